@@ -1,0 +1,135 @@
+/**
+ * The outside world as svc sees it. `node-effects.ts` is the one real implementation; tests pass fakes.
+ * Nothing else in the program reads a clock, randomness, the environment, files, processes or the network.
+ */
+import type { Ids } from '../protocol/ids.js'
+
+export interface Clock {
+  /** Wall clock, Unix ms. */
+  now(): number
+  /** Monotonic ms, for deadlines. */
+  monotonic(): number
+  setTimeout(run: () => void, ms: number): unknown
+  clearTimeout(handle: unknown): void
+}
+
+export interface FileStat {
+  readonly kind: 'file' | 'directory' | 'other'
+  readonly size: number
+  readonly modifiedMs: number
+  /** Identity of the underlying file: device, inode, size, times. Equal identity = unchanged content. */
+  readonly identity: string
+  readonly mode: number
+}
+
+export interface DirectoryEntry {
+  readonly name: string
+  readonly kind: 'file' | 'directory' | 'link' | 'other'
+}
+
+/** All paths absolute. Missing files reject with a Node error whose `code` is `ENOENT`. */
+export interface Files {
+  /** Canonical path with links resolved. */
+  realPath(path: string): Promise<string>
+  /** Follows links; undefined when absent. */
+  stat(path: string): Promise<FileStat | undefined>
+  readDirectory(path: string): Promise<DirectoryEntry[]>
+  /** Whole file; rejects with `request.unprocessable` beyond `maxBytes`. Regular files only, never blocks on special files. */
+  read(path: string, maxBytes: number): Promise<Uint8Array>
+  /** Bytes of the file in chunks; stops at `signal`. */
+  readChunks(path: string, signal: AbortSignal): AsyncIterable<Uint8Array>
+  /** Temporary file + sync + rename + directory sync, not following a link at `path`; parent directories are made. Keeps the mode of an existing file. */
+  writeAtomic(path: string, data: Uint8Array | string, options?: { readonly mode?: number }): Promise<void>
+  makeDirectory(path: string, options?: { readonly mode?: number }): Promise<void>
+  /** No error when absent. */
+  remove(path: string): Promise<void>
+  rename(from: string, to: string): Promise<void>
+  /** Opens a new file for streamed writing (mode 0600), to be synced and closed by the caller. */
+  createFile(path: string): Promise<FileSink>
+}
+
+export interface FileSink {
+  write(chunk: Uint8Array): Promise<void>
+  /** Syncs and closes. */
+  close(): Promise<void>
+  /** Closes and deletes. */
+  discard(): Promise<void>
+}
+
+export interface SpawnOptions {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** The whole environment of the child: nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>
+  /** Aborting ends the whole process group (SIGTERM, then SIGKILL after `killGrace`). */
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** Kept per stream; the rest is drained and dropped. */
+  readonly captureBytes: number
+  readonly stdin?: string
+  /** Called with decoded text as it arrives (whole UTF-8 characters). */
+  readonly onStdout?: (text: string) => void
+  readonly onStderr?: (text: string) => void
+}
+
+export interface ProcessResult {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly timedOut: boolean
+  readonly aborted: boolean
+  readonly stdout: string
+  readonly stderr: string
+  readonly captureTruncated: boolean
+  readonly durationMs: number
+}
+
+export interface Processes {
+  /**
+   * Runs a program in a process group of its own until it exits; the group is gone when the promise
+   * settles, and also when this server is killed. Rejects only when the program cannot be started.
+   */
+  run(options: SpawnOptions): Promise<ProcessResult>
+  /** Absolute path of a program on the search path, or undefined. */
+  find(program: string): Promise<string | undefined>
+  /** Number of children alive, for counters. */
+  readonly alive: number
+  /** Kills every group at once (last step of a stop). */
+  killAll(): void
+}
+
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void
+  info(message: string, fields?: Record<string, unknown>): void
+  warn(message: string, fields?: Record<string, unknown>): void
+  error(message: string, fields?: Record<string, unknown>): void
+}
+
+export interface Paths {
+  readonly home: string
+  readonly temp: string
+  /** Installation configuration root. */
+  readonly config: string
+  readonly state: string
+  readonly cache: string
+  /** Working directory of the server. */
+  readonly cwd: string
+}
+
+export interface Effects {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly random: { bytes(size: number): Uint8Array }
+  readonly files: Files
+  readonly processes: Processes
+  /** `fetch` with the service's own connection pool and no body timeout; callers bound it with signals. */
+  readonly fetch: typeof globalThis.fetch
+  /** Environment of the server, read once at start (credentials included; never handed to children). */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Environment for children: an allow-list of `env`. */
+  readonly childEnv: Readonly<Record<string, string>>
+  readonly paths: Paths
+  readonly platform: { readonly os: string; readonly arch: string; readonly user: string }
+  readonly log: Log
+  readonly sha256: (data: Uint8Array | string) => string
+}

@@ -1,0 +1,212 @@
+/**
+ * The typed facades that HTTP and the command line see of a running service, and nothing else of it.
+ * Every method takes the admitted caller where ownership matters; admission (directory, session access)
+ * has happened before, by the route contract.
+ */
+import type { Artifact } from '../protocol/artifact.js'
+import type { Caller } from '../protocol/caller.js'
+import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/config.js'
+import type { PermissionReply, PermissionRequest, PermissionRule, QuestionReply, QuestionRequest } from '../protocol/interaction.js'
+import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from '../protocol/message.js'
+import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider.js'
+import type { Agent, Command, Skill, Tool } from '../protocol/resource.js'
+import type {
+  CreateSessionRequest,
+  ExecutionSummary,
+  Session,
+  SessionPage,
+  SessionRuntimeSnapshot,
+  SessionStatus,
+  Todo,
+  UpdateSessionRequest,
+} from '../protocol/session.js'
+import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system.js'
+import type { ProviderAdapter } from './provider/adapter.js'
+
+/** JSON that is already text: sent as it is, never parsed and serialised again. */
+export interface RawJson {
+  readonly rawJson: string
+}
+
+export interface SessionListQuery {
+  readonly directory?: string | undefined
+  readonly path?: string | undefined
+  readonly roots?: string | undefined
+  readonly archived?: string | undefined
+  readonly start?: number | undefined
+  readonly search?: string | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+export interface Sessions {
+  create(caller: Caller, directory: string, request: CreateSessionRequest): Promise<Session>
+  list(caller: Caller, query: SessionListQuery): RawJson
+  /** Throws `resource.not_found`. */
+  get(id: string): Session
+  update(id: string, request: UpdateSessionRequest): Promise<Session>
+  delete(id: string): Promise<true>
+  children(id: string): SessionPage
+  status(caller: Caller): Record<string, SessionStatus>
+  runtime(id: string): SessionRuntimeSnapshot
+  todos(id: string): Todo[]
+  pin(id: string, pinned: boolean | undefined): Session
+  /** Resolves once the prompt is durably admitted (sessions-events §4.3–4.5). */
+  submitPrompt(caller: Caller, id: string, request: PromptRequest, mode: 'prompt' | 'prompt-async'): Promise<void>
+  abort(id: string): Promise<boolean>
+  /** Resolves when the session is settled; rejects when `signal` aborts. */
+  wait(id: string, signal: AbortSignal): Promise<void>
+  context(id: string): RawJson
+  messages(
+    id: string,
+    query: { limit?: number | undefined; order?: 'asc' | 'desc' | undefined; slim?: boolean | undefined; cursor?: string | undefined },
+  ): RawJson
+  message(id: string, messageId: string): Message
+  deleteMessage(id: string, messageId: string): true
+  updatePart(id: string, messageId: string, partId: string, part: Part): Part
+  deletePart(id: string, messageId: string, partId: string): true
+  queue(id: string): SessionQueueInfo
+  clearQueue(id: string): SessionQueueMutation
+  popQueue(id: string): SessionQueueMutation
+  /** Tenant and directory of a session for admission; undefined when unknown. */
+  owner(id: string): { readonly tenantId: string; readonly directory: string } | undefined
+}
+
+export interface Interactions {
+  permissions(caller: Caller, sessionId: string | undefined): PermissionRequest[]
+  questions(caller: Caller, sessionId: string | undefined): QuestionRequest[]
+  replyPermission(requestId: string, reply: PermissionReply): true
+  replyQuestion(requestId: string, reply: QuestionReply): true
+  rejectQuestion(requestId: string): true
+  /** Session that owns a request id, pending or settled; undefined when unknown. */
+  owner(requestId: string): string | undefined
+}
+
+/** Where one subscriber's frames go. Frames are whole SSE records as bytes. */
+export interface FrameSink {
+  /** Writes a frame; called synchronously, in order. Frames of one tick may be joined by the sink. */
+  write(frame: Uint8Array): void
+  /** Bytes written but not yet taken by the peer; the subscription is closed as lagged when it stays over the limit. */
+  pending(): number
+  /** Resolves when `pending()` has dropped (used between replay pages). Resolves at once when nothing is pending. */
+  drained(): Promise<void>
+  /** Ends the stream: finished, stopping or lagged. */
+  end(): void
+}
+
+export interface EventSubscription {
+  close(): void
+}
+
+export interface EventQuery {
+  /** Explicit cursor (`since` or `Last-Event-ID`); undefined = none. */
+  readonly after: number | undefined
+  readonly tail: boolean
+  /** Replay page size. */
+  readonly limit: number
+  readonly sessionId: string | undefined
+}
+
+export interface Events {
+  /** Throws `events.cursor_expired` when the cursor is older than what is kept, `request.invalid` when it was never handed out. */
+  subscribe(caller: Caller, query: EventQuery, sink: FrameSink): EventSubscription
+  subscribeCatalog(caller: Caller, directory: string, sink: FrameSink): EventSubscription
+  subscribeActivity(caller: Caller, sink: FrameSink): EventSubscription
+  activity(caller: Caller): ExecutionSummary[]
+}
+
+/** An agent with what a run needs besides the wire record. */
+export interface AgentView {
+  readonly record: Agent
+  /** Layers 1–3 of sessions-events §8.4, flattened and in evaluation order. */
+  readonly rules: readonly PermissionRule[]
+}
+
+export interface InstructionFile {
+  readonly path: string
+  readonly text: string
+}
+
+export interface Resources {
+  agents(directory: string): Promise<Agent[]>
+  /** By key or display name; throws `resource.not_found`. */
+  agent(directory: string, name: string): Promise<AgentView>
+  /** The default agent of a directory. */
+  defaultAgent(directory: string): Promise<AgentView>
+  commands(directory: string): Promise<Command[]>
+  skills(directory: string): Promise<Skill[]>
+  /** Global and project instruction files in order (sessions-events §12.3). */
+  instructions(directory: string): Promise<readonly InstructionFile[]>
+}
+
+export interface Configs {
+  /**
+   * Effective document of a directory (flat form). `fresh` re-checks the files; without it a check at most
+   * half a second old is good enough. A broken file keeps the last good document serving, unless there is none: `config.invalid`.
+   */
+  load(directory: string, options?: { readonly fresh?: boolean }): Promise<ConfigDocument>
+  update(directory: string, patch: Readonly<Record<string, unknown>>): Promise<ConfigDocument>
+  validate(directory: string): Promise<ConfigValidation>
+}
+
+/** A model ready to be called. */
+export interface ResolvedModel {
+  readonly ref: ModelRef
+  readonly model: ProviderModel
+  readonly adapter: ProviderAdapter
+  /** Request options of provider, model and variant, merged. */
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+export interface Providers {
+  list(directory: string): Promise<ProviderListResult>
+  configured(directory: string): Promise<ConfigProvidersResult>
+  /** The model a directory uses when nobody names one: config `model`, else the first usable, else `svc/offline`. */
+  defaultModel(directory: string): Promise<ModelRef>
+  /** Throws `request.invalid` with what is known instead when provider or model is unknown or unusable. */
+  resolve(directory: string, ref: ModelRef): Promise<ResolvedModel>
+}
+
+export interface ArtifactUpload {
+  readonly mediaType: string
+  readonly filename: string | undefined
+  readonly sessionId: string | undefined
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+export interface Artifacts {
+  list(caller: Caller, sessionId: string | undefined): Artifact[]
+  create(caller: Caller, upload: ArtifactUpload): Promise<Artifact>
+  get(caller: Caller, id: string): Artifact
+  content(caller: Caller, id: string): { readonly artifact: Artifact; readonly bytes: AsyncIterable<Uint8Array> }
+  delete(caller: Caller, id: string): Promise<void>
+}
+
+export interface System {
+  health(): HealthResponse
+  meta(): ApiMeta
+  runtime(): RuntimeInfo
+  identity(): Promise<Identity>
+  capabilities(directory: string): Promise<Capability[]>
+  directories(caller: Caller, path: string | undefined): Promise<DirectoryListing>
+  tools(directory: string): Promise<Tool[]>
+  audit(caller: Caller, limit: number): AuditEntry[]
+  recordAudit(entry: { readonly caller: Caller; readonly method: string; readonly path: string; readonly status: number }): void
+  defaults(directory: string): Promise<ConfigDefaults>
+  /** Canonical directory; `request.invalid_directory` when missing or not a directory. Relative paths and `~` resolve. */
+  canonicalDirectory(path: string): Promise<string>
+  /** Working directory of the server, canonical: the directory of calls that name none. */
+  readonly workingDirectory: string
+}
+
+/** A running service. */
+export interface Runtime {
+  readonly sessions: Sessions
+  readonly interactions: Interactions
+  readonly events: Events
+  readonly resources: Resources
+  readonly configs: Configs
+  readonly providers: Providers
+  readonly artifacts: Artifacts
+  readonly system: System
+}

@@ -1,0 +1,144 @@
+/**
+ * The interface of a native plugin: what it contributes, and the host it is handed. Built-ins use exactly
+ * this and nothing else (architecture §7).
+ */
+import type * as z from 'zod'
+import type { FilePart } from '../../protocol/message.js'
+import type { Todo } from '../../protocol/session.js'
+import type { Effects } from '../effects.js'
+import type { ProviderAdapter } from '../provider/adapter.js'
+
+/** One access a tool call needs before it may run; all of them must be allowed. */
+export interface PermissionNeed {
+  /** Permission group: `read`, `edit`, `bash`, `external_directory`, … */
+  readonly permission: string
+  /** Targets judged against the rules, each on its own. */
+  readonly patterns: readonly string[]
+  /** Patterns an `always` answer grants. */
+  readonly always: readonly string[]
+  /** One line for the person who is asked. */
+  readonly title: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** An explicit answer is needed whatever the allow rules say (threat-model G1, G3): unparsable or protected. */
+  readonly explicit?: string
+}
+
+export interface ToolContext {
+  readonly sessionId: string
+  readonly messageId: string
+  readonly callId: string
+  readonly agent: string
+  /** Canonical directory of the session. */
+  readonly directory: string
+  readonly signal: AbortSignal
+  /** Shows progress while running: merged into part-level metadata, transient. */
+  progress(metadata: Readonly<Record<string, unknown>>): void
+}
+
+export interface ToolResult {
+  readonly title: string
+  readonly output: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly attachments?: readonly Pick<FilePart, 'mime' | 'url' | 'filename'>[]
+}
+
+/** Thrown by a tool for a failure the model should see; `metadata` is kept on the part. */
+export class ToolError extends Error {
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+
+  constructor(message: string, metadata?: Readonly<Record<string, unknown>>) {
+    super(message)
+    this.name = 'ToolError'
+    this.metadata = metadata
+  }
+}
+
+export interface ToolContribution<Input = unknown> {
+  readonly id: string
+  readonly description: string
+  /** Closed schema; input is parsed by it before `needs` and `invoke`. */
+  readonly input: z.ZodType<Input>
+  /** Group that decides whether the tool is offered at all (sessions-events §8.6). */
+  readonly permission: string
+  /** What must be allowed before `invoke`; may read files to canonicalise, never changes anything. */
+  needs(input: Input, context: ToolContext): Promise<readonly PermissionNeed[]>
+  /** Does the work; rejects with `ToolError` for failures the model should see. Must settle soon after `context.signal` aborts. */
+  invoke(input: Input, context: ToolContext): Promise<ToolResult>
+}
+
+/** Erases the input type of a tool so that tools of different inputs fit one list. */
+export function defineTool<Input>(tool: ToolContribution<Input>): ToolContribution {
+  return tool as unknown as ToolContribution
+}
+
+export interface ProviderContribution {
+  /** Adapter package name(s) of `agent.provider.<id>.npm` this serves, or a provider id it brings itself. */
+  readonly npm: readonly string[]
+  /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
+  create(settings: ProviderSettings): ProviderAdapter
+}
+
+export interface ProviderSettings {
+  readonly providerId: string
+  readonly baseURL: string | undefined
+  /** Read at request time; undefined = no key. Never logged. */
+  apiKey(): string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly options: Readonly<Record<string, unknown>>
+  readonly compatibility: { readonly streamUsage: boolean; readonly reasoningEffort: boolean }
+}
+
+export interface Contributions {
+  readonly tools?: readonly ToolContribution[]
+  readonly providers?: readonly ProviderContribution[]
+}
+
+/** Managed files that hold the whole of a cut tool output (sessions-events §10.3). */
+export interface ManagedOutputs {
+  /** Stores at most `LIMITS.tools.artifactBytes`; answers its id and absolute path. */
+  store(
+    text: string,
+    info: { readonly tool: string; readonly title: string; readonly sessionId: string },
+  ): Promise<{ id: string; path: string }>
+}
+
+export interface Questions {
+  /** Asks the user; resolves with one answer list per question; rejects with `ToolError` when declined or withdrawn. */
+  ask(context: ToolContext, questions: readonly unknown[]): Promise<readonly (readonly string[])[]>
+}
+
+export interface Todos {
+  /** Replaces the whole list, durably, with its `todo.updated` event. */
+  replace(sessionId: string, todos: readonly Todo[]): void
+}
+
+/** What is read for a session besides its files: instruction files next to a path (sessions-events §12.4). */
+export interface Instructions {
+  /** Instruction files between `directory` and `file`, each at most once per session. */
+  nested(sessionId: string, directory: string, file: string): Promise<readonly { path: string; text: string }[]>
+}
+
+/** Files nobody changes without an explicit answer (threat-model G3). */
+export interface ProtectedFiles {
+  /** Why a canonical path is protected, or undefined. */
+  reason(canonicalPath: string): string | undefined
+}
+
+export interface NativeHost {
+  readonly effects: Pick<Effects, 'clock' | 'ids' | 'files' | 'processes' | 'fetch' | 'childEnv' | 'paths' | 'platform' | 'log' | 'sha256'>
+  readonly outputs: ManagedOutputs
+  readonly questions: Questions
+  readonly todos: Todos
+  readonly instructions: Instructions
+  readonly protectedFiles: ProtectedFiles
+  /** The effective configuration of a directory, e.g. `shell`. */
+  config(directory: string): Promise<Readonly<Record<string, unknown>>>
+}
+
+export interface NativePlugin {
+  /** `dev.svc.<name>` for built-ins. */
+  readonly id: string
+  readonly name: string
+  readonly capabilities: readonly string[]
+  start(host: NativeHost): Contributions
+}

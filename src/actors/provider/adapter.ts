@@ -1,0 +1,88 @@
+/**
+ * The stream contract between a run and whatever generates text (service.md, Provider configuration).
+ * A provider pushes parts synchronously as they arrive; it never buffers and never retries.
+ */
+import type { FilePart, ModelRef, TokenUsage } from '../../protocol/message.js'
+
+/** A message as the model is sent it. */
+export type ModelMessage =
+  | { readonly role: 'system'; readonly text: string }
+  | { readonly role: 'user'; readonly content: readonly UserContent[] }
+  | { readonly role: 'assistant'; readonly content: readonly AssistantContent[] }
+  | { readonly role: 'tool'; readonly results: readonly ToolResultContent[] }
+
+export type UserContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly file: Pick<FilePart, 'mime' | 'url' | 'filename'> }
+
+export type AssistantContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: unknown }
+  | { readonly type: 'tool-call'; readonly callId: string; readonly tool: string; readonly input: unknown }
+
+export interface ToolResultContent {
+  readonly callId: string
+  readonly tool: string
+  readonly output: string
+  readonly isError: boolean
+  readonly attachments?: readonly Pick<FilePart, 'mime' | 'url' | 'filename'>[]
+}
+
+export interface ToolDefinition {
+  readonly id: string
+  readonly description: string
+  /** JSON Schema of the input, closed. */
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+export interface GenerateRequest {
+  readonly sessionId: string
+  readonly directory: string
+  readonly model: ModelRef
+  readonly messages: readonly ModelMessage[]
+  readonly tools: readonly ToolDefinition[]
+  readonly temperature?: number
+  readonly topP?: number
+  readonly maxOutputTokens?: number
+  /** Extra request options of provider, model, variant and agent, merged in that order. */
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+export type StreamPart =
+  | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'reasoning-start'; readonly id: string }
+  | { readonly type: 'reasoning'; readonly id: string; readonly delta: string }
+  | { readonly type: 'reasoning-end'; readonly id: string; readonly metadata?: unknown }
+  | { readonly type: 'tool-input-start'; readonly callId: string; readonly tool: string }
+  | { readonly type: 'tool-input'; readonly callId: string; readonly delta: string }
+  /** Arguments are complete: `input` is the raw JSON text. */
+  | { readonly type: 'tool-call'; readonly callId: string; readonly tool: string; readonly input: string }
+  | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage }
+
+export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other'
+
+/** A provider error the run can reason about; any other rejection counts as not retryable. */
+export class ProviderError extends Error {
+  readonly retryable: boolean
+  /** Wait the provider asked for, ms. */
+  readonly retryAfterMs: number | undefined
+  /** The request was too large for the context window. */
+  readonly overflow: boolean
+
+  constructor(message: string, options: { retryable: boolean; retryAfterMs?: number | undefined; overflow?: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause })
+    this.name = 'ProviderError'
+    this.retryable = options.retryable
+    this.retryAfterMs = options.retryAfterMs
+    this.overflow = options.overflow ?? false
+  }
+}
+
+export interface ProviderAdapter {
+  /**
+   * Streams one model step into `push`; resolves after the provider's terminal `finish` part was pushed.
+   * Rejects with `ProviderError` on refusal, on a stream that ends without its terminal signal, on garbage and on silence.
+   * Nothing is pushed after the promise settles or `signal` aborts.
+   */
+  generate(request: GenerateRequest, push: (part: StreamPart) => void, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,36 @@
+/** Who calls: the identity one request carries from the door to the audit entry (threat-model T3). */
+
+export interface Caller {
+  /** `local` in trusted mode, `local-operator` for the static token, `hosted:<tenant>` for token-file callers. */
+  readonly subject: string
+  readonly tenantId: string
+  /** False in trusted mode (no credential configured). */
+  readonly authenticated: boolean
+  /** May use management and other operator-only operations. */
+  readonly operator: boolean
+  /** Canonical prefixes the caller may use; undefined = every directory. */
+  readonly directoryPrefixes: readonly string[] | undefined
+}
+
+export const LOCAL_TENANT = 'local'
+
+/** The caller of every request while no credential is configured (decision: loopback trusted mode). */
+export const TRUSTED_CALLER: Caller = {
+  subject: 'local',
+  tenantId: LOCAL_TENANT,
+  authenticated: false,
+  operator: false,
+  directoryPrefixes: undefined,
+}
+
+/** Whether a canonical path lies in what the caller may use; compares whole path segments. */
+export function mayUseDirectory(caller: Caller, canonicalPath: string): boolean {
+  if (caller.directoryPrefixes === undefined) return true
+  return caller.directoryPrefixes.some((prefix) => isWithin(prefix, canonicalPath))
+}
+
+/** Whether `path` equals `root` or lies below it; both absolute and canonical, `/` separated. */
+export function isWithin(root: string, path: string): boolean {
+  if (root === path || root === '/') return true
+  return path.startsWith(root.endsWith('/') ? root : `${root}/`)
+}

@@ -1,0 +1,50 @@
+/**
+ * Identifiers (sessions-events §1): `<prefix>_` + 12 hex digits of time and counter + 14 random base62
+ * characters. Session ids descend (newest sorts first), every other kind ascends. Nobody parses an id;
+ * readers check the prefix only.
+ */
+import * as z from 'zod'
+
+export type IdPrefix = 'ses' | 'msg' | 'prt' | 'evt' | 'per' | 'que' | 'aud' | 'art' | 'tool' | 'wrk' | 'ent'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const MASK = 0xffff_ffff_ffffn
+
+/** What id making needs of the world: wall clock in milliseconds and random bytes. */
+export interface IdSource {
+  now(): number
+  randomBytes(size: number): Uint8Array
+}
+
+export interface Ids {
+  /** The next id of a kind; ids of one kind made by one process sort by creation. */
+  next(prefix: IdPrefix): string
+}
+
+/** Makes the process-wide id generator; `source` is the only clock and randomness it reads. */
+export function createIds(source: IdSource): Ids {
+  let lastMs = -1
+  let counter = 0
+  return {
+    next(prefix) {
+      const ms = Math.max(source.now(), lastMs)
+      counter = ms === lastMs ? counter + 1 : 1
+      lastMs = ms
+      const time = (BigInt(ms) * 4096n + BigInt(counter)) & MASK
+      const value = prefix === 'ses' ? ~time & MASK : time
+      return `${prefix}_${value.toString(16).padStart(12, '0')}${base62(source.randomBytes(14))}`
+    },
+  }
+}
+
+function base62(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += ALPHABET.charAt(byte % 62)
+  return text
+}
+
+/** A client-chosen message id: the `msg_` prefix and at most 128 characters (sessions-events §1.5). */
+export const ClientMessageId = z
+  .string()
+  .max(128)
+  .regex(/^msg_[\w.:-]+$/, 'must start with "msg_" and use letters, digits, "_", "-", "." or ":"')

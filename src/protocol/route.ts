@@ -1,0 +1,72 @@
+/**
+ * The contract of one operation. Validation, admission, the OpenAPI document and the contract tests are
+ * derived from these values; nothing about an operation is written anywhere else.
+ */
+import type * as z from 'zod'
+
+/**
+ * Who may call, and what is checked before the handler runs (architecture §11):
+ * `open` nobody is asked; `caller` any admitted caller; `directory` the directory of the call is resolved
+ * and checked; `session` the session named by a path parameter; `interaction` the session that owns the
+ * request id; `operator` local operator only.
+ */
+export type Access =
+  | { readonly class: 'open' }
+  | { readonly class: 'caller' }
+  | { readonly class: 'directory' }
+  | { readonly class: 'session'; readonly param: string }
+  | { readonly class: 'interaction'; readonly param: string }
+  | { readonly class: 'operator' }
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Tag = 'system' | 'plugins' | 'events' | 'sessions' | 'catalog' | 'management' | 'artifacts' | 'interactions' | 'subagents'
+
+export interface Body<S extends z.ZodType = z.ZodType> {
+  readonly schema: S
+  readonly required: boolean
+}
+
+export interface Success<S extends z.ZodType = z.ZodType> {
+  readonly status: 200 | 201 | 204
+  readonly description: string
+  /** Absent for 204 and for answers that are not JSON. */
+  readonly schema?: S
+  /** Default `application/json`. */
+  readonly mediaType?: string
+}
+
+export interface RouteContract<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Headers extends z.ZodType = z.ZodType,
+  In extends z.ZodType = z.ZodType,
+  Out extends z.ZodType = z.ZodType,
+> {
+  /** Public operation id, e.g. `v2.sessions.create`. */
+  readonly id: string
+  readonly method: Method
+  /** OpenAPI form: `/v2/sessions/{session_id}`. */
+  readonly path: string
+  readonly tag: Tag
+  readonly summary: string
+  readonly access: Access
+  readonly params?: Params
+  readonly query?: Query
+  /** Lower-case header names. */
+  readonly headers?: Headers
+  readonly body?: Body<In>
+  /** Set for operations whose body is bytes rather than JSON. */
+  readonly binaryBody?: { readonly mediaType: string; readonly maxBytes: number }
+  readonly success: Success<Out>
+}
+
+/** Identity function that gives a contract its precise type. */
+export function defineRoute<
+  Params extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+  Headers extends z.ZodType = z.ZodUndefined,
+  In extends z.ZodType = z.ZodUndefined,
+  Out extends z.ZodType = z.ZodUndefined,
+>(contract: RouteContract<Params, Query, Headers, In, Out>): RouteContract<Params, Query, Headers, In, Out> {
+  return contract
+}

@@ -1,0 +1,224 @@
+/**
+ * The store: rows of one service, behind one interface (sessions-events §14). Synchronous; the only writer.
+ *
+ * I1 Every change happens inside `transact`; a throw rolls everything back.
+ * I2 `power` transactions are synced before they return; `process` ones survive the death of the process.
+ * I3 JSON columns hold exactly the text that goes on the wire, so that readers need not parse it again.
+ */
+import type { Artifact } from '../protocol/artifact.js'
+import type { PermissionRequest, PermissionRule, QuestionRequest } from '../protocol/interaction.js'
+import type { Message, MessageInfo, Part, QueuedPrompt } from '../protocol/message.js'
+import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session.js'
+import type { AuditEntry } from '../protocol/system.js'
+
+/** Promise classes D1 and D2 of the threat model. */
+export type Durability = 'power' | 'process'
+
+export interface SessionFilter {
+  readonly tenantId: string
+  /** Only sessions at or below one of these canonical directories; undefined = all. */
+  readonly prefixes?: readonly string[] | undefined
+  readonly directory?: string | undefined
+  readonly path?: string | undefined
+  readonly rootsOnly?: boolean
+  readonly includeArchived?: boolean
+  readonly updatedSince?: number | undefined
+  /** Case-insensitive substring of the title. */
+  readonly search?: string | undefined
+  readonly limit: number
+  /** Keyset: rows after this one in `updated DESC, id DESC`. */
+  readonly after?: { readonly updated: number; readonly id: string } | undefined
+}
+
+export interface SessionSummaryRow {
+  readonly id: string
+  readonly updated: number
+  /** JSON of the compact record: no `permission`, no runtime extras. */
+  readonly json: string
+}
+
+export interface SessionTable {
+  insert(session: Session): void
+  update(session: Session): void
+  get(id: string): Session | undefined
+  /** JSON text as stored. */
+  getJson(id: string): string | undefined
+  delete(id: string): void
+  list(filter: SessionFilter): SessionSummaryRow[]
+  children(id: string): Session[]
+  /** undefined = no such session; null = a root. */
+  parentOf(id: string): string | null | undefined
+  /** The session and all its descendants, parents before children. */
+  family(rootId: string): string[]
+  count(tenantId: string): number
+}
+
+export interface MessagePageQuery {
+  readonly sessionId: string
+  readonly order: 'asc' | 'desc'
+  readonly limit?: number | undefined
+  /** Message id; rows after it in the given order; unknown = ignored. */
+  readonly cursor?: string | undefined
+}
+
+export interface MessageTable {
+  /** Appends a message at the end of its session with its parts in order. */
+  append(info: MessageInfo, parts: readonly Part[]): void
+  updateInfo(info: MessageInfo): void
+  /** Inserts a part at the end of its message, or replaces it in place. */
+  putPart(part: Part): void
+  removePart(partId: string): void
+  removeParts(messageId: string): void
+  remove(messageId: string): void
+  getInfo(messageId: string): MessageInfo | undefined
+  get(messageId: string): Message | undefined
+  getPart(partId: string): Part | undefined
+  /** All messages, oldest first, parsed. */
+  all(sessionId: string): Message[]
+  /** A page as JSON texts of whole messages; `next` = id of the last one when the page is full. */
+  page(query: MessagePageQuery): { readonly items: string[]; readonly next: string | undefined }
+  /** Ids of assistant messages without `time.completed`. */
+  unfinished(): { readonly id: string; readonly sessionId: string }[]
+}
+
+export interface QueueRow {
+  readonly id: string
+  readonly sessionId: string
+  readonly delivery: 'steer' | 'queue' | 'continue'
+  readonly request: QueuedPrompt
+  readonly created: number
+}
+
+export interface QueueTable {
+  append(row: QueueRow): void
+  /** Oldest first. */
+  list(sessionId: string): QueueRow[]
+  /** The oldest row, of the given deliveries if named. */
+  first(sessionId: string, deliveries?: readonly QueueRow['delivery'][]): QueueRow | undefined
+  /** A row whose prompt carries this message id, in any session. */
+  byMessageId(messageId: string): QueueRow | undefined
+  remove(id: string): void
+  count(sessionId: string): number
+  sessionsWithRows(): string[]
+}
+
+export interface RunRow {
+  readonly id: string
+  readonly sessionId: string
+  readonly status: 'running' | 'completed' | 'error' | 'interrupted'
+  readonly startedAt: number
+  readonly finishedAt?: number | undefined
+  readonly error?: string | undefined
+}
+
+export interface RunTable {
+  insert(row: RunRow): void
+  finish(id: string, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
+  running(): RunRow[]
+}
+
+export interface InteractionRow {
+  readonly id: string
+  readonly kind: 'permission' | 'question'
+  readonly sessionId: string
+  readonly runId: string
+  readonly state: 'pending' | 'answered' | 'withdrawn'
+  readonly request: PermissionRequest | QuestionRequest
+  /** JSON of the reply. */
+  readonly response?: string | undefined
+  readonly created: number
+}
+
+export interface InteractionTable {
+  insert(row: InteractionRow): void
+  get(id: string): InteractionRow | undefined
+  /** Moves a pending row to its end; false when it was not pending. */
+  settle(id: string, state: 'answered' | 'withdrawn', response: string | undefined, at: number): boolean
+  pending(filter?: { readonly sessionId?: string | undefined; readonly kind?: InteractionRow['kind'] }): InteractionRow[]
+}
+
+export interface ApprovalTable {
+  get(tenantId: string, projectId: string): PermissionRule[]
+  put(tenantId: string, projectId: string, rules: readonly PermissionRule[]): void
+}
+
+export interface TodoTable {
+  get(sessionId: string): Todo[]
+  put(sessionId: string, todos: readonly Todo[]): void
+}
+
+export interface ExecutionTable {
+  put(snapshot: ExecutionActivitySnapshot): void
+  get(rootSessionId: string): ExecutionActivitySnapshot | undefined
+  /** Latest execution of every root, unfinished first. */
+  all(): ExecutionActivitySnapshot[]
+  unfinished(): ExecutionActivitySnapshot[]
+}
+
+export interface EventRow {
+  readonly sequence: number
+  readonly type: string
+  readonly sessionId: string | null
+  /** The whole envelope as sent. */
+  readonly json: string
+  readonly created: number
+}
+
+export interface EventTable {
+  insert(row: EventRow): void
+  /** Rows with `sequence > after`, ascending, at most `limit`. */
+  after(sequence: number, limit: number): EventRow[]
+  /** The same for some sessions only (walks an index, not the log). */
+  afterFor(sequence: number, limit: number, sessionIds: readonly string[]): EventRow[]
+  /** Highest sequence ever removed by retention; cursors below it are expired. 0 = nothing was removed. */
+  prunedThrough(): number
+  last(): number
+}
+
+export interface AuditTable {
+  insert(entry: AuditEntry & { readonly subject: string }): void
+  list(filter: { readonly tenantId: string; readonly limit: number }): AuditEntry[]
+}
+
+export interface ArtifactTable {
+  insert(artifact: Artifact, tenantId: string): void
+  get(id: string, tenantId: string): Artifact | undefined
+  /** Newest first. */
+  list(tenantId: string, sessionId?: string): Artifact[]
+  remove(id: string): void
+  ids(): string[]
+}
+
+export interface Retention {
+  /** Events created before this are removed. */
+  readonly before: number
+  readonly maxRows: number
+  readonly maxBytes: number
+  /** Rows removed per call at most, so that no call stalls the loop. */
+  readonly batch: number
+  readonly auditRows: number
+}
+
+export interface Store {
+  /** Runs `change` in one immediate transaction; nested calls join the outer one. */
+  transact<T>(durability: Durability, change: () => T): T
+  readonly sessions: SessionTable
+  readonly messages: MessageTable
+  readonly queue: QueueTable
+  readonly runs: RunTable
+  readonly interactions: InteractionTable
+  readonly approvals: ApprovalTable
+  readonly todos: TodoTable
+  readonly executions: ExecutionTable
+  readonly events: EventTable
+  readonly audit: AuditTable
+  readonly artifacts: ArtifactTable
+  /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. */
+  reserveSequences(count: number): number
+  /** One bounded step of retention; true while more is left to remove. */
+  prune(retention: Retention): boolean
+  /** Moves the log into the database file; called when idle. */
+  checkpoint(): void
+  /** Checkpoints, closes and releases the lock. */
+  close(): void
+}

@@ -13,6 +13,11 @@ export interface Clock {
   clearTimeout(handle: unknown): void
 }
 
+/** The clock as machines take it. */
+export function machineClock(clock: Clock): { setTimeout(run: () => void, ms: number): unknown; clearTimeout(handle: unknown): void } {
+  return { setTimeout: (run, ms) => clock.setTimeout(run, ms), clearTimeout: (handle) => clock.clearTimeout(handle) }
+}
+
 export interface FileStat {
   readonly kind: 'file' | 'directory' | 'other'
   readonly size: number
@@ -20,11 +25,22 @@ export interface FileStat {
   /** Identity of the underlying file: device, inode, size, times. Equal identity = unchanged content. */
   readonly identity: string
   readonly mode: number
+  /** Whose file it is, seen from the user this server runs as; absent where files have no owner. */
+  readonly owner?: 'self' | 'root' | 'other'
 }
 
 export interface DirectoryEntry {
   readonly name: string
   readonly kind: 'file' | 'directory' | 'link' | 'other'
+}
+
+export interface AccessOptions {
+  /** The path came from `realPath` and was approved: a link found anywhere in it since then is refused, not followed. */
+  readonly canonical?: boolean
+}
+
+export interface WriteOptions extends AccessOptions {
+  readonly mode?: number
 }
 
 /** All paths absolute. Missing files reject with a Node error whose `code` is `ENOENT`. */
@@ -35,14 +51,15 @@ export interface Files {
   stat(path: string): Promise<FileStat | undefined>
   readDirectory(path: string): Promise<DirectoryEntry[]>
   /** Whole file; rejects with `request.unprocessable` beyond `maxBytes`. Regular files only, never blocks on special files. */
-  read(path: string, maxBytes: number): Promise<Uint8Array>
+  read(path: string, maxBytes: number, options?: AccessOptions): Promise<Uint8Array>
   /** Bytes of the file in chunks; stops at `signal`. */
   readChunks(path: string, signal: AbortSignal): AsyncIterable<Uint8Array>
   /** Temporary file + sync + rename + directory sync, not following a link at `path`; parent directories are made. Keeps the mode of an existing file. */
-  writeAtomic(path: string, data: Uint8Array | string, options?: { readonly mode?: number }): Promise<void>
+  writeAtomic(path: string, data: Uint8Array | string, options?: WriteOptions): Promise<void>
   makeDirectory(path: string, options?: { readonly mode?: number }): Promise<void>
-  /** No error when absent. */
+  /** A file, a link (not what it leads to) or an empty directory; no error when absent. */
   remove(path: string): Promise<void>
+  /** Replaces `to`; on disk when it settles. */
   rename(from: string, to: string): Promise<void>
   /** Opens a new file for streamed writing (mode 0600), to be synced and closed by the caller. */
   createFile(path: string): Promise<FileSink>

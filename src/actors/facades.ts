@@ -118,8 +118,10 @@ export interface Events {
 /** An agent with what a run needs besides the wire record. */
 export interface AgentView {
   readonly record: Agent
-  /** Layers 1–3 of sessions-events §8.4, flattened and in evaluation order. */
+  /** Layers 1–3 of sessions-events §8.4 from built-in and installation sources, flattened and in evaluation order. */
   readonly rules: readonly PermissionRule[]
+  /** Rules of workspace layers, evaluated apart: a match can only make the answer of `rules` stricter (threat-model W3). */
+  readonly narrowing: readonly PermissionRule[]
 }
 
 export interface InstructionFile {
@@ -197,6 +199,8 @@ export interface System {
   canonicalDirectory(path: string): Promise<string>
   /** Working directory of the server, canonical: the directory of calls that name none. */
   readonly workingDirectory: string
+  /** Stands for the installation itself (`scope=installation`): a directory that has no workspace layer. */
+  readonly installationDirectory: string
 }
 
 /** A running service. */

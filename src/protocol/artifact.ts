@@ -66,7 +66,16 @@ export const artifactRoutes = {
     access,
     params,
     summary: 'Bytes of an artifact.',
-    success: { status: 200, description: 'The bytes.', mediaType: 'application/octet-stream' },
+    success: {
+      status: 200,
+      description: 'The bytes.',
+      mediaType: 'application/octet-stream',
+      headers: {
+        'Content-Disposition': 'Always an attachment, with its file name.',
+        'Content-Type': 'Media type of the artifact.',
+        ETag: 'SHA-256 of the bytes, in quotes.',
+      },
+    },
   }),
   delete: defineRoute({
     id: 'v2.artifacts.delete',

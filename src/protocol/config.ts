@@ -16,6 +16,9 @@ export const CompactionConfig = z
 export const ConfigDocument = z.looseObject({ compaction: CompactionConfig.optional() }).meta({ id: 'ConfigDocument' })
 export type ConfigDocument = z.infer<typeof ConfigDocument>
 
+/** A JSON merge patch: given keys replace, `null` deletes (decision 9). */
+export const ConfigPatch = z.looseObject({}).meta({ id: 'ConfigPatch', description: 'JSON merge patch of a ConfigDocument.' })
+
 export const ConfigDefaults = z
   .looseObject({ defaultAgent: z.string().nullable(), model: z.string().nullable(), variant: z.string().nullable() })
   .meta({ id: 'ConfigDefaults' })
@@ -45,7 +48,7 @@ export const configRoutes = {
     method: 'PATCH',
     path: '/v2/config',
     summary: 'Merge a patch into the writable configuration.',
-    body: { schema: ConfigDocument, required: true },
+    body: { schema: ConfigPatch, required: true },
     success: { status: 200, description: 'The effective configuration.', schema: ConfigDocument },
   }),
   defaults: defineRoute({

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { ApiError } from './errors.js'
 import { PermissionRequest, QuestionRequest } from './interaction.js'
+import { LIMITS } from './limits.js'
 import { MessageInfo, Part, PromptRequest, SessionQueueInfo } from './message.js'
 import { defineRoute } from './route.js'
 import {
@@ -13,7 +14,7 @@ import {
   SessionStatus,
   Todo,
 } from './session.js'
-import { anyRecord, directoryHeaders, directoryQuery, ms, queryBool, queryInt, uint } from './shared.js'
+import { anyRecord, directoryHeaders, directoryQuery, ms, queryBool, queryClampedInt, queryInt, uint } from './shared.js'
 
 export const SCHEMA_VERSION = '1.0.0'
 
@@ -129,11 +130,11 @@ export const eventRoutes = {
     path: '/v2/events',
     tag: 'events',
     access: { class: 'caller' },
-    headers: z.looseObject({ 'last-event-id': z.string().optional() }),
+    headers: z.looseObject({ 'last-event-id': z.string().optional().meta({ type: 'integer', minimum: 0 }) }),
     query: z.strictObject({
       since: queryInt(0, Number.MAX_SAFE_INTEGER).optional(),
-      tail: queryBool.optional(),
-      limit: queryInt(1, 5000).optional(),
+      tail: queryBool.optional().meta({ default: false }),
+      limit: queryClampedInt(1, LIMITS.events.replayPageMax).optional().meta({ default: LIMITS.events.replayPageDefault }),
       sessionId: z.string().optional(),
     }),
     summary: 'Subscribe to events: replay from a cursor, then live.',

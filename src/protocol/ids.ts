@@ -8,7 +8,9 @@ import * as z from 'zod'
 export type IdPrefix = 'ses' | 'msg' | 'prt' | 'evt' | 'per' | 'que' | 'aud' | 'art' | 'tool' | 'wrk' | 'ent'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const MASK = 0xffff_ffff_ffffn
+/** Ids of one millisecond before its successor is borrowed: the counter has 12 bits. */
+const COUNTERS = 4096
+const HALF = 2 ** 24
 
 /** What id making needs of the world: wall clock in milliseconds and random bytes. */
 export interface IdSource {
@@ -27,14 +29,28 @@ export function createIds(source: IdSource): Ids {
   let counter = 0
   return {
     next(prefix) {
-      const ms = Math.max(source.now(), lastMs)
-      counter = ms === lastMs ? counter + 1 : 1
-      lastMs = ms
-      const time = (BigInt(ms) * 4096n + BigInt(counter)) & MASK
-      const value = prefix === 'ses' ? ~time & MASK : time
-      return `${prefix}_${value.toString(16).padStart(12, '0')}${base62(source.randomBytes(14))}`
+      const ms = source.now()
+      if (ms > lastMs) {
+        lastMs = ms
+        counter = 1
+      } else if (++counter === COUNTERS) {
+        lastMs += 1
+        counter = 0
+      }
+      return `${prefix}_${timePart(lastMs, counter, prefix === 'ses')}${base62(source.randomBytes(14))}`
     },
   }
+}
+
+/** 48 bits of time and counter as two halves of 24: exact in plain numbers, no BigInt. */
+function timePart(ms: number, counter: number, descending: boolean): string {
+  const high = Math.floor(ms / COUNTERS) % HALF
+  const low = (ms % COUNTERS) * COUNTERS + counter
+  return descending ? hex24(HALF - 1 - high) + hex24(HALF - 1 - low) : hex24(high) + hex24(low)
+}
+
+function hex24(value: number): string {
+  return (HALF + value).toString(16).slice(1)
 }
 
 function base62(bytes: Uint8Array): string {

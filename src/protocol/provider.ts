@@ -7,7 +7,13 @@ export const ModelCost = z.looseObject({
   input: z.number(),
   output: z.number(),
   cache: z.looseObject({ read: z.number(), write: z.number() }),
-  experimentalOver200k: z.looseObject({ input: z.number(), output: z.number() }).optional(),
+  experimentalOver200k: z
+    .looseObject({
+      input: z.number(),
+      output: z.number(),
+      cache: z.looseObject({ read: z.number(), write: z.number() }).optional(),
+    })
+    .optional(),
 })
 export type ModelCost = z.infer<typeof ModelCost>
 

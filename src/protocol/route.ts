@@ -33,6 +33,8 @@ export interface Success<S extends z.ZodType = z.ZodType> {
   readonly schema?: S
   /** Default `application/json`. */
   readonly mediaType?: string
+  /** Headers beyond those of every answer, with a description. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface RouteContract<
@@ -70,3 +72,9 @@ export function defineRoute<
 >(contract: RouteContract<Params, Query, Headers, In, Out>): RouteContract<Params, Query, Headers, In, Out> {
   return contract
 }
+
+export type Schema = z.ZodType
+/** What a handler receives for a schema. */
+export type Parsed<S extends z.ZodType> = z.output<S>
+/** Whether an operation answers without a body. */
+export type Answer<Out extends z.ZodType> = [Out] extends [z.ZodUndefined] ? void : z.output<Out>

@@ -7,14 +7,30 @@ export const pos = z.number().int().min(1)
 export const ms = z.number().int()
 export const anyRecord = z.record(z.string(), z.unknown())
 
-/** Query text of a whole number, e.g. `limit`. */
-export const queryInt = (min: number, max: number) =>
-  z.coerce.number({ message: 'must be an integer' }).int('must be an integer').min(min).max(max)
+const wholeNumber = (text: unknown) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : text)
+const integer = (min: number, max: number) =>
+  z.number('must be a whole number').int('must be a whole number').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
+const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** Query text of a whole number, e.g. `limit`; out of range is an error. */
+export const queryInt = (min: number, max: number) => z.preprocess(wholeNumber, integer(min, max))
+/** Query text of a whole number; out of range is brought into the range. */
+export const queryClampedInt = (min: number, max: number) =>
+  z.preprocess(
+    (text) => {
+      const value = wholeNumber(text)
+      return typeof value === 'number' ? Math.min(max, Math.max(min, value)) : value
+    },
+    integer(min, max),
+  )
 /** Query text of a boolean: `true`, `false`, `1`, `0` or empty (= true). */
-export const queryBool = z
-  .enum(['true', 'false', '1', '0', ''])
-  .transform((text) => text === 'true' || text === '1' || text === '')
-  .meta({ type: 'boolean' })
+export const queryBool = z.preprocess((text) => BOOLEANS.get(text) ?? text, z.boolean('must be true or false'))
 
 /** `D`: the `directory` query parameter. */
 export const directoryQuery = { directory: z.string().min(1).max(4096).optional() }

@@ -1,5 +1,6 @@
 /** System records and their routes: health, meta, runtime, identity, capabilities, directories, audit (http-contract §2.1). */
 import * as z from 'zod'
+import { LIMITS } from './limits.js'
 import { defineRoute } from './route.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, queryInt, scopeQuery, uint } from './shared.js'
 
@@ -131,7 +132,7 @@ export const systemRoutes = {
     path: '/v2/audit',
     tag,
     access: caller,
-    query: z.strictObject({ limit: queryInt(1, 1000).optional() }),
+    query: z.strictObject({ limit: queryInt(1, LIMITS.audit.pageMax).optional().meta({ default: LIMITS.audit.pageDefault }) }),
     summary: 'Audit entries, newest first.',
     success: { status: 200, description: 'Entries.', schema: z.array(AuditEntry) },
   }),

@@ -200,7 +200,10 @@ export interface Retention {
 }
 
 export interface Store {
-  /** Runs `change` in one immediate transaction; nested calls join the outer one. */
+  /**
+   * Runs `change` (synchronous) in one immediate transaction; nested calls join the outer one, and one that throws
+   * fails the outer one too. Throws `store.unavailable` for a full, broken, read-only or foreign-locked disk.
+   */
   transact<T>(durability: Durability, change: () => T): T
   readonly sessions: SessionTable
   readonly messages: MessageTable
@@ -213,7 +216,7 @@ export interface Store {
   readonly events: EventTable
   readonly audit: AuditTable
   readonly artifacts: ArtifactTable
-  /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. */
+  /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. Not inside `transact`. */
   reserveSequences(count: number): number
   /** One bounded step of retention; true while more is left to remove. */
   prune(retention: Retention): boolean

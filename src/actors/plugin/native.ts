@@ -74,12 +74,30 @@ export function defineTool<Input>(tool: ToolContribution<Input>): ToolContributi
 export interface ProviderContribution {
   /** Adapter package name(s) of `agent.provider.<id>.npm` this serves, or a provider id it brings itself. */
   readonly npm: readonly string[]
+  /** API roots of adapter packages that know theirs, used when the configuration has no `baseURL`. */
+  readonly endpoints?: Readonly<Record<string, string>>
+  /** A provider that exists without being configured; its id is also in `npm`. */
+  readonly builtin?: BuiltinProvider
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
 }
 
+/** A keyless provider a plugin brings with it; models are offered in this order, the first is its default. */
+export interface BuiltinProvider {
+  readonly id: string
+  readonly name: string
+  readonly models: readonly {
+    readonly id: string
+    readonly name: string
+    readonly limit: { readonly context: number; readonly output: number }
+    readonly reasoning: boolean
+  }[]
+}
+
 export interface ProviderSettings {
   readonly providerId: string
+  /** Adapter package name the provider is configured with, for the habits of its vendor. */
+  readonly npm: string
   readonly baseURL: string | undefined
   /** Read at request time; undefined = no key. Never logged. */
   apiKey(): string | undefined

@@ -46,6 +46,10 @@ export interface GenerateRequest {
   readonly maxOutputTokens?: number
   /** Extra request options of provider, model, variant and agent, merged in that order. */
   readonly options: Readonly<Record<string, unknown>>
+  /** Request headers of the model, added to those of the provider; never a credential. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Message field in which the model wants its earlier reasoning back; absent = it is not sent back. */
+  readonly reasoningField?: string
 }
 
 export type StreamPart =

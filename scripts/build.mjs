@@ -1,0 +1,73 @@
+/**
+ * Bundles the program into dist/: one entry, and a chunk for every `await import()`, which therefore stays lazy.
+ * Packages written in JavaScript are bundled, because one file loads faster than three hundred.
+ */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Found in node_modules when they are loaded. */
+const OUTSIDE = [
+  // Carry a native library, a program or a WebAssembly file.
+  'better-sqlite3',
+  '@parcel/watcher',
+  '@vscode/ripgrep',
+  'web-tree-sitter',
+  'tree-sitter-bash',
+  // Parts of the HTTP server that svc never loads: its logger, its test client, its JSON Schema compilers.
+  'pino',
+  'light-my-request',
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+]
+
+/** CommonJS packages inside an ES module ask for `require`. */
+const REQUIRE = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
+
+/** esbuild settings shared by the program and by scripts that load its sources. */
+export function settings() {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return {
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    mainFields: ['module', 'main'],
+    target: 'node20.19',
+    external: OUTSIDE,
+    banner: { js: REQUIRE },
+    define: { SVC_VERSION: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
+    legalComments: 'none',
+    logLevel: 'warning',
+  }
+}
+
+/** Builds dist/main.js and its chunks, then removes what an earlier build left. */
+export async function buildProgram() {
+  const { metafile } = await build({
+    ...settings(),
+    entryPoints: { main: 'src/cli/main.ts' },
+    outdir: 'dist',
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    minify: true,
+    metafile: true,
+  })
+  chmodSync(join(root, 'dist/main.js'), 0o755)
+  removeStale(new Set(Object.keys(metafile.outputs)))
+}
+
+function removeStale(written) {
+  if (!existsSync(join(root, 'dist'))) return
+  for (const entry of readdirSync(join(root, 'dist'), { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile() && !written.has(path.slice(root.length))) rmSync(path, { force: true })
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildProgram()

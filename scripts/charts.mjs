@@ -1,0 +1,159 @@
+/**
+ * Writes docs/charts/<machine>.md from the state machines: a diagram, and tables of transitions, effects and delays.
+ * With --check nothing is written; stale files are named and the exit code is 1.
+ */
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { loadSource, root, settle } from './generated.mjs'
+
+const machines = readdirSync(join(root, 'src/machines')).filter((name) => name.endsWith('.machine.ts'))
+const pages = await Promise.all(machines.toSorted().map(page))
+settle('docs/charts', [['README.md', index(pages)], ...pages.map(({ name, text }) => [`${name}.md`, text])])
+
+async function page(file) {
+  const module = await loadSource(`src/machines/${file}`)
+  const machine = Object.values(module).find((value) => value?.root?.transitions !== undefined)
+  if (machine === undefined) throw new Error(`${file} exports no machine`)
+  const name = basename(file, '.machine.ts')
+  const nodes = allNodes(machine.root)
+  const rows = nodes.flatMap(transitions)
+  const sections = [
+    `# ${machine.id}`,
+    `Generated from \`src/machines/${file}\` by \`npm run charts\`.`,
+    ['```mermaid', 'stateDiagram-v2', ...diagram(machine.root, '  '), '```'].join('\n'),
+    '## Transitions',
+    table(
+      ['in', 'on', 'if', 'goes to', 'does'],
+      rows.map((row) => [row.from, row.on, row.guard, row.to, row.actions]),
+    ),
+    ...effects(nodes),
+    ...delays(machine),
+  ]
+  return { name, id: machine.id, states: nodes.length - 1, text: `${sections.join('\n\n')}\n` }
+}
+
+function allNodes(node) {
+  return [node, ...Object.values(node.states).flatMap(allNodes)]
+}
+
+/** One row per transition, in the order they are tried. */
+function transitions(node) {
+  const listed = [...node.transitions.values()].flat()
+  return [...(node.always ?? []), ...listed].map((transition) => ({
+    source: node,
+    from: label(node),
+    on: eventLabel(transition.eventType),
+    guard: guardLabel(transition.guard),
+    target: transition.target?.[0],
+    to: transition.target === undefined ? '' : transition.target.map(label).join(', '),
+    actions: transition.actions.map(actionLabel).join(', '),
+  }))
+}
+
+/** A state with states inside is a box; every arrow joins two states of the same box, because renderers know no other. */
+function diagram(node, indent) {
+  const lines = []
+  const initial = node.initial?.target?.[0]
+  if (initial !== undefined) lines.push(`${indent}[*] --> ${ref(initial)}`)
+  for (const child of Object.values(node.states)) {
+    if (Object.keys(child.states).length > 0) {
+      lines.push(`${indent}state "${child.key}" as ${ref(child)} {`, ...diagram(child, `${indent}  `), `${indent}}`)
+    } else {
+      lines.push(`${indent}state "${leafTitle(child)}" as ${ref(child)}`)
+    }
+  }
+  for (const child of Object.values(node.states)) {
+    if (child.type === 'final') lines.push(`${indent}${ref(child)} --> [*]`)
+  }
+  return [...lines, ...arrows(node, indent)]
+}
+
+/** Arrows whose ends meet in this box; an end deeper inside is named in the label. */
+function arrows(box, indent) {
+  const rows = allNodes(box)
+    .filter((node) => node !== box)
+    .flatMap(transitions)
+  return rows.flatMap((row) => {
+    if (row.target === undefined || row.target === row.source || meeting(row.source, row.target) !== box) return []
+    const from = childOf(box, row.source)
+    const to = childOf(box, row.target)
+    const inner = from === row.source ? '' : `${row.source.key}, `
+    const condition = row.guard === '' ? '' : ` [${row.guard}]`
+    return [`${indent}${ref(from)} --> ${ref(to)}: ${inner}${row.on}${condition}`]
+  })
+}
+
+/** The innermost box that holds both states without being either. */
+function meeting(a, b) {
+  const boxes = new Set(above(a))
+  return above(b).find((node) => boxes.has(node))
+}
+
+function above(node) {
+  return node.parent === undefined ? [] : [node.parent, ...above(node.parent)]
+}
+
+function childOf(box, node) {
+  return node.parent === box ? node : childOf(box, node.parent)
+}
+
+function leafTitle(node) {
+  const invoked = node.invoke.map(({ src }) => String(src))
+  return invoked.length === 0 ? node.key : `${node.key}<br/>(${invoked.join(', ')})`
+}
+
+function effects(nodes) {
+  const rows = nodes.flatMap((node) => node.invoke.map((invoked) => [label(node), `\`${invoked.src}\``]))
+  return rows.length === 0 ? [] : ['## Effects', 'Begun on entry, aborted on leaving.', table(['in', 'effect'], rows)]
+}
+
+function delays(machine) {
+  const rows = Object.entries(machine.implementations.delays).map(([name, value]) => [
+    `\`${name}\``,
+    typeof value === 'number' ? `${value} ms` : 'computed',
+  ])
+  return rows.length === 0 ? [] : ['## Delays', table(['delay', 'length'], rows)]
+}
+
+function index(written) {
+  const rows = written.map(({ name, id, states }) => [`[${id}](${name}.md)`, String(states)])
+  const intro = 'The state machines of svc. Generated by `npm run charts`; `npm run charts -- --check` fails when a page is stale.'
+  return `# Charts\n\n${intro}\n\n${table(['machine', 'states'], rows)}\n`
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
+}
+
+/** `stopping.refusing`; the machine itself is `any state`. */
+function label(node) {
+  return node.path.length === 0 ? 'any state' : node.path.join('.')
+}
+
+function ref(node) {
+  return node.path.length === 0 ? 'machine' : node.path.join('_').replace(/\W/g, '_')
+}
+
+function eventLabel(type) {
+  if (type === '') return 'at once'
+  const actor = /^xstate\.(done|error)\.actor\.(.+)$/.exec(type)
+  if (actor !== null) return `${actor[2]} ${actor[1] === 'done' ? 'done' : 'failed'}`
+  const delayed = /^xstate\.after\.([^.]+)\./.exec(type)
+  if (delayed !== null) return `after ${delayed[1]}`
+  if (type.startsWith('xstate.done.state.')) return 'inner end'
+  return type
+}
+
+function guardLabel(guard) {
+  if (guard === undefined) return ''
+  if (typeof guard === 'string') return guard
+  if (typeof guard === 'function') return guard.name || 'inline'
+  return guard.type
+}
+
+function actionLabel(action) {
+  if (typeof action === 'string') return action
+  if (typeof action === 'function') return action.type?.replace(/^xstate\./, '') ?? action.name
+  return action.type.replace(/^xstate\./, '')
+}

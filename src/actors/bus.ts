@@ -1,0 +1,63 @@
+/**
+ * One ordered fan-out (sessions-events §11.3).
+ *
+ * I1 Records are delivered in sequence order, in the tick they are published, to every subscriber.
+ * I2 Delivery only enqueues: a subscriber's sink is never waited for, and its throw ends that subscriber alone.
+ */
+
+export interface BusRecord {
+  readonly sequence: number
+  readonly type: string
+  /** The session the event belongs to; undefined = none. */
+  readonly sessionId: string | undefined
+  /** The envelope as one line of JSON. */
+  readonly json: string
+  readonly durable: boolean
+  /** The data as an object, for subscribers inside the process. */
+  readonly data: unknown
+  /** The whole SSE record, encoded once for all subscribers. */
+  frame(): Uint8Array
+}
+
+export interface Bus {
+  publish(record: BusRecord): void
+  /** Answers the function that ends the subscription. */
+  subscribe(deliver: (record: BusRecord) => void): () => void
+  readonly subscribers: number
+}
+
+export function createBus(onFault: (error: unknown) => void): Bus {
+  const subscribers = new Set<(record: BusRecord) => void>()
+  return {
+    publish(record) {
+      for (const deliver of subscribers) {
+        try {
+          deliver(record)
+        } catch (error) {
+          subscribers.delete(deliver)
+          onFault(error)
+        }
+      }
+    },
+    subscribe(deliver) {
+      subscribers.add(deliver)
+      return () => {
+        subscribers.delete(deliver)
+      }
+    },
+    get subscribers() {
+      return subscribers.size
+    },
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** SSE framing (decision 2): `id`, `event`, `data`; a baseline record carries no `id` line. */
+export function sseFrame(type: string, json: string, sequence?: number): string {
+  return sequence === undefined ? `event: ${type}\ndata: ${json}\n\n` : `id: ${sequence}\nevent: ${type}\ndata: ${json}\n\n`
+}
+
+export function encodeFrame(text: string): Uint8Array {
+  return encoder.encode(text)
+}

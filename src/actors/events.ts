@@ -1,0 +1,153 @@
+/**
+ * Event subscriptions: replay from a cursor, catch-up, then live (sessions-events §11.4–11.8).
+ *
+ * I1 The last replay page, the baseline and the live registration happen in one tick, so that nothing lies
+ *    between replay and live and nothing arrives twice.
+ * I2 Sequences never decrease on a connection; a baseline record carries the head and no `id`.
+ * I3 A subscriber that cannot be served completely is ended, never thinned; its slowness reaches nobody else.
+ */
+import { SvcError } from '../protocol/errors.js'
+import { LIMITS } from '../protocol/limits.js'
+import type { Store } from '../store/store.js'
+import { type Bus, encodeFrame, sseFrame } from './bus.js'
+import type { EventQuery, Events, EventSubscription, FrameSink } from './facades.js'
+import type { Families } from './families.js'
+import type { Journal } from './journal.js'
+import type { Live } from './live.js'
+import type { Executions } from './session/executions.js'
+
+export interface EventStream extends Pick<Events, 'subscribe'> {
+  /** Whether anybody listens who would see events of this session. */
+  isAttended(sessionId: string): boolean
+}
+
+interface Scope {
+  readonly sessionId: string | undefined
+  matches(sessionId: string | undefined): boolean
+}
+
+export function createEventStream(deps: {
+  store: Pick<Store, 'events'>
+  bus: Bus
+  journal: Journal
+  families: Families
+  live: Live
+  executions: Pick<Executions, 'current' | 'runtime'>
+}): EventStream {
+  const { store, bus, journal, families, live, executions } = deps
+  const scopes = new Set<Scope>()
+
+  function scopeOf(sessionId: string | undefined): Scope {
+    if (sessionId === undefined) return { sessionId, matches: () => true }
+    return {
+      sessionId,
+      matches(other) {
+        if (other === undefined) return false
+        if (other === sessionId) return true
+        const root = families.rootOf(sessionId)
+        return root !== undefined && root === families.rootOf(other)
+      },
+    }
+  }
+
+  function checkCursor(after: number): void {
+    if (after > journal.head()) {
+      throw new SvcError(
+        'request.invalid',
+        `The cursor ${after} was never handed out by this server; the newest event is ${journal.head()}.`,
+        {
+          cursor: after,
+          newest: journal.head(),
+        },
+      )
+    }
+    const pruned = store.events.prunedThrough()
+    if (after < pruned) {
+      const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true or since=${pruned}.`
+      throw new SvcError('events.cursor_expired', message, { cursor: after, oldest: pruned })
+    }
+  }
+
+  function sendBaseline(scope: Scope, sink: FrameSink): void {
+    const roots = new Set<string>()
+    for (const message of live.all()) {
+      if (!scope.matches(message.sessionId)) continue
+      const root = families.rootOf(message.sessionId)
+      if (root !== undefined) roots.add(root)
+    }
+    for (const root of roots) {
+      const snapshot = executions.current(root)
+      if (snapshot === undefined) continue
+      sink.write(journal.baseline('session.execution.updated', { sessionID: root, snapshot, runtime: executions.runtime(root) }))
+    }
+    for (const message of live.all()) {
+      if (!scope.matches(message.sessionId)) continue
+      const info = message.info()
+      sink.write(journal.baseline('message.updated', { sessionID: message.sessionId, info }))
+      for (const part of message.parts()) {
+        sink.write(journal.baseline('message.part.updated', { sessionID: message.sessionId, part, time: info.time.created }))
+      }
+    }
+  }
+
+  /** One page of the log as one chunk of frames; answers the cursor after it, or undefined when the log is read up. */
+  function replayPage(after: number, limit: number, scope: Scope, sink: FrameSink): number | undefined {
+    const root = scope.sessionId === undefined ? undefined : (families.rootOf(scope.sessionId) ?? scope.sessionId)
+    const rows = root === undefined ? store.events.after(after, limit) : store.events.afterFor(after, limit, families.members(root))
+    if (rows.length > 0) sink.write(encodeFrame(rows.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
+    return rows.length < limit ? undefined : rows.at(-1)?.sequence
+  }
+
+  function goLive(scope: Scope, sink: FrameSink): () => void {
+    let written = 0
+    const stop = bus.subscribe((record) => {
+      if (!scope.matches(record.sessionId)) return
+      sink.write(record.frame())
+      written++
+      if (written < 64) return
+      const pending = sink.pending()
+      if (pending === 0) written = 0
+      else if (pending > LIMITS.events.backlogBytes || written > LIMITS.events.backlogRecords) {
+        stop()
+        sink.end()
+      }
+    })
+    return stop
+  }
+
+  return {
+    subscribe(_caller, query: EventQuery, sink): EventSubscription {
+      if (query.after !== undefined) checkCursor(query.after)
+      const scope = scopeOf(query.sessionId)
+      scopes.add(scope)
+      let closed = false
+      let stop: (() => void) | undefined
+      const join = () => {
+        sendBaseline(scope, sink)
+        stop = goLive(scope, sink)
+      }
+      const replay = async (from: number) => {
+        let cursor: number | undefined = from
+        while (!closed) {
+          cursor = replayPage(cursor, query.limit, scope, sink)
+          if (cursor === undefined) {
+            join()
+            return
+          }
+          await sink.drained()
+        }
+      }
+      const from = query.after ?? (query.tail ? undefined : store.events.prunedThrough())
+      if (from === undefined) join()
+      else replay(from).catch(() => sink.end())
+      return {
+        close() {
+          closed = true
+          scopes.delete(scope)
+          stop?.()
+        },
+      }
+    },
+    isAttended: (sessionId) => [...scopes].some((scope) => scope.matches(sessionId)),
+  }
+}

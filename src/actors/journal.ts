@@ -1,0 +1,115 @@
+/**
+ * The journal: the only place that publishes. State and the durable events that describe it commit together;
+ * only then do subscribers hear of it (architecture law 2).
+ *
+ * I1 Sequence order = commit order = publish order: stamping, committing and publishing are one uninterrupted turn.
+ * I2 A change that throws publishes nothing; the numbers it drew are never used again.
+ */
+import { type EventData, type EventType, SCHEMA_VERSION, TRANSIENT_EVENTS } from '../protocol/event.js'
+import type { Durability, Store } from '../store/store.js'
+import { type Bus, type BusRecord, encodeFrame, sseFrame } from './bus.js'
+import type { Effects } from './effects.js'
+import { createSequence } from './sequence.js'
+
+export type Emit = <T extends EventType>(type: T, data: EventData<T>) => void
+
+/** What a change may do besides writing rows. */
+export interface Change {
+  /** Adds a durable event to the transaction. */
+  readonly emit: Emit
+  /** Runs once the transaction is committed and before anything is published: for state kept in memory. */
+  after(run: () => void): void
+}
+
+export interface Journal {
+  /** Runs `change` in one transaction; the events it emits are stored with it and published after it. */
+  commit<T>(durability: Durability, change: (tx: Change) => T): T
+  /** Publishes an event that is not stored. */
+  publish<T extends EventType>(type: T, data: EventData<T>): void
+  /** Publishes a text delta: the hot path of a run. */
+  publishDelta(sessionId: string, messageId: string, partId: string, partType: 'text' | 'reasoning', delta: string): void
+  /** An envelope outside the order, for one subscriber: carries the head sequence and is not stored. */
+  baseline<T extends EventType>(type: T, data: EventData<T>): Uint8Array
+  /** The highest sequence handed out. */
+  head(): number
+}
+
+export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effects, 'clock' | 'ids'> }): Journal {
+  const { store, bus, effects } = deps
+  const sequence = createSequence(store)
+
+  function envelope(type: string, number: number, at: number, sessionId: string | undefined, dataJson: string): string {
+    const subject = sessionId === undefined ? '' : `"subject":{"kind":"session","id":${JSON.stringify(sessionId)}},`
+    return `{"id":"${effects.ids.next('evt')}","sequence":${number},"type":"${type}","source":"svc.core","schemaVersion":"${SCHEMA_VERSION}","timestamp":${at},${subject}"data":${dataJson}}`
+  }
+
+  function stamp(type: string, data: unknown, sessionId: string | undefined, dataJson: string, durable: boolean): BusRecord {
+    const number = sequence.next()
+    const json = envelope(type, number, effects.clock.now(), sessionId, dataJson)
+    let frame: Uint8Array | undefined
+    return {
+      sequence: number,
+      type,
+      sessionId,
+      json,
+      durable,
+      data,
+      frame: () => (frame ??= encodeFrame(sseFrame(type, json, number))),
+    }
+  }
+
+  let open: BusRecord[] | undefined
+
+  return {
+    commit(durability, change) {
+      if (open !== undefined) throw new Error('commits do not nest: pass the change on instead')
+      const records: BusRecord[] = []
+      const afterwards: (() => void)[] = []
+      open = records
+      const emit: Emit = (type, data) => {
+        const record = stamp(type, data, sessionOf(data), JSON.stringify(data), true)
+        const row = {
+          sequence: record.sequence,
+          type,
+          sessionId: record.sessionId ?? null,
+          json: record.json,
+          created: effects.clock.now(),
+        }
+        store.events.insert(row)
+        records.push(record)
+      }
+      try {
+        const result = store.transact(durability, () => change({ emit, after: (run) => afterwards.push(run) }))
+        open = undefined
+        for (const run of afterwards) run()
+        for (const record of records) bus.publish(record)
+        return result
+      } finally {
+        open = undefined
+      }
+    },
+    publish(type, data) {
+      if (open !== undefined) throw new Error('transient events are published outside commits')
+      if (!TRANSIENT_EVENTS.has(type)) throw new Error(`"${type}" is durable and needs a commit`)
+      bus.publish(stamp(type, data, sessionOf(data), JSON.stringify(data), false))
+    },
+    publishDelta(sessionId, messageId, partId, partType, delta) {
+      const json = `{"sessionID":"${sessionId}","messageID":"${messageId}","partID":"${partId}","partType":"${partType}","field":"text","delta":${JSON.stringify(delta)}}`
+      bus.publish(stamp('message.part.delta', undefined, sessionId, json, false))
+    },
+    baseline(type, data) {
+      const json = envelope(type, sequence.last(), effects.clock.now(), sessionOf(data), JSON.stringify(data))
+      return encodeFrame(sseFrame(type, json))
+    },
+    head: () => sequence.last(),
+  }
+}
+
+/** The session an event belongs to: wrappers say `sessionID`, embedded requests `sessionId` (http-contract §4.1). */
+export function sessionOf(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined
+  if ('sessionID' in data && typeof data.sessionID === 'string') return data.sessionID
+  if ('sessionId' in data && typeof data.sessionId === 'string') return data.sessionId
+  if ('info' in data) return sessionOf(data.info)
+  return undefined
+}

@@ -1,0 +1,30 @@
+import { closeSync, readFileSync, readdirSync } from 'node:fs'
+
+const CLOSE_ON_EXEC = 0o2000000
+
+/**
+ * Closes descriptors that whoever started this server left open in it and that every program it starts would inherit
+ * (threat-model C5); the runtime itself takes care of low numbers only. Call once, before anything else opens files;
+ * returns how many were closed. The runtime's own are told apart by their close-on-exec flag. Linux only, elsewhere
+ * nothing is known about them; a server started with a message channel to its parent keeps all.
+ */
+export function closeInheritedDescriptors(): number {
+  if (process.platform !== 'linux' || process.channel !== undefined) return 0
+  let closed = 0
+  for (const name of readdirSync('/proc/self/fd')) {
+    if (Number(name) > 2 && isInheritable(name)) {
+      closeSync(Number(name))
+      closed += 1
+    }
+  }
+  return closed
+}
+
+function isInheritable(descriptor: string): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1]
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0
+  } catch {
+    return false // the listing's own descriptor, closed by now
+  }
+}

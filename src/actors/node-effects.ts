@@ -1,0 +1,113 @@
+/** The one real implementation of `Effects`; the parts are in the `node-*` files beside it. */
+import { hash, randomBytes, randomFillSync } from 'node:crypto'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { createIds } from '../protocol/ids.js'
+import type { Clock, Effects, Paths } from './effects.js'
+import { childEnvironment, type Environment, readEnvironment } from './node-environment.js'
+import { createNodeFetch } from './node-fetch.js'
+import { createNodeFiles } from './node-files.js'
+import { createNodeLog, type LogLevel, parseLogLevel } from './node-log.js'
+import { createNodeProcesses } from './node-processes.js'
+
+export interface NodeEffectsOptions {
+  /** Instead of `process.env`; needed when that has been scrubbed already. */
+  readonly env?: Environment
+  /** Instead of `SVC_LOG`. */
+  readonly logLevel?: LogLevel
+  /** Gets whole log lines instead of standard error. */
+  readonly logWrite?: (line: string) => void
+}
+
+/** Makes the effects of this process. Cheap: the packages behind `processes` and `fetch` are loaded by their first use. */
+export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
+  const env = readEnvironment(options.env)
+  const childEnv = childEnvironment(env)
+  const clock = createNodeClock()
+  return {
+    clock,
+    ids: createIds({ now: () => clock.now(), randomBytes: createRandomPool() }),
+    random: { bytes: (size) => new Uint8Array(randomBytes(size)) },
+    files: createNodeFiles(),
+    processes: createNodeProcesses(childEnv['PATH'] ?? ''),
+    fetch: createNodeFetch(),
+    env,
+    childEnv,
+    paths: nodePaths(env),
+    platform: { os: process.platform, arch: process.arch, user: userName(env) },
+    log: createNodeLog({
+      level: options.logLevel ?? parseLogLevel(env['SVC_LOG']),
+      now: () => clock.now(),
+      write: options.logWrite ?? ((line) => process.stderr.write(line)),
+    }),
+    sha256: (data) => hash('sha256', data, 'hex'),
+  }
+}
+
+/** Wall and monotonic time; delays beyond the 24.8 days a platform timer holds are waited for in hops. */
+export function createNodeClock(): Clock {
+  const HOP = 24 * 60 * 60 * 1000
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    setTimeout(run, ms) {
+      const handle: { timer?: NodeJS.Timeout } = {}
+      const arm = (left: number) => {
+        handle.timer = left <= HOP ? setTimeout(run, left) : setTimeout(() => arm(left - HOP), HOP)
+      }
+      arm(ms)
+      return handle
+    },
+    clearTimeout(handle) {
+      if (isTimerHandle(handle)) clearTimeout(handle.timer)
+    },
+  }
+}
+
+function isTimerHandle(handle: unknown): handle is { readonly timer: NodeJS.Timeout } {
+  return typeof handle === 'object' && handle !== null && 'timer' in handle
+}
+
+/** Random bytes for ids, fetched 4 KiB at a time; each view is valid until the next call. */
+function createRandomPool(): (size: number) => Uint8Array {
+  const pool = Buffer.allocUnsafeSlow(4096)
+  let used = pool.length
+  return (size) => {
+    if (used + size > pool.length) {
+      randomFillSync(pool)
+      used = 0
+    }
+    used += size
+    return pool.subarray(used - size, used)
+  }
+}
+
+/** Directories by the XDG rules, which ignore relative values; `SVC_AGENT_STATE_DIR` and `SVC_AGENT_CACHE_DIR` come first. */
+export function nodePaths(env: Environment): Paths {
+  const cwd = process.cwd()
+  const home = absolute(env['HOME']) ?? homedir()
+  const ours = (variable: string, xdg: string, fallback: string) => {
+    const chosen = env[variable]
+    return chosen ? resolve(cwd, chosen) : join(absolute(env[xdg]) ?? join(home, fallback), 'svc')
+  }
+  return {
+    home,
+    temp: absolute(env['TMPDIR']) ?? '/tmp',
+    config: join(absolute(env['XDG_CONFIG_HOME']) ?? join(home, '.config'), 'svc'),
+    state: ours('SVC_AGENT_STATE_DIR', 'XDG_STATE_HOME', '.local/state'),
+    cache: ours('SVC_AGENT_CACHE_DIR', 'XDG_CACHE_HOME', '.cache'),
+    cwd,
+  }
+}
+
+function absolute(path: string | undefined): string | undefined {
+  return path !== undefined && isAbsolute(path) ? path : undefined
+}
+
+function userName(env: Environment): string {
+  try {
+    return userInfo().username
+  } catch {
+    return env['USER'] ?? 'unknown' // a user id without an entry in the user table
+  }
+}

@@ -1,0 +1,66 @@
+/** Structured log: one line of JSON per fact, on standard error, with nothing in it that moves a terminal's cursor (threat-model S4, K2). */
+import type { Log } from './effects.js'
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LEVELS)[number]
+
+const TEXT_LIMIT = 4096
+const LINE_LIMIT = 32 * 1024
+const SECRET_FIELD = /authorization|password|passphrase|secret|api[-_]?key|token$|credential|cookie/i
+/** What JSON leaves as it is, and a terminal or a reader may not: controls, formats (bidirectional marks too), line separators. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** The level named by `SVC_LOG`; unknown names mean `info`. */
+export function parseLogLevel(name: string | undefined): LogLevel {
+  return LEVELS.find((level) => level === name?.trim().toLowerCase()) ?? 'info'
+}
+
+/** `write` gets whole lines, each with its line feed. */
+export function createNodeLog(options: {
+  readonly level: LogLevel
+  readonly now: () => number
+  readonly write: (line: string) => void
+}): Log {
+  const threshold = LEVELS.indexOf(options.level)
+  const at = (level: Exclude<LogLevel, 'silent'>) => {
+    if (LEVELS.indexOf(level) < threshold) return () => undefined
+    return (message: string, fields?: Record<string, unknown>) => {
+      options.write(formatLine({ time: new Date(options.now()).toISOString(), level, message }, fields))
+    }
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+function formatLine(head: Record<string, unknown>, fields: Record<string, unknown> = {}): string {
+  const line = stringify({ ...head, ...fields, ...head }) ?? stringify({ ...head, fields: 'not serialisable' }) ?? ''
+  const bounded = line.length > LINE_LIMIT ? (stringify({ ...head, fields: `omitted: ${line.length} characters` }) ?? '') : line
+  return `${bounded.replace(UNSAFE, escape)}\n`
+}
+
+function stringify(record: Record<string, unknown>): string | undefined {
+  try {
+    return JSON.stringify(record, plain)
+  } catch {
+    return undefined // a cycle, or a getter that throws
+  }
+}
+
+function plain(this: unknown, key: string, value: unknown): unknown {
+  if (typeof value === 'string') return SECRET_FIELD.test(key) ? '[redacted]' : cut(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value
+    return { name, message, ...('code' in value && { code: value.code }), ...(cause !== undefined && { cause }), stack }
+  }
+  return value
+}
+
+function cut(text: string): string {
+  return text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)}… (${text.length} characters)` : text
+}
+
+function escape(character: string): string {
+  let escaped = ''
+  for (let unit = 0; unit < character.length; unit++) escaped += `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`
+  return escaped
+}

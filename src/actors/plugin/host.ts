@@ -1,0 +1,55 @@
+/** The host a native plugin is handed: narrowed effects and the services it may use (architecture §7). */
+import type { Todo } from '../../protocol/session.js'
+import { createProtectedFiles } from '../protected-files.js'
+import type { SessionCore } from '../session/core.js'
+import { sessionOrThrow } from '../session/core.js'
+import { type Instructions, type ManagedOutputs, type NativeHost, type ToolContext, ToolError } from './native.js'
+
+export function createNativeHost(
+  core: SessionCore,
+  pluginId: string,
+  services: { outputs: ManagedOutputs; instructions: Instructions },
+): NativeHost {
+  const { effects, store, journal, interactions, statuses } = core
+  const { clock, ids, files, processes, fetch, childEnv, paths, platform, log, sha256 } = effects
+  return {
+    effects: { clock, ids, files, processes, fetch, childEnv, paths, platform, sha256, log: labelled(log, pluginId) },
+    outputs: services.outputs,
+    instructions: services.instructions,
+    protectedFiles: createProtectedFiles({
+      configDirectory: paths.config,
+      stateDirectory: paths.state,
+      home: paths.home,
+      env: effects.env,
+    }),
+    config: (directory) => core.configs.load(directory),
+    todos: {
+      replace(sessionId, todos: readonly Todo[]) {
+        sessionOrThrow(core, sessionId)
+        journal.commit('process', (tx) => {
+          store.todos.put(sessionId, todos)
+          tx.emit('todo.updated', { sessionID: sessionId, todos: [...todos] })
+        })
+      },
+    },
+    questions: {
+      async ask(context: ToolContext, questions) {
+        const session = sessionOrThrow(core, context.sessionId)
+        const runId = statuses.run(session.id)?.runId ?? ''
+        const { messageId, callId } = context
+        const answer = await interactions.askQuestion({ session, runId, messageId, callId, questions }, context.signal)
+        if ('rejected' in answer) throw new ToolError(answer.rejected)
+        return answer.answers
+      },
+    },
+  }
+}
+
+function labelled(log: SessionCore['effects']['log'], pluginId: string): SessionCore['effects']['log'] {
+  return {
+    debug: (message, fields) => log.debug(message, { pluginId, ...fields }),
+    info: (message, fields) => log.info(message, { pluginId, ...fields }),
+    warn: (message, fields) => log.warn(message, { pluginId, ...fields }),
+    error: (message, fields) => log.error(message, { pluginId, ...fields }),
+  }
+}

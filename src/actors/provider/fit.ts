@@ -1,0 +1,61 @@
+/** Fits requests to what a model can take, so that adapters need not know models (subsystems c.9). */
+import type { ModelMessage, ProviderAdapter, UserContent } from './adapter.js'
+import type { CatalogModel } from './models.js'
+
+/** The adapter as one model sees it: its wire id and headers, and nothing sent that it cannot take. */
+export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel): ProviderAdapter {
+  const { input = {}, temperature, toolCall, interleaved } = model.record.capabilities
+  const takes = (mime: string) => mime.startsWith('text/') || isTrue(input, modalityOf(mime))
+  const reasoningField = fieldOf(interleaved)
+  return {
+    generate(request, push, signal) {
+      const { temperature: wanted, ...rest } = request
+      const fitted = {
+        ...rest,
+        ...(wanted === undefined || temperature === false ? {} : { temperature: wanted }),
+        ...(reasoningField === undefined ? {} : { reasoningField }),
+        model: { ...request.model, id: model.wireId },
+        messages: request.messages.map((message) => withoutMedia(message, takes)),
+        tools: toolCall === false ? [] : request.tools,
+        headers: { ...model.headers, ...request.headers },
+      }
+      return adapter.generate(fitted, push, signal)
+    },
+  }
+}
+
+function withoutMedia(message: ModelMessage, takes: (mime: string) => boolean): ModelMessage {
+  if (message.role === 'user' && message.content.some((part) => part.type === 'file' && !takes(part.file.mime))) {
+    return {
+      role: 'user',
+      content: message.content.map((part) => (part.type === 'file' && !takes(part.file.mime) ? note(part.file) : part)),
+    }
+  }
+  if (message.role === 'tool' && message.results.some(({ attachments }) => attachments?.some(({ mime }) => !takes(mime)))) {
+    const results = message.results.map(({ attachments = [], output, ...result }) => {
+      const refused = attachments.filter(({ mime }) => !takes(mime))
+      const kept = attachments.filter(({ mime }) => takes(mime))
+      const text = [output, ...refused.map((file) => note(file).text)].join('\n')
+      return { ...result, output: text, ...(kept.length === 0 ? {} : { attachments: kept }) }
+    })
+    return { role: 'tool', results }
+  }
+  return message
+}
+
+function note(file: { readonly mime: string; readonly filename?: string | undefined }): Extract<UserContent, { type: 'text' }> {
+  return { type: 'text', text: `[${file.filename ?? 'attachment'} (${file.mime}) was not sent: the model does not take it]` }
+}
+
+function modalityOf(mime: string): string {
+  return mime === 'application/pdf' ? 'pdf' : (mime.split('/')[0] ?? '')
+}
+
+function isTrue(record: unknown, key: string): boolean {
+  return typeof record === 'object' && record !== null && Object.entries(record).some(([name, value]) => name === key && value === true)
+}
+
+function fieldOf(interleaved: unknown): string | undefined {
+  if (typeof interleaved !== 'object' || interleaved === null || !('field' in interleaved)) return undefined
+  return typeof interleaved.field === 'string' ? interleaved.field : undefined
+}

@@ -1,0 +1,43 @@
+/** One configuration text into one layer: parsed, brought into flat form and checked for types (subsystems b.1, b.3). */
+import { AgentDocument } from '../../protocol/agent-config.js'
+import { isRecord, type JsonRecord, recordAt } from './config-merge.js'
+import { normaliseLayer } from './config-normalise.js'
+import { locate, parseJsonc, type Position } from './config-parse.js'
+
+export type LayerRead =
+  | { readonly ok: true; readonly document: JsonRecord }
+  /** `path` is dotted and empty when the text as a whole is at fault. */
+  | { readonly ok: false; readonly message: string; readonly path: string; readonly position: Position }
+
+/** Agents, commands or providers that one file may define. */
+const MAX_DEFINITIONS = 1024
+
+/** Reads the text of a configuration file. */
+export function readLayer(text: string): LayerRead {
+  return check(text, normaliseLayer)
+}
+
+/** Reads the text of an `mcp.json`: `{ "mcp": { … } }` or the bare map of servers. */
+export function readMcpLayer(text: string): LayerRead {
+  return check(text, (document) => ({ mcp: isRecord(document['mcp']) ? document['mcp'] : document }))
+}
+
+/** The first type error of a flat document, or undefined. */
+export function findTypeError(document: JsonRecord): { readonly path: readonly (string | number)[]; readonly message: string } | undefined {
+  const crowded = ['agent', 'command', 'provider'].find((kind) => Object.keys(recordAt(document, kind)).length > MAX_DEFINITIONS)
+  if (crowded !== undefined) return { path: [crowded], message: `has more than ${MAX_DEFINITIONS} entries` }
+  const checked = AgentDocument.safeParse(document)
+  if (checked.success) return undefined
+  const [issue] = checked.error.issues
+  const path = (issue?.path ?? []).map((segment) => (typeof segment === 'number' ? segment : String(segment)))
+  return { path, message: issue?.message ?? 'is not valid' }
+}
+
+function check(text: string, shape: (document: JsonRecord) => JsonRecord): LayerRead {
+  const parsed = parseJsonc(text)
+  if (!parsed.ok) return { ok: false, message: parsed.message, path: '', position: parsed.position }
+  const document = shape(parsed.value)
+  const error = findTypeError(document)
+  if (error === undefined) return { ok: true, document }
+  return { ok: false, message: error.message, path: error.path.join('.'), position: locate(text, error.path) }
+}

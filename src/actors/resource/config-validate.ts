@@ -1,0 +1,94 @@
+/** What is wrong with an effective configuration although it could be read (subsystems b.5). */
+import { isKnownKey } from '../../protocol/agent-config.js'
+import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/config.js'
+import { knownAgentNames } from './agents.js'
+import { isNativeCommand } from './commands.js'
+import { isRecord, type JsonRecord, recordAt, stringsAt } from './config-merge.js'
+import { looserEntries, unknownActions } from './permission-config.js'
+import type { ConfigSnapshot } from './snapshot.js'
+
+/** All diagnostics of a snapshot; `ok` means that none is an error. */
+export function validateSnapshot(snapshot: ConfigSnapshot): ConfigValidation {
+  const { document } = snapshot
+  const diagnostics = [
+    ...snapshot.diagnostics,
+    ...checkProviders(document),
+    ...checkAgents(snapshot),
+    ...checkModels(document, ''),
+    ...checkCommands(snapshot),
+    ...checkActions(snapshot),
+    ...looserEntries(snapshot.trustedPermission, snapshot.narrowingPermission).map((path) =>
+      warning(path, 'a workspace cannot loosen what the installation configuration says'),
+    ),
+    ...checkSkills(document),
+    ...Object.keys(document).flatMap((key) =>
+      isKnownKey(key) ? [] : [warning(key, `the key "${key}" is not known; it is kept and not used`)],
+    ),
+  ]
+  return { ok: diagnostics.every(({ level }) => level !== 'error'), diagnostics }
+}
+
+function checkProviders(document: JsonRecord): ConfigDiagnostic[] {
+  const disabled = new Set(stringsAt(document, 'disabledProviders'))
+  const both = (stringsAt(document, 'enabledProviders') ?? []).filter((id) => disabled.has(id))
+  return both.map((id) => error('providers', `"${id}" is both enabled and disabled`))
+}
+
+function checkAgents(snapshot: ConfigSnapshot): ConfigDiagnostic[] {
+  const { document } = snapshot
+  const names = knownAgentNames(snapshot)
+  const wanted = document['defaultAgent']
+  const missing = typeof wanted === 'string' && !names.has(wanted) ? [warning('defaultAgent', `there is no agent "${wanted}"`)] : []
+  const each = Object.entries(recordAt(document, 'agent')).flatMap(([name, agent]) => {
+    if (!isRecord(agent)) return []
+    const problems = checkModels(agent, `agent.${name}.`)
+    if (name.trim() === '') problems.push(error('agent', 'an agent has an empty name'))
+    if (agent['steps'] === 0) problems.push(error(`agent.${name}.steps`, 'must be at least 1'))
+    return problems
+  })
+  return [...missing, ...each]
+}
+
+function checkModels(holder: JsonRecord, prefix: string): ConfigDiagnostic[] {
+  return ['model', 'smallModel'].flatMap((key) => {
+    const model = holder[key]
+    return typeof model === 'string' && !model.includes('/') ? [warning(prefix + key, `"${model}" is not of the form provider/model`)] : []
+  })
+}
+
+function checkCommands(snapshot: ConfigSnapshot): ConfigDiagnostic[] {
+  const names = knownAgentNames(snapshot)
+  return Object.entries(recordAt(snapshot.document, 'command')).flatMap(([name, command]) => {
+    const { template, agent } = recordAt({ command }, 'command')
+    const problems: ConfigDiagnostic[] = []
+    const isMissing = template === undefined && !isNativeCommand(name)
+    if (isMissing || (typeof template === 'string' && template.trim() === ''))
+      problems.push(warning(`command.${name}.template`, 'is missing or empty'))
+    if (typeof agent === 'string' && !names.has(agent)) problems.push(warning(`command.${name}.agent`, `there is no agent "${agent}"`))
+    return problems
+  })
+}
+
+/** Actions that are none of allow, deny and ask are ignored when rules are made, so people must hear of them (sessions-events §8.3). */
+function checkActions({ trusted, workspace }: ConfigSnapshot): ConfigDiagnostic[] {
+  const paths = [trusted, workspace].flatMap((document) => [
+    ...unknownActions(document),
+    ...Object.entries(recordAt(document, 'agent')).flatMap(([name, agent]) =>
+      isRecord(agent) ? unknownActions(agent).map((path) => `agent.${name}.${path}`) : [],
+    ),
+  ])
+  return [...new Set(paths)].map((path) => error(path, 'must be "allow", "deny" or "ask"; the rule is ignored'))
+}
+
+function checkSkills(document: JsonRecord): ConfigDiagnostic[] {
+  const urls = stringsAt(recordAt(document, 'skills'), 'urls') ?? []
+  return urls.length === 0 ? [] : [warning('skills.urls', 'this server does not fetch skills; only skills.paths is used')]
+}
+
+function error(path: string, message: string): ConfigDiagnostic {
+  return { level: 'error', path, message }
+}
+
+function warning(path: string, message: string): ConfigDiagnostic {
+  return { level: 'warning', path, message }
+}

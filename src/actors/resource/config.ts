@@ -1,0 +1,41 @@
+/** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
+import type { Configs } from '../facades.js'
+import { normalisePatch } from './config-patch.js'
+import { validateSnapshot } from './config-validate.js'
+import { writePatch } from './config-write.js'
+import { createSnapshots, type SnapshotEffects, type Snapshots } from './snapshots.js'
+
+export interface ConfigDeps {
+  readonly effects: SnapshotEffects
+  /** Called after a patch is on disk and loaded. */
+  readonly onUpdated?: (directory: string) => void
+}
+
+export type ConfigFacade = Configs & {
+  readonly snapshots: Snapshots
+}
+
+/** One per process: patches are serialised inside it. Directories are canonical paths. */
+export function createConfigs({ effects, onUpdated }: ConfigDeps): ConfigFacade {
+  const snapshots = createSnapshots(effects)
+  let lastPatch: Promise<unknown> = Promise.resolve()
+
+  const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
+    await writePatch(effects, await snapshots.get(directory, { fresh: true }), flat)
+    const { document } = await snapshots.get(directory, { fresh: true })
+    onUpdated?.(directory)
+    return document
+  }
+
+  return {
+    snapshots,
+    load: async (directory, options) => (await snapshots.get(directory, options)).document,
+    async update(directory, body) {
+      const flat = normalisePatch(body)
+      const turn = lastPatch.then(async () => patch(directory, flat))
+      lastPatch = turn.catch(() => undefined)
+      return turn
+    },
+    validate: async (directory) => validateSnapshot(await snapshots.inspect(directory)),
+  }
+}

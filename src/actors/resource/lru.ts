@@ -1,0 +1,28 @@
+/** A map that forgets what was used longest ago when it is full. */
+export interface Lru<Key, Value> {
+  get(key: Key): Value | undefined
+  set(key: Key, value: Value): void
+  delete(key: Key): void
+}
+
+export function createLru<Key, Value>(limit: number): Lru<Key, Value> {
+  const entries = new Map<Key, { readonly value: Value }>()
+  return {
+    get(key) {
+      const entry = entries.get(key)
+      if (entry === undefined) return undefined
+      entries.delete(key)
+      entries.set(key, entry)
+      return entry.value
+    },
+    set(key, value) {
+      entries.delete(key)
+      entries.set(key, { value })
+      for (const oldest of entries.keys()) {
+        if (entries.size <= limit) return
+        entries.delete(oldest)
+      }
+    },
+    delete: (key) => void entries.delete(key),
+  }
+}

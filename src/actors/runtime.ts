@@ -1,0 +1,137 @@
+/**
+ * Builds a running service from its effects, its store and its built-in plugins, and drives it with the
+ * runtime machine. The only place that knows how the parts fit together.
+ */
+import { createActor, fromPromise, type InspectionEvent } from 'xstate'
+import { runtimeMachine } from '../machines/runtime.machine.js'
+import { SvcError } from '../protocol/errors.js'
+import type { Store } from '../store/store.js'
+import { type Effects, machineClock } from './effects.js'
+import type { Runtime } from './facades.js'
+import { startMaintenance, type Maintenance } from './maintenance.js'
+import type { NativePlugin } from './plugin/native.js'
+import { recover } from './recovery.js'
+import { assemble } from './assembly.js'
+
+/** What is opened last and closed first. */
+export interface Listener {
+  /** Accepts nothing new and ends every stream; resolves when answers under way are sent. */
+  close(): Promise<void>
+}
+
+export interface RuntimeOptions {
+  readonly effects: Effects
+  readonly store: Store
+  readonly plugins: readonly NativePlugin[]
+  readonly version: string
+  /** Opens the door once everything behind it can answer. */
+  readonly listen?: (runtime: Runtime) => Promise<Listener>
+  /** Sees every actor event, for debugging and tests. */
+  readonly inspect?: (event: InspectionEvent) => void
+}
+
+export interface RunningRuntime {
+  readonly runtime: Runtime
+  /** Stops in order within the deadline; resolves when the service has ended. */
+  stop(): Promise<{ readonly exitCode: 0 | 1 }>
+  /** Stops at once. */
+  kill(): void
+  readonly ended: Promise<{ readonly exitCode: 0 | 1 }>
+  /** Numbers a test or an operator may look at. */
+  counters(): Readonly<Record<string, number>>
+}
+
+/** Starts the service; rejects when a start step fails, after everything opened was closed again. */
+export async function createRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
+  const { effects, store } = options
+  const parts = await assemble(options)
+  let maintenance: Maintenance | undefined
+  let listener: Listener | undefined
+  let startError: unknown
+  let queued: string[] = []
+
+  const keep = <T>(work: () => Promise<T>) =>
+    fromPromise<void, void>(async () => {
+      try {
+        await work()
+      } catch (error) {
+        startError ??= error
+        throw error
+      }
+    })
+
+  const logic = runtimeMachine.provide({
+    actors: {
+      recover: keep(async () => {
+        queued = recover(parts.core)
+      }),
+      startPlugins: keep(async () => {
+        for (const plugin of options.plugins) parts.core.registry.publish(plugin.id, plugin.start(parts.host(plugin.id)))
+      }),
+      startSessions: keep(async () => {
+        for (const sessionId of queued) parts.sessions.supervisor.wake(sessionId)
+        maintenance = startMaintenance({ store, effects, sweep: parts.sweep })
+      }),
+      listen: keep(async () => {
+        listener = await options.listen?.(parts.runtime)
+      }),
+      refuse: fromPromise<void, void>(async () => {
+        await listener?.close()
+      }),
+      drainSessions: fromPromise<void, void>(() => parts.sessions.supervisor.drain()),
+      drainPlugins: fromPromise<void, void>(async () => {
+        parts.sessions.supervisor.stop()
+        effects.processes.killAll()
+      }),
+      closeStore: fromPromise<void, void>(async () => {
+        maintenance?.stop()
+        store.close()
+      }),
+      abandon: fromPromise<void, void>(async () => {
+        maintenance?.stop()
+        parts.sessions.supervisor.stop()
+        effects.processes.killAll()
+        await Promise.race([listener?.close(), new Promise<void>((resolve) => effects.clock.setTimeout(resolve, 100))])
+        store.close()
+      }),
+    },
+  })
+
+  const actor = createActor(logic, {
+    id: 'runtime',
+    clock: machineClock(effects.clock),
+    ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
+  })
+  const ended = new Promise<{ exitCode: 0 | 1 }>((resolve) => {
+    actor.subscribe({
+      complete: () => resolve({ exitCode: actor.getSnapshot().output?.exitCode ?? 1 }),
+      error: (error) => {
+        effects.log.error('the runtime actor failed', { cause: String(error) })
+        resolve({ exitCode: 1 })
+      },
+    })
+  })
+  const started = new Promise<void>((resolve) => {
+    const subscription = actor.subscribe((snapshot) => {
+      if (!snapshot.hasTag('accepting') && snapshot.status === 'active') return
+      subscription.unsubscribe()
+      resolve()
+    })
+  })
+  actor.start()
+  await Promise.race([started, ended])
+  if (!actor.getSnapshot().hasTag('accepting')) {
+    await ended
+    throw startError instanceof Error ? startError : new SvcError('server.internal', 'The service was stopped while it started.')
+  }
+  return {
+    runtime: parts.runtime,
+    ended,
+    stop() {
+      actor.send({ type: 'stop.requested' })
+      return ended
+    },
+    kill: () => actor.send({ type: 'kill.requested' }),
+    counters: parts.counters,
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Claiming the next prompt of a session (sessions-events §4.4, §4.10).
+ *
+ * I1 The row leaves the queue in the same commit that stores its message and its run: after a crash it is
+ *    either still queued or claimed, never both, never neither.
+ */
+import type { Work } from '../../machines/session.machine.js'
+import { toFailure } from '../../protocol/errors.js'
+import type { QueueRow } from '../../store/store.js'
+import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
+import { rootOf, type SessionCore } from './core.js'
+import { busyStatus, queueInfo } from './queue.js'
+import type { RunScope } from './run-scope.js'
+import type { Change } from '../journal.js'
+import type { SystemContext } from './system-context.js'
+
+/** Claims the oldest queued prompt; `onRun` receives the scope of a claimed run. */
+export async function claimWork(
+  core: SessionCore,
+  context: SystemContext,
+  sessionId: string,
+  onRun: (run: RunScope) => void,
+): Promise<Work> {
+  const row = core.store.queue.first(sessionId)
+  if (row === undefined) return rest(core, sessionId)
+  let target: RunTarget
+  try {
+    target = await resolveTarget(core, sessionId, row.request)
+    const session = core.store.sessions.get(sessionId)
+    if (session !== undefined && !row.request.noReply) await context.reconcile(session, core.transcripts.of(sessionId).length)
+  } catch (error) {
+    drop(core, sessionId, row, error)
+    return { kind: 'settled' }
+  }
+  if (core.store.queue.first(sessionId)?.id !== row.id) return { kind: 'settled' }
+  const run = claim(core, sessionId, row, target)
+  if (run === undefined) return { kind: 'settled' }
+  onRun(run)
+  return { kind: 'run', runId: run.runId }
+}
+
+/** Nothing is left: a session still shown as busy becomes idle. */
+function rest(core: SessionCore, sessionId: string): Work {
+  const session = core.store.sessions.get(sessionId)
+  if (session !== undefined && !core.statuses.isIdle(sessionId)) {
+    core.journal.commit('process', (tx) => {
+      core.statuses.set(tx, session, { type: 'idle' }, 0)
+      core.executions.settle(tx, rootOf(core, sessionId), sessionId)
+    })
+  }
+  return { kind: 'none' }
+}
+
+function dequeue(core: SessionCore, tx: Change, sessionId: string, row: QueueRow): void {
+  core.store.queue.remove(row.id)
+  const queue = queueInfo(core, sessionId)
+  tx.emit('session.queue.updated', {
+    sessionID: sessionId,
+    action: 'dequeue',
+    removed: 1,
+    queue,
+    messageID: row.request.messageId,
+    delivery: row.delivery,
+  })
+}
+
+function drop(core: SessionCore, sessionId: string, row: QueueRow, error: unknown): void {
+  const { code, message } = toFailure(error)
+  core.journal.commit('power', (tx) => {
+    dequeue(core, tx, sessionId, row)
+    tx.emit('session.error', {
+      sessionID: sessionId,
+      error: { code: 'prompt.failed', message, retryable: false, details: { cause: code, messageId: row.request.messageId } },
+    })
+  })
+}
+
+function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunTarget): RunScope | undefined {
+  const { store, journal, effects, statuses, executions } = core
+  return journal.commit('power', (tx) => {
+    dequeue(core, tx, sessionId, row)
+    const session = appendPrompt(core, tx, sessionId, row.request, target)
+    if (row.request.noReply) return undefined
+    const runId = effects.ids.next('evt')
+    const startedAt = effects.clock.now()
+    const rootId = rootOf(core, sessionId)
+    store.runs.insert({ id: runId, sessionId, status: 'running', startedAt })
+    const { status, queued } = busyStatus(core, sessionId)
+    statuses.set(tx, session, status, queued, { runId, startedAt })
+    executions.admit(tx, rootId, row.request.messageId)
+    return {
+      session,
+      rootId,
+      runId,
+      startedAt,
+      prompt: row.request,
+      target,
+      messageId: row.request.messageId,
+      calls: new Map(),
+      recent: [],
+      step: undefined,
+      wasCut: false,
+    }
+  })
+}

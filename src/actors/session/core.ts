@@ -1,0 +1,48 @@
+/** What the parts of the session system share. Assembled once by `sessions.ts`. */
+import { SvcError } from '../../protocol/errors.js'
+import type { Session } from '../../protocol/session.js'
+import type { Store } from '../../store/store.js'
+import type { Effects } from '../effects.js'
+import type { Configs, Providers, Resources } from '../facades.js'
+import type { Families } from '../families.js'
+import type { Journal } from '../journal.js'
+import type { Live } from '../live.js'
+import type { ManagedOutputs } from '../plugin/native.js'
+import type { Registry } from '../plugin/registry.js'
+import type { Executions } from './executions.js'
+import type { InteractionBroker } from './interactions.js'
+import type { Projects } from './project.js'
+import type { Statuses } from './statuses.js'
+import type { Transcripts } from './transcripts.js'
+
+export interface SessionCore {
+  readonly effects: Effects
+  readonly store: Store
+  readonly journal: Journal
+  readonly families: Families
+  readonly live: Live
+  readonly statuses: Statuses
+  readonly executions: Executions
+  readonly interactions: InteractionBroker
+  readonly transcripts: Transcripts
+  readonly projects: Projects
+  readonly resources: Resources
+  readonly configs: Configs
+  readonly providers: Providers
+  readonly registry: Registry
+  readonly outputs: ManagedOutputs
+  /** Server version, recorded on sessions. */
+  readonly version: string
+}
+
+/** The session, or `resource.not_found`. */
+export function sessionOrThrow(core: Pick<SessionCore, 'store'>, id: string): Session {
+  const session = core.store.sessions.get(id)
+  if (session === undefined) throw new SvcError('resource.not_found', `There is no session "${id}".`, { sessionId: id })
+  return session
+}
+
+/** The root of a session's family; a session that was just deleted is its own. */
+export function rootOf(core: Pick<SessionCore, 'families'>, sessionId: string): string {
+  return core.families.rootOf(sessionId) ?? sessionId
+}

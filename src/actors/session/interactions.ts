@@ -1,0 +1,271 @@
+/**
+ * Permission and question requests: asked by tool calls, answered over HTTP (sessions-events §8.10–8.11, §9).
+ *
+ * I1 A request is a row before anybody hears of it, and settled at most once.
+ * I2 A request lives no longer than the call that asked: aborting the call withdraws it.
+ * I3 Nobody waits for ever: without a listener a request is denied after `unattendedWait`, in any case after `interactionWait`.
+ */
+import { SvcError } from '../../protocol/errors.js'
+import type { PermissionReply, PermissionRequest, PermissionRule, QuestionRequest } from '../../protocol/interaction.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Session } from '../../protocol/session.js'
+import type { InteractionRow, Store } from '../../store/store.js'
+import type { Effects } from '../effects.js'
+import type { Interactions } from '../facades.js'
+import type { Change, Journal } from '../journal.js'
+import { sourceOf } from './statuses.js'
+
+export type PermissionAnswer = { readonly granted: true } | { readonly granted: false; readonly message: string }
+export type QuestionAnswer = { readonly answers: readonly (readonly string[])[] } | { readonly rejected: string }
+
+export interface PermissionAsk {
+  readonly session: Session
+  readonly runId: string
+  readonly request: {
+    readonly messageId: string
+    readonly title: string
+    readonly permission: string
+    readonly patterns: string[]
+    readonly always: string[]
+    readonly metadata: Readonly<Record<string, unknown>>
+    readonly tool: { readonly messageID: string; readonly callID: string }
+  }
+  /** Asked again after an `always` answer to another request: is this one now allowed? */
+  isAllowedBy(approvals: readonly PermissionRule[]): boolean
+}
+
+export interface InteractionBroker extends Interactions {
+  /** Resolves with the answer; rejects when `signal` aborts, after the request was withdrawn. */
+  askPermission(ask: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer>
+  askQuestion(
+    ask: { session: Session; runId: string; messageId: string; callId: string; questions: readonly unknown[] },
+    signal: AbortSignal,
+  ): Promise<QuestionAnswer>
+  /** Sessions with a pending permission request. */
+  waitingSessions(): Iterable<string>
+  /** Withdraws everything a session still asks, inside the caller's commit. */
+  withdraw(tx: Change, sessionId: string): void
+  /** Withdraws what an earlier process left pending. */
+  recover(tx: Change): void
+}
+
+const REJECTED = 'The user rejected this action.'
+const UNANSWERED = 'Nobody answered the request in time, so it was denied.'
+
+interface Waiter {
+  readonly row: InteractionRow
+  readonly ask: PermissionAsk | undefined
+  settle(answer: PermissionAnswer | QuestionAnswer | Error): void
+}
+
+export function createInteractions(deps: {
+  store: Pick<Store, 'interactions' | 'approvals'>
+  journal: Journal
+  effects: Pick<Effects, 'clock' | 'ids'>
+  /** Whether anybody follows the session and could answer. */
+  isAttended(sessionId: string): boolean
+}): InteractionBroker {
+  const { store, journal, effects } = deps
+  const waiters = new Map<string, Waiter>()
+
+  function settleRow(tx: Change, row: InteractionRow, state: 'answered' | 'withdrawn', response: unknown): boolean {
+    return store.interactions.settle(row.id, state, JSON.stringify(response), effects.clock.now()) && publishEnd(tx, row, response)
+  }
+
+  function publishEnd(tx: Change, row: InteractionRow, response: unknown): true {
+    const reply = response as { reply?: string; answers?: string[][]; reason?: string }
+    if (row.kind === 'permission') {
+      const info = row.request as PermissionRequest
+      tx.emit('permission.replied', { ...info, requestID: row.id, reply: reply.reply ?? 'cancelled', info })
+    } else if (reply.answers !== undefined) {
+      tx.emit('question.replied', {
+        requestID: row.id,
+        sessionID: row.sessionId,
+        reply: { answers: reply.answers },
+        info: row.request as QuestionRequest,
+      })
+    } else {
+      const reason = reply.reason === undefined ? {} : { reason: reply.reason }
+      tx.emit('question.rejected', { requestID: row.id, sessionID: row.sessionId, info: row.request as QuestionRequest, ...reason })
+    }
+    return true
+  }
+
+  function wait<Answer extends PermissionAnswer | QuestionAnswer>(
+    row: InteractionRow,
+    ask: PermissionAsk | undefined,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      const cancel = () => {
+        const waiter = waiters.get(row.id)
+        if (waiter === undefined) return
+        journal.commit('process', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'cancelled' }))
+        waiter.settle(new Error('the request was withdrawn'))
+      }
+      const expire = () => {
+        const age = effects.clock.now() - row.created
+        if (deps.isAttended(row.sessionId) && age < LIMITS.run.interactionWait) {
+          timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
+          return
+        }
+        journal.commit('power', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'reject', reason: 'timeout' }))
+        waiters.get(row.id)?.settle(row.kind === 'permission' ? { granted: false, message: UNANSWERED } : { rejected: UNANSWERED })
+      }
+      let timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
+      waiters.set(row.id, {
+        row,
+        ask,
+        settle(answer) {
+          waiters.delete(row.id)
+          effects.clock.clearTimeout(timer)
+          signal.removeEventListener('abort', cancel)
+          if (answer instanceof Error) reject(answer)
+          else resolve(answer as Answer)
+        },
+      })
+      if (signal.aborted) cancel()
+      else signal.addEventListener('abort', cancel, { once: true })
+    })
+  }
+
+  function answer(requestId: string, kind: InteractionRow['kind'], settle: (tx: Change, waiter: Waiter) => (() => void)[]): true {
+    const waiter = waiters.get(requestId)
+    if (waiter === undefined || waiter.row.kind !== kind) return true
+    const wakes = journal.commit('power', (tx) => settle(tx, waiter))
+    for (const wake of wakes) wake()
+    return true
+  }
+
+  const ofSession = (sessionId: string, except: string) =>
+    [...waiters.values()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
+
+  function grantAlways(tx: Change, waiter: Waiter, ask: PermissionAsk): (() => void)[] {
+    const { session, request } = ask
+    const project = approvalKey(session)
+    const tenant = session.svcTenantId ?? 'local'
+    const added = request.always.map((pattern): PermissionRule => ({ permission: request.permission, pattern, action: 'allow' }))
+    const rules = mergeRules(store.approvals.get(tenant, project), added)
+    store.approvals.put(tenant, project, rules)
+    const covered = ofSession(session.id, waiter.row.id).filter((other) => other.ask?.isAllowedBy(rules) === true)
+    return covered.flatMap((other) =>
+      settleRow(tx, other.row, 'answered', { reply: 'always' }) ? [() => other.settle({ granted: true })] : [],
+    )
+  }
+
+  return {
+    permissions: (_caller, sessionId) =>
+      [...waiters.values()].flatMap(({ row }) =>
+        row.kind === 'permission' && (sessionId === undefined || row.sessionId === sessionId) ? [row.request as PermissionRequest] : [],
+      ),
+    questions: (_caller, sessionId) =>
+      [...waiters.values()].flatMap(({ row }) =>
+        row.kind === 'question' && (sessionId === undefined || row.sessionId === sessionId) ? [row.request as QuestionRequest] : [],
+      ),
+    replyPermission(requestId, body) {
+      const reply = replyOf(body)
+      return answer(requestId, 'permission', (tx, waiter) => {
+        if (!settleRow(tx, waiter.row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }) })) return []
+        if (reply === 'reject') {
+          const message = body.message === undefined || body.message.trim() === '' ? REJECTED : body.message
+          const others = ofSession(waiter.row.sessionId, requestId).filter((other) =>
+            settleRow(tx, other.row, 'answered', { reply: 'reject' }),
+          )
+          return [
+            () => waiter.settle({ granted: false, message }),
+            ...others.map((other) => () => other.settle({ granted: false, message: REJECTED })),
+          ]
+        }
+        const covered = reply === 'always' && waiter.ask !== undefined ? grantAlways(tx, waiter, waiter.ask) : []
+        return [() => waiter.settle({ granted: true }), ...covered]
+      })
+    },
+    replyQuestion(requestId, body) {
+      return answer(requestId, 'question', (tx, waiter) =>
+        settleRow(tx, waiter.row, 'answered', { answers: body.answers }) ? [() => waiter.settle({ answers: body.answers })] : [],
+      )
+    },
+    rejectQuestion(requestId) {
+      return answer(requestId, 'question', (tx, waiter) =>
+        settleRow(tx, waiter.row, 'answered', {}) ? [() => waiter.settle({ rejected: 'The user declined to answer.' })] : [],
+      )
+    },
+    owner: (requestId) => store.interactions.get(requestId)?.sessionId,
+    askPermission(ask, signal) {
+      const { session } = ask
+      const request: PermissionRequest = {
+        ...ask.request,
+        id: effects.ids.next('per'),
+        sessionId: session.id,
+        ...sourceOf(session),
+        sourceSessionID: session.id,
+        sourceTitle: session.title,
+      }
+      const row = insert(session, ask.runId, 'permission', request)
+      return wait<PermissionAnswer>(row, ask, signal)
+    },
+    askQuestion({ session, runId, messageId, callId, questions }, signal) {
+      const request: QuestionRequest = {
+        id: effects.ids.next('que'),
+        sessionId: session.id,
+        messageId,
+        questions: [...questions],
+        tool: { messageID: messageId, callID: callId },
+      }
+      return wait<QuestionAnswer>(insert(session, runId, 'question', request), undefined, signal)
+    },
+    *waitingSessions() {
+      for (const { row } of waiters.values()) if (row.kind === 'permission') yield row.sessionId
+    },
+    withdraw(tx, sessionId) {
+      for (const waiter of [...waiters.values()].filter(({ row }) => row.sessionId === sessionId)) {
+        settleRow(tx, waiter.row, 'withdrawn', { reply: 'cancelled', reason: 'cancelled' })
+        tx.after(() => waiter.settle(new Error('the request was withdrawn')))
+      }
+    },
+    recover(tx) {
+      for (const row of store.interactions.pending()) settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'restart' })
+    },
+  }
+
+  function insert(
+    session: Session,
+    runId: string,
+    kind: InteractionRow['kind'],
+    request: PermissionRequest | QuestionRequest,
+  ): InteractionRow {
+    const row: InteractionRow = {
+      id: request.id,
+      kind,
+      sessionId: session.id,
+      runId,
+      state: 'pending',
+      request,
+      created: effects.clock.now(),
+    }
+    journal.commit('process', (tx) => {
+      store.interactions.insert(row)
+      if (kind === 'permission') tx.emit('permission.asked', request as PermissionRequest)
+      else tx.emit('question.asked', request as QuestionRequest)
+    })
+    return row
+  }
+}
+
+function replyOf(body: PermissionReply): 'once' | 'always' | 'reject' {
+  if (body.reply !== undefined && body.response !== undefined && body.reply !== body.response) {
+    throw new SvcError('request.invalid', '"reply" and "response" say different things; give one of them.')
+  }
+  return body.reply ?? body.response ?? 'once'
+}
+
+/** Approvals belong to a project; outside any repository to the directory, so that unrelated folders share nothing. */
+export function approvalKey(session: Session): string {
+  return session.projectId === 'global' ? `global:${session.directory}` : session.projectId
+}
+
+function mergeRules(existing: readonly PermissionRule[], added: readonly PermissionRule[]): PermissionRule[] {
+  const key = (rule: PermissionRule) => `${rule.permission}\0${rule.pattern}`
+  const known = new Set(existing.map(key))
+  return [...existing, ...added.filter((rule) => !known.has(key(rule)))]
+}

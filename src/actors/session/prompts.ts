@@ -1,0 +1,139 @@
+/**
+ * Admission of prompts (sessions-events §4.1–4.6).
+ *
+ * I1 A prompt is acknowledged after its row and `session.prompt.admitted` are durable, never before.
+ * I2 One message id is one message: a repeat with equal content changes nothing, other content is a conflict;
+ *    the comparison and the insert are one uninterrupted turn.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Caller } from '../../protocol/caller.js'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { PromptPart, PromptRequest, QueuedPrompt } from '../../protocol/message.js'
+import type { QueueRow } from '../../store/store.js'
+import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
+import { type SessionCore, sessionOrThrow } from './core.js'
+import { busyStatus, queueInfo } from './queue.js'
+import { knownAgent } from './records.js'
+
+/** Text only the runtime itself may put into `system`. */
+export const RUNTIME_MARKER = '<svc-runtime-notification>'
+
+/** Admits a prompt durably; `wake` is called when there is work to look for. */
+export async function submitPrompt(
+  core: SessionCore,
+  caller: Caller,
+  sessionId: string,
+  request: PromptRequest,
+  delivery: 'steer' | 'queue',
+  wake: () => void,
+): Promise<void> {
+  const { directory } = sessionOrThrow(core, sessionId)
+  const prompt = settle(core, caller, request)
+  if (prompt.agent !== undefined) await knownAgent(core, directory, prompt.agent)
+  if (prompt.model !== undefined) {
+    const { modelId: id, ...rest } = prompt.model
+    await core.providers.resolve(directory, { ...rest, id })
+  }
+  const target = prompt.noReply ? await resolveTarget(core, sessionId, prompt) : undefined
+  if (isRepeat(core, sessionId, prompt, delivery)) return
+  if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
+    appendNow(core, sessionId, prompt, target)
+    return
+  }
+  admit(core, sessionId, prompt, delivery)
+  wake()
+}
+
+function settle(core: SessionCore, caller: Caller, request: PromptRequest): QueuedPrompt {
+  const parts = contentOf(request)
+  if (request.system?.includes(RUNTIME_MARKER)) {
+    throw new SvcError('request.invalid', '"system" contains a marker that is reserved for runtime notifications.')
+  }
+  const author = caller.authenticated ? caller.subject : request.author?.trim()
+  return {
+    messageId: request.messageId ?? core.effects.ids.next('msg'),
+    parts,
+    noReply: request.noReply ?? false,
+    ...(request.model === undefined
+      ? {}
+      : { model: { ...request.model, ...(request.variant === undefined ? {} : { variant: request.variant }) } }),
+    ...(request.agent === undefined ? {} : { agent: request.agent }),
+    ...(request.system === undefined ? {} : { system: request.system }),
+    ...(request.tools === undefined ? {} : { tools: request.tools }),
+    ...(author === undefined || author === '' ? {} : { author }),
+  }
+}
+
+function contentOf(request: PromptRequest): readonly PromptPart[] {
+  if (request.parts?.some((part) => part.type === 'subtask')) {
+    throw new SvcError('request.invalid', 'Subtask parts need subagents, which this server does not have.')
+  }
+  if (request.parts !== undefined) return request.parts
+  if (request.prompt === undefined || request.prompt.trim() === '') {
+    throw new SvcError('request.invalid', 'Give "prompt" with some text or "parts" with at least one part.')
+  }
+  return [{ type: 'text', text: request.prompt }]
+}
+
+function isRepeat(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: QueueRow['delivery']): boolean {
+  const conflict = () =>
+    new SvcError('resource.conflict', `The message id "${prompt.messageId}" was used before with other content.`, {
+      messageId: prompt.messageId,
+    })
+  const queued = core.store.queue.byMessageId(prompt.messageId)
+  if (queued !== undefined) {
+    if (queued.sessionId === sessionId && queued.delivery === delivery && isDeepStrictEqual(plain(queued.request), plain(prompt)))
+      return true
+    throw conflict()
+  }
+  const stored = core.store.messages.get(prompt.messageId)
+  if (stored === undefined) return false
+  const { info } = stored
+  if (info.role !== 'user' || info.sessionId !== sessionId) throw conflict()
+  const parts = stored.parts.map(({ id: _id, sessionId: _session, messageId: _message, ...content }) => content)
+  const agrees =
+    isDeepStrictEqual(plain(parts), plain(prompt.parts)) &&
+    info.system === prompt.system &&
+    info.author === prompt.author &&
+    isDeepStrictEqual(plain(info.tools), plain(prompt.tools)) &&
+    (prompt.agent === undefined || prompt.agent === info.agent) &&
+    (prompt.model === undefined || isDeepStrictEqual(plain(prompt.model), plain(info.model)))
+  if (!agrees) throw conflict()
+  return true
+}
+
+/** A value as it would be read back, so that absent and undefined keys compare equal. */
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+}
+
+function appendNow(core: SessionCore, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
+  core.journal.commit('power', (tx) => appendPrompt(core, tx, sessionId, prompt, target))
+}
+
+function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
+  const { store, journal, effects, statuses } = core
+  const session = sessionOrThrow(core, sessionId)
+  if (store.queue.count(sessionId) >= LIMITS.sessions.queueRows) {
+    throw new SvcError('quota.exceeded', `The queue of this session holds ${LIMITS.sessions.queueRows} prompts already.`, { sessionId })
+  }
+  journal.commit('power', (tx) => {
+    store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
+    const request = { ...prompt, parts: [...prompt.parts] }
+    tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery, request })
+    const queue = queueInfo(core, sessionId)
+    tx.emit('session.queue.updated', {
+      sessionID: sessionId,
+      action: 'enqueue',
+      removed: 0,
+      queue,
+      messageID: prompt.messageId,
+      delivery,
+      request,
+    })
+    const current = statuses.get(sessionId)
+    const { status, queued } = busyStatus(core, sessionId)
+    statuses.set(tx, session, current.type === 'retry' ? current : status, queued, statuses.run(sessionId))
+  })
+}

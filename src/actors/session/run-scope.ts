@@ -1,0 +1,58 @@
+/** What one run works with, from its claim to its end. Held by the session actor's effects, never by a machine. */
+import type { PermissionRule } from '../../protocol/interaction.js'
+import type { QueuedPrompt } from '../../protocol/message.js'
+import type { Session } from '../../protocol/session.js'
+import type { PermissionGrant } from '../../machines/permission.js'
+import type { PermissionNeed } from '../plugin/native.js'
+import type { RegisteredTool } from '../plugin/registry.js'
+import type { GenerateRequest } from '../provider/adapter.js'
+import type { RunTarget } from './append.js'
+import type { StepRecorder } from './recorder.js'
+import type { TokenUsage } from '../../protocol/message.js'
+
+/** A tool call whose arguments were accepted. */
+export interface OpenCall {
+  readonly callId: string
+  readonly tool: RegisteredTool
+  readonly input: unknown
+  readonly step: StepRecorder
+  readonly grants: PermissionGrant[]
+  /** The need to ask about next. */
+  asking: PermissionNeed | undefined
+}
+
+export interface StepScope {
+  readonly number: number
+  readonly isLast: boolean
+  readonly request: GenerateRequest
+  readonly offered: ReadonlyMap<string, RegisteredTool>
+  readonly recorder: StepRecorder
+  readonly segmentId: string
+  finish: string
+  usage: TokenUsage | undefined
+}
+
+export interface RunScope {
+  readonly session: Session
+  readonly rootId: string
+  readonly runId: string
+  readonly startedAt: number
+  readonly prompt: QueuedPrompt
+  readonly target: RunTarget
+  /** The user message answered; a steering prompt that joins becomes it. */
+  messageId: string
+  readonly calls: Map<string, OpenCall>
+  /** Fingerprints of the latest calls, for the doom loop. */
+  readonly recent: string[]
+  step: StepScope | undefined
+  /** The last finish was a cut: the next request asks to continue. */
+  wasCut: boolean
+}
+
+/** Rules of the run: agent, prompt `tools` (decision 6), then session; later ones win (sessions-events §8.4). */
+export function trustedRules(run: RunScope): readonly PermissionRule[] {
+  const refused = Object.entries(run.prompt.tools ?? {}).flatMap(([permission, offered]): PermissionRule[] =>
+    offered ? [] : [{ permission, pattern: '*', action: 'deny' }],
+  )
+  return [...run.target.agent.rules, ...(run.session.permission ?? []), ...refused]
+}

@@ -1,0 +1,50 @@
+/** The session machine with its effects. Decides nothing. */
+import { fromPromise } from 'xstate'
+import { sessionMachine } from '../../machines/session.machine.js'
+import { claimWork } from './claim.js'
+import { recordFailure } from './closing.js'
+import type { SessionCore } from './core.js'
+import type { RunScope } from './run-scope.js'
+import { type Runs, runLogic } from './run.actor.js'
+import type { SystemContext } from './system-context.js'
+import { generateTitle, hasDefaultTitle } from './title.js'
+
+const CRASH = { code: 'server.internal', message: 'The run ended unexpectedly.', retryable: false } as const
+
+/** One logic for every session actor; scopes of runs are kept by id, so that actors share nothing else. */
+export function sessionLogic(core: SessionCore, context: SystemContext, runs: Runs) {
+  const bySession = new Map<string, string>()
+
+  function begin(run: RunScope, titleBefore: string | undefined): void {
+    const before = bySession.get(run.session.id)
+    if (before !== undefined) runs.delete(before)
+    bySession.set(run.session.id, run.runId)
+    runs.set(run.runId, run)
+    if (titleBefore === undefined || !hasDefaultTitle(titleBefore) || run.session.parentId !== undefined) return
+    const text = run.prompt.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    if (text.trim() !== '') void generateTitle(core, run.session, run.target.model, text)
+  }
+
+  return sessionMachine.provide({
+    actors: {
+      run: runLogic(core, context, runs),
+      claimWork: fromPromise(async ({ input }) => {
+        const titleBefore = core.store.sessions.get(input.sessionId)?.title
+        const work = await claimWork(core, context, input.sessionId, (run) => begin(run, titleBefore))
+        if (work.kind !== 'run') release(input.sessionId)
+        return work
+      }),
+      recordCrash: fromPromise(async ({ input }) => {
+        const run = input.runId === undefined ? undefined : runs.get(input.runId)
+        if (run !== undefined && core.statuses.run(input.sessionId)?.runId === run.runId) recordFailure(core, run, CRASH)
+        release(input.sessionId)
+      }),
+    },
+  })
+
+  function release(sessionId: string): void {
+    const runId = bySession.get(sessionId)
+    bySession.delete(sessionId)
+    if (runId !== undefined) runs.delete(runId)
+  }
+}

@@ -1,0 +1,100 @@
+/** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (architecture §4). */
+import { LOCAL_TENANT } from '../../protocol/caller.js'
+import type { InspectionEvent } from 'xstate'
+import type { Sessions } from '../facades.js'
+import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
+import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history.js'
+import { submitPrompt } from './prompts.js'
+import { clearQueue, popQueue, queueInfo } from './queue.js'
+import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './records.js'
+import type { Runs } from './run.actor.js'
+import { sessionLogic } from './session.actor.js'
+import { type SessionSupervisor, superviseSessions } from './supervisor.js'
+import { createSystemContext } from './system-context.js'
+
+export interface SessionSystem {
+  readonly facade: Sessions
+  readonly supervisor: SessionSupervisor
+}
+
+export function createSessions(
+  core: SessionCore,
+  canonicalDirectory: (path: string) => Promise<string>,
+  inspect?: (event: InspectionEvent) => void,
+): SessionSystem {
+  const context = createSystemContext(core)
+  const runs: Runs = new Map()
+  const supervisor = superviseSessions({
+    effects: core.effects,
+    logic: sessionLogic(core, context, runs),
+    onAsleep(sessionId) {
+      core.transcripts.forget(sessionId)
+      context.forget(sessionId)
+    },
+    ...(inspect === undefined ? {} : { inspect }),
+  })
+  const get = (id: string) => sessionOrThrow(core, id)
+  const never = new AbortController().signal
+
+  async function abort(id: string): Promise<boolean> {
+    get(id)
+    const run = core.statuses.run(id)
+    const active = !core.statuses.isIdle(id)
+    supervisor.abort(id)
+    if (run !== undefined) await core.statuses.runEnded(id, run.runId)
+    return active
+  }
+
+  const facade: Sessions = {
+    create: (caller, directory, request) => createSession(core, caller, directory, request),
+    list: (caller, query) => listSessions(core, caller, query),
+    get,
+    update: (id, request) => updateSession(core, id, request, canonicalDirectory),
+    async delete(id) {
+      const members = core.store.sessions.family(get(id).id)
+      for (const member of members) core.store.queue.list(member).length > 0 && clearQueue(core, member)
+      await Promise.all(members.map((member) => abort(member)))
+      await Promise.all(members.map((member) => core.statuses.idle(member, never)))
+      deleteFamily(core, id)
+      return true
+    },
+    children(id) {
+      get(id)
+      const activities = familyActivities(core)
+      const items = core.store.sessions.children(id).map((child) => ({ ...child, catalogActivity: activities(rootOf(core, child.id)) }))
+      return { items, cursor: {} }
+    },
+    status(caller) {
+      const visible = [...core.statuses.all()].filter(
+        ([id]) => (core.store.sessions.get(id)?.svcTenantId ?? LOCAL_TENANT) === caller.tenantId,
+      )
+      return Object.fromEntries(visible)
+    },
+    runtime: (id) => core.executions.runtime(rootOf(core, get(id).id)),
+    todos: (id) => core.store.todos.get(get(id).id),
+    pin: (id, pinned) => pinSession(core, id, pinned),
+    async submitPrompt(caller, id, request, mode) {
+      const delivery = mode === 'prompt-async' ? 'queue' : (request.delivery ?? 'steer')
+      await submitPrompt(core, caller, id, request, delivery, () => supervisor.wake(id))
+    },
+    abort,
+    async wait(id, signal) {
+      get(id)
+      await core.statuses.idle(id, signal)
+    },
+    context: (id) => messageList(core, id),
+    messages: (id, query) => messagePage(core, id, query),
+    message: (id, messageId) => getMessage(core, get(id).id, messageId),
+    deleteMessage: (id, messageId) => deleteMessage(core, get(id).id, messageId),
+    updatePart: (id, messageId, partId, part) => replacePart(core, get(id).id, messageId, partId, part),
+    deletePart: (id, messageId, partId) => deletePart(core, get(id).id, messageId, partId),
+    queue: (id) => queueInfo(core, get(id).id),
+    clearQueue: (id) => clearQueue(core, get(id).id),
+    popQueue: (id) => popQueue(core, get(id).id),
+    owner(id) {
+      const session = core.store.sessions.get(id)
+      return session === undefined ? undefined : { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }
+    },
+  }
+  return { facade, supervisor }
+}

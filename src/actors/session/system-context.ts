@@ -1,0 +1,136 @@
+/**
+ * The system messages of a request and the context epoch (sessions-events §12).
+ *
+ * I1 The first system message is byte-stable while a session is awake: providers can cache it. What drifts
+ *    from its baseline is told in a note of its own.
+ */
+import type { Session } from '../../protocol/session.js'
+import type { InstructionFile } from '../facades.js'
+import type { ModelMessage } from '../provider/adapter.js'
+import type { SessionCore } from './core.js'
+import type { RunTarget } from './append.js'
+
+const DAY = 86_400_000
+const MAX_SESSIONS = 256
+
+interface Sources {
+  readonly config: { readonly generation: number }
+  readonly environment: Readonly<Record<string, unknown>>
+  readonly instructions: readonly { readonly path: string; readonly sha256: string }[]
+  readonly calendar: { readonly unixDay: number }
+}
+
+interface Epoch {
+  readonly baseline: Sources
+  readonly snapshot: Sources
+  readonly generation: number
+  readonly baselineSeq: number
+  readonly updated: number
+}
+
+export interface SystemContext {
+  /** Reconciles the epoch of a session before a run; publishes `session.context.updated` when it changed. */
+  reconcile(session: Session, messageCount: number): Promise<void>
+  /** System messages for a run of this session. */
+  messages(session: Session, target: RunTarget, system: string | undefined): ModelMessage[]
+  forget(sessionId: string): void
+}
+
+export function createSystemContext(
+  core: Pick<SessionCore, 'effects' | 'resources' | 'projects' | 'journal' | 'store' | 'registry'>,
+): SystemContext {
+  const { effects } = core
+  const awake = new Map<
+    string,
+    { readonly workspace: string; readonly files: readonly InstructionFile[]; readonly epoch: Epoch; readonly note: string | undefined }
+  >()
+
+  async function look(session: Session): Promise<{ sources: Sources; files: readonly InstructionFile[] }> {
+    const [files, project] = await Promise.all([core.resources.instructions(session.directory), core.projects.identify(session.directory)])
+    const { os, arch } = effects.platform
+    const environment = {
+      directory: session.directory,
+      os,
+      arch,
+      shell: effects.childEnv['SHELL'] ?? '/bin/sh',
+      git: project.worktree !== undefined,
+    }
+    return {
+      files,
+      sources: {
+        config: { generation: core.registry.generation },
+        environment,
+        instructions: files.map((file) => ({ path: file.path, sha256: effects.sha256(file.text) })),
+        calendar: { unixDay: Math.floor(effects.clock.now() / DAY) },
+      },
+    }
+  }
+
+  return {
+    async reconcile(session, messageCount) {
+      const { sources, files } = await look(session)
+      const known = awake.get(session.id)
+      const last = known?.epoch ?? (session['contextEpoch'] as Epoch | undefined)
+      if (known !== undefined && same(known.epoch.snapshot, sources)) return
+      const epoch: Epoch = {
+        baseline: known?.epoch.baseline ?? sources,
+        snapshot: sources,
+        generation: last === undefined ? 1 : same(last.snapshot, sources) ? last.generation : last.generation + 1,
+        baselineSeq: known?.epoch.baselineSeq ?? messageCount,
+        updated: effects.clock.now(),
+      }
+      if (awake.size >= MAX_SESSIONS) awake.clear()
+      awake.set(session.id, {
+        workspace: known?.workspace ?? workspaceSection(sources, files, effects.clock.now()),
+        files: known?.files ?? files,
+        epoch,
+        note: changeNote(epoch, files),
+      })
+      if (last !== undefined && same(last.snapshot, sources)) return
+      const current = core.store.sessions.get(session.id)
+      if (current === undefined) return
+      core.journal.commit('process', (tx) => {
+        core.store.sessions.update({ ...current, contextEpoch: epoch })
+        tx.emit('session.context.updated', { sessionID: session.id, epoch: { ...epoch } })
+      })
+    },
+    messages(session, target, system) {
+      const known = awake.get(session.id)
+      const texts = [known?.workspace, known?.note, [target.agent.record.prompt, system].filter((text) => text?.trim()).join('\n\n')]
+      return texts.flatMap((text): ModelMessage[] => (text === undefined || text === '' ? [] : [{ role: 'system', text }]))
+    },
+    forget: (sessionId) => void awake.delete(sessionId),
+  }
+}
+
+function same(a: Sources, b: Sources): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function workspaceSection(sources: Sources, files: readonly InstructionFile[], now: number): string {
+  const { directory, os, arch, shell, git } = sources.environment
+  const role = [
+    'You are a coding agent. You work on the files of one directory through tools, on behalf of a person who sees your text and every tool call.',
+    'Look before you change: read a file before you edit it, and search before you assume. Change what was asked for and nothing else. Prefer `edit` for existing files and `write` for new ones. After a change, check it where you can. When a tool fails or is refused, say so or try another way; never claim what you have not seen.',
+    `Directory: ${String(directory)}\nPlatform: ${String(os)} ${String(arch)}\nShell: ${String(shell)}\nGit repository: ${git === true ? 'yes' : 'no'}\nDate: ${new Date(now).toISOString().slice(0, 10)}`,
+  ]
+  return [...role, ...files.map((file) => `Instructions from ${file.path}:\n${file.text}`)].join('\n\n')
+}
+
+/** What differs from the baseline, for the model; undefined when nothing does. */
+function changeNote(epoch: Epoch, files: readonly InstructionFile[]): string | undefined {
+  const { baseline, snapshot } = epoch
+  const notes: string[] = []
+  if (baseline.calendar.unixDay !== snapshot.calendar.unixDay)
+    notes.push(`The date is now ${new Date(snapshot.calendar.unixDay * DAY).toISOString().slice(0, 10)}.`)
+  if (JSON.stringify(baseline.environment) !== JSON.stringify(snapshot.environment))
+    notes.push(`The environment is now ${JSON.stringify(snapshot.environment)}.`)
+  const before = new Map(baseline.instructions.map((file) => [file.path, file.sha256]))
+  for (const { path, sha256 } of snapshot.instructions) {
+    if (before.get(path) === sha256) continue
+    notes.push(`Instructions from ${path} have changed and now read:\n${files.find((file) => file.path === path)?.text ?? ''}`)
+  }
+  const now = new Set(snapshot.instructions.map((file) => file.path))
+  for (const { path } of baseline.instructions) if (!now.has(path)) notes.push(`Instructions from ${path} no longer apply.`)
+  return notes.length === 0 ? undefined : ['Since this conversation began:', ...notes].join('\n\n')
+}

@@ -1,0 +1,105 @@
+/** The two projected streams: root sessions of a directory, and execution activity (sessions-events §11.9–11.10). */
+import { LIMITS } from '../protocol/limits.js'
+import type { CatalogActivity, ExecutionSummary, Session } from '../protocol/session.js'
+import type { Store } from '../store/store.js'
+import { type Bus, type BusRecord, encodeFrame } from './bus.js'
+import type { Effects } from './effects.js'
+import type { Events, EventSubscription, FrameSink } from './facades.js'
+import type { Families } from './families.js'
+import type { Journal } from './journal.js'
+import type { Executions } from './session/executions.js'
+
+const EDGES = new Set([
+  'session.created',
+  'session.updated',
+  'session.deleted',
+  'session.status',
+  'session.execution.updated',
+  'permission.asked',
+  'permission.replied',
+])
+const LIFECYCLE = new Set(['session.created', 'session.updated', 'session.deleted'])
+
+export function createSideStreams(deps: {
+  store: Pick<Store, 'sessions'>
+  bus: Bus
+  journal: Journal
+  families: Families
+  executions: Executions
+  activityOf(rootId: string): CatalogActivity
+  effects: Pick<Effects, 'clock'>
+}): Pick<Events, 'subscribeCatalog' | 'subscribeActivity' | 'activity'> {
+  const { store, bus, journal, families, executions, effects } = deps
+
+  /** Ends a stream whose reader is too slow; true = it was ended. */
+  function lagged(sink: FrameSink): boolean {
+    if (sink.pending() <= LIMITS.events.backlogBytes) return false
+    sink.end()
+    return true
+  }
+
+  function catalogRecord(record: BusRecord, directory: string, sink: FrameSink): void {
+    if (record.sessionId === undefined || !EDGES.has(record.type)) return
+    const root = families.rootOf(record.sessionId)
+    if (root === undefined) return
+    const isRoot = root === record.sessionId
+    const info = isRoot && LIFECYCLE.has(record.type) ? sessionIn(record.data) : undefined
+    const session = info ?? store.sessions.get(root)
+    if (session === undefined || session.directory !== directory) return
+    const activity = deps.activityOf(root)
+    if (info !== undefined) {
+      const data = { sessionID: root, info: { ...info, catalogActivity: activity } }
+      if (record.type === 'session.created') sink.write(journal.baseline('session.created', data))
+      else if (record.type === 'session.updated') sink.write(journal.baseline('session.updated', data))
+      else sink.write(journal.baseline('session.deleted', { ...data, tenantID: info.svcTenantId ?? 'local' }))
+      if (record.type === 'session.deleted') return
+    }
+    sink.write(journal.baseline('session.catalog.activity', { sessionID: root, activity }))
+  }
+
+  return {
+    subscribeCatalog(caller, directory, sink): EventSubscription {
+      const roots = store.sessions.list({
+        tenantId: caller.tenantId,
+        prefixes: caller.directoryPrefixes,
+        directory,
+        rootsOnly: true,
+        limit: LIMITS.events.backlogRecords / 2,
+      })
+      for (const root of roots)
+        sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: deps.activityOf(root.id) }))
+      const close = bus.subscribe((record) => {
+        catalogRecord(record, directory, sink)
+        if (lagged(sink)) close()
+      })
+      return { close }
+    },
+    subscribeActivity(_caller, sink): EventSubscription {
+      const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(executions.summaries())}\n\n`))
+      let timer: unknown
+      const arm = () => {
+        timer = effects.clock.setTimeout(() => {
+          send()
+          arm()
+        }, LIMITS.events.activityInterval)
+      }
+      const stop = bus.subscribe((record) => {
+        if (record.type !== 'session.execution.updated' && record.type !== 'session.deleted') return
+        send()
+        if (lagged(sink)) close()
+      })
+      const close = () => {
+        stop()
+        effects.clock.clearTimeout(timer)
+      }
+      send()
+      arm()
+      return { close }
+    },
+    activity: (): ExecutionSummary[] => executions.summaries(),
+  }
+}
+
+function sessionIn(data: unknown): Session | undefined {
+  return typeof data === 'object' && data !== null && 'info' in data ? (data.info as Session) : undefined
+}

@@ -1,0 +1,31 @@
+/** What a check found, and how it is shown. */
+import { failureText } from './failure.js'
+import { printable } from './tool-line.js'
+
+export interface Finding {
+  readonly level: 'ok' | 'warning' | 'error'
+  /** What was looked at, a word or two. */
+  readonly check: string
+  readonly detail: string
+}
+
+const MARKS = { ok: 'ok  ', warning: 'warn', error: 'FAIL' } as const
+
+/** One line per finding, in columns. */
+export function renderFindings(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  return findings.map(({ level, check, detail }) => `${MARKS[level]}  ${check.padEnd(width)}  ${printable(detail)}\n`).join('')
+}
+
+/** Runs one check: what it answers is the detail, what it throws is a finding of the given level. */
+export async function finding(
+  check: string,
+  inspect: () => Promise<string> | string,
+  level: 'warning' | 'error' = 'error',
+): Promise<Finding> {
+  try {
+    return { level: 'ok', check, detail: await inspect() }
+  } catch (error) {
+    return { level, check, detail: failureText(error).split('\n')[0] ?? '' }
+  }
+}

@@ -1,0 +1,77 @@
+/** Checks of this machine that need no server: Node, directories, programs, native parts. */
+import { execFile } from 'node:child_process'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { nodePaths } from '../actors/node-effects.js'
+import { type Finding, finding } from './findings.js'
+
+const OLDEST_NODE = [20, 19] as const
+const require = createRequire(import.meta.url)
+const execute = promisify(execFile)
+
+/** One finding per part of the machine svc relies on. */
+export function inspectMachine(): Promise<Finding[]> {
+  const { state } = nodePaths(process.env)
+  return Promise.all([
+    finding('node', nodeVersion),
+    finding('state directory', () => stateDirectory(state)),
+    finding('database', () => database(join(state, 'agent.sqlite3'))),
+    finding('ripgrep', async () => firstLine((await import('@vscode/ripgrep')).rgPath, ['--version'])),
+    finding('git', () => firstLine('git', ['--version']), 'warning'),
+    finding('shell parser', shellParser),
+  ])
+}
+
+function nodeVersion(): string {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [needMajor, needMinor] = OLDEST_NODE
+  if (major < needMajor || (major === needMajor && minor < needMinor)) {
+    throw new Error(`Node ${process.versions.node} is too old; ${needMajor}.${needMinor} or newer is needed`)
+  }
+  return process.versions.node
+}
+
+function stateDirectory(state: string): string {
+  if (!existsSync(state)) {
+    accessSync(nearestExisting(state), constants.W_OK)
+    return `${state} (made by the first start)`
+  }
+  accessSync(state, constants.R_OK | constants.W_OK)
+  const mode = statSync(state).mode & 0o777
+  if ((mode & 0o077) !== 0) throw new Error(`${state} can be read by other users (mode ${mode.toString(8)}); run: chmod 700 ${state}`)
+  return state
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) ? path : nearestExisting(dirname(path))
+}
+
+/** Reads only, so that it can look while a server writes. */
+async function database(path: string): Promise<string> {
+  const { default: Database } = await import('better-sqlite3')
+  if (!existsSync(path)) return `${path} (made by the first start)`
+  const handle = new Database(path, { readonly: true, timeout: 1000 })
+  try {
+    const verdict = String(handle.pragma('quick_check(1)', { simple: true }))
+    if (verdict !== 'ok') throw new Error(`${path} is damaged: ${verdict}`)
+    return `${path}, ${Math.ceil(statSync(path).size / 1024)} KiB, sound`
+  } finally {
+    handle.close()
+  }
+}
+
+async function shellParser(): Promise<string> {
+  const { Language, Parser } = await import('web-tree-sitter')
+  await Parser.init()
+  await Language.load(require.resolve('tree-sitter-bash/tree-sitter-bash.wasm'))
+  return 'loads'
+}
+
+async function firstLine(program: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await execute(program, args, { timeout: 5000 }).catch((error: unknown) => {
+    throw new Error(`${program} does not run: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  return stdout.split('\n')[0] ?? ''
+}

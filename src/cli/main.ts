@@ -1,0 +1,39 @@
+/** Entry of the program: reads the arguments and loads only the command that was asked for. */
+import { readArguments } from './arguments.js'
+import { failureText } from './failure.js'
+import { helpText } from './usage.js'
+import { VERSION } from './version.js'
+
+/** Exit codes: 0 done, 1 failed for a reason that is printed, 2 the command line was not understood. */
+async function main(argv: readonly string[]): Promise<number> {
+  const command = readArguments(argv)
+  switch (command.name) {
+    case 'version':
+      process.stdout.write(`${VERSION}\n`)
+      return 0
+    case 'help':
+      process.stdout.write(helpText(command.topic))
+      return 0
+    case 'usage':
+      process.stderr.write(`svc: ${command.problem}\n\n${helpText(undefined)}`)
+      return 2
+    case 'openapi':
+      return (await import('./openapi.js')).printOpenApi()
+    case 'serve':
+      return (await import('./serve.js')).serve(command.options)
+    case 'run':
+      return (await import('./run.js')).run(command.options)
+    case 'doctor':
+      return (await import('./doctor.js')).doctor(command.options)
+  }
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code
+  },
+  (error: unknown) => {
+    process.stderr.write(`svc: ${failureText(error)}\n`)
+    process.exitCode = 1
+  },
+)

@@ -1,0 +1,68 @@
+/** Checks through the API: of a running server, or of one started for the purpose. */
+import { resolve } from 'node:path'
+import { configRoutes } from '../protocol/config.js'
+import { SvcError } from '../protocol/errors.js'
+import { providerRoutes } from '../protocol/provider.js'
+import { systemRoutes } from '../protocol/system.js'
+import type { DoctorOptions } from './arguments.js'
+import type { Client } from './client.js'
+import { type Connection, connect } from './connection.js'
+import { failureText } from './failure.js'
+import { type Finding, finding } from './findings.js'
+import { Presence } from './presence.js'
+
+/** Findings about the server, the configuration of the directory and its providers. */
+export async function inspectServer(options: DoctorOptions): Promise<Finding[]> {
+  const query = { directory: resolve(options.directory ?? '.') }
+  try {
+    const connection = await connect(options.server).catch(connectToHolder)
+    try {
+      return [
+        await health(connection.client),
+        ...(await configuration(connection.client, query)),
+        await providers(connection.client, query),
+      ]
+    } finally {
+      await connection.close()
+    }
+  } catch (error) {
+    return [{ level: 'error', check: 'server', detail: failureText(error) }]
+  }
+}
+
+/** The state directory is in use: what can be asked is the server that uses it. */
+function connectToHolder(error: unknown): Promise<Connection> {
+  const holder = error instanceof SvcError ? Presence.safeParse(error.details) : undefined
+  if (holder?.data?.kind !== 'serve') throw error
+  return connect(holder.data.url)
+}
+
+function health(client: Client): Promise<Finding> {
+  return finding('server', async () => {
+    const { healthy, version } = await client.call(systemRoutes.health)
+    if (!healthy) throw new Error('answers, but is not healthy')
+    return `${client.endpoint.url} answers, version ${version}`
+  })
+}
+
+async function configuration(client: Client, query: { directory: string }): Promise<Finding[]> {
+  try {
+    const { diagnostics } = await client.call(configRoutes.validate, { query })
+    if (diagnostics.length === 0) return [{ level: 'ok', check: 'configuration', detail: query.directory }]
+    return diagnostics.map(({ level, path, message }) => ({ level, check: 'configuration', detail: `${path}: ${message}` }))
+  } catch (error) {
+    return [{ level: 'error', check: 'configuration', detail: failureText(error) }]
+  }
+}
+
+function providers(client: Client, query: { directory: string }): Promise<Finding> {
+  return finding(
+    'providers',
+    async () => {
+      const { connected } = await client.call(providerRoutes.list, { query })
+      if (connected.length === 0) throw new Error('no provider can be used')
+      return connected.join(', ')
+    },
+    'warning',
+  )
+}

@@ -1,0 +1,54 @@
+/** Help texts. */
+
+const OVERVIEW = `svc - a local runtime for coding agents
+
+  svc serve               start the server
+  svc run "<prompt>"      ask once, print the answer
+  svc doctor              check this installation
+  svc openapi             print the OpenAPI document
+
+  svc help <command>      the options of a command
+  svc --version           print the version
+`
+
+const TOPICS: Readonly<Record<string, string>> = {
+  serve: `svc serve [options]
+
+  --port <number>         port to listen on; 0 takes a free one        (4096)
+  --hostname <address>    address to listen on                         (127.0.0.1)
+  --cors <origin>         let pages of this origin call; may be repeated
+  --allow-host <name>     answer to this Host name too; may be repeated
+
+An address that other machines can reach needs a credential in SVC_AGENT_TOKEN.
+`,
+  run: `svc run [options] "<prompt>"        the prompt comes from standard input when it is absent or "-"
+
+  --dir <directory>       work in this directory                       (the current one)
+  --server <url>          use a running server; its token comes from SVC_AGENT_TOKEN
+  --session <id>          go on in this session
+  --model <id>            provider/model, such as svc/offline
+  --variant <name>        variant of the model
+  --agent <name>          agent to use
+  --allow <policy>        answer to permission requests: ask, once, always or reject
+  --json                  print the events as JSON, one per line
+
+The answer goes to standard output, everything else to standard error.
+`,
+  doctor: `svc doctor [options]
+
+  --dir <directory>       check the configuration of this directory    (the current one)
+  --server <url>          check a running server too
+  --json                  print the findings as JSON
+
+Ends with 1 when something is broken.
+`,
+  openapi: `svc openapi
+
+Prints the OpenAPI 3.1 document of the HTTP API.
+`,
+}
+
+/** Help for a command, or the overview. */
+export function helpText(topic: string | undefined): string {
+  return (topic === undefined ? undefined : TOPICS[topic]) ?? OVERVIEW
+}

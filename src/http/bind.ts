@@ -1,0 +1,199 @@
+/**
+ * From a contract and a handler to a route. Order (threat-model H8): the gate has run (doors, who calls);
+ * then path, query and headers are parsed and access is decided; then the body is read; then the handler runs.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { EventSubscription, FrameSink, RawJson } from '../actors/facades.js'
+import type { Caller } from '../protocol/caller.js'
+import { SvcError } from '../protocol/errors.js'
+import { LIMITS } from '../protocol/limits.js'
+import { fieldNames, parseRequest } from '../protocol/parse.js'
+import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js'
+import type { Admission } from './admission.js'
+import type { Audit } from './audit.js'
+import { JSON_TYPE } from './errors.js'
+import { answerHeaders } from './headers.js'
+import type { OpenCalls } from './calls.js'
+import type { EventStreams } from './sse.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    contract?: RouteContract
+  }
+  interface FastifyRequest {
+    /** Who calls; null until the gate has asked. */
+    caller: Caller | null
+    /** The listed origin the request comes from. */
+    allowedOrigin: string | undefined
+    audited: boolean
+    admitted: Admitted | null
+  }
+}
+
+interface Admitted {
+  readonly directory: string
+  readonly params: unknown
+  readonly query: unknown
+  readonly headers: unknown
+}
+
+/** One admitted call, as a handler sees it. */
+export interface Call<P extends Schema, Q extends Schema, H extends Schema, I extends Schema> {
+  readonly caller: Caller
+  /** Canonical directory of a `directory` operation; '' for every other. */
+  readonly directory: string
+  readonly params: Parsed<P>
+  readonly query: Parsed<Q>
+  readonly headers: Parsed<H>
+  readonly body: Parsed<I>
+  /** Aborts when the client leaves or the server stops. */
+  readonly signal: AbortSignal
+}
+
+/** Who calls an open operation without being asked who it is: may see what is open, and nothing else. */
+const NOBODY: Caller = { subject: '', tenantId: '', authenticated: false, operator: false, directoryPrefixes: [] }
+
+type Promised<T> = T | Promise<T>
+
+export interface Binder {
+  /** Answers JSON, or nothing for 204. */
+  json<P extends Schema, Q extends Schema, H extends Schema, I extends Schema, O extends Schema>(
+    contract: RouteContract<P, Q, H, I, O>,
+    handle: (call: Call<P, Q, H, I>) => Promised<Answer<O> | RawJson>,
+  ): void
+  /** Answers a stream of events; what `subscribe` throws is an ordinary error answer. */
+  events<P extends Schema, Q extends Schema, H extends Schema, I extends Schema, O extends Schema>(
+    contract: RouteContract<P, Q, H, I, O>,
+    subscribe: (call: Call<P, Q, H, I>, sink: FrameSink) => EventSubscription,
+  ): void
+  /** For bodies and answers that are bytes: the handler uses request and reply itself. */
+  raw<P extends Schema, Q extends Schema, H extends Schema, I extends Schema, O extends Schema>(
+    contract: RouteContract<P, Q, H, I, O>,
+    handle: (call: Call<P, Q, H, I>, request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+  ): void
+}
+
+export interface BinderParts {
+  readonly admission: Admission
+  readonly streams: EventStreams
+  readonly audit: Audit
+  readonly calls: OpenCalls
+}
+
+export function createBinder(app: FastifyInstance, { admission, streams, audit, calls }: BinderParts): Binder {
+  function route(contract: RouteContract, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): void {
+    app.route({
+      method: contract.method,
+      url: contract.path.replace(/\{(\w+)\}/g, ':$1'),
+      config: { contract },
+      onRequest: admitterOf(contract, admission),
+      handler,
+    })
+  }
+
+  return {
+    json(contract, handle) {
+      const { status } = contract.success
+      route(contract, async (request, reply) => {
+        const call = callOf(contract, request, reply, calls)
+        const value = await calls.settled(reply.raw, () => handle(call))
+        if (calls.closing) reply.header('connection', 'close')
+        reply.code(status)
+        if (status === 204) return reply.send()
+        const text = isRawJson(value) ? value.rawJson : JSON.stringify(value)
+        if (text.length > LIMITS.http.largeAnswer) reply.raw.setTimeout(LIMITS.http.bodyTimeout, () => reply.raw.destroy())
+        return reply.type(JSON_TYPE).send(text)
+      })
+    },
+    events(contract, subscribe) {
+      route(contract, async (request, reply) => {
+        const stream = streams.create(reply.raw)
+        const subscription = subscribe(callOf(contract, request, reply, calls), stream)
+        reply.hijack()
+        stream.open(answerHeaders(request.id, request.allowedOrigin), () => subscription.close())
+        audit.record(request, contract.success.status)
+      })
+    },
+    raw(contract, handle) {
+      route(contract, async (request, reply) => {
+        const call = callOf(contract, request, reply, calls)
+        await calls.settled(reply.raw, () => handle(call, request, reply))
+        return reply
+      })
+    },
+  }
+}
+
+/** Parses path, query and headers of a contract and decides access, before the body is read. */
+function admitterOf(contract: RouteContract, admission: Admission): (request: FastifyRequest) => Promise<void> {
+  const queryNames = fieldNames(contract.query)
+  const headerNames = fieldNames(contract.headers)
+  return async (request) => {
+    const params = fieldsOf(request.params, fieldNames(contract.params), 'path parameter')
+    const query = fieldsOf(request.query, queryNames, 'query parameter')
+    const headers = fieldsOf(request.headers, headerNames, 'header')
+    const parsed = {
+      params: contract.params && parseRequest(contract.params, 'path', params),
+      query: contract.query && parseRequest(contract.query, 'query', query),
+      headers: contract.headers && parseRequest(contract.headers, 'header', headers),
+    }
+    const directory = await admission.admit(contract.access, callerOf(request), {
+      params,
+      directory: query['directory'],
+      directoryHeader: headers['x-svc-directory'],
+      scope: query['scope'],
+      sessionId: query['sessionId'],
+    })
+    request.admitted = { directory, ...parsed }
+  }
+}
+
+/** The fields a contract names and nothing else; a field given twice has no one value and is refused (H9). */
+function fieldsOf(source: unknown, names: readonly string[], what: string): Record<string, string> {
+  const fields: Record<string, string> = {}
+  if (typeof source !== 'object' || source === null) return fields
+  for (const name of names) {
+    const value: unknown = Object.getOwnPropertyDescriptor(source, name)?.value
+    if (value === undefined) continue
+    if (typeof value !== 'string') throw new SvcError('request.invalid', `The ${what} "${name}" is given more than once.`, { name })
+    fields[name] = value
+  }
+  return fields
+}
+
+function callOf<P extends Schema, Q extends Schema, H extends Schema, I extends Schema, O extends Schema>(
+  contract: RouteContract<P, Q, H, I, O>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  calls: OpenCalls,
+): Call<P, Q, H, I> {
+  const { admitted } = request
+  if (admitted === null) throw new SvcError('server.internal', 'The route ran before its admission.')
+  return {
+    caller: callerOf(request),
+    directory: admitted.directory,
+    // Parsed by these very schemas in `admitterOf`.
+    params: admitted.params as Parsed<P>,
+    query: admitted.query as Parsed<Q>,
+    headers: admitted.headers as Parsed<H>,
+    body: bodyOf(contract, request.body) as Parsed<I>,
+    get signal() {
+      return calls.signalOf(reply.raw)
+    },
+  }
+}
+
+function bodyOf({ body }: RouteContract, value: unknown): unknown {
+  if (body === undefined) return undefined
+  if (value !== undefined) return parseRequest(body.schema, 'body', value)
+  if (body.required) throw new SvcError('request.invalid', 'A JSON body is required.')
+  return parseRequest(body.schema, 'body', {})
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  return request.caller ?? NOBODY
+}
+
+function isRawJson(value: unknown): value is RawJson {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'rawJson')
+}

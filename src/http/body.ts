@@ -1,0 +1,39 @@
+/** Request bodies: JSON for most operations, an unread stream for uploads, 415 for everything else (threat-model H6). */
+import type { FastifyInstance } from 'fastify'
+import { SvcError } from '../protocol/errors.js'
+import { hasBody } from './headers.js'
+import { parseJsonBody } from './json.js'
+
+/** JSON is parsed; a request without a body may carry any content type; other bodies are refused. */
+export function acceptJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const encoding = request.headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') {
+      done(new SvcError('request.unsupported_media_type', 'Compressed request bodies are not supported.'))
+      return
+    }
+    try {
+      done(null, parseJsonBody(typeof body === 'string' ? Buffer.from(body) : body))
+    } catch (error) {
+      done(error instanceof Error ? error : new SvcError('request.invalid_json'))
+    }
+  })
+  app.addContentTypeParser('*', (request, _payload, done) => {
+    if (!hasBody(request.headers)) done(null, undefined)
+    else done(new SvcError('request.unsupported_media_type', 'The request body must be sent as application/json.'))
+  })
+}
+
+/** Every media type is accepted and nothing is read: the handler takes the bytes from the request. */
+export function acceptBinaryBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => {
+    done(null, undefined)
+  })
+  // The handler has been given the header; what it says decides nothing about reading the body.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    delete request.headers['content-type']
+    done(null, payload)
+  })
+}

@@ -1,0 +1,55 @@
+/** Calls in flight: their abort signals, and the end of all of them when the server stops. */
+import type { ServerResponse } from 'node:http'
+import { SvcError } from '../protocol/errors.js'
+
+export interface OpenCalls {
+  /** True once the server is stopping: answers close their connection, new calls are refused. */
+  readonly closing: boolean
+  /** The signal of a call; made when first asked for. */
+  signalOf(raw: ServerResponse): AbortSignal
+  /** Runs a handler; when it fails because its signal aborted, the failure is the reason of the abort. */
+  settled<T>(raw: ServerResponse, run: () => T | Promise<T>): Promise<T>
+  /** Aborts every signal; calls that wait for something answer `lifecycle.closed`. */
+  close(): void
+}
+
+export function createOpenCalls(): OpenCalls {
+  const open = new Map<ServerResponse, AbortController>()
+  let closing = false
+  return {
+    get closing() {
+      return closing
+    },
+    signalOf(raw) {
+      const known = open.get(raw)
+      if (known !== undefined) return known.signal
+      const controller = new AbortController()
+      if (closing) controller.abort(new SvcError('lifecycle.closed'))
+      else if (raw.destroyed) controller.abort(clientLeft())
+      else {
+        open.set(raw, controller)
+        raw.once('close', () => {
+          open.delete(raw)
+          if (!raw.writableFinished) controller.abort(clientLeft())
+        })
+      }
+      return controller.signal
+    },
+    async settled(raw, run) {
+      try {
+        return await run()
+      } catch (error) {
+        const signal = open.get(raw)?.signal
+        throw signal?.aborted === true ? signal.reason : error
+      }
+    },
+    close() {
+      closing = true
+      for (const controller of open.values()) controller.abort(new SvcError('lifecycle.closed'))
+    },
+  }
+}
+
+function clientLeft(): SvcError {
+  return new SvcError('lifecycle.closed', 'The client has left.')
+}

@@ -1,0 +1,142 @@
+/** JSON of request bodies: strict UTF-8, bounded depth, no prototype keys, and a position for what is wrong (threat-model X1). */
+import { SvcError } from '../protocol/errors.js'
+import { LIMITS } from '../protocol/limits.js'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const SUSPICIOUS_KEY = /__proto__|constructor|\\u/
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The value of a body; undefined for an empty one. Throws `request.invalid_json`. */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined
+  if (depthOf(bytes) > LIMITS.http.jsonDepth) {
+    throw new SvcError('request.invalid_json', `The body is nested deeper than ${LIMITS.http.jsonDepth} levels.`)
+  }
+  const text = decode(bytes)
+  const value = parse(text)
+  if (SUSPICIOUS_KEY.test(text)) refusePrototypeKeys(value)
+  return value
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new SvcError('request.invalid_json', 'The body is not valid UTF-8.')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    const position = firstError(text)
+    const before = text.slice(0, position).split('\n')
+    const line = before.length
+    const column = (before.at(-1)?.length ?? 0) + 1
+    throw new SvcError('request.invalid_json', `The body is not valid JSON at line ${line}, column ${column}.`, { position, line, column })
+  }
+}
+
+/** Deepest nesting of brackets outside strings. */
+function depthOf(bytes: Uint8Array): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]
+    if (inString) {
+      if (byte === BACKSLASH) index++
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) inString = true
+    else if (byte === 0x7b || byte === 0x5b) deepest = Math.max(deepest, ++depth)
+    else if (byte === 0x7d || byte === 0x5d) depth--
+  }
+  return deepest
+}
+
+function refusePrototypeKeys(root: unknown): void {
+  const open: unknown[] = [root]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    if (Object.hasOwn(value, '__proto__') || hasPrototype(value)) {
+      throw new SvcError('request.invalid_json', 'The body contains a key that names a prototype.')
+    }
+    for (const child of Object.values(value)) if (typeof child === 'object' && child !== null) open.push(child)
+  }
+}
+
+function hasPrototype(value: object): boolean {
+  const inner: unknown = Object.getOwnPropertyDescriptor(value, 'constructor')?.value
+  return typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype')
+}
+
+const SPACE = /[ \t\n\r]*/y
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
+
+/** Position of the first character that cannot belong to a JSON text; only called for text that is not JSON. */
+function firstError(text: string): number {
+  const open: string[] = []
+  let at = 0
+  let expects: 'value' | 'first' | 'key' | 'colon' | 'end' = 'value'
+  const match = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at
+    if (!pattern.test(text)) return false
+    at = pattern.lastIndex
+    return true
+  }
+  for (;;) {
+    match(SPACE)
+    const character = text.charAt(at)
+    if (character === '') return at
+    const inObject = open.at(-1) === '}'
+    if (expects === 'end' || expects === 'first') {
+      if (character === open.at(-1)) {
+        open.pop()
+        at++
+        expects = 'end'
+        continue
+      }
+      if (expects === 'end') {
+        if (character !== ',' || open.length === 0) return at
+        at++
+        expects = inObject ? 'key' : 'value'
+        continue
+      }
+    }
+    if (expects === 'colon') {
+      if (character !== ':') return at
+      at++
+      expects = 'value'
+    } else if (character === '"') {
+      const end = endOfString(text, at)
+      if (!end.closed) return end.at
+      at = end.at
+      expects = expects === 'key' || (expects === 'first' && inObject) ? 'colon' : 'end'
+    } else if (expects === 'key' || (expects === 'first' && inObject)) return at
+    else if (character === '{' || character === '[') {
+      open.push(character === '{' ? '}' : ']')
+      at++
+      expects = 'first'
+    } else if (match(SCALAR)) expects = 'end'
+    else return at
+  }
+}
+
+/** Position after the closing quote, or of the character that cannot be in a string. */
+function endOfString(text: string, start: number): { at: number; closed: boolean } {
+  let at = start + 1
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return { at: at + 1, closed: true }
+    if (code < 0x20) break
+    if (code === BACKSLASH) {
+      ESCAPE.lastIndex = at
+      if (!ESCAPE.test(text)) break
+      at = ESCAPE.lastIndex
+    } else at++
+  }
+  return { at, closed: false }
+}

@@ -1,0 +1,20 @@
+/** Prompts, messages, parts and the queue of a session (http-contract §5.5). */
+import type { Runtime } from '../../actors/facades.js'
+import { messageRoutes as contracts } from '../../protocol/message.js'
+import type { Binder } from '../bind.js'
+
+export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
+  bind.json(contracts.prompt, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt'))
+  bind.json(contracts.promptAsync, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt-async'))
+  bind.json(contracts.abort, ({ params }) => sessions.abort(params.session_id))
+  bind.json(contracts.wait, ({ params, signal }) => sessions.wait(params.session_id, signal))
+  bind.json(contracts.context, ({ params }) => sessions.context(params.session_id))
+  bind.json(contracts.list, ({ params, query }) => sessions.messages(params.session_id, query))
+  bind.json(contracts.get, ({ params }) => sessions.message(params.session_id, params.message_id))
+  bind.json(contracts.delete, ({ params }) => sessions.deleteMessage(params.session_id, params.message_id))
+  bind.json(contracts.updatePart, ({ params, body }) => sessions.updatePart(params.session_id, params.message_id, params.part_id, body))
+  bind.json(contracts.deletePart, ({ params }) => sessions.deletePart(params.session_id, params.message_id, params.part_id))
+  bind.json(contracts.queue, ({ params }) => sessions.queue(params.session_id))
+  bind.json(contracts.clearQueue, ({ params }) => sessions.clearQueue(params.session_id))
+  bind.json(contracts.popQueue, ({ params }) => sessions.popQueue(params.session_id))
+}

@@ -1,0 +1,38 @@
+/** Sessions (http-contract §5.5). */
+import type { Runtime } from '../../actors/facades.js'
+import type { Caller } from '../../protocol/caller.js'
+import { SvcError } from '../../protocol/errors.js'
+import { sessionRoutes as contracts } from '../../protocol/session.js'
+import type { Admission } from '../admission.js'
+import type { Binder } from '../bind.js'
+
+export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Admission): void {
+  bind.json(contracts.list, async ({ caller, query, headers }) => {
+    const directory = await filterDirectory(admission, caller, query.directory ?? headers['x-svc-directory'])
+    return sessions.list(caller, { ...query, directory })
+  })
+  bind.json(contracts.create, ({ caller, directory, body }) => sessions.create(caller, directory, body))
+  bind.json(contracts.status, ({ caller }) => sessions.status(caller))
+  bind.json(contracts.get, ({ params }) => sessions.get(params.session_id))
+  bind.json(contracts.update, async ({ caller, params, body }) => {
+    if (body.directory === undefined) return sessions.update(params.session_id, body)
+    const directory = await admission.directory(caller, body.directory)
+    return sessions.update(params.session_id, { ...body, directory })
+  })
+  bind.json(contracts.delete, ({ params }) => sessions.delete(params.session_id))
+  bind.json(contracts.children, ({ params }) => sessions.children(params.session_id))
+  bind.json(contracts.runtime, ({ params }) => sessions.runtime(params.session_id))
+  bind.json(contracts.todos, ({ params }) => sessions.todos(params.session_id))
+  bind.json(contracts.pin, ({ params, body }) => sessions.pin(params.session_id, body.pinned))
+}
+
+/** Canonical form of a filter; a directory that is gone still finds the sessions that were made in it. */
+async function filterDirectory(admission: Admission, caller: Caller, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  try {
+    return await admission.directory(caller, path)
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'request.invalid_directory') return path
+    throw error
+  }
+}

@@ -1,0 +1,18 @@
+/** System operations (http-contract §5.1). */
+import type { Runtime } from '../../actors/facades.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { toOpenApi } from '../../protocol/openapi.js'
+import { systemRoutes as contracts } from '../../protocol/system.js'
+import type { Binder } from '../bind.js'
+
+export function systemRoutes(bind: Binder, { system }: Runtime): void {
+  let document: { readonly rawJson: string } | undefined
+  bind.json(contracts.health, () => system.health())
+  bind.json(contracts.meta, () => system.meta())
+  bind.json(contracts.openapi, () => (document ??= { rawJson: JSON.stringify(toOpenApi()) }))
+  bind.json(contracts.runtime, () => system.runtime())
+  bind.json(contracts.identity, () => system.identity())
+  bind.json(contracts.capabilities, ({ directory }) => system.capabilities(directory))
+  bind.json(contracts.audit, ({ caller, query }) => system.audit(caller, query.limit ?? LIMITS.audit.pageDefault))
+  bind.json(contracts.directories, ({ caller, query }) => system.directories(caller, query.path))
+}

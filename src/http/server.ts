@@ -1,0 +1,192 @@
+/**
+ * The HTTP server: one Fastify instance, assembled from its parts (threat-model H1, H8–H10).
+ *
+ * Owns the listening socket, the connections and the event streams on them; knows no operation.
+ */
+import { fastify } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { Clock, Log } from '../actors/effects.js'
+import type { Runtime } from '../actors/facades.js'
+import { SvcError } from '../protocol/errors.js'
+import { LIMITS } from '../protocol/limits.js'
+import { createAdmission } from './admission.js'
+import { createAudit } from './audit.js'
+import { createBinder } from './bind.js'
+import { acceptJsonBodies } from './body.js'
+import { createOpenCalls } from './calls.js'
+import { createDoors, isLoopbackName } from './doors.js'
+import { sendError } from './errors.js'
+import { createGate } from './gate.js'
+import { artifactRoutes } from './routes/artifacts.js'
+import { catalogRoutes } from './routes/catalog.js'
+import { configRoutes } from './routes/config.js'
+import { eventRoutes } from './routes/events.js'
+import { interactionRoutes } from './routes/interactions.js'
+import { messageRoutes } from './routes/messages.js'
+import { sessionRoutes } from './routes/sessions.js'
+import { systemRoutes } from './routes/system.js'
+import { boundSockets } from './sockets.js'
+import { createEventStreams } from './sse.js'
+import { originForm } from './target.js'
+import type { TokenSource } from './tokens.js'
+import { refuseExpectation, refuseUnreadable } from './unreadable.js'
+
+export interface HttpServerOptions {
+  readonly runtime: Runtime
+  readonly tokens: TokenSource
+  readonly clock: Clock
+  readonly log: Log
+  /** Further names for the Host header: `name` or `name:port`. */
+  readonly allowedHosts: readonly string[]
+  /** Browser origins that may read answers: `scheme://host[:port]`. */
+  readonly allowedOrigins: readonly string[]
+  /** Listening beyond loopback without a credential is refused unless the operator insists (H1). */
+  readonly allowUnauthenticatedRemote?: boolean
+  /** Runs a callback at the end of the present turn of the event loop; replaceable in tests. */
+  readonly soon?: (run: () => void) => void
+}
+
+export interface HttpServer {
+  /** Resolves once connections are accepted; `port` 0 takes any free one. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly host: string; readonly port: number }>
+  /** Refuses new calls, ends streams and waits, answers what is in flight; after `deadlineMs` cuts what is left. */
+  close(deadlineMs: number): Promise<void>
+  readonly inject: FastifyInstance['inject']
+  /** Open event streams, for counters. */
+  readonly streams: number
+}
+
+const CHECK_INTERVAL = 5000
+const REPORT_INTERVAL = 60_000
+
+/** Throws `config.invalid` for lists that cannot be understood. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { runtime, tokens, clock, log } = options
+  let bound: { host: string; port: number } | undefined
+  const calls = createOpenCalls()
+  const streams = createEventStreams({ clock, soon: options.soon ?? setImmediate })
+  const doors = createDoors({ bound: () => bound, allowedHosts: options.allowedHosts, allowedOrigins: options.allowedOrigins })
+  const app = createApp(clock, log)
+  const refusedSockets = reporter('connections refused: too many', clock, log)
+  const sockets = boundSockets(app.server, (address) => refusedSockets({ address }))
+  const refusedCredentials = reporter('credentials refused', clock, log)
+  const gate = createGate({ doors, tokens, calls, sockets, onRefusedCredential: () => refusedCredentials({}) })
+  const audit = createAudit(runtime.system, log)
+
+  app.decorateRequest('caller', null)
+  app.decorateRequest('allowedOrigin', undefined)
+  app.decorateRequest('audited', false)
+  app.decorateRequest('admitted', null)
+  app.addHook('onRequest', (request, reply, done) => {
+    try {
+      if (!gate(request, reply)) done()
+    } catch (error) {
+      done(error instanceof Error ? error : new SvcError('server.internal'))
+    }
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    audit.record(request, reply.statusCode)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => sendError(request, reply, error, log))
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, new SvcError('resource.not_found'), log))
+
+  const admission = createAdmission(runtime)
+  const parts = { admission, streams, audit, calls }
+  const bind = createBinder(app, parts)
+  systemRoutes(bind, runtime)
+  catalogRoutes(bind, runtime)
+  configRoutes(bind, runtime)
+  sessionRoutes(bind, runtime, admission)
+  messageRoutes(bind, runtime)
+  interactionRoutes(bind, runtime)
+  eventRoutes(bind, runtime)
+  app.register(async (scope) => artifactRoutes(scope, createBinder(scope, parts), runtime, admission))
+
+  return {
+    async listen({ host, port }) {
+      refuseOpenBind(host, options)
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
+      const address = app.server.address()
+      bound = { host, port: typeof address === 'object' && address !== null ? address.port : port }
+      return bound
+    },
+    async close(deadlineMs) {
+      calls.close()
+      streams.endAll()
+      sockets.dropWaiting()
+      const timer = clock.setTimeout(() => app.server.closeAllConnections(), deadlineMs)
+      await app.close()
+      clock.clearTimeout(timer)
+    },
+    inject: app.inject.bind(app),
+    get streams() {
+      return streams.size
+    },
+  }
+}
+
+/** Contracts are validated by `bind.ts`. Naming factories keeps Fastify from loading its own, which costs 50 ms at start. */
+const NO_SCHEMA_COMPILERS = { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } }
+
+function noCompiler(): never {
+  throw new Error('no JSON Schema is declared to Fastify')
+}
+
+function createApp(clock: Clock, log: Log): FastifyInstance {
+  const boot = clock.now().toString(36)
+  let requests = 0
+  const nextId = () => `${boot}-${(++requests).toString(36)}`
+  const app = fastify({
+    logger: false,
+    schemaController: NO_SCHEMA_COMPILERS,
+    bodyLimit: LIMITS.http.jsonBody,
+    requestTimeout: LIMITS.http.bodyTimeout,
+    keepAliveTimeout: LIMITS.http.keepAlive,
+    forceCloseConnections: false,
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    requestIdHeader: false,
+    genReqId: nextId,
+    routerOptions: { maxParamLength: LIMITS.http.url },
+    rewriteUrl: (request) => originForm(request.url ?? '', request.headers.host),
+    frameworkErrors: (error, request, reply) => {
+      sendError(request, reply, error, log)
+    },
+    clientErrorHandler: (error, socket) => refuseUnreadable(error.code, socket, nextId()),
+    http: {
+      maxHeaderSize: LIMITS.http.headerBlock,
+      headersTimeout: LIMITS.http.headersTimeout,
+      connectionsCheckingInterval: CHECK_INTERVAL,
+      requireHostHeader: false,
+    },
+  })
+  app.server.on('checkExpectation', (_request, answer) => refuseExpectation(answer, nextId()))
+  acceptJsonBodies(app)
+  return app
+}
+
+function refuseOpenBind(host: string, { tokens, allowUnauthenticatedRemote, log }: HttpServerOptions): void {
+  if (!tokens.trusted || isLoopbackName(host)) return
+  if (allowUnauthenticatedRemote !== true) {
+    throw new SvcError(
+      'config.invalid',
+      `Listening on ${host} without a credential would let everybody in: set SVC_AGENT_TOKEN, or use 127.0.0.1.`,
+    )
+  }
+  log.warn('listening beyond loopback without a credential: everybody who can reach this address can run programs here', { host })
+}
+
+/** Logs a kind of refusal at most once a minute, with how often it happened. */
+function reporter(message: string, clock: Clock, log: Log): (fields: Record<string, unknown>) => void {
+  let count = 0
+  let lastReport = Number.NEGATIVE_INFINITY
+  return (fields) => {
+    count++
+    const now = clock.monotonic()
+    if (now - lastReport < REPORT_INTERVAL) return
+    log.warn(message, { ...fields, count })
+    lastReport = now
+    count = 0
+  }
+}

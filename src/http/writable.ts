@@ -1,0 +1,19 @@
+/** Waiting for a slow reader. */
+import type { ServerResponse } from 'node:http'
+
+/** Resolves once the answer may be written to again, or is closed. */
+export function untilWritable(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (raw.destroyed || !raw.writableNeedDrain) {
+      resolve()
+      return
+    }
+    const settle = () => {
+      raw.off('drain', settle)
+      raw.off('close', settle)
+      resolve()
+    }
+    raw.on('drain', settle)
+    raw.on('close', settle)
+  })
+}

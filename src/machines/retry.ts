@@ -1,0 +1,33 @@
+/** When a failed model step is tried again, and after how long (sessions-events §4.12). */
+import { LIMITS } from '../protocol/limits.js'
+
+export interface RetryPolicy {
+  readonly retries: number
+  readonly initialMs: number
+  readonly maxMs: number
+}
+
+export const RETRY_POLICY: RetryPolicy = {
+  retries: LIMITS.run.retries,
+  initialMs: LIMITS.run.retryInitial,
+  maxMs: LIMITS.run.retryMax,
+}
+
+export interface StepFailure {
+  readonly code: string
+  readonly message: string
+  readonly retryable: boolean
+  /** Wait the provider asked for, ms. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/** Whether attempt number `attempt` (0 = first) that failed so may be repeated; never once a tool call was started. */
+export function mayRetry(policy: RetryPolicy, failure: StepFailure, attempt: number, callsStarted: number): boolean {
+  return failure.retryable && attempt < policy.retries && callsStarted === 0
+}
+
+/** Milliseconds before the attempt after `attempt`: what the provider asked for, else doubling from `initialMs`; both bounded. */
+export function retryDelay(policy: RetryPolicy, failure: StepFailure, attempt: number): number {
+  if (failure.retryAfterMs !== undefined) return Math.min(Math.max(0, failure.retryAfterMs), LIMITS.run.retryLongest)
+  return Math.min(policy.initialMs * 2 ** attempt, policy.maxMs)
+}

@@ -1,0 +1,240 @@
+/**
+ * One run: prepare a request, generate, let tool calls settle, close the step, repeat.
+ *
+ * I1 Tokens never enter this machine: it hears of a step only that a call was made, that the stream finished
+ *    or that it failed.
+ * I2 A failed step is repeated only while none of its calls was started.
+ * I3 After `abort.requested` the run ends within `abortDeadline` plus one commit.
+ */
+import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, sendTo, setup } from 'xstate'
+import { LIMITS } from '../protocol/limits.js'
+import { requiredCallback, requiredPromise } from './required.js'
+import { mayRetry, RETRY_POLICY, type RetryPolicy, retryDelay, type StepFailure } from './retry.js'
+import { type ToolCallOutput, toolCallMachine } from './tool-call.machine.js'
+
+export interface RunInput {
+  readonly sessionId: string
+  readonly runId: string
+  readonly policy?: RetryPolicy
+  /** The run was aborted before it began. */
+  readonly aborted?: boolean
+}
+
+export interface RunOutput {
+  readonly end: 'finished' | 'failed' | 'aborted'
+}
+
+interface RunContext {
+  readonly sessionId: string
+  readonly runId: string
+  readonly policy: RetryPolicy
+  readonly aborted: boolean
+  /** Number of the step under way, from 1. */
+  readonly step: number
+  /** Failed attempts of this step. */
+  readonly attempt: number
+  readonly waiting: readonly string[]
+  readonly active: readonly string[]
+  readonly callsStarted: number
+  readonly failure: StepFailure | undefined
+  readonly end: RunOutput['end']
+}
+
+type RunEvent =
+  | { readonly type: 'abort.requested' }
+  | { readonly type: 'tool.called'; readonly callId: string }
+  | { readonly type: 'generation.finished' }
+  | { readonly type: 'generation.failed'; readonly failure: StepFailure }
+  | DoneActorEvent<ToolCallOutput>
+  | ErrorActorEvent
+
+const CALL = 'call:'
+
+const FAULT: StepFailure = { code: 'server.internal', message: 'The step could not be carried out.', retryable: false }
+
+export const runMachine = setup({
+  types: { input: {} as RunInput, output: {} as RunOutput, context: {} as RunContext, events: {} as RunEvent },
+  actors: {
+    /** Builds what the model is sent and opens the assistant message. */
+    prepare: requiredPromise<void, { runId: string; step: number }>('prepare'),
+    /** Streams one step; reports `tool.called`, then `generation.finished` or `generation.failed`. */
+    generate: requiredCallback<{ runId: string; attempt: number }>('generate'),
+    toolCall: toolCallMachine,
+    /** Closes the step, drains steering prompts; true = another step follows, false = the run is recorded as finished. */
+    closeStep: requiredPromise<boolean, { runId: string; step: number }>('closeStep'),
+    /** Publishes the `retry` status. */
+    announceRetry: requiredPromise<void, { runId: string; attempt: number; delay: number; message: string }>('announceRetry'),
+    /** Records the failed step and run. */
+    recordFailure: requiredPromise<void, { runId: string; failure: StepFailure }>('recordFailure'),
+    /** Records the aborted step and run; every open part ends. */
+    recordAbort: requiredPromise<void, { runId: string }>('recordAbort'),
+  },
+  guards: {
+    wasAborted: ({ context }) => context.aborted,
+    mayRetry: ({ context }, failure: StepFailure) => mayRetry(context.policy, failure, context.attempt, context.callsStarted),
+    followUp: (_, follows: boolean) => follows,
+    hasRoom: ({ context }) => context.active.length < LIMITS.run.concurrentTools,
+    callsSettled: ({ context }) => context.active.length === 0 && context.waiting.length === 0,
+    noneActive: ({ context }) => context.active.length === 0,
+    isCall: (_, actorId: string) => actorId.startsWith(CALL),
+  },
+  actions: {
+    beginStep: assign(({ context }) => ({ step: context.step + 1, attempt: 0, callsStarted: 0, failure: undefined })),
+    noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
+    countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
+    noteFault: assign({ failure: ({ context }) => context.failure ?? FAULT }),
+    startCall: enqueueActions(({ context, enqueue }, callId: string) => {
+      enqueue.spawnChild('toolCall', { id: `${CALL}${callId}`, input: { runId: context.runId, callId } })
+      enqueue.assign({ active: [...context.active, callId], callsStarted: context.callsStarted + 1 })
+    }),
+    queueCall: assign({ waiting: ({ context }, callId: string) => [...context.waiting, callId] }),
+    endCall: enqueueActions(({ context, enqueue }, actorId: string) => {
+      const callId = actorId.slice(CALL.length)
+      if (!context.active.includes(callId)) return
+      enqueue.stopChild(actorId)
+      const active = context.active.filter((id) => id !== callId)
+      const [next, ...waiting] = context.waiting
+      if (next === undefined || context.aborted) {
+        enqueue.assign({ active })
+        return
+      }
+      enqueue.spawnChild('toolCall', { id: `${CALL}${next}`, input: { runId: context.runId, callId: next } })
+      enqueue.assign({ active: [...active, next], waiting, callsStarted: context.callsStarted + 1 })
+    }),
+    abortCalls: enqueueActions(({ context, enqueue }) => {
+      enqueue.assign({ aborted: true, waiting: [] })
+      for (const callId of context.active) enqueue(sendTo(`${CALL}${callId}`, { type: 'abort.requested' }))
+    }),
+    endAs: assign({ end: (_, end: RunOutput['end']) => end }),
+  },
+  delays: {
+    retryDelay: ({ context }) => retryDelay(context.policy, context.failure ?? FAULT, context.attempt - 1),
+    abortDeadline: LIMITS.run.abort,
+  },
+}).createMachine({
+  id: 'run',
+  context: ({ input }) => ({
+    sessionId: input.sessionId,
+    runId: input.runId,
+    policy: input.policy ?? RETRY_POLICY,
+    aborted: input.aborted ?? false,
+    step: 0,
+    attempt: 0,
+    waiting: [],
+    active: [],
+    callsStarted: 0,
+    failure: undefined,
+    end: 'failed',
+  }),
+  initial: 'starting',
+  output: ({ context }) => ({ end: context.end }),
+  on: {
+    'xstate.done.actor.*': {
+      guard: { type: 'isCall', params: ({ event }) => event.actorId },
+      actions: { type: 'endCall', params: ({ event }) => event.actorId },
+    },
+    'xstate.error.actor.*': {
+      guard: { type: 'isCall', params: ({ event }) => event.actorId },
+      actions: { type: 'endCall', params: ({ event }) => event.actorId },
+    },
+  },
+  states: {
+    starting: { always: [{ guard: 'wasAborted', target: 'recordingAbort' }, { target: 'preparing' }] },
+    preparing: {
+      entry: 'beginStep',
+      invoke: {
+        id: 'prepare',
+        src: 'prepare',
+        input: ({ context }) => ({ runId: context.runId, step: context.step }),
+        onDone: { target: 'generating' },
+        onError: { target: 'failing', actions: 'noteFault' },
+      },
+      on: { 'abort.requested': { target: 'aborting' } },
+    },
+    generating: {
+      tags: ['streaming'],
+      invoke: {
+        id: 'generate',
+        src: 'generate',
+        input: ({ context }) => ({ runId: context.runId, attempt: context.attempt }),
+        onError: { target: 'failing', actions: 'noteFault' },
+      },
+      on: {
+        'tool.called': [
+          { guard: 'hasRoom', actions: { type: 'startCall', params: ({ event }) => event.callId } },
+          { actions: { type: 'queueCall', params: ({ event }) => event.callId } },
+        ],
+        'generation.finished': { target: 'settling' },
+        'generation.failed': [
+          {
+            guard: { type: 'mayRetry', params: ({ event }) => event.failure },
+            target: 'backingOff',
+            actions: [{ type: 'noteFailure', params: ({ event }) => event.failure }, 'countAttempt'],
+          },
+          { target: 'failing', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
+        ],
+        'abort.requested': { target: 'aborting' },
+      },
+    },
+    settling: {
+      always: { guard: 'callsSettled', target: 'closing' },
+      on: { 'abort.requested': { target: 'aborting' } },
+    },
+    closing: {
+      invoke: {
+        id: 'closeStep',
+        src: 'closeStep',
+        input: ({ context }) => ({ runId: context.runId, step: context.step }),
+        onDone: [
+          { guard: { type: 'followUp', params: ({ event }) => event.output }, target: 'starting' },
+          { target: 'finished', actions: { type: 'endAs', params: 'finished' } },
+        ],
+        onError: { target: 'failing', actions: 'noteFault' },
+      },
+      on: { 'abort.requested': { actions: 'abortCalls' } },
+    },
+    backingOff: {
+      tags: ['retrying'],
+      invoke: {
+        id: 'announceRetry',
+        src: 'announceRetry',
+        input: ({ context }) => ({
+          runId: context.runId,
+          attempt: context.attempt,
+          delay: retryDelay(context.policy, context.failure ?? FAULT, context.attempt - 1),
+          message: (context.failure ?? FAULT).message,
+        }),
+        onError: { target: 'failing' },
+      },
+      after: { retryDelay: { target: 'generating' } },
+      on: { 'abort.requested': { target: 'aborting' } },
+    },
+    failing: {
+      entry: 'abortCalls',
+      invoke: {
+        id: 'recordFailure',
+        src: 'recordFailure',
+        input: ({ context }) => ({ runId: context.runId, failure: context.failure ?? FAULT }),
+        onDone: { target: 'failed' },
+        onError: { target: 'failed' },
+      },
+    },
+    aborting: {
+      entry: 'abortCalls',
+      always: { guard: 'noneActive', target: 'recordingAbort' },
+      after: { abortDeadline: { target: 'recordingAbort' } },
+    },
+    recordingAbort: {
+      invoke: {
+        id: 'recordAbort',
+        src: 'recordAbort',
+        input: ({ context }) => ({ runId: context.runId }),
+        onDone: { target: 'aborted', actions: { type: 'endAs', params: 'aborted' } },
+        onError: { target: 'failed' },
+      },
+    },
+    finished: { type: 'final' },
+    failed: { type: 'final' },
+    aborted: { type: 'final' },
+  },
+})

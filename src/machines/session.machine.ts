@@ -1,0 +1,129 @@
+/**
+ * One conversation: idle, looking for work, running it, looking again.
+ *
+ * I1 At most one run at a time; the next is claimed only after the one before has ended.
+ * I2 `woken` carries no content: a lost or doubled wake does no harm, because looking reads the queue.
+ * I3 An idle session leaves memory after `idleMemory`; its rows rebuild it on the next wake.
+ */
+import { assign, sendTo, setup } from 'xstate'
+import { LIMITS } from '../protocol/limits.js'
+import { requiredPromise } from './required.js'
+import { type RunInput, runMachine } from './run.machine.js'
+
+export interface SessionInput {
+  readonly sessionId: string
+}
+
+/** What looking found: nothing, something that needed no run, or a claimed run. */
+export type Work = { readonly kind: 'none' } | { readonly kind: 'settled' } | { readonly kind: 'run'; readonly runId: string }
+
+interface SessionContext {
+  readonly sessionId: string
+  readonly runId: string | undefined
+  /** An abort that arrived while a run was being claimed. */
+  readonly abortPending: boolean
+  /** A wake that arrived while looking or running. */
+  readonly wakePending: boolean
+  readonly stopping: boolean
+}
+
+type SessionEvent = { readonly type: 'woken' } | { readonly type: 'abort.requested' } | { readonly type: 'stop.requested' }
+
+export const sessionMachine = setup({
+  types: { input: {} as SessionInput, context: {} as SessionContext, events: {} as SessionEvent },
+  actors: {
+    /** Claims the oldest queued prompt durably; afterwards nothing of it can run twice. */
+    claimWork: requiredPromise<Work, { sessionId: string }>('claimWork'),
+    run: runMachine,
+    /** Records a run whose actor crashed. */
+    recordCrash: requiredPromise<void, { sessionId: string; runId: string | undefined }>('recordCrash'),
+  },
+  guards: {
+    foundRun: (_, work: Work) => work.kind === 'run',
+    foundNothing: (_, work: Work) => work.kind === 'none',
+    isStopping: ({ context }) => context.stopping,
+    isWakePending: ({ context }) => context.wakePending,
+  },
+  actions: {
+    noteWake: assign({ wakePending: true }),
+    clearWake: assign({ wakePending: false }),
+    noteAbort: assign({ abortPending: true }),
+    clearAbort: assign({ abortPending: false }),
+    noteStop: assign({ stopping: true }),
+    noteRun: assign({ runId: (_, work: Work) => (work.kind === 'run' ? work.runId : undefined) }),
+    clearRun: assign({ runId: undefined }),
+    abortRun: sendTo('run', { type: 'abort.requested' }),
+  },
+  delays: { idleMemory: LIMITS.sessions.idleMemory },
+}).createMachine({
+  id: 'session',
+  context: ({ input }) => ({ sessionId: input.sessionId, runId: undefined, abortPending: false, wakePending: false, stopping: false }),
+  initial: 'looking',
+  states: {
+    idle: {
+      tags: ['settled'],
+      always: [
+        { guard: 'isStopping', target: 'stopped' },
+        { guard: 'isWakePending', target: 'looking' },
+      ],
+      on: { woken: { target: 'looking' }, 'stop.requested': { target: 'stopped' } },
+      after: { idleMemory: { target: 'asleep' } },
+    },
+    looking: {
+      entry: ['clearWake', 'clearAbort'],
+      invoke: {
+        id: 'claimWork',
+        src: 'claimWork',
+        input: ({ context }) => ({ sessionId: context.sessionId }),
+        onDone: [
+          {
+            guard: { type: 'foundRun', params: ({ event }) => event.output },
+            target: 'running',
+            actions: { type: 'noteRun', params: ({ event }) => event.output },
+          },
+          { guard: { type: 'foundNothing', params: ({ event }) => event.output }, target: 'idle' },
+          { guard: 'isStopping', target: 'stopped' },
+          { target: 'looking', reenter: true },
+        ],
+        onError: { target: 'recovering' },
+      },
+      on: {
+        woken: { actions: 'noteWake' },
+        'abort.requested': { actions: 'noteAbort' },
+        'stop.requested': { actions: 'noteStop' },
+      },
+    },
+    running: {
+      tags: ['running'],
+      invoke: {
+        id: 'run',
+        src: 'run',
+        input: ({ context }): RunInput => ({
+          sessionId: context.sessionId,
+          runId: context.runId ?? '',
+          aborted: context.abortPending || context.stopping,
+        }),
+        onDone: [{ guard: 'isStopping', target: 'stopped' }, { target: 'looking' }],
+        onError: { target: 'recovering' },
+      },
+      exit: 'clearRun',
+      on: {
+        woken: { actions: 'noteWake' },
+        'abort.requested': { actions: 'abortRun' },
+        'stop.requested': { actions: ['noteStop', 'abortRun'] },
+      },
+    },
+    recovering: {
+      invoke: {
+        id: 'recordCrash',
+        src: 'recordCrash',
+        input: ({ context }) => ({ sessionId: context.sessionId, runId: context.runId }),
+        onDone: { target: 'idle' },
+        onError: { target: 'idle' },
+      },
+      on: { woken: { actions: 'noteWake' }, 'stop.requested': { actions: 'noteStop' } },
+    },
+    asleep: { type: 'final' },
+    stopped: { type: 'final' },
+  },
+})

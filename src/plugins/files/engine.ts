@@ -1,0 +1,35 @@
+/** Chooses the search engine: ripgrep when its program is there and starts, else our own scan. */
+import type { NativeHost } from '../../actors/plugin/native.js'
+import { ripgrepEngine } from './ripgrep.js'
+import { scanEngine } from './scan.js'
+import type { SearchEngine, Tree } from './search.js'
+
+export function createEngine(program: string | undefined, effects: NativeHost['effects']): SearchEngine {
+  const scan = scanEngine(effects)
+  if (program === undefined) return scan
+  const ripgrep = ripgrepEngine(program, effects)
+  let usable = true
+
+  const attempt = async <T>(tree: Tree, run: (engine: SearchEngine) => Promise<T>): Promise<T> => {
+    if (!usable) return run(scan)
+    try {
+      return await run(ripgrep)
+    } catch (error) {
+      tree.signal.throwIfAborted()
+      usable = false
+      effects.log.warn('ripgrep cannot be started; searching without it', {
+        program,
+        reason: error instanceof Error ? error.message : String(error),
+      })
+      return run(scan)
+    }
+  }
+
+  return {
+    get name() {
+      return usable ? ripgrep.name : scan.name
+    },
+    findText: async (tree, query) => attempt(tree, async (engine) => engine.findText(tree, query)),
+    listPaths: async (tree) => attempt(tree, async (engine) => engine.listPaths(tree)),
+  }
+}

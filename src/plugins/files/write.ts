@@ -1,0 +1,93 @@
+/** Tool `write`: creates or overwrites one file (sessions-events §10.4, §10.8). */
+import * as z from 'zod'
+import type { NativeHost, ToolContribution } from '../../actors/plugin/native.js'
+import { defineTool, ToolError } from '../../actors/plugin/native.js'
+import { recordChange } from './changes.js'
+import { fileFailure } from './failures.js'
+import type { Locks } from './locks.js'
+import type { Target, Targets } from './targets.js'
+import { decodeText, inStyleOf } from './text.js'
+
+/** Largest file that is changed, in bytes. */
+export const MAX_FILE_BYTES = 10 * 1024 * 1024
+
+const Input = z.strictObject({
+  filePath: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe('File to write: absolute, or relative to the session directory. Missing directories are created.'),
+  content: z.string().describe('The whole new content of the file.'),
+})
+
+const DESCRIPTION = `Writes a whole file, replacing what is there.
+- Use it for new files and full rewrites; to change a part of a file use "edit".
+- Read an existing file before you overwrite it.
+- The byte order mark and the line endings of an existing file are kept.`
+
+export interface ChangeTools {
+  readonly effects: Pick<NativeHost['effects'], 'files' | 'sha256'>
+  readonly targets: Targets
+  readonly locks: Locks
+}
+
+export function writeTool({ effects, targets, locks }: ChangeTools): ToolContribution {
+  return defineTool<z.infer<typeof Input>>({
+    id: 'write',
+    description: DESCRIPTION,
+    input: Input,
+    permission: 'edit',
+    needs: async (input, context) => targets.judge(input.filePath, context, { permission: 'edit', verb: 'Write', changes: true }),
+    async invoke(input, context) {
+      const target = await targets.confirm(input.filePath, context)
+      return locks.hold(target.path, context.signal, async () => {
+        const before = await readPresent(effects.files, target)
+        const after = encode(before, input.content)
+        if (after.length > MAX_FILE_BYTES)
+          throw new ToolError(`The content has ${after.length} bytes; files of at most ${MAX_FILE_BYTES} bytes are written.`)
+        context.signal.throwIfAborted()
+        await writeFile(effects.files, target, after)
+        const record = recordChange({ target, before, after }, effects.sha256)
+        return {
+          title: target.display,
+          output: `${before === undefined ? 'Created' : 'Wrote'} ${target.display} (${after.length} bytes).`,
+          metadata: {
+            path: target.display,
+            bytes: after.length,
+            previousBytes: before?.length ?? 0,
+            created: before === undefined,
+            ...record.metadata,
+          },
+        }
+      })
+    },
+  })
+}
+
+/** The bytes of the target, or undefined when nothing is there; `ToolError` when it is not a regular file or too large to change. */
+export async function readPresent(files: NativeHost['effects']['files'], target: Target): Promise<Uint8Array | undefined> {
+  try {
+    const stat = await files.stat(target.path)
+    if (stat === undefined) return undefined
+    if (stat.kind !== 'file')
+      throw new ToolError(`${target.display} is ${stat.kind === 'directory' ? 'a directory' : 'not a regular file'}.`)
+    if (stat.size > MAX_FILE_BYTES)
+      throw new ToolError(`${target.display} has ${stat.size} bytes; files of at most ${MAX_FILE_BYTES} bytes are changed.`)
+    return await files.read(target.path, MAX_FILE_BYTES, { canonical: true })
+  } catch (error) {
+    throw fileFailure(`read ${target.display}`, error)
+  }
+}
+
+export async function writeFile(files: NativeHost['effects']['files'], target: Target, content: Uint8Array): Promise<void> {
+  try {
+    await files.writeAtomic(target.path, content, { canonical: true })
+  } catch (error) {
+    throw fileFailure(`write ${target.display}`, error)
+  }
+}
+
+function encode(before: Uint8Array | undefined, content: string): Uint8Array {
+  const old = before === undefined ? undefined : decodeText(before)
+  return new TextEncoder().encode(old?.status === 'text' ? inStyleOf(old.file, content) : content)
+}

@@ -1,0 +1,27 @@
+/** Careful looks into JSON that a peer sent. */
+
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A non-empty string, or undefined. */
+export function filled(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** A whole number from 0; anything else is 0. */
+export function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0
+}
+
+/** Parsed JSON, or undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

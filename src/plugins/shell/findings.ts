@@ -1,0 +1,99 @@
+/** What one scan has found so far, and where in the file system it stands. */
+import type { FileView } from './place.js'
+import type { ShellParser } from './syntax.js'
+
+export interface ScanPlace {
+  /** Canonical directory of the session: paths below it are inside. */
+  readonly session: string
+  readonly home: string
+  readonly files: FileView
+  readonly parser: ShellParser
+}
+
+/** One program the line would start, as its rules are matched against. */
+export interface Segment {
+  /** Program and arguments, quoting removed, joined by single blanks. */
+  readonly text: string
+  /** First word: the program. */
+  readonly program: string
+}
+
+export interface Findings extends ScanPlace {
+  readonly segments: Map<string, Segment>
+  /** Why an explicit answer is needed. */
+  readonly reasons: Set<string>
+  /** Canonical paths written. */
+  readonly writes: Set<string>
+  /** Canonical directories outside the session directory that are touched. */
+  readonly outside: Set<string>
+  /** Directories the next command may run in; usually one. */
+  places: readonly string[]
+  /** Directories left so far, to which the line may return. */
+  visited: readonly string[]
+  /** A directory change was assumed to succeed. */
+  assumed: boolean
+  changesDirectory: boolean
+  /** Commands that run later than where they stand: functions, traps. */
+  defers: boolean
+  /** Something evaluates text as arithmetic, which may run substitutions in it. */
+  evaluates: boolean
+  /** Quoted text contains a substitution. */
+  evaluable: boolean
+  /** File system look-ups left. */
+  lookups: number
+  /** Shell texts inside shell texts. */
+  depth: number
+}
+
+/** How the node being walked runs. */
+export interface Flow {
+  /** It runs exactly once, in the shell itself: a directory change before it holds after it. */
+  readonly certain: boolean
+  /** It may run again. */
+  readonly repeats: boolean
+  /** What follows runs only if it succeeds. */
+  readonly gates: boolean
+  /** Its standard input carries data of the line: a pipe or a here-document. */
+  readonly fed: boolean
+}
+
+export const TOP: Flow = { certain: true, repeats: false, gates: false, fed: false }
+
+const MAX_PLACES = 16
+const MAX_LOOKUPS = 2000
+const MAX_REASON = 200
+
+export function createFindings(place: ScanPlace, directory: string): Findings {
+  return {
+    ...place,
+    segments: new Map(),
+    reasons: new Set(),
+    writes: new Set(),
+    outside: new Set(),
+    places: [directory],
+    visited: [],
+    assumed: false,
+    changesDirectory: false,
+    defers: false,
+    evaluates: false,
+    evaluable: false,
+    lookups: MAX_LOOKUPS,
+    depth: 0,
+  }
+}
+
+export function addReason(findings: Findings, reason: string): void {
+  findings.reasons.add(reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason)
+}
+
+export function addSegment(findings: Findings, words: readonly string[]): void {
+  const text = words.filter((word) => word !== '').join(' ')
+  if (text !== '') findings.segments.set(text, { text, program: words[0] ?? '' })
+}
+
+/** Adds directories the line may be in. */
+export function addPlaces(findings: Findings, more: readonly string[]): void {
+  const places = [...new Set([...findings.places, ...more])]
+  if (places.length > MAX_PLACES) addReason(findings, 'the working directory of later commands is not certain')
+  findings.places = places.slice(0, MAX_PLACES)
+}

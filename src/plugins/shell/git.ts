@@ -1,0 +1,48 @@
+/** What a version-control command line starts or changes besides itself. */
+import type { Word } from './word.js'
+
+export interface GitUse {
+  readonly reasons: readonly string[]
+  /** Which configuration file it changes. */
+  readonly configures: 'repository' | 'user' | undefined
+}
+
+const HARMLESS_KEYS = /^(?:user|color|advice|init|column|log|diff\.(?:noprefix|mnemonicprefix|renames)|core\.(?:quotepath|autocrlf)|commit\.gpgsign|pull|push|safe|gc|http\.\w+timeout)\b/i
+const RUNNERS = /^(?:filter-branch|difftool|mergetool|instaweb|gui|gitk|daemon|send-email|hook|citool)$/
+const PROGRAM_OPTIONS = /^(?:--upload-pack|--receive-pack|--exec|--exec-path=|--config-env|--template|--open-files-in-pager|--ext-diff|--textconv|--extcmd|--tool)/
+const READS_CONFIG = /^(?:--get|--list$|-l$|get$|list$|--show|--name-only$)/
+const WRITES_CONFIG = /^(?:--add|--unset|--replace|--edit|-e$|--remove|--rename|set$|unset$|edit$|rename|remove)/
+
+/** Judges the arguments of `git`. */
+export function gitUse(args: readonly Word[]): GitUse {
+  const reasons: string[] = []
+  let at = 0
+  for (; at < args.length; at += 1) {
+    const text = args[at]?.text ?? ''
+    if (text === '-C' || text === '--git-dir' || text === '--work-tree' || text === '--namespace') at += 1
+    else if (text.startsWith('-c')) {
+      const setting = text === '-c' ? args[++at] : args[at]
+      const key = setting?.text.replace(/^-c/, '') ?? ''
+      if (setting?.dynamic === true || !HARMLESS_KEYS.test(key)) reasons.push(`git: the setting ${key} may name a program`)
+    } else if (!text.startsWith('-')) break
+    else if (PROGRAM_OPTIONS.test(text)) reasons.push(`git: ${text} names a program`)
+  }
+  const command = args[at]?.text ?? ''
+  const rest = args.slice(at + 1).map((word) => word.text)
+  if (args[at]?.dynamic === true) reasons.push('git: the command is only known when it runs')
+  if (RUNNERS.test(command) || runsProgram(command, rest)) reasons.push(`git ${command}: it starts programs that are named elsewhere`)
+  if (rest.some((text) => PROGRAM_OPTIONS.test(text) || /^\w*::/.test(text))) reasons.push('git: an option or address names a program')
+  return { reasons, configures: command === 'config' && changesConfig(rest) ? (rest.includes('--global') ? 'user' : 'repository') : undefined }
+}
+
+function runsProgram(command: string, rest: readonly string[]): boolean {
+  if (command === 'submodule') return rest.includes('foreach')
+  if (command === 'bisect') return rest[0] === 'run'
+  if (command === 'rebase') return rest.some((text) => /^-\w*x/.test(text))
+  return command === 'grep' && rest.some((text) => text.startsWith('-O'))
+}
+
+function changesConfig(rest: readonly string[]): boolean {
+  if (rest.some((text) => WRITES_CONFIG.test(text))) return true
+  return !rest.some((text) => READS_CONFIG.test(text)) && rest.filter((text) => !text.startsWith('-')).length > 1
+}

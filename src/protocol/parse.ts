@@ -1,0 +1,31 @@
+/** Parsing of request pieces, with messages that name the field and what was expected of it. */
+import * as z from 'zod'
+import { SvcError } from './errors.js'
+
+export type RequestPiece = 'path' | 'query' | 'header' | 'body'
+
+const SHOWN_ISSUES = 8
+const SHOWN_LENGTH = 300
+
+/** The field names an object schema declares; empty for every other schema. */
+export function fieldNames(schema: z.ZodType | undefined): readonly string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+}
+
+/** The parsed value; `request.invalid` naming the first few fields that do not fit (decision 1). */
+export function parseRequest<S extends z.ZodType>(schema: S, piece: RequestPiece, value: unknown): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issues = result.error.issues.slice(0, SHOWN_ISSUES).map((issue) => describe(piece, issue))
+  const first = issues[0]
+  throw new SvcError('request.invalid', first === undefined ? undefined : `${first.path}: ${first.message}`, { issues })
+}
+
+function describe(piece: RequestPiece, issue: z.core.$ZodIssue): { path: string; message: string } {
+  const path = issue.path.reduce<string>((text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`), piece)
+  return { path: cut(path), message: cut(issue.message.replace(/^Invalid input: /, '').replace('expected ', 'must be ')) }
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
+}

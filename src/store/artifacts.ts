@@ -1,0 +1,28 @@
+/** Metadata of artifacts; their bytes are files of their own (http-contract §2.9). */
+import type { Artifact } from '../protocol/artifact.js'
+import type { Connection } from './connection.js'
+import type { ArtifactTable } from './store.js'
+import { valueIn, valueOf } from './stored-json.js'
+import type { JsonRow } from './stored-json.js'
+
+export function createArtifactTable(connection: Connection): ArtifactTable {
+  const insert = connection.query<[string, string, string | null, number, string]>(
+    'insert into artifacts (id, tenant_id, session_id, created, json) values (?, ?, ?, ?, ?)',
+  )
+  const get = connection.query<[string, string], JsonRow>('select json from artifacts where id = ? and tenant_id = ?')
+  const list = connection.query<[string], JsonRow>('select json from artifacts where tenant_id = ? order by created desc, id desc')
+  const listOfSession = connection.query<[string, string], JsonRow>(
+    'select json from artifacts where tenant_id = ? and session_id = ? order by created desc, id desc',
+  )
+  const remove = connection.query<[string]>('delete from artifacts where id = ?')
+  const ids = connection.query<[], { id: string }>('select id from artifacts order by id')
+  return {
+    insert: (artifact, tenantId) =>
+      void insert.run(artifact.id, tenantId, artifact.sessionId ?? null, artifact.created, JSON.stringify(artifact)),
+    get: (id, tenantId) => valueIn<Artifact>(get.get(id, tenantId)),
+    list: (tenantId, sessionId) =>
+      (sessionId === undefined ? list.all(tenantId) : listOfSession.all(tenantId, sessionId)).map((row) => valueOf<Artifact>(row.json)),
+    remove: (id) => void remove.run(id),
+    ids: () => ids.all().map((row) => row.id),
+  }
+}

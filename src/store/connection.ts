@@ -1,0 +1,86 @@
+/**
+ * The one handle of the database and the queries on it.
+ *
+ * I1 Statements are prepared at first use and once per handle. I2 A handle that met an I/O error is not written
+ * again: outside a transaction it is closed and the file opened anew. I3 Changes run inside a transaction only.
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { SvcError } from '../protocol/errors.js'
+import { endsHandle, storeFault } from './faults.js'
+
+export interface Query<P extends readonly unknown[], R> {
+  get(...params: P): R | undefined
+  all(...params: P): R[]
+  /** Answers the number of rows changed. */
+  run(...params: P): number
+}
+
+export interface Connection {
+  /** `P`: bound values, positional or one record of named ones. `R`: a row as the columns name it. */
+  query<P extends readonly unknown[], R = never>(sql: string): Query<P, R>
+  /** Runs SQL without values, e.g. a pragma. */
+  exec(sql: string): void
+  readonly inTransaction: boolean
+  /** Undoes the open transaction because of `error`; answers the error to report. */
+  rollBack(error: unknown): unknown
+  close(): void
+}
+
+/** `open` makes a handle; `reopens` is false for a database in memory, which a new handle would lose. */
+export function createConnection(open: () => Database, options: { readonly reopens: boolean }): Connection {
+  let handle = open()
+  let closed = false
+
+  function current(): Database {
+    if (closed) throw new SvcError('lifecycle.closed', 'The store is closed.')
+    if (!handle.open) handle = open()
+    return handle
+  }
+
+  function guard<T>(work: (database: Database) => T): T {
+    try {
+      return work(current())
+    } catch (error) {
+      if (!handle.inTransaction) retire(error)
+      throw storeFault(error)
+    }
+  }
+
+  function retire(error: unknown): void {
+    if (options.reopens && endsHandle(error)) handle.close()
+  }
+
+  return {
+    query<P extends readonly unknown[], R>(sql: string): Query<P, R> {
+      let owner: Database | undefined
+      let statement: Statement<unknown[], R> | undefined
+      function on(database: Database): Statement<unknown[], R> {
+        if (statement === undefined || owner !== database) statement = database.prepare<unknown[], R>(sql)
+        owner = database
+        return statement
+      }
+      return {
+        get: (...params) => guard((database) => on(database).get(...params)),
+        all: (...params) => guard((database) => on(database).all(...params)),
+        run: (...params) =>
+          guard((database) => {
+            if (!database.inTransaction) throw new Error(`a change outside of a transaction: ${sql.trim().slice(0, 80)}`)
+            return on(database).run(...params).changes
+          }),
+      }
+    },
+    exec: (sql) => guard((database) => void database.exec(sql)),
+    get inTransaction() {
+      return handle.inTransaction
+    },
+    rollBack(error) {
+      retire(error)
+      if (handle.inTransaction) handle.exec('rollback')
+      return storeFault(error)
+    },
+    close() {
+      closed = true
+      handle.close()
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/** Numbers that outlive their rows: the next event sequence, the last one removed. */
+import type { Connection } from './connection.js'
+import type { Transact } from './transaction.js'
+
+export interface Counters {
+  /** 0 until set. */
+  get(name: CounterName): number
+  set(name: CounterName, value: number): void
+}
+
+export type CounterName = 'events.reserved' | 'events.pruned'
+
+export function createCounters(connection: Connection): Counters {
+  const get = connection.query<[string], { value: number }>('select value from counters where name = ?')
+  const set = connection.query<[string, number]>(`
+    insert into counters (name, value) values (?, ?)
+    on conflict (name) do update set value = excluded.value`)
+  return {
+    get: (name) => get.get(name)?.value ?? 0,
+    set: (name, value) => void set.run(name, value),
+  }
+}
+
+/**
+ * Reserves `count` sequence numbers in a synced transaction of its own and answers the first: a number handed out
+ * survives any crash as used (sessions-events §11.3). Refuses to run inside a transaction, whose rollback would
+ * hand the same numbers out again.
+ */
+export function createSequenceReservation(connection: Connection, transact: Transact, counters: Counters): (count: number) => number {
+  return (count) => {
+    if (connection.inTransaction) throw new Error('sequences cannot be reserved inside a transaction')
+    if (!Number.isSafeInteger(count) || count < 1) throw new Error(`cannot reserve ${count} sequences`)
+    return transact('power', () => {
+      const reserved = counters.get('events.reserved')
+      counters.set('events.reserved', reserved + count)
+      return reserved + 1
+    })
+  }
+}

@@ -1,0 +1,68 @@
+/** Opens the database file with the settings the durability promises rest on (threat-model §6.1). */
+import Database from 'better-sqlite3'
+import { SvcError } from '../protocol/errors.js'
+import { LIMITS } from '../protocol/limits.js'
+import { isDamage, storeFault } from './faults.js'
+import { assertKnownSchema, migrate } from './migrations.js'
+
+const FULL = 2
+
+/**
+ * An open, migrated handle with full syncs on. Throws `store.unavailable` when the file cannot be used, is damaged
+ * or has a schema this program does not know; the file is then left as it is.
+ */
+export function openDatabase(path: string, now: number): Database.Database {
+  const database = openHandle(path)
+  try {
+    assertKnownSchema(database)
+    configure(database)
+    migrate(database, now)
+    return database
+  } catch (error) {
+    const reported = isDamage(error) ? damaged(database, error) : storeFault(error)
+    database.close()
+    throw reported
+  }
+}
+
+function openHandle(path: string): Database.Database {
+  try {
+    return new Database(path, { timeout: 0 })
+  } catch (error) {
+    throw storeFault(error)
+  }
+}
+
+function configure(database: Database.Database): void {
+  database.exec(`
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma foreign_keys = on;
+    pragma mmap_size = 0;
+    pragma cache_size = -8192;
+    pragma wal_autocheckpoint = 2000;
+    pragma journal_size_limit = ${LIMITS.store.walBytes};
+    pragma trusted_schema = off;
+  `)
+  const synchronous = database.pragma('synchronous', { simple: true })
+  if (synchronous !== FULL)
+    throw new Error(`synchronous is ${String(synchronous)} instead of ${FULL}: commits would not survive power loss`)
+}
+
+function damaged(database: Database.Database, cause: unknown): SvcError {
+  const findings = quickCheck(database)
+  return new SvcError(
+    'store.unavailable',
+    `The database ${database.name} is damaged: ${findings}. It was left as it is; restore it from a backup, or move it away to start empty.`,
+    { path: database.name, findings },
+    { cause },
+  )
+}
+
+function quickCheck(database: Database.Database): string {
+  try {
+    return String(database.pragma('quick_check(1)', { simple: true }))
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

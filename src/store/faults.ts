@@ -1,0 +1,37 @@
+/** What SQLite reports, told apart: trouble with the disk (typed, retryable), damage, everything else. */
+import Database from 'better-sqlite3'
+import { SvcError } from '../protocol/errors.js'
+
+const TROUBLE: readonly (readonly [prefix: string, message: string])[] = [
+  ['SQLITE_FULL', 'The store cannot be written: the disk or a quota is full. Free some space and try again.'],
+  ['SQLITE_IOERR', 'The store cannot be used: the disk reported an input/output error.'],
+  ['SQLITE_READONLY', 'The store cannot be written: the database or its file system is read-only.'],
+  ['SQLITE_BUSY', 'The store cannot be written right now: another program holds the database.'],
+  ['SQLITE_CANTOPEN', 'The store cannot be used: a database file cannot be opened.'],
+]
+
+/** The extended result code of SQLite (e.g. `SQLITE_IOERR_FSYNC`) that an error is or was caused by. */
+export function sqliteCode(error: unknown): string | undefined {
+  const reported = error instanceof SvcError ? error.cause : error
+  return reported instanceof Database.SqliteError ? reported.code : undefined
+}
+
+/**
+ * The error to throw instead of `error`: `store.unavailable` with the original as cause for a full disk,
+ * I/O errors, read-only files and foreign locks (threat-model §6.6); anything else unchanged.
+ */
+export function storeFault(error: unknown): unknown {
+  const code = error instanceof SvcError ? undefined : sqliteCode(error)
+  const known = code === undefined ? undefined : TROUBLE.find(([prefix]) => code.startsWith(prefix))
+  return known === undefined ? error : new SvcError('store.unavailable', known[1], { reason: code }, { cause: error })
+}
+
+/** After these the handle is not written again: a failed sync leaves it unknown what the disk holds (threat-model §5). */
+export function endsHandle(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith('SQLITE_IOERR') ?? false
+}
+
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error) ?? ''
+  return code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')
+}

@@ -1,0 +1,61 @@
+/** Append-only logs: durable events by sequence, and the audit trail (sessions-events §11, threat-model T8). */
+import type { AuditEntry } from '../protocol/system.js'
+import type { Connection } from './connection.js'
+import type { Counters } from './counters.js'
+import type { AuditTable, EventRow, EventTable } from './store.js'
+import { valueOf } from './stored-json.js'
+import type { JsonRow } from './stored-json.js'
+
+const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
+
+/**
+ * Every event row carries its place in the whole log (`ordinal`) and the bytes up to and with it (`total`), so that
+ * count and size of what is kept are the difference of its two ends, whatever was removed before.
+ */
+export function createEventTable(connection: Connection, counters: Counters): EventTable {
+  const insert = connection.query<[EventRow]>(`
+    insert into events (sequence, session_id, type, created, ordinal, total, json)
+    values (@sequence, @sessionId, @type, @created,
+      coalesce((select ordinal from events order by sequence desc limit 1), 0) + 1,
+      coalesce((select total from events order by sequence desc limit 1), 0) + octet_length(@json),
+      @json)`)
+  const after = connection.query<[number, number], EventRow>(`select ${COLUMNS} from events where sequence > ? order by sequence limit ?`)
+  const afterOne = connection.query<[string, number, number], EventRow>(
+    `select ${COLUMNS} from events where session_id = ? and sequence > ? order by sequence limit ?`,
+  )
+  const sequencesOfOne = connection.query<[string, number, number], { sequence: number }>(
+    'select sequence from events where session_id = ? and sequence > ? order by sequence limit ?',
+  )
+  const bySequence = connection.query<[string], EventRow>(
+    `select ${COLUMNS} from events where sequence in (select value from json_each(?)) order by sequence`,
+  )
+  const last = connection.query<[], { sequence: number | null }>('select max(sequence) as sequence from events')
+
+  function merged(sequence: number, limit: number, sessionIds: readonly string[]): EventRow[] {
+    const sequences = sessionIds.flatMap((id) => sequencesOfOne.all(id, sequence, limit).map((row) => row.sequence))
+    return bySequence.all(JSON.stringify(sequences.toSorted((a, b) => a - b).slice(0, limit)))
+  }
+
+  return {
+    insert: (row) => void insert.run(row),
+    after: (sequence, limit) => after.all(sequence, limit),
+    afterFor(sequence, limit, sessionIds) {
+      const [only, ...others] = new Set(sessionIds)
+      if (only === undefined) return []
+      return others.length === 0 ? afterOne.all(only, sequence, limit) : merged(sequence, limit, [only, ...others])
+    },
+    prunedThrough: () => counters.get('events.pruned'),
+    last: () => last.get()?.sequence ?? counters.get('events.pruned'),
+  }
+}
+
+export function createAuditTable(connection: Connection): AuditTable {
+  const insert = connection.query<[string, string, string, number, string]>(
+    'insert into audit (id, tenant_id, subject, created, json) values (?, ?, ?, ?, ?)',
+  )
+  const list = connection.query<[string, number], JsonRow>('select json from audit where tenant_id = ? order by key desc limit ?')
+  return {
+    insert: ({ subject, ...entry }) => void insert.run(entry.id, entry.tenantId, subject, entry.created, JSON.stringify(entry)),
+    list: (filter) => list.all(filter.tenantId, filter.limit).map((row) => valueOf<AuditEntry>(row.json)),
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Messages and their parts (sessions-events §3). A page is put together inside SQLite from the stored texts: one
+ * query, nothing parsed.
+ *
+ * I1 Positions only grow: messages within a session, parts within a message; removal leaves a gap.
+ */
+import { SvcError } from '../protocol/errors.js'
+import type { Message, MessageInfo, Part } from '../protocol/message.js'
+import type { Connection } from './connection.js'
+import type { MessagePageQuery, MessageTable } from './store.js'
+import { valueIn, valueOf } from './stored-json.js'
+import type { JsonRow } from './stored-json.js'
+
+const MESSAGE_JSON = `concat('{"info":', info, ',"parts":[', (
+  select group_concat(json, ',') from (select json from parts where message_key = messages.key order by position)
+), ']}') as json`
+
+interface PageRow extends JsonRow {
+  readonly id: string
+}
+
+export function createMessageTable(connection: Connection): MessageTable {
+  const insert = connection.query<[{ id: string; sessionId: string; open: 0 | 1; info: string }]>(`
+    insert into messages (id, session_id, position, open, info)
+    values (@id, @sessionId, (select coalesce(max(position) + 1, 0) from messages where session_id = @sessionId), @open, @info)`)
+  const updateInfo = connection.query<[0 | 1, string, string]>('update messages set open = ?, info = ? where id = ?')
+  const putPart = connection.query<[{ id: string; messageId: string; json: string }]>(`
+    insert into parts (id, message_key, position, json)
+    select @id, key, (select coalesce(max(position) + 1, 0) from parts where message_key = key), @json
+    from messages where id = @messageId
+    on conflict (id) do update set json = excluded.json where message_key = excluded.message_key`)
+  const removePart = connection.query<[string]>('delete from parts where id = ?')
+  const removeParts = connection.query<[string]>('delete from parts where message_key = (select key from messages where id = ?)')
+  const remove = connection.query<[string]>('delete from messages where id = ?')
+  const info = connection.query<[string], JsonRow>('select info as json from messages where id = ?')
+  const message = connection.query<[string], JsonRow>(`select ${MESSAGE_JSON} from messages where id = ?`)
+  const part = connection.query<[string], JsonRow>('select json from parts where id = ?')
+  const place = connection.query<[string, string], { position: number }>('select position from messages where id = ? and session_id = ?')
+  const ascending = connection.query<[string, number, number], PageRow>(
+    `select id, ${MESSAGE_JSON} from messages where session_id = ? and position > ? order by position limit ?`,
+  )
+  const descending = connection.query<[string, number, number], PageRow>(
+    `select id, ${MESSAGE_JSON} from messages where session_id = ? and position < ? order by position desc limit ?`,
+  )
+  const unfinished = connection.query<[], { id: string; sessionId: string }>(
+    'select id, session_id as sessionId from messages where open = 1 order by session_id, position',
+  )
+
+  function put(item: Part): void {
+    if (putPart.run({ id: item.id, messageId: item.messageId, json: JSON.stringify(item) }) > 0) return
+    const where = { partId: item.id, messageId: item.messageId }
+    if (part.get(item.id) === undefined) throw new SvcError('resource.not_found', `Message ${item.messageId} does not exist.`, where)
+    throw new SvcError('resource.conflict', `Part ${item.id} belongs to another message than ${item.messageId}.`, where)
+  }
+
+  function rows(query: MessagePageQuery): PageRow[] {
+    const limit = query.limit ?? -1
+    const position = query.cursor === undefined ? undefined : place.get(query.cursor, query.sessionId)?.position
+    return query.order === 'asc'
+      ? ascending.all(query.sessionId, position ?? -1, limit)
+      : descending.all(query.sessionId, position ?? Number.MAX_SAFE_INTEGER, limit)
+  }
+
+  return {
+    append(item, parts) {
+      insert.run({ id: item.id, sessionId: item.sessionId, open: isOpen(item), info: JSON.stringify(item) })
+      for (const each of parts) put(each)
+    },
+    updateInfo(item) {
+      if (updateInfo.run(isOpen(item), JSON.stringify(item), item.id) > 0) return
+      throw new SvcError('resource.not_found', `Message ${item.id} does not exist.`, { messageId: item.id })
+    },
+    putPart: put,
+    removePart: (partId) => void removePart.run(partId),
+    removeParts: (messageId) => void removeParts.run(messageId),
+    remove: (messageId) => void remove.run(messageId),
+    getInfo: (messageId) => valueIn<MessageInfo>(info.get(messageId)),
+    get: (messageId) => valueIn<Message>(message.get(messageId)),
+    getPart: (partId) => valueIn<Part>(part.get(partId)),
+    all: (sessionId) => rows({ sessionId, order: 'asc' }).map((row) => valueOf<Message>(row.json)),
+    page(query) {
+      const found = rows(query)
+      return { items: found.map((row) => row.json), next: found.length === query.limit ? found.at(-1)?.id : undefined }
+    },
+    unfinished: () => unfinished.all(),
+  }
+}
+
+function isOpen(info: MessageInfo): 0 | 1 {
+  return info.role === 'assistant' && info.time.completed === undefined ? 1 : 0
+}

@@ -1,0 +1,61 @@
+/**
+ * Schema versions, forward only. `user_version` of the file counts the migrations it has had; each runs in one
+ * transaction with the step of that number, so a kill leaves the old schema or the new one.
+ */
+import type { Database } from 'better-sqlite3'
+import { SvcError } from '../protocol/errors.js'
+import { INITIAL_SCHEMA } from './initial-schema.js'
+
+export interface Migration {
+  readonly name: string
+  readonly sql: string
+}
+
+/** Append only: what has shipped never changes. */
+export const MIGRATIONS: readonly Migration[] = [{ name: 'initial', sql: INITIAL_SCHEMA }]
+
+/**
+ * Throws `store.unavailable` when the file was written by a newer svc or by another program; reads only, so a
+ * refused file is left as it was (threat-model §6.6.2).
+ */
+export function assertKnownSchema(database: Database, migrations: readonly Migration[] = MIGRATIONS): void {
+  const version = versionOf(database)
+  if (version > migrations.length) {
+    throw new SvcError(
+      'store.unavailable',
+      `The database ${database.name} has schema version ${version}; this svc knows up to ${migrations.length}. Start the newer svc that wrote it, or choose another state directory. Nothing was changed.`,
+      { found: version, known: migrations.length },
+    )
+  }
+  if (version === 0 && database.prepare('select 1 from sqlite_schema limit 1').get() !== undefined) {
+    throw new SvcError('store.unavailable', `The database ${database.name} was not made by svc. Nothing was changed.`, { found: version })
+  }
+}
+
+/** Brings the schema up to date; `now` (Unix ms) is noted with every step taken. */
+export function migrate(database: Database, now: number, migrations: readonly Migration[] = MIGRATIONS): void {
+  const done = versionOf(database)
+  for (const [index, migration] of migrations.entries()) {
+    if (index >= done) apply(database, { ...migration, version: index + 1, now })
+  }
+}
+
+function apply(database: Database, step: Migration & { readonly version: number; readonly now: number }): void {
+  database.exec('begin immediate')
+  try {
+    database.exec(
+      'create table if not exists migrations (version integer primary key, name text not null, applied integer not null) strict',
+    )
+    database.exec(step.sql)
+    database.prepare('insert into migrations (version, name, applied) values (?, ?, ?)').run(step.version, step.name, step.now)
+    database.exec(`pragma user_version = ${step.version}`)
+    database.exec('commit')
+  } catch (error) {
+    if (database.inTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
+function versionOf(database: Database): number {
+  return Number(database.pragma('user_version', { simple: true }))
+}

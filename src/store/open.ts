@@ -1,0 +1,89 @@
+/** Opens the store of one state directory: lock first, then the database, then its tables. */
+import { join } from 'node:path'
+import { createArtifactTable } from './artifacts.js'
+import { createConnection } from './connection.js'
+import type { Connection } from './connection.js'
+import { createCounters, createSequenceReservation } from './counters.js'
+import { openDatabase } from './database.js'
+import { createExecutionTable } from './executions.js'
+import { createApprovalTable, createInteractionTable, createTodoTable } from './interactions.js'
+import { acquireLock } from './lock.js'
+import { createAuditTable, createEventTable } from './logs.js'
+import { createMessageTable } from './messages.js'
+import { createQueueTable } from './queue.js'
+import { createPrune } from './retention.js'
+import { createRunTable } from './runs.js'
+import { createSessionTable } from './sessions.js'
+import { prepareDirectory, preparePrivateFile } from './state-directory.js'
+import type { Store } from './store.js'
+import type { Failpoint } from './transaction.js'
+import { createTransact } from './transaction.js'
+
+export interface StoreOptions {
+  /** State directory, made if missing; `:memory:` keeps everything in memory, without a lock. */
+  readonly directory: string
+  /** Wall clock, Unix ms. */
+  now(): number
+  /** Tests only: called before every commit; what it throws fails that commit. */
+  readonly failpoint?: Failpoint
+}
+
+/**
+ * Throws `resource.conflict` while another server uses the directory and `store.unavailable` when the files cannot
+ * be used (threat-model §6.6).
+ */
+export function openStore(options: StoreOptions): Store {
+  if (options.directory === ':memory:') {
+    const connection = createConnection(() => openDatabase(':memory:', options.now()), { reopens: false })
+    return assemble(connection, options.failpoint, () => connection.close())
+  }
+  const directory = prepareDirectory(options.directory)
+  const lock = acquireLock(directory)
+  try {
+    const path = join(directory, 'agent.sqlite3')
+    preparePrivateFile(path)
+    const connection = createConnection(() => openDatabase(path, options.now()), { reopens: true })
+    return assemble(connection, options.failpoint, () => {
+      try {
+        connection.exec('pragma wal_checkpoint(truncate)')
+      } finally {
+        connection.close()
+        lock.release()
+      }
+    })
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function assemble(connection: Connection, failpoint: Failpoint | undefined, release: () => void): Store {
+  const transact = createTransact(connection, failpoint)
+  const counters = createCounters(connection)
+  let open = true
+  return {
+    transact,
+    sessions: createSessionTable(connection),
+    messages: createMessageTable(connection),
+    queue: createQueueTable(connection),
+    runs: createRunTable(connection),
+    interactions: createInteractionTable(connection),
+    approvals: createApprovalTable(connection),
+    todos: createTodoTable(connection),
+    executions: createExecutionTable(connection),
+    events: createEventTable(connection, counters),
+    audit: createAuditTable(connection),
+    artifacts: createArtifactTable(connection),
+    reserveSequences: createSequenceReservation(connection, transact, counters),
+    prune: createPrune(connection, transact, counters),
+    checkpoint() {
+      if (connection.inTransaction) throw new Error('the log cannot be moved inside a transaction')
+      connection.exec('pragma wal_checkpoint(passive)')
+    },
+    close() {
+      if (!open) return
+      open = false
+      release()
+    },
+  }
+}

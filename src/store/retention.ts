@@ -1,0 +1,56 @@
+/** Keeps the two logs within their bounds, oldest rows first, a batch at a time. */
+import type { Connection } from './connection.js'
+import type { Counters } from './counters.js'
+import type { Retention } from './store.js'
+import type { Transact } from './transaction.js'
+
+interface OldRow {
+  readonly sequence: number
+  readonly created: number
+  readonly ordinal: number
+  readonly total: number
+  readonly size: number
+}
+
+/**
+ * One step: removes at most `batch` rows of each log and notes the highest event sequence removed in the same
+ * transaction. Answers whether another step would find more.
+ */
+export function createPrune(connection: Connection, transact: Transact, counters: Counters): (retention: Retention) => boolean {
+  const oldest = connection.query<[number], OldRow>(
+    'select sequence, created, ordinal, total, octet_length(json) as size from events order by sequence limit ?',
+  )
+  const newest = connection.query<[], { ordinal: number; total: number }>(
+    'select ordinal, total from events order by sequence desc limit 1',
+  )
+  const removeEvents = connection.query<[number]>('delete from events where sequence <= ?')
+  const lastAudit = connection.query<[], { key: number | null }>('select max(key) as key from audit')
+  const removeAudit = connection.query<[number, number]>(
+    'delete from audit where key in (select key from audit where key <= ? order by key limit ?)',
+  )
+
+  function surplus(retention: Retention): OldRow[] {
+    const end = newest.get()
+    if (end === undefined) return []
+    const rows = oldest.all(retention.batch)
+    const kept = rows.findIndex(
+      (row) =>
+        row.created >= retention.before &&
+        end.ordinal - row.ordinal < retention.maxRows &&
+        end.total - row.total + row.size <= retention.maxBytes,
+    )
+    return kept === -1 ? rows : rows.slice(0, kept)
+  }
+
+  return (retention) =>
+    transact('process', () => {
+      const events = surplus(retention)
+      const cut = events.at(-1)
+      if (cut !== undefined) {
+        removeEvents.run(cut.sequence)
+        counters.set('events.pruned', Math.max(cut.sequence, counters.get('events.pruned')))
+      }
+      const audit = removeAudit.run((lastAudit.get()?.key ?? 0) - retention.auditRows, retention.batch)
+      return events.length === retention.batch || audit === retention.batch
+    })
+}

@@ -1,0 +1,29 @@
+/** Run records: what start-up has to mark as interrupted (sessions-events §2.17). */
+import type { Connection } from './connection.js'
+import type { RunRow, RunTable } from './store.js'
+
+interface StoredRow {
+  readonly id: string
+  readonly sessionId: string
+  readonly status: RunRow['status']
+  readonly startedAt: number
+  readonly finishedAt: number | null
+  readonly error: string | null
+}
+
+export function createRunTable(connection: Connection): RunTable {
+  const insert = connection.query<[StoredRow]>(`
+    insert into runs (id, session_id, status, started_at, finished_at, error)
+    values (@id, @sessionId, @status, @startedAt, @finishedAt, @error)`)
+  const finish = connection.query<[string, number, string | null, string]>(
+    'update runs set status = ?, finished_at = ?, error = ? where id = ?',
+  )
+  const running = connection.query<[], { id: string; sessionId: string; startedAt: number }>(
+    `select id, session_id as sessionId, started_at as startedAt from runs where status = 'running' order by started_at, id`,
+  )
+  return {
+    insert: (row) => void insert.run({ ...row, finishedAt: row.finishedAt ?? null, error: row.error ?? null }),
+    finish: (id, status, finishedAt, error) => void finish.run(status, finishedAt, error ?? null, id),
+    running: () => running.all().map((row) => ({ ...row, status: 'running' as const })),
+  }
+}

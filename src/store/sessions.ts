@@ -1,0 +1,142 @@
+/** Session rows, and the compact summaries that lists are made of (sessions-events §2). */
+import { LOCAL_TENANT } from '../protocol/caller.js'
+import { SvcError } from '../protocol/errors.js'
+import type { Session } from '../protocol/session.js'
+import type { Connection, Query } from './connection.js'
+import type { SessionFilter, SessionSummaryRow, SessionTable } from './store.js'
+import { valueIn, valueOf } from './stored-json.js'
+import type { JsonRow } from './stored-json.js'
+
+/** What a list item keeps: no permission rules, no state of the runtime. */
+const SUMMARY_FIELDS = [
+  'id',
+  'slug',
+  'projectId',
+  'workspaceId',
+  'directory',
+  'path',
+  'parentId',
+  'title',
+  'agent',
+  'model',
+  'version',
+  'time',
+  'pinned',
+  'svcTenantId',
+] as const satisfies readonly (keyof Session)[]
+
+/** Statements of lists that are kept: every set of filters a client can name, and some numbers of prefixes. */
+const MAX_LISTS = 512
+
+interface SessionRow {
+  readonly id: string
+  readonly tenantId: string
+  readonly parentId: string | null
+  readonly directory: string
+  readonly path: string | null
+  readonly archived: 0 | 1
+  readonly updated: number
+  readonly searchKey: string
+  readonly summary: string
+  readonly json: string
+}
+
+export function createSessionTable(connection: Connection): SessionTable {
+  const insert = connection.query<[SessionRow]>(`
+    insert into sessions (id, tenant_id, parent_id, directory, path, archived, updated, search_key, summary, json)
+    values (@id, @tenantId, @parentId, @directory, @path, @archived, @updated, @searchKey, @summary, @json)`)
+  const update = connection.query<[SessionRow]>(`
+    update sessions set tenant_id = @tenantId, directory = @directory, path = @path, archived = @archived,
+      updated = @updated, search_key = @searchKey, summary = @summary, json = @json
+    where id = @id`)
+  const get = connection.query<[string], JsonRow>('select json from sessions where id = ?')
+  const remove = connection.query<[string]>('delete from sessions where id = ?')
+  const children = connection.query<[string], JsonRow>('select json from sessions where parent_id = ? order by rowid')
+  const parent = connection.query<[string], { parentId: string | null }>('select parent_id as parentId from sessions where id = ?')
+  const count = connection.query<[string], { count: number }>('select count(*) as count from sessions where tenant_id = ?')
+  const family = connection.query<[string], { id: string }>(`
+    with recursive family (id, depth) as (
+      select id, 0 from sessions where id = ?
+      union all
+      select child.id, depth + 1 from sessions as child join family on child.parent_id = family.id
+    ) select id from family order by depth`)
+  const lists = new Map<string, Query<[ListValues], SessionSummaryRow>>()
+
+  return {
+    insert: (session) => void insert.run(rowOf(session)),
+    update(session) {
+      if (update.run(rowOf(session)) === 0) {
+        throw new SvcError('resource.not_found', `Session ${session.id} does not exist.`, { sessionId: session.id })
+      }
+    },
+    get: (id) => valueIn<Session>(get.get(id)),
+    getJson: (id) => get.get(id)?.json,
+    delete: (id) => void remove.run(id),
+    list(filter) {
+      const sql = listSql(filter)
+      const query = lists.get(sql) ?? connection.query<[ListValues], SessionSummaryRow>(sql)
+      if (lists.size < MAX_LISTS) lists.set(sql, query)
+      return query.all(listValues(filter))
+    },
+    children: (id) => children.all(id).map((row) => valueOf<Session>(row.json)),
+    parentOf: (id) => parent.get(id)?.parentId,
+    family: (rootId) => family.all(rootId).map((row) => row.id),
+    count: (tenantId) => count.get(tenantId)?.count ?? 0,
+  }
+}
+
+function rowOf(session: Session): SessionRow {
+  return {
+    id: session.id,
+    tenantId: session.svcTenantId ?? LOCAL_TENANT,
+    parentId: session.parentId ?? null,
+    directory: session.directory,
+    path: session.path ?? null,
+    archived: session.time.archived ? 1 : 0,
+    updated: session.time.updated,
+    searchKey: searchKey(session.title),
+    summary: JSON.stringify(Object.fromEntries(SUMMARY_FIELDS.map((field) => [field, session[field]]))),
+    json: JSON.stringify(session),
+  }
+}
+
+/** Letters of every script compare without case, and however accents are encoded. */
+function searchKey(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
+
+type ListValues = Readonly<Record<string, string | number | undefined>>
+
+/** One text per set of filters in use, so that there are few statements and each is indexed for what it asks. */
+function listSql(filter: SessionFilter): string {
+  const wanted = ['tenant_id = @tenantId']
+  if (filter.rootsOnly) wanted.push('parent_id is null')
+  if (!filter.includeArchived) wanted.push('archived = 0')
+  if (filter.directory !== undefined) wanted.push('directory = @directory')
+  if (filter.path !== undefined) wanted.push('path = @path')
+  if (filter.updatedSince !== undefined) wanted.push('updated >= @updatedSince')
+  if (filter.search !== undefined) wanted.push('instr(search_key, @search) > 0')
+  if (filter.prefixes !== undefined) wanted.push(`(${filter.prefixes.map(withinPrefix).join(' or ') || 'false'})`)
+  if (filter.after !== undefined) wanted.push('(updated, id) < (@afterUpdated, @afterId)')
+  return `select id, updated, summary as json from sessions where ${wanted.join(' and ')} order by updated desc, id desc limit @limit`
+}
+
+/** Whole path segments: `/a` covers `/a` and `/a/b`, not `/ab`. */
+function withinPrefix(_: string, index: number): string {
+  return `substr(directory || '/', 1, length(@prefix${index})) = @prefix${index}`
+}
+
+function listValues(filter: SessionFilter): ListValues {
+  const prefixes = filter.prefixes?.map((root, index) => [`prefix${index}`, root.endsWith('/') ? root : `${root}/`] as const)
+  return {
+    ...Object.fromEntries(prefixes ?? []),
+    tenantId: filter.tenantId,
+    directory: filter.directory,
+    path: filter.path,
+    updatedSince: filter.updatedSince,
+    search: filter.search === undefined ? undefined : searchKey(filter.search),
+    afterUpdated: filter.after?.updated,
+    afterId: filter.after?.id,
+    limit: filter.limit,
+  }
+}

@@ -1,0 +1,34 @@
+/** The files of the store: a private directory, private files, one spelling of their path. */
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs'
+import { SvcError } from '../protocol/errors.js'
+
+/** Makes the directory (0700) with its parents if it is missing; answers its canonical path. Throws `store.unavailable`. */
+export function prepareDirectory(directory: string): string {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    return realpathSync.native(directory)
+  } catch (cause) {
+    throw new SvcError('store.unavailable', `The state directory ${directory} cannot be used: ${text(cause)}`, { directory }, { cause })
+  }
+}
+
+/**
+ * Makes an empty file (0600) if there is none and takes foreign access away from an existing one. An existing
+ * file is never opened here: closing it would drop the locks this process holds on it.
+ */
+export function preparePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) {
+      throw new SvcError('store.unavailable', `The file ${path} cannot be made: ${text(cause)}`, { path }, { cause })
+    }
+    const found = lstatSync(path)
+    if (!found.isFile()) throw new SvcError('store.unavailable', `${path} is not a regular file.`, { path })
+    if ((found.mode & 0o077) !== 0) chmodSync(path, 0o600)
+  }
+}
+
+function text(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { containing, matching } from './matchers.js'
+import { createWorkspace } from './workspace.js'
+
+const MALFORMED: readonly (readonly [string, string, string])[] = [
+  ['a syntax error', '{\n  "model": "a/b"\n  "username": "x"\n}', ':3:3: not valid JSON: comma expected'],
+  ['a root that is no object', '[1]', ':1:1: the document must be an object'],
+  ['a key given twice', '{ "model": "a/b",\n "model": "c/d" }', ':2:2: the key "model" appears twice'],
+  ['nesting without end', `{"a":${'['.repeat(200_000)}`, ':1:69: nesting is deeper than 64 levels'],
+  [
+    'more keys than anybody writes',
+    JSON.stringify(Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`k${index}`, 0]))),
+    'there are more than 20000 keys',
+  ],
+  [
+    'more agents than anybody has',
+    JSON.stringify({ agent: Object.fromEntries(Array.from({ length: 1025 }, (_, index) => [`k${index}`, {}])) }),
+    ':1:10: "agent" has more than 1024 entries',
+  ],
+  ['a value of the wrong type', '{\n  "model": 5\n}', ':2:12: "model" Invalid input: expected string, received number'],
+  [
+    'a wrong type below an alias in a group',
+    '{ "keybinds": {},\n "agent": { "agent": { "x": {\n "max-steps": -1 } } } }',
+    ':3:15: "agent.x.steps" Too small',
+  ],
+]
+
+describe('a malformed file', () => {
+  it.each(MALFORMED)('with %s is reported with its place', async (_what, text, expected) => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', text)
+    const place = expected.startsWith(':') ? `${workspace.at('work/svc.json')}${expected}` : expected
+    await expect(workspace.load()).rejects.toMatchObject({ code: 'config.invalid', message: containing(place) })
+    const validation = await workspace.configs.validate(workspace.work)
+    expect(validation).toEqual({ ok: false, diagnostics: [{ level: 'error', path: 'config', message: containing(place) }] })
+  })
+
+  it('that is too large or not UTF-8 is refused', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', `{}${' '.repeat(1024 * 1024)}`)
+    await expect(workspace.load()).rejects.toMatchObject({ message: containing('is larger than 1048576 bytes') })
+    writeFileSync(workspace.at('work/svc.json'), Uint8Array.of(0x7b, 0xff, 0x7d))
+    await expect(workspace.load()).rejects.toMatchObject({ message: containing('is not valid UTF-8') })
+  })
+
+  it('given as text in the environment is named by its variable', async () => {
+    const workspace = createWorkspace({ env: { SVC_AGENT_CONFIG_CONTENT: '{' } })
+    await expect(workspace.load()).rejects.toMatchObject({ message: matching(/^SVC_AGENT_CONFIG_CONTENT:1:2: /) })
+  })
+
+  it('leaves its last good content serving, while other files stay current', async () => {
+    const workspace = createWorkspace()
+    workspace.write('config/config.json', { username: 'one', permission: { bash: 'ask' } })
+    workspace.write('work/svc.json', { model: 'a/b' })
+    expect(await workspace.load()).toEqual({ username: 'one', model: 'a/b', permission: { bash: 'ask' } })
+
+    workspace.write('work/svc.json', '{ "model": ')
+    workspace.write('config/config.json', { username: 'two', permission: { bash: 'deny' } })
+    expect(await workspace.load()).toEqual({ username: 'two', model: 'a/b', permission: { bash: 'deny' } })
+    expect((await workspace.configs.validate(workspace.work)).ok).toBe(false)
+
+    workspace.write('work/svc.json', { model: 'c/d' })
+    expect(await workspace.load()).toMatchObject({ model: 'c/d' })
+    expect(await workspace.configs.validate(workspace.work)).toEqual({ ok: true, diagnostics: [] })
+  })
+
+  it('that was never good contributes nothing to a directory that was', async () => {
+    const workspace = createWorkspace()
+    workspace.write('config/config.json', { username: 'one' })
+    await workspace.load()
+    workspace.write('work/svc.json', 'oops')
+    expect(await workspace.load()).toEqual({ username: 'one' })
+  })
+
+  it('is logged once, however often it is looked at', async () => {
+    const workspace = createWorkspace()
+    await workspace.load()
+    workspace.write('work/svc.json', 'oops')
+    for (let look = 0; look < 3; look++) await workspace.load()
+    expect(workspace.effects.logs).toEqual([
+      {
+        level: 'warn',
+        message: 'configuration problem',
+        fields: { severity: 'error', path: 'config', problem: containing('work/svc.json:1:1: not valid JSON') },
+      },
+    ])
+  })
+})
+
+describe('names that reach a prototype', () => {
+  it('do not survive in JSON or in Markdown', async () => {
+    const workspace = createWorkspace()
+    workspace.write(
+      'config/config.json',
+      '{ "__proto__": { "polluted": 1 }, "colour": { "constructor": { "prototype": { "polluted": 1 } }, "a": 1 } }',
+    )
+    workspace.write('config/agents/a.md', '---\noptions:\n  __proto__:\n    polluted: 1\n  b: 2\n---\n')
+    workspace.write('config/agents/__proto__.md', 'x')
+    const document = await workspace.load()
+    expect(document).toEqual({ colour: { a: 1 }, agent: { a: { options: { b: 2 } } } })
+    expect(Object.getPrototypeOf(document)).toBe(Object.prototype)
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+})

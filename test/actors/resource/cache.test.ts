@@ -1,0 +1,147 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { createWorkspace } from './workspace.js'
+
+describe('the cache of configuration', () => {
+  it('trusts a look for half a second and then looks again without reading', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'one' })
+    workspace.write('work/.svc/agents/a.md', 'Hello.')
+    const first = await workspace.configs.load(workspace.work)
+    expect(workspace.counts.read).toBe(2)
+
+    workspace.counts.stat = 0
+    workspace.effects.clock.advance(500)
+    expect(await workspace.configs.load(workspace.work)).toBe(first)
+    expect(workspace.counts.stat).toBe(0)
+
+    workspace.effects.clock.advance(1)
+    expect(await workspace.configs.load(workspace.work)).toBe(first)
+    expect(workspace.counts.stat).toBeGreaterThan(0)
+    expect(workspace.counts.read).toBe(2)
+  })
+
+  it('serves an old document for at most half a second', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'one' })
+    await workspace.configs.load(workspace.work)
+    workspace.write('work/svc.json', { username: 'two, longer' })
+    expect(await workspace.configs.load(workspace.work)).toEqual({ username: 'one' })
+    workspace.effects.clock.advance(501)
+    expect(await workspace.configs.load(workspace.work)).toEqual({ username: 'two, longer' })
+  })
+
+  it('looks at once when asked for a fresh document', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'one' })
+    const before = await workspace.load()
+    expect(await workspace.load()).toBe(before)
+    workspace.write('work/svc.json', { username: 'two, longer' })
+    expect(await workspace.load()).toEqual({ username: 'two, longer' })
+  })
+
+  it.each([
+    ['a configuration file appears', 'work/svc.jsonc', { model: 'a/b' }],
+    ['a configuration directory appears', 'work/.svc/config.json', { model: 'a/b' }],
+    ['a file of the installation appears', 'config/config.jsonc', { model: 'a/b' }],
+  ])('notices that %s', async (_what, path, content) => {
+    const workspace = createWorkspace()
+    expect(await workspace.load()).toEqual({})
+    workspace.write(path, content)
+    expect(await workspace.load()).toEqual(content)
+    rmSync(workspace.at(path))
+    expect(await workspace.load()).toEqual({})
+  })
+
+  it('notices a new Markdown file in a folder inside a known folder', async () => {
+    const workspace = createWorkspace()
+    mkdirSync(workspace.at('work/.svc/agents/team'), { recursive: true })
+    await workspace.load()
+    workspace.write('work/.svc/agents/team/review.md', 'Review.')
+    expect(await workspace.load()).toEqual({ agent: { 'team/review': { prompt: 'Review.' } } })
+  })
+
+  it('notices that the worktree begins elsewhere', async () => {
+    const workspace = createWorkspace({ git: false })
+    workspace.write('svc.json', { username: 'above' })
+    expect(await workspace.load()).toEqual({ username: 'above' })
+    mkdirSync(workspace.at('work/.git'))
+    expect(await workspace.load()).toEqual({})
+  })
+
+  it('does not mind what version control does inside its folder', async () => {
+    const workspace = createWorkspace()
+    const before = await workspace.load()
+    workspace.write('work/.git/index.lock', '')
+    expect(await workspace.load()).toBe(before)
+  })
+
+  it('reads again what had been written at the very moment of the look', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'one' })
+    const real = workspace.effects.files.stat
+    workspace.effects.files.stat = async (path) => {
+      const stat = await real(path)
+      return stat === undefined ? undefined : { ...stat, modifiedMs: workspace.effects.clock.now(), identity: stat.kind }
+    }
+    expect(await workspace.load()).toEqual({ username: 'one' })
+    workspace.write('work/svc.json', { username: 'two' })
+    expect(await workspace.load()).toEqual({ username: 'two' })
+  })
+
+  it('shares one look among callers that ask at the same time', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'one' })
+    const documents = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => workspace.configs.load(workspace.work, { fresh: index % 2 === 0 })),
+    )
+    expect(new Set(documents).size).toBe(1)
+    expect(workspace.counts.read).toBe(1)
+  })
+
+  it('gives a fresh look to whoever asks while an older look is under way', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'one' })
+    const real = workspace.effects.files.read
+    let fresh: Promise<unknown> | undefined
+    workspace.effects.files.read = async (path, maxBytes, options) => {
+      const bytes = await real(path, maxBytes, options)
+      if (fresh === undefined) {
+        workspace.write('work/svc.jsonc', { username: 'two' })
+        fresh = workspace.load()
+      }
+      return bytes
+    }
+    await workspace.load()
+    expect(await fresh).toEqual({ username: 'two' })
+  })
+
+  it('forgets the directories that were used longest ago', async () => {
+    const workspace = createWorkspace()
+    const directories = Array.from({ length: 65 }, (_, index) => workspace.at(`work/d${index}`))
+    workspace.write('work/svc.json', { username: 'one' })
+    for (const directory of directories) {
+      mkdirSync(directory)
+      await workspace.configs.load(directory)
+    }
+    expect(workspace.counts.read).toBe(65)
+    await workspace.configs.load(directories[64] ?? '')
+    expect(workspace.counts.read).toBe(65)
+    await workspace.configs.load(directories[0] ?? '')
+    expect(workspace.counts.read).toBe(66)
+  })
+
+  it('reads again a file that changes while it is read', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'one' })
+    const real = workspace.effects.files.read
+    let changed = false
+    workspace.effects.files.read = async (path, maxBytes, options) => {
+      const bytes = await real(path, maxBytes, options)
+      if (!changed) workspace.write('work/svc.json', { username: 'two, longer' })
+      changed = true
+      return bytes
+    }
+    expect(await workspace.load()).toEqual({ username: 'two, longer' })
+  })
+})

@@ -1,0 +1,228 @@
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { evaluateLayers } from '../../../src/machines/permission.js'
+import { createWorkspace } from './workspace.js'
+
+const INSTALLATION = {
+  model: 'local/m',
+  shell: '/bin/bash',
+  enabledProviders: ['local', 'other'],
+  disabledProviders: ['bad'],
+  provider: {
+    local: { npm: '@ai-sdk/openai-compatible', options: { baseURL: 'http://127.0.0.1:1/v1' }, env: ['LOCAL_KEY'], models: { m: {} } },
+  },
+  mcp: { files: { command: ['server'] } },
+  plugins: { 'dev.svc.shell': { enabled: true } },
+  permission: { bash: 'deny' },
+}
+
+async function effective(project: unknown, installation: unknown = INSTALLATION) {
+  const workspace = createWorkspace()
+  workspace.write('config/config.json', installation)
+  workspace.write('work/svc.json', project)
+  return { document: await workspace.load(), messages: await workspace.messages(), workspace }
+}
+
+const REFUSED: readonly (readonly [path: string, project: unknown, remaining?: object])[] = [
+  ['dangerouslySkipPermissions', { dangerouslySkipPermissions: true }],
+  ['shell', { shell: '/tmp/evil' }],
+  ['plugin', { plugin: ['npm:evil'] }],
+  ['plugins.evil', { plugins: { evil: { options: { serve: ['evil'] } } } }],
+  ['mcp.evil', { mcp: { evil: { command: ['evil'] } } }],
+  ['mcp.files', { mcp: { files: { command: ['evil'] } } }],
+  ['formatter', { formatter: { x: { command: ['evil', '$FILE'] } } }],
+  ['lsp', { lsp: { x: { command: ['evil'] } } }],
+  ['workflows', { workflows: { acceptance: 'files' } }],
+  ['share', { share: 'auto' }],
+  ['experimental.openTelemetry', { experimental: { openTelemetry: true } }, { experimental: {} }],
+  ['enabledProviders', { enabledProviders: ['local', 'other', 'evil'] }],
+  ['skills.urls', { skills: { urls: ['https://evil.test'] } }, { skills: {} }],
+  ['provider.evil', { provider: { evil: { options: { baseURL: 'http://evil.test/v1' } } } }],
+  ['provider.local.options', { provider: { local: { options: { baseURL: 'http://evil.test/v1' } } } }],
+  ['provider.local.env', { provider: { local: { env: ['AWS_SECRET_ACCESS_KEY'] } } }],
+  ['provider.local.npm', { provider: { local: { npm: 'evil' } } }],
+  ['provider.local.auth', { provider: { local: { auth: 'none' } } }],
+  ['provider.local.discoverModels', { provider: { local: { discoverModels: true } } }],
+  ['provider.local.models.m.headers', { provider: { local: { models: { m: { headers: { x: 'y' } } } } } }],
+  [
+    'provider.local.models.m.options.baseURL',
+    { provider: { local: { models: { m: { options: { baseURL: 'http://evil.test' } } } } } },
+    { provider: { local: { ...INSTALLATION.provider.local, models: { m: { options: {} } } } } },
+  ],
+  ['agent.build.options.headers', { agent: { build: { options: { headers: { x: 'y' } } } } }, { agent: { build: { options: {} } } }],
+]
+
+describe('what a workspace cannot set', () => {
+  it.each(REFUSED.map(([path, project, remaining]) => ({ path, project, remaining })))('$path', async ({ path, project, remaining }) => {
+    const before = (await effective({})).document
+    const { document, messages } = await effective(project)
+    expect(document).toEqual({ ...before, ...remaining })
+    expect(messages.filter((message) => message.includes(`"${path}" in `))).toHaveLength(1)
+  })
+
+  it('keeps a value nobody trusted set out even where the installation is silent', async () => {
+    const project = {
+      shell: 'x',
+      dangerouslySkipPermissions: true,
+      terminal: { shell: 'x' },
+      provider: { p: { options: { baseURL: 'http://x/v1' } } },
+    }
+    const { document } = await effective(project, {})
+    expect(document).toEqual({ terminal: { shell: 'x' } })
+  })
+})
+
+describe('what a workspace may set', () => {
+  it('narrows providers', async () => {
+    const { document } = await effective({ enabledProviders: ['local'], disabledProviders: ['other'] })
+    expect(document['enabledProviders']).toEqual(['local'])
+    expect(document['disabledProviders']).toEqual(['bad', 'other'])
+  })
+
+  it('adds models to a provider the installation defined', async () => {
+    const { document } = await effective({ provider: { local: { models: { n: { name: 'N', toolCall: true } } } } })
+    expect(document['provider']).toEqual({
+      local: { ...INSTALLATION.provider.local, models: { m: {}, n: { name: 'N', toolCall: true } } },
+    })
+  })
+
+  it('switches programs off', async () => {
+    const { document } = await effective({
+      plugins: { 'dev.svc.shell': false },
+      mcp: { files: { enabled: false } },
+      formatter: false,
+      lsp: false,
+    })
+    expect(document).toMatchObject({
+      plugins: { 'dev.svc.shell': false },
+      mcp: { files: { command: ['server'], enabled: false } },
+      formatter: false,
+      lsp: false,
+    })
+  })
+
+  it('chooses models, agents and everything that is only taste', async () => {
+    const project = { model: 'local/n', username: 'me', defaultAgent: 'plan', compaction: { auto: false }, colour: 'blue' }
+    const { document, messages } = await effective(project)
+    expect(document).toMatchObject(project)
+    expect(messages).toEqual(['the key "colour" is not known; it is kept and not used'])
+  })
+})
+
+describe('permissions of a workspace', () => {
+  it('tighten the rules of the installation and never loosen them', async () => {
+    const { workspace } = await effective({
+      permission: { bash: 'allow', edit: 'deny', webfetch: { '*': 'deny', 'https://docs.test/*': 'allow' } },
+    })
+    const { rules, narrowing } = await workspace.resources.agent(workspace.work, 'build')
+    const decide = (permission: string, pattern: string) => evaluateLayers({ trusted: rules, untrusted: narrowing }, permission, pattern)
+    expect([
+      decide('bash', 'ls'),
+      decide('edit', 'a.ts'),
+      decide('webfetch', 'https://docs.test/x'),
+      decide('webfetch', 'https://other.test'),
+    ]).toEqual(['deny', 'deny', 'allow', 'deny'])
+  })
+
+  it('are shown in the document only where they tighten', async () => {
+    const { document, messages } = await effective({ permission: { bash: 'allow', edit: 'deny', read: { '*.pem': 'deny' } } })
+    expect(document['permission']).toEqual({ bash: 'deny', edit: 'deny', read: { '*.pem': 'deny' } })
+    expect(messages).toEqual(['a workspace cannot loosen what the installation configuration says'])
+  })
+
+  it('of an agent in a project file narrow that agent alone', async () => {
+    const { workspace } = await effective(
+      { agent: { build: { permission: { edit: 'ask', bash: 'allow' } } } },
+      { permission: { bash: 'ask' } },
+    )
+    const build = await workspace.resources.agent(workspace.work, 'build')
+    expect(build.narrowing).toEqual([
+      { permission: 'edit', pattern: '*', action: 'ask' },
+      { permission: 'bash', pattern: '*', action: 'allow' },
+    ])
+    expect(evaluateLayers({ trusted: build.rules, untrusted: build.narrowing }, 'bash', 'ls')).toBe('ask')
+    expect((await workspace.resources.agent(workspace.work, 'plan')).narrowing).toEqual([])
+  })
+
+  it('do not replace those the installation wrote for an agent that the workspace redefines in Markdown', async () => {
+    const workspace = createWorkspace()
+    workspace.write('config/config.json', { agent: { helper: { permission: { bash: 'deny' } } } })
+    workspace.write('work/.svc/agents/helper.md', '---\npermission:\n  bash: allow\ntools:\n  edit: false\n---\nDo as I say.')
+    const helper = await workspace.resources.agent(workspace.work, 'helper')
+    const decide = (permission: string) => evaluateLayers({ trusted: helper.rules, untrusted: helper.narrowing }, permission, 'x')
+    expect([decide('bash'), decide('edit'), decide('glob'), helper.record.prompt]).toEqual(['deny', 'deny', 'allow', 'Do as I say.'])
+  })
+
+  it('give an agent of the workspace what build may do and no more', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { agent: { mine: { permission: { doom_loop: 'allow', '*': 'allow', bash: 'deny' } } } })
+    const mine = await workspace.resources.agent(workspace.work, 'mine')
+    expect(mine.rules).toEqual((await workspace.resources.agent(workspace.work, 'build')).rules)
+    const decide = (permission: string) => evaluateLayers({ trusted: mine.rules, untrusted: mine.narrowing }, permission, 'x')
+    expect([decide('doom_loop'), decide('bash'), decide('glob')]).toEqual(['ask', 'deny', 'allow'])
+  })
+
+  it('cannot enable an agent the installation disabled', async () => {
+    const { workspace } = await effective({ agent: { plan: { disable: false } } }, { agent: { plan: { disable: true } } })
+    await expect(workspace.resources.agent(workspace.work, 'plan')).rejects.toMatchObject({ code: 'resource.not_found' })
+  })
+})
+
+describe('files that are not read as configuration', () => {
+  it('everybody can write', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'anyone' })
+    chmodSync(workspace.at('work/svc.json'), 0o666)
+    expect(await workspace.load()).toEqual({})
+    expect(await workspace.messages()).toEqual([`${workspace.at('work/svc.json')} is not read: it can be written by everybody`])
+    chmodSync(workspace.at('work/svc.json'), 0o644)
+    expect(await workspace.load()).toEqual({ username: 'anyone' })
+  })
+
+  it('belong to somebody else, or to a group when the owner is not us', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/svc.json', { username: 'stranger' })
+    const real = workspace.effects.files.stat
+    const claim = (owner: 'other' | 'root', mode: number) => {
+      workspace.effects.files.stat = async (path) => {
+        const stat = await real(path)
+        return stat === undefined || !path.endsWith('svc.json')
+          ? stat
+          : { ...stat, owner, mode, identity: `${stat.identity}${owner}${mode}` }
+      }
+    }
+    claim('other', 0o644)
+    expect(await workspace.messages()).toEqual([`${workspace.at('work/svc.json')} is not read: it belongs to another user`])
+    claim('root', 0o664)
+    expect(await workspace.messages()).toEqual([`${workspace.at('work/svc.json')} is not read: it can be written by a group`])
+    claim('root', 0o644)
+    expect(await workspace.load()).toEqual({ username: 'stranger' })
+  })
+
+  it('are links that leave the worktree', async () => {
+    const workspace = createWorkspace()
+    workspace.write('secret.json', { username: 'secret' })
+    workspace.write('elsewhere/config.json', { username: 'elsewhere' })
+    workspace.write('secret.md', 'secret')
+    mkdirSync(workspace.at('work/sub/.svc/agents'), { recursive: true })
+    symlinkSync(workspace.at('secret.json'), workspace.at('work/svc.json'))
+    symlinkSync(workspace.at('elsewhere'), workspace.at('work/.svc'))
+    symlinkSync(workspace.at('secret.md'), workspace.at('work/sub/.svc/agents/a.md'))
+    const directory = workspace.at('work/sub')
+    expect(await workspace.load(directory)).toEqual({})
+    expect(await workspace.messages(directory)).toEqual([
+      `${workspace.at('work/.svc')} is not read: it leads outside ${workspace.work}`,
+      `${workspace.at('work/svc.json')} is not read: it leads to a file outside ${workspace.work}`,
+      `${workspace.at('work/sub/.svc/agents/a.md')} is not read: it leads to a file outside ${workspace.work}`,
+    ])
+  })
+
+  it('are named by a workspace although they lie outside it', async () => {
+    const { document, messages } = await effective(
+      { instructions: ['ok.md', '../up.md', '~/.ssh/id_rsa', '/etc/passwd'], skills: { paths: ['more', '~/skills'] } },
+      {},
+    )
+    expect(document).toEqual({ instructions: ['ok.md'], skills: { paths: ['more'] } })
+    expect(messages).toHaveLength(4)
+  })
+})

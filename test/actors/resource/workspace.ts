@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Files } from '../../../src/actors/effects.js'
+import { createResourceFacades } from '../../../src/actors/resource/resources.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+
+interface Options {
+  readonly env?: Readonly<Record<string, string>>
+  /** Whether `root/work` is the top of a Git worktree; yes unless told otherwise. */
+  readonly git?: boolean
+  readonly onUpdated?: (directory: string) => void
+}
+
+/** A configuration root, a home and a worktree in a temporary directory, and the facades over them. */
+export function createWorkspace({ env = {}, git = true, onUpdated }: Options = {}) {
+  const fake = createFakeEffects({ env })
+  const counts = { stat: 0, read: 0, list: 0 }
+  const effects = { ...fake, files: countCalls(fake.files, counts) }
+  const facades = createResourceFacades({ effects, ...(onUpdated !== undefined && { onUpdated }) })
+  const work = join(fake.root, 'work')
+  if (git) mkdirSync(join(work, '.git'))
+  return {
+    ...facades,
+    effects,
+    counts,
+    root: fake.root,
+    work,
+    /** Canonical path of a file below the temporary root. */
+    at: (path: string) => join(fake.root, path),
+    /** Writes a file below the temporary root; what is not text becomes JSON. */
+    write(path: string, content: unknown): void {
+      const target = join(fake.root, path)
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, typeof content === 'string' ? content : JSON.stringify(content))
+    },
+    load: async (directory = work) => facades.configs.load(directory, { fresh: true }),
+    messages: async (directory = work) => (await facades.configs.validate(directory)).diagnostics.map(({ message }) => message),
+  }
+}
+
+function countCalls(files: Files, counts: { stat: number; read: number; list: number }): Files {
+  return {
+    ...files,
+    stat: async (path) => {
+      counts.stat++
+      return files.stat(path)
+    },
+    read: async (path, maxBytes, options) => {
+      counts.read++
+      return files.read(path, maxBytes, options)
+    },
+    readDirectory: async (path) => {
+      counts.list++
+      return files.readDirectory(path)
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { findings } from './architecture/rules.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+function sources() {
+  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ path: `src/${name.replaceAll('\\', '/')}`, text: readFileSync(join(root, 'src', name), 'utf8') }))
+}
+
+describe('the source tree', () => {
+  test('keeps the arrows between layers, has no cycle, no forbidden global, no long file and no vague name', () => {
+    expect(findings(sources())).toEqual([])
+  })
+
+  test('is made of small files: half of them at most 100 lines, nine in ten at most 250', () => {
+    const lengths = sources()
+      .map(({ text }) => text.trimEnd().split('\n').length)
+      .toSorted((a, b) => a - b)
+    expect(lengths[Math.floor(lengths.length * 0.5)]).toBeLessThanOrEqual(100)
+    expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThanOrEqual(250)
+  })
+})
+
+describe('the rules', () => {
+  const one = (path: string, text: string) => findings([{ path, text }])
+
+  test('accept a tree that keeps them', () => {
+    const tree = [
+      { path: 'src/protocol/noun.ts', text: "import * as z from 'zod'\nexport const Noun = z.string()\n" },
+      { path: 'src/machines/verb.machine.ts', text: "import { setup } from 'xstate'\nimport { Noun } from '../protocol/noun.js'\n" },
+      { path: 'src/store/rows.ts', text: "import { readFileSync } from 'node:fs'\nimport Database from 'better-sqlite3'\n" },
+      { path: 'src/actors/plugin/native.ts', text: 'export class ToolError extends Error {}\n' },
+      { path: 'src/plugins/tool.ts', text: "import { ToolError, type NativeHost } from '../actors/plugin/native.js'\n" },
+      { path: 'src/actors/yielder.ts', text: "import { setImmediate } from 'node:timers/promises'" },
+      { path: 'src/actors/doer.ts', text: 'deps.clock.setTimeout(run, 5) // not Date.now()\nconst text = "process.env"\n' },
+    ]
+    expect(findings(tree)).toEqual([])
+  })
+
+  test.each([
+    [
+      'src/protocol/x.ts',
+      "import { readFile } from 'node:fs/promises'",
+      'src/protocol/x.ts: imports node:fs/promises; take Effects instead',
+    ],
+    ['src/protocol/x.ts', "import { setup } from 'xstate'", 'src/protocol/x.ts: imports the package xstate'],
+    ['src/machines/x.ts', "import type { Store } from '../store/store.js'", 'src/machines/x.ts: imports src/store/store.ts'],
+    ['src/store/x.ts', "import { bus } from '../actors/bus.js'", 'src/store/x.ts: imports src/actors/bus.ts'],
+    ['src/plugins/x.ts', "import { join } from 'node:path'", 'src/plugins/x.ts: imports node:path'],
+    [
+      'src/plugins/x.ts',
+      "import {\n  ToolError,\n  createHost,\n} from '../actors/plugin/native.js'",
+      'src/plugins/x.ts: imports createHost of src/actors/plugin/native.ts as a value',
+    ],
+    [
+      'src/http/x.ts',
+      "import { createRuntime } from '../actors/facades.js'",
+      'src/http/x.ts: imports createRuntime of src/actors/facades.ts as a value',
+    ],
+    ['src/http/x.ts', "export { bus } from '../actors/bus.js'", 'src/http/x.ts: imports src/actors/bus.ts'],
+    ['src/http/x.ts', "const later = await import('../store/open.js')", 'src/http/x.ts: imports src/store/open.ts'],
+    ['src/actors/x.ts', "import { serve } from '../cli/serve.js'", 'src/actors/x.ts: imports src/cli/serve.ts'],
+    ['src/actors/x.ts', "import { bus } from './bus'", 'src/actors/x.ts: imports ./bus without its .js suffix'],
+    ['src/actors/x.ts', "import { spawn } from 'node:child_process'", 'src/actors/x.ts: imports node:child_process; take Effects instead'],
+    [
+      'src/actors/x.ts',
+      "import { setImmediate, setTimeout } from 'node:timers/promises'",
+      'src/actors/x.ts: imports node:timers/promises; take Effects instead',
+    ],
+    ['src/actors/x.ts', 'const now = Date.now()', 'src/actors/x.ts: uses Date.now; take Effects instead'],
+    ['src/actors/x.ts', 'const at = new Date()', 'src/actors/x.ts: uses new Date(); take Effects instead'],
+    ['src/machines/x.ts', 'const n = Math.random()', 'src/machines/x.ts: uses Math.random; take Effects instead'],
+    ['src/store/x.ts', 'setTimeout(() => {}, 5)', 'src/store/x.ts: uses setTimeout; take Effects instead'],
+    ['src/http/x.ts', 'const timer = setInterval(beat, 5)', 'src/http/x.ts: uses setInterval; take Effects instead'],
+    ['src/http/x.ts', 'const text = `${process.env.HOME}`', 'src/http/x.ts: uses process.env; take Effects instead'],
+    ['src/http/x.ts', 'const text = `a ${b} c`\nconst now = Date.now()', 'src/http/x.ts: uses Date.now; take Effects instead'],
+    ['src/http/x.ts', 'const text = `a ${of({ c: `${Date.now()}` })} c`', 'src/http/x.ts: uses Date.now; take Effects instead'],
+    ['src/store/utils.ts', '', 'src/store/utils.ts: is called "utils", which says nothing'],
+    ['src/http/helpers/x.ts', '', 'src/http/helpers/x.ts: is called "helpers", which says nothing'],
+    ['src/lib/x.ts', '', 'src/lib/x.ts: src/lib is not a layer'],
+    ['src/store/x.ts', 'export default 1', 'src/store/x.ts: has a default export'],
+    ['src/store/x.ts', "export * from './y.js'", 'src/store/x.ts: re-exports everything of another file'],
+  ])('refuse %s with %j', (path, text, finding) => {
+    expect(one(path, text)).toContain(finding)
+  })
+
+  test('refuse a file of more than 400 lines', () => {
+    expect(one('src/store/x.ts', 'let a\n'.repeat(400))).toEqual([])
+    expect(one('src/store/x.ts', 'let a\n'.repeat(401))).toEqual(['src/store/x.ts: has 401 lines, more than 400'])
+  })
+
+  test('find a cycle through three files, once', () => {
+    const tree = [
+      { path: 'src/store/a.ts', text: "import { b } from './b.js'" },
+      { path: 'src/store/b.ts', text: "import type { C } from './c.js'" },
+      { path: 'src/store/c.ts', text: "import { a } from './a.js'" },
+    ]
+    expect(findings(tree)).toEqual(['src/store/a.ts: imports itself through src/store/b.ts → src/store/c.ts → src/store/a.ts'])
+  })
+})

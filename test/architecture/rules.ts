@@ -1,0 +1,155 @@
+/** The rules of the source tree: arrows between layers, cycles, forbidden globals, sizes and names (docs/architecture.md). */
+import { posix } from 'node:path'
+import { type Import, type SourceFile, codeOnly, importsOf } from './source.js'
+
+const LONGEST = 400
+
+interface Layer {
+  /** Layers whose files may be imported freely. */
+  readonly layers: readonly string[]
+  /** Files of other layers that may be imported as types, and the values that may be taken from them. */
+  readonly contracts?: Readonly<Record<string, readonly string[]>>
+  /** npm packages; `true` = any. */
+  readonly packages: readonly string[] | true
+  readonly node: boolean
+}
+
+const LAYERS: Readonly<Record<string, Layer>> = {
+  protocol: { layers: ['protocol'], packages: ['zod'], node: false },
+  machines: { layers: ['machines', 'protocol'], packages: ['xstate'], node: false },
+  store: { layers: ['store', 'protocol'], packages: ['better-sqlite3'], node: true },
+  actors: { layers: ['actors', 'protocol', 'machines', 'store'], packages: true, node: true },
+  plugins: {
+    layers: ['plugins', 'protocol', 'machines'],
+    contracts: {
+      'src/actors/plugin/native.ts': ['ToolError', 'defineTool'],
+      'src/actors/provider/adapter.ts': ['ProviderError'],
+      'src/actors/effects.ts': [],
+    },
+    packages: true,
+    node: false,
+  },
+  http: {
+    layers: ['http', 'protocol'],
+    contracts: { 'src/actors/facades.ts': [], 'src/actors/effects.ts': [] },
+    packages: ['fastify', 'zod'],
+    node: true,
+  },
+  cli: { layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
+}
+
+/** The outside world, and who may touch it directly. Everybody else takes `Effects`. */
+const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [
+  { what: 'Date.now', pattern: /(?<![.\w])Date\.now\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { what: 'new Date()', pattern: /\bnew Date\(\s*\)/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { what: 'Math.random', pattern: /\bMath\.random\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { what: 'setTimeout', pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { what: 'setInterval', pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
+]
+
+const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
+  { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/node-|cli\/|store\/)/ },
+  { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  // Yielding to the event loop is not waiting.
+  { pattern: /^(node:)?timers(\/promises)?$/, allowed: /^src\/(actors\/node-|cli\/)/, except: ['setImmediate'] },
+]
+
+const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'base', 'stuff', 'lib'])
+
+/** Everything that is wrong with a tree; empty when all rules hold. One sentence per finding, beginning with the path. */
+export function findings(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap((file) => [...arrows(file), ...globals(file), ...shape(file)]), ...cycles(files)]
+}
+
+function arrows(file: SourceFile): string[] {
+  const layerName = layerOf(file.path)
+  const layer = LAYERS[layerName]
+  if (layer === undefined) return [`${file.path}: src/${layerName} is not a layer`]
+  return importsOf(file.text).flatMap((each) => {
+    const problem = arrow(file.path, layer, each)
+    return problem === undefined ? [] : [`${file.path}: ${problem}`]
+  })
+}
+
+function arrow(path: string, layer: Layer, each: Import): string | undefined {
+  const { specifier } = each
+  if (specifier.startsWith('.')) return relativeArrow(target(path, specifier), layer, each)
+  const misplaced = FORBIDDEN_MODULES.find(
+    ({ pattern, allowed, except }) => pattern.test(specifier) && !allowed.test(path) && !onlyTakes(each, except),
+  )
+  if (misplaced !== undefined) return `imports ${specifier}; take Effects instead`
+  if (specifier.startsWith('node:')) return layer.node ? undefined : `imports ${specifier}`
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+  return layer.packages === true || layer.packages.includes(name) ? undefined : `imports the package ${name}`
+}
+
+function onlyTakes(each: Import, names: readonly string[] | undefined): boolean {
+  return names !== undefined && each.values.length > 0 && each.values.every((name) => names.includes(name))
+}
+
+function relativeArrow(to: string, layer: Layer, each: Import): string | undefined {
+  if (!each.specifier.endsWith('.js')) return `imports ${each.specifier} without its .js suffix`
+  if (layer.layers.includes(layerOf(to))) return undefined
+  const values = layer.contracts?.[to]
+  if (values === undefined) return `imports ${to}`
+  const taken = each.values.filter((name) => !values.includes(name))
+  return each.typeOnly || taken.length === 0 ? undefined : `imports ${taken.join(', ')} of ${to} as a value`
+}
+
+function globals(file: SourceFile): string[] {
+  const code = codeOnly(file.text)
+  return FORBIDDEN.filter(({ pattern, allowed }) => !allowed.test(file.path) && pattern.test(code)).map(
+    ({ what }) => `${file.path}: uses ${what}; take Effects instead`,
+  )
+}
+
+function shape(file: SourceFile): string[] {
+  const found: string[] = []
+  const lines = file.text.trimEnd().split('\n').length
+  const words = posix.basename(file.path, '.ts').split(/[-.]/)
+  const vague = [...words, ...posix.dirname(file.path).split('/')].find((word) => VAGUE.has(word))
+  if (lines > LONGEST) found.push(`${file.path}: has ${lines} lines, more than ${LONGEST}`)
+  if (vague !== undefined) found.push(`${file.path}: is called "${vague}", which says nothing`)
+  if (/^export default\b/m.test(codeOnly(file.text))) found.push(`${file.path}: has a default export`)
+  if (/^export \*/m.test(codeOnly(file.text))) found.push(`${file.path}: re-exports everything of another file`)
+  return found
+}
+
+/** Every cycle once, types included: two files that need each other's types are one idea. */
+function cycles(files: readonly SourceFile[]): string[] {
+  const known = new Set(files.map(({ path }) => path))
+  const next = new Map(files.map(({ path, text }) => [path, neighbours(path, text).filter((to) => known.has(to))]))
+  const done = new Set<string>()
+  const found: string[] = []
+
+  function visit(path: string, trail: readonly string[]): void {
+    const start = trail.indexOf(path)
+    if (start >= 0) found.push(`${path}: imports itself through ${[...trail.slice(start + 1), path].join(' → ')}`)
+    if (start >= 0 || done.has(path)) return
+    for (const to of next.get(path) ?? []) visit(to, [...trail, path])
+    done.add(path)
+  }
+
+  for (const { path } of files) visit(path, [])
+  return found
+}
+
+function neighbours(path: string, text: string): string[] {
+  return importsOf(text)
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .map(({ specifier }) => target(path, specifier))
+}
+
+function target(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
+}
+
+/** `src/store/open.ts` → `store`. */
+function layerOf(path: string): string {
+  return path.split('/')[1] ?? ''
+}

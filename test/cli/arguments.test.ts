@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { readArguments } from '../../src/cli/arguments.js'
+
+const read = (line: string) => readArguments(line === '' ? [] : line.split(' '))
+
+describe('the command line', () => {
+  test('serves on loopback port 4096 unless told otherwise', () => {
+    expect(read('serve')).toEqual({ name: 'serve', options: { port: 4096, hostname: '127.0.0.1', origins: [], hosts: [] } })
+  })
+
+  test('takes every option of serve, lists repeated', () => {
+    const line = 'serve --port 0 --hostname [::1] --cors https://a.example --cors http://b.example:8080/ --allow-host Box.local'
+    expect(read(line)).toEqual({
+      name: 'serve',
+      options: { port: 0, hostname: '::1', origins: ['https://a.example', 'http://b.example:8080'], hosts: ['box.local'] },
+    })
+  })
+
+  test('runs a prompt of several words here, asking the person', () => {
+    expect(read('run say hello')).toEqual({
+      name: 'run',
+      options: {
+        prompt: 'say hello',
+        server: undefined,
+        directory: undefined,
+        session: undefined,
+        model: undefined,
+        agent: undefined,
+        variant: undefined,
+        json: false,
+        allow: 'ask',
+      },
+    })
+  })
+
+  test('takes every option of run; the model id may contain slashes', () => {
+    const line =
+      'run --server http://127.0.0.1:4100/ --dir sub --session ses_1 --model local/org/big --agent plan --variant high --json --allow once go'
+    expect(read(line)).toEqual({
+      name: 'run',
+      options: {
+        prompt: 'go',
+        server: 'http://127.0.0.1:4100',
+        directory: 'sub',
+        session: 'ses_1',
+        model: { providerId: 'local', modelId: 'org/big' },
+        agent: 'plan',
+        variant: 'high',
+        json: true,
+        allow: 'once',
+      },
+    })
+  })
+
+  test.each(['run', 'run -'])('reads the prompt from standard input for "%s"', (line) => {
+    expect(read(line)).toMatchObject({ name: 'run', options: { prompt: undefined } })
+  })
+
+  test('keeps a prompt after -- that looks like a flag', () => {
+    expect(read('run -- --help me'.replace('--help', '--port'))).toMatchObject({ name: 'run', options: { prompt: '--port me' } })
+  })
+
+  test('understands doctor and openapi', () => {
+    expect(read('doctor --dir a --json')).toEqual({ name: 'doctor', options: { directory: 'a', server: undefined, json: true } })
+    expect(read('openapi')).toEqual({ name: 'openapi' })
+  })
+
+  test.each([
+    ['--version', { name: 'version' }],
+    ['-v', { name: 'version' }],
+    ['--help', { name: 'help', topic: undefined }],
+    ['help run', { name: 'help', topic: 'run' }],
+    ['serve --help', { name: 'help', topic: 'serve' }],
+  ])('answers %s', (line, command) => {
+    expect(read(line)).toEqual(command)
+  })
+
+  test.each([
+    ['', 'a command is needed'],
+    ['start', 'there is no command "start"'],
+    ['serve --prot 1', '--prot'],
+    ['serve now', 'now'],
+    ['openapi --pretty', '--pretty'],
+    ['serve --port 65536', '--port must be a number from 0 to 65535, not "65536"'],
+    ['serve --port 0x10', '--port must be a number'],
+    ['serve --hostname a/b', '"a/b" is not a host name or address'],
+    ['serve --cors *', '--cors must be an origin'],
+    ['serve --cors https://a.example/path', '--cors must be an origin'],
+    ['run --server localhost:4096 hi', '--server must be a URL'],
+    ['run --model offline hi', '--model must be provider/model'],
+    ['run --variant high hi', '--variant needs --model'],
+    ['run --allow yes hi', '--allow must be ask, once, always or reject'],
+  ])('refuses "%s" and says why', (line, problem) => {
+    expect(read(line)).toEqual({ name: 'usage', problem: expect.stringContaining(problem) as string })
+  })
+})

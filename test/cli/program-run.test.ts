@@ -1,0 +1,142 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Home, makeHome } from './program.js'
+
+let home: Home
+beforeEach(() => {
+  home = makeHome()
+})
+afterEach(() => home.close())
+
+const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
+
+describe('svc run', () => {
+  test('answers inside its own process, on standard output alone', async () => {
+    const { code, stdout, stderr } = await home.run(['run', 'hello'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.trim()).not.toBe('')
+    expect(stdout.endsWith('\n')).toBe(true)
+  })
+
+  test('takes the prompt from standard input and goes on in a session', async () => {
+    const first = await home.run(['run', '--json'], { stdin: 'hello\n' })
+    const events = first.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; subject?: { id: string } })
+    const session = events.find(({ type }) => type === 'message.updated')?.subject?.id ?? ''
+    expect(session).toMatch(/^ses_/)
+    expect(events.at(-1)).toMatchObject({ type: 'session.status', data: { status: { type: 'idle' } } })
+    expect((await home.run(['run', '--session', session, 'and again'])).code).toBe(0)
+  })
+
+  test('uses a running server, and says so when one holds the state', async () => {
+    const server = await home.serve([], { SVC_AGENT_TOKEN: 'secret' })
+    const embedded = await home.run(['run', 'hello'])
+    expect([embedded.code, embedded.stderr]).toEqual([
+      1,
+      `svc: a server at ${server.url} (process ${server.child.pid}) is using ${home.state}: use it with --server ${server.url}\n`,
+    ])
+    const refused = await home.run(['run', '--server', server.url, 'hello'])
+    expect([refused.code, refused.stderr.includes('Set SVC_AGENT_TOKEN')]).toEqual([1, true])
+    const remote = await home.run(['run', '--server', server.url, 'hello'], { env: { SVC_AGENT_TOKEN: 'secret' } })
+    expect({ code: remote.code, stderr: remote.stderr }).toEqual({ code: 0, stderr: '' })
+    expect(remote.stdout.trim()).not.toBe('')
+  })
+
+  test('fails with the reason when the model does not exist', async () => {
+    const { code, stderr } = await home.run(['run', '--model', 'svc/nothing', 'hello'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('nothing')
+  })
+
+  test('shows tools on standard error and the text of every step on standard output', async () => {
+    writeFileSync(join(home.workspace, 'a.txt'), 'content')
+    const { code, stdout, stderr } = await home.run([
+      'run',
+      script({ text: 'one' }, { tool: 'read', input: { filePath: 'a.txt' } }, { text: 'two' }),
+    ])
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'one\ntwo\n', stderr: '→ read a.txt\n' })
+  })
+
+  test('fails with what went wrong while generating', async () => {
+    const { code, stderr } = await home.run(['run', script({ text: 'so far' }, { error: { message: 'the model is gone' } })])
+    expect(code).toBe(1)
+    expect(stderr).toContain('the model is gone')
+  })
+
+  test('refuses what is asked while nobody is there, allows it by policy', async () => {
+    writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "edit": "ask" } }')
+    const prompt = script({ tool: 'write', input: { filePath: 'b.txt', content: 'b' } }, { text: 'done' })
+    const refused = await home.run(['run', prompt])
+    expect([refused.code, refused.stdout]).toEqual([0, 'done\n'])
+    expect(refused.stderr).toContain('refused, because nobody is here to answer: Write b.txt (edit: b.txt)')
+    expect(existsSync(join(home.workspace, 'b.txt'))).toBe(false)
+    const allowed = await home.run(['run', '--allow', 'once', prompt])
+    expect([allowed.code, allowed.stdout]).toEqual([0, 'done\n'])
+    expect(readFileSync(join(home.workspace, 'b.txt'), 'utf8')).toBe('b')
+  })
+
+  test('aborts the run on the server at Ctrl-C, keeps what was said, and ends with 1', async () => {
+    const server = await home.serve()
+    const running = home.start(['run', '--server', server.url, script({ text: 'started' }, { delayMs: 60_000, text: 'never' })])
+    await running.prints(/started/)
+    running.child.kill('SIGINT')
+    const { code, stdout } = await running.ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'started\n' })
+    expect(await (await fetch(`${server.url}/v2/sessions/status`)).json()).toEqual({})
+  })
+
+  test('goes on after the server was restarted in the middle', async () => {
+    const first = await home.serve()
+    const port = new URL(first.url).port
+    const running = home.start(['run', '--server', first.url, script({ text: 'started' }, { delayMs: 60_000, text: 'never' })])
+    await running.prints(/started/)
+    first.child.kill('SIGKILL')
+    await first.ended
+    await home.serve(['--port', port])
+    const { code, stderr } = await running.ended
+    expect(code).toBe(1)
+    expect(stderr).not.toBe('')
+  })
+
+  test('needs a prompt', async () => {
+    const { code, stderr } = await home.run(['run'])
+    expect([code, stderr]).toEqual([1, 'svc: the prompt on standard input is empty\n'])
+  })
+})
+
+describe('svc doctor', () => {
+  test('finds nothing wrong with a fresh home', async () => {
+    const { code, stdout } = await home.run(['doctor', '--json'])
+    const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: { level: string; check: string; detail: string }[] }
+    expect(findings.filter(({ level }) => level === 'error')).toEqual([])
+    expect([code, ok]).toEqual([0, true])
+    expect(findings.map(({ check }) => check)).toEqual([
+      'node',
+      'state directory',
+      'database',
+      'ripgrep',
+      'git',
+      'shell parser',
+      'server',
+      'configuration',
+      'providers',
+    ])
+  })
+
+  test('names the file with a mistake and ends with 1', async () => {
+    writeFileSync(join(home.workspace, 'svc.json'), '{ "model": }')
+    const { code, stdout } = await home.run(['doctor'])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/FAIL +configuration +.*svc\.json/)
+  })
+
+  test('looks at the server that holds the state', async () => {
+    const server = await home.serve()
+    const { code, stdout } = await home.run(['doctor'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`${server.url} answers`)
+  })
+})

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Home, makeHome } from './program.js'
+
+let home: Home
+beforeEach(() => {
+  home = makeHome()
+})
+afterEach(() => home.close())
+
+describe('svc', () => {
+  test('prints its version and the document of its API without making any state', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+    expect(await home.run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    const openapi = await home.run(['openapi'])
+    expect(openapi.code).toBe(0)
+    expect(JSON.parse(openapi.stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./) as string, info: { version: '2.0.0' } })
+    expect(existsSync(home.state)).toBe(false)
+  })
+
+  test('explains its usage on standard error with exit code 2', async () => {
+    const { code, stdout, stderr } = await home.run(['srve'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('svc: there is no command "srve"; the commands are serve, run, doctor, openapi')
+  })
+})
+
+describe('svc serve', () => {
+  test('says one line when it can answer, answers at once, and ends in order on SIGTERM', async () => {
+    const server = await home.serve()
+    const health = await fetch(`${server.url}/v2/health`)
+    expect([health.status, ((await health.json()) as { healthy: boolean }).healthy]).toEqual([200, true])
+    server.child.kill('SIGTERM')
+    const { code, stdout } = await server.ended
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `svc agent listening on ${server.url}\n` })
+    await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow('fetch failed')
+    expect(existsSync(join(home.state, 'server.json'))).toBe(false)
+  })
+
+  test('ends in order while an event stream is open', async () => {
+    const server = await home.serve()
+    const stream = await fetch(`${server.url}/v2/events?tail=true`)
+    server.child.kill('SIGINT')
+    expect((await server.ended).code).toBe(0)
+    await stream.text()
+  })
+
+  test('serves again on the same state after kill -9', async () => {
+    const first = await home.serve()
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = await home.serve()
+    expect((await fetch(`${second.url}/v2/health`)).status).toBe(200)
+  })
+
+  test('says how to go on when the port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const { port } = taken.address() as AddressInfo
+    const { code, stdout, stderr } = await home.run(['serve', '--port', String(port)])
+    taken.close()
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(
+      `svc: port ${port} of 127.0.0.1 is in use, perhaps by another svc; choose another with --port, or any free one with --port 0`,
+    )
+  })
+
+  test('refuses a second server on the same state, and names the first', async () => {
+    const first = await home.serve()
+    const { code, stdout, stderr } = await home.run(['serve', '--port', '0'])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(
+      `svc: a server at ${first.url} (process ${first.child.pid}) is using ${home.state}: stop it, or choose another`,
+    )
+  })
+
+  test('refuses to listen beyond loopback without a credential, and does with one', async () => {
+    const open = await home.run(['serve', '--port', '0', '--hostname', '0.0.0.0'])
+    expect(open.code).toBe(1)
+    expect(open.stderr).toContain('SVC_AGENT_TOKEN')
+    const closed = await home.serve(['--hostname', '0.0.0.0'], { SVC_AGENT_TOKEN: 'secret' })
+    expect(closed.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
+  })
+
+  test('refuses an empty token instead of trusting everybody', async () => {
+    const { code, stderr } = await home.run(['serve', '--port', '0'], { env: { SVC_AGENT_TOKEN: '' } })
+    expect(code).toBe(1)
+    expect(stderr).toContain('SVC_AGENT_TOKEN is empty')
+  })
+})

@@ -1,0 +1,100 @@
+/** The built program as a person runs it: own home, own state, no inherited settings. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Started {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>
+  /** Resolves with the match once standard output matches; rejects when the program ends first. */
+  prints(pattern: RegExp): Promise<RegExpExecArray>
+  readonly ended: Promise<Ended>
+}
+
+export interface Home {
+  readonly path: string
+  readonly state: string
+  readonly workspace: string
+  start(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string }): Started
+  run(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string }): Promise<Ended>
+  /** Starts a server on a free port; answers its origin too. */
+  serve(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Started & { readonly url: string }>
+  /** Ends everything that was started and removes the files. */
+  close(): Promise<void>
+}
+
+/** A home directory for one test. */
+export function makeHome(): Home {
+  const path = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+  const state = join(path, 'state')
+  const workspace = mkdtempSync(join(path, 'work-'))
+  const started: Started[] = []
+
+  function start(
+    args: readonly string[],
+    options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
+  ): Started {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: path, SVC_AGENT_STATE_DIR: state, NO_COLOR: '1', ...options.env }
+    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: workspace, env, stdio: ['pipe', 'pipe', 'pipe'] })
+    child.stdin.end(options.stdin ?? '')
+    const program = follow(child)
+    started.push(program)
+    return program
+  }
+
+  return {
+    path,
+    state,
+    workspace,
+    start,
+    run: (args, options) => start(args, options).ended,
+    async serve(args = [], env = {}) {
+      const server = start(['serve', '--port', '0', ...args], { env })
+      const [, url = ''] = await server.prints(/^svc agent listening on (http:\/\/\S+)\n/)
+      return { ...server, url }
+    },
+    async close() {
+      for (const { child } of started) child.kill('SIGKILL')
+      await Promise.all(started.map(({ ended }) => ended))
+      rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Started {
+  let stdout = ''
+  let stderr = ''
+  const looks = new Set<() => void>()
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    for (const look of looks) look()
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
+  return {
+    child,
+    ended,
+    prints: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(stdout)
+          if (match === null) return
+          looks.delete(look)
+          resolve(match)
+        }
+        looks.add(look)
+        look()
+        void ended.then(() => reject(new Error(`ended without printing ${String(pattern)}\n${stdout}\n${stderr}`)))
+      }),
+  }
+}

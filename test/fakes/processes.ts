@@ -1,0 +1,78 @@
+import type { ProcessResult, Processes, SpawnOptions } from '../../src/actors/effects.js'
+
+type Answer = Partial<ProcessResult>
+type Script = (options: SpawnOptions) => Answer | Promise<Answer> | undefined
+
+export interface FakeProcesses extends Processes {
+  /** Every `run` so far. */
+  readonly calls: readonly SpawnOptions[]
+  /** What `find` knows: program name to absolute path. */
+  readonly programs: Map<string, string>
+  /** Adds a script; the newest one that does not answer undefined plays the process. Unset fields are those of a silent success. */
+  script(play: Script): void
+}
+
+const SUCCESS: ProcessResult = {
+  exitCode: 0,
+  signal: null,
+  timedOut: false,
+  aborted: false,
+  stdout: '',
+  stderr: '',
+  captureTruncated: false,
+  durationMs: 1,
+}
+
+function ignore(): void {}
+
+/** Processes that are played by scripts; a run without a script rejects. Aborting a run settles it as aborted. */
+export function createFakeProcesses(): FakeProcesses {
+  const calls: SpawnOptions[] = []
+  const programs = new Map<string, string>()
+  const scripts: Script[] = []
+  const killers = new Set<() => void>()
+
+  const play = (options: SpawnOptions): Answer | Promise<Answer> => {
+    for (const script of scripts.toReversed()) {
+      const answer = script(options)
+      if (answer !== undefined) return answer
+    }
+    throw new Error(`no script for: ${[options.command, ...options.args].join(' ')}`)
+  }
+
+  return {
+    calls,
+    programs,
+    script: (script) => {
+      scripts.push(script)
+    },
+    find: async (program) => programs.get(program),
+    get alive() {
+      return killers.size
+    },
+    killAll: () => {
+      for (const kill of killers) kill()
+    },
+    async run(options) {
+      calls.push(options)
+      let end: (answer: Answer) => void = ignore
+      const ended = new Promise<Answer>((resolve) => {
+        end = resolve
+      })
+      const onAbort = () => end({ exitCode: null, signal: 'SIGTERM', aborted: true })
+      const kill = () => end({ exitCode: null, signal: 'SIGKILL' })
+      if (options.signal.aborted) return { ...SUCCESS, exitCode: null, aborted: true, durationMs: 0 }
+      options.signal.addEventListener('abort', onAbort, { once: true })
+      killers.add(kill)
+      try {
+        const result = { ...SUCCESS, ...(await Promise.race([play(options), ended])) }
+        if (result.stdout !== '') options.onStdout?.(result.stdout)
+        if (result.stderr !== '') options.onStderr?.(result.stderr)
+        return result
+      } finally {
+        killers.delete(kill)
+        options.signal.removeEventListener('abort', onAbort)
+      }
+    },
+  }
+}

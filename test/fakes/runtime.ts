@@ -1,0 +1,208 @@
+import type { Artifacts, Configs, Events, Interactions, Providers, Resources, Runtime, Sessions, System } from '../../src/actors/facades.js'
+import { SvcError } from '../../src/protocol/errors.js'
+import type { Artifact } from '../../src/protocol/artifact.js'
+import type { Message, Part } from '../../src/protocol/message.js'
+import type { Session } from '../../src/protocol/session.js'
+
+/** What a fake runtime was asked, newest last. */
+export interface FakeCall {
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+export interface FakeRuntime extends Runtime {
+  readonly calls: FakeCall[]
+}
+
+export type FacadeOverrides = {
+  readonly [Facade in keyof Runtime]?: Partial<Runtime[Facade]>
+}
+
+export const SESSION_ID = 'ses_mine'
+export const FOREIGN_SESSION_ID = 'ses_foreign'
+export const REQUEST_ID = 'per_mine'
+export const FOREIGN_REQUEST_ID = 'per_foreign'
+export const ARTIFACT_BYTES = new TextEncoder().encode('hello artifact')
+
+export const SESSION: Session = {
+  id: SESSION_ID,
+  slug: 'mine',
+  projectId: 'prj',
+  directory: '/work/space',
+  title: 'A session',
+  version: '0.1.0',
+  time: { created: 1, updated: 2 },
+}
+
+export const PART: Part = { id: 'prt_1', sessionId: SESSION_ID, messageId: 'msg_1', type: 'text', text: 'hi' }
+
+export const MESSAGE: Message = {
+  info: {
+    role: 'user',
+    id: 'msg_1',
+    sessionId: SESSION_ID,
+    time: { created: 1 },
+    agent: 'build',
+    model: { providerId: 'svc', modelId: 'offline' },
+  },
+  parts: [PART],
+}
+
+export const ARTIFACT: Artifact = {
+  id: 'art_1',
+  filename: 'näme "1".txt',
+  mediaType: 'text/html',
+  size: ARTIFACT_BYTES.byteLength,
+  sha256: 'a'.repeat(64),
+  created: 1,
+  downloadUrl: '/v2/artifacts/art_1/content',
+}
+
+const AGENT = { name: 'build', mode: 'primary', native: true, hidden: false, permission: {}, options: {} }
+const QUEUE = { sessionId: SESSION_ID, count: 0, running: false, worker: false, items: [] }
+
+/** A runtime that answers every call with a valid value and remembers what it was asked. */
+export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime {
+  const calls: FakeCall[] = []
+  function noted<Args extends readonly unknown[], Result>(method: string, answer: (...args: Args) => Result): (...args: Args) => Result {
+    return (...args) => {
+      calls.push({ method, args })
+      return answer(...args)
+    }
+  }
+
+  const sessions: Sessions = {
+    create: noted('sessions.create', async () => SESSION),
+    list: noted('sessions.list', () => ({ rawJson: JSON.stringify({ items: [SESSION], cursor: {} }) })),
+    get: noted('sessions.get', () => SESSION),
+    update: noted('sessions.update', async () => SESSION),
+    delete: noted('sessions.delete', async () => true),
+    children: noted('sessions.children', () => ({ items: [], cursor: {} })),
+    status: noted('sessions.status', () => ({ [SESSION_ID]: { type: 'busy' } })),
+    runtime: noted('sessions.runtime', () => ({ rootSessionId: SESSION_ID, revision: 1, branches: [] })),
+    todos: noted('sessions.todos', () => [{ content: 'x', status: 'pending', priority: 'high' }]),
+    pin: noted('sessions.pin', () => SESSION),
+    submitPrompt: noted('sessions.submitPrompt', async () => undefined),
+    abort: noted('sessions.abort', async () => false),
+    wait: noted('sessions.wait', async () => undefined),
+    context: noted('sessions.context', () => ({ rawJson: JSON.stringify([MESSAGE]) })),
+    messages: noted('sessions.messages', () => ({ rawJson: JSON.stringify({ items: [MESSAGE], cursor: {} }) })),
+    message: noted('sessions.message', () => MESSAGE),
+    deleteMessage: noted('sessions.deleteMessage', () => true),
+    updatePart: noted('sessions.updatePart', (_session, _message, _part, part) => part),
+    deletePart: noted('sessions.deletePart', () => true),
+    queue: noted('sessions.queue', () => QUEUE),
+    clearQueue: noted('sessions.clearQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
+    popQueue: noted('sessions.popQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
+    owner(id) {
+      if (id === SESSION_ID) return { tenantId: 'local', directory: '/work/space' }
+      return id === FOREIGN_SESSION_ID ? { tenantId: 'somebody', directory: '/work/space' } : undefined
+    },
+  }
+  const interactions: Interactions = {
+    permissions: noted('interactions.permissions', () => [
+      { id: REQUEST_ID, sessionId: SESSION_ID, messageId: 'msg_1', title: 't', permission: 'bash', patterns: ['*'], always: [] },
+    ]),
+    questions: noted('interactions.questions', () => [{ id: 'que_1', sessionId: SESSION_ID, messageId: 'msg_1', questions: [] }]),
+    replyPermission: noted('interactions.replyPermission', () => true),
+    replyQuestion: noted('interactions.replyQuestion', () => true),
+    rejectQuestion: noted('interactions.rejectQuestion', () => true),
+    owner: (id) => (id === REQUEST_ID ? SESSION_ID : id === FOREIGN_REQUEST_ID ? FOREIGN_SESSION_ID : undefined),
+  }
+  const events: Events = {
+    subscribe: noted('events.subscribe', () => ({ close: noted('subscription.close', () => undefined) })),
+    subscribeCatalog: noted('events.subscribeCatalog', () => ({ close: noted('subscription.close', () => undefined) })),
+    subscribeActivity: noted('events.subscribeActivity', () => ({ close: noted('subscription.close', () => undefined) })),
+    activity: noted('events.activity', () => [{ rootSessionId: SESSION_ID, executionId: 'msg_1', revision: 1, finished: true }]),
+  }
+  const view = { record: AGENT, rules: [], narrowing: [] }
+  const resources: Resources = {
+    agents: noted('resources.agents', async () => [AGENT]),
+    agent: noted('resources.agent', async () => view),
+    defaultAgent: noted('resources.defaultAgent', async () => view),
+    commands: noted('resources.commands', async () => [{ name: 'init' }]),
+    skills: noted('resources.skills', async () => [{ name: 'review' }]),
+    instructions: noted('resources.instructions', async () => []),
+  }
+  const configs: Configs = {
+    load: noted('configs.load', async () => ({ model: 'svc/offline' })),
+    update: noted('configs.update', async () => ({ model: 'svc/offline' })),
+    validate: noted('configs.validate', async () => ({ ok: true, diagnostics: [] })),
+  }
+  const providers: Providers = {
+    list: noted('providers.list', async () => ({ all: [], default: {}, connected: [] })),
+    configured: noted('providers.configured', async () => ({ providers: [], default: {} })),
+    defaultModel: noted('providers.defaultModel', async () => ({ providerId: 'svc', id: 'offline' })),
+    resolve: noted('providers.resolve', async () => {
+      throw new SvcError('request.invalid', 'The fake runtime resolves no model.')
+    }),
+  }
+  const artifacts: Artifacts = {
+    list: noted('artifacts.list', () => [ARTIFACT]),
+    create: noted('artifacts.create', async (_caller, upload) => {
+      let size = 0
+      for await (const chunk of upload.bytes) size += chunk.byteLength
+      return { ...ARTIFACT, mediaType: upload.mediaType, filename: upload.filename ?? 'attachment', size }
+    }),
+    get: noted('artifacts.get', () => ARTIFACT),
+    content: noted('artifacts.content', () => ({ artifact: ARTIFACT, bytes: chunksOf(ARTIFACT_BYTES) })),
+    delete: noted('artifacts.delete', async () => undefined),
+  }
+  const system: System = {
+    health: () => ({
+      healthy: true,
+      version: '0.1.0',
+      providerCredentialStore: 'environment',
+      tenantResolver: 'local',
+      deployment: 'local',
+      executionAvailable: true,
+      artifactStore: 'local',
+      artifactStoreShared: false,
+      hostedControlPlane: false,
+    }),
+    meta: () => ({
+      apiVersion: '2.0.0',
+      serverVersion: '0.1.0',
+      pluginApiVersion: '1.0.0',
+      eventSchemaVersion: '1.0.0',
+      partSchemaVersion: '1.0.0',
+      generation: 1,
+    }),
+    runtime: () => ({ deployment: 'local', executionAvailable: true }),
+    identity: async () => ({ configuredName: null, systemName: 'ada' }),
+    capabilities: noted('system.capabilities', async () => [
+      { id: 'svc.sessions', version: '0.1.0', enabled: true, disableable: false, source: 'core' },
+    ]),
+    directories: noted('system.directories', async () => ({
+      path: '/work',
+      parent: '/',
+      entries: [{ name: 'space', path: '/work/space' }],
+    })),
+    tools: noted('system.tools', async () => [{ id: 'read', description: 'Reads.', parameters: {} }]),
+    audit: noted('system.audit', () => [{ id: 'aud_1', tenantId: 'local', method: 'GET', path: '/v2/meta', status: 200, created: 1 }]),
+    recordAudit: noted('system.recordAudit', () => undefined),
+    defaults: noted('system.defaults', async () => ({ defaultAgent: 'build', model: null, variant: null })),
+    async canonicalDirectory(path) {
+      if (path.includes('missing')) throw new SvcError('request.invalid_directory')
+      return path.replace(/\/+$/, '')
+    },
+    workingDirectory: '/work/here',
+    installationDirectory: '/home/ada/.config/svc',
+  }
+  return {
+    calls,
+    sessions: { ...sessions, ...overrides.sessions },
+    interactions: { ...interactions, ...overrides.interactions },
+    events: { ...events, ...overrides.events },
+    resources: { ...resources, ...overrides.resources },
+    configs: { ...configs, ...overrides.configs },
+    providers: { ...providers, ...overrides.providers },
+    artifacts: { ...artifacts, ...overrides.artifacts },
+    system: { ...system, ...overrides.system },
+  }
+}
+
+async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes.subarray(0, 5)
+  yield bytes.subarray(5)
+}

@@ -1,0 +1,134 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import type { HttpServer } from '../../src/http/server.js'
+import { API } from '../../src/protocol/api.js'
+import { ApiError } from '../../src/protocol/errors.js'
+import type { RouteContract } from '../../src/protocol/route.js'
+import { createFakeRuntime } from '../fakes/runtime.js'
+import { BEARER, createTestServer, requestOf, withToken } from './setup.js'
+
+const server = createTestServer({ allowedOrigins: ['https://listed.example'] })
+const guarded = createTestServer(withToken)
+
+afterAll(async () => {
+  await server.close(0)
+  await guarded.close(0)
+})
+
+const named = (contracts: readonly RouteContract[]) => contracts.map((contract) => [contract.id, contract] as const)
+const ofClass = (...classes: readonly string[]) => named(API.filter(({ access }) => classes.includes(access.class)))
+const answering = API.filter(({ success }) => success.mediaType !== 'text/event-stream')
+
+interface Sent {
+  readonly headers?: Record<string, string>
+  readonly url?: string
+  readonly payload?: string
+  readonly foreign?: boolean
+  readonly to?: HttpServer
+}
+
+/** Status and code of a refusal, once it is clear that the answer is an envelope and gives nothing to other origins. */
+async function refusal(contract: RouteContract, { headers = {}, foreign = false, to = server, ...changes }: Sent) {
+  const request = { ...requestOf(contract, foreign), ...changes }
+  const answer = await to.inject({ ...request, headers: { ...request.headers, ...headers } })
+  const error = ApiError.strict().parse(answer.json())
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'x-request-id': error.requestId,
+  })
+  expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+  return `${answer.statusCode} ${error.code}`
+}
+
+test.each(named(answering.filter(({ success }) => success.schema !== undefined)))(
+  '%s answers what its contract promises',
+  async (_id, contract) => {
+    const answer = await server.inject(requestOf(contract))
+    expect(answer.statusCode).toBe(contract.success.status)
+    expect(contract.success.schema?.safeParse(answer.json()).error).toBeUndefined()
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    })
+  },
+)
+
+test.each(named(answering.filter(({ success }) => success.status === 204)))('%s answers without a body', async (_id, contract) => {
+  const answer = await server.inject(requestOf(contract))
+  expect({ status: answer.statusCode, body: answer.body }).toEqual({ status: 204, body: '' })
+})
+
+describe.each(named(API))('%s', (_id, contract) => {
+  test('refuses a Host that is not ours', async () => {
+    expect(await refusal(contract, { headers: { host: 'evil.example' } })).toBe('403 request.host_forbidden')
+  })
+
+  test.each(['https://evil.example', 'null', 'http://localhost:80'])('refuses the origin %s', async (origin) => {
+    expect(await refusal(contract, { headers: { origin } })).toBe('403 request.origin_forbidden')
+  })
+
+  test.each(['cross-site', 'same-site', 'unheard-of'])('refuses requests a browser marks as %s', async (site) => {
+    expect(await refusal(contract, { headers: { 'sec-fetch-site': site } })).toBe('403 request.origin_forbidden')
+  })
+})
+
+test.each(ofClass('caller', 'directory', 'session', 'interaction', 'operator'))(
+  '%s needs the credential, and answers alike for every way of not having it',
+  async (_id, contract) => {
+    for (const authorization of ['', 'Bearer', 'Bearer wrong', 'Basic correct-horse', 'Bearer correct-horse x']) {
+      const request = requestOf(contract)
+      const answer = await guarded.inject({ ...request, headers: { ...request.headers, authorization } })
+      expect({ status: answer.statusCode, header: answer.headers['www-authenticate'] }).toEqual({ status: 401, header: 'Bearer' })
+      expect({ ...ApiError.parse(answer.json()), requestId: '' }).toEqual({
+        code: 'auth.invalid_token',
+        message: 'A valid bearer token is required.',
+        retryable: false,
+        details: {},
+        requestId: '',
+      })
+    }
+  },
+)
+
+test.each(ofClass('open'))('%s needs no credential, but a Host that is ours', async (_id, contract) => {
+  expect((await guarded.inject(requestOf(contract))).statusCode).toBe(contract.success.status)
+  expect(await refusal(contract, { to: guarded, headers: { host: 'evil.example' } })).toBe('403 request.host_forbidden')
+})
+
+test.each(ofClass('session', 'interaction'))('%s refuses the session of somebody else', async (_id, contract) => {
+  expect(await refusal(contract, { to: guarded, foreign: true, headers: BEARER })).toBe('403 auth.session_forbidden')
+})
+
+test.each(ofClass('session'))('%s does not know a session that does not exist', async (_id, contract) => {
+  const url = requestOf(contract).url.replace('ses_mine', 'ses_unknown')
+  expect(await refusal(contract, { url })).toBe('404 resource.not_found')
+})
+
+test.each(ofClass('directory'))('%s refuses a directory that does not exist', async (_id, contract) => {
+  const url = `${requestOf(contract).url}?directory=/missing`
+  expect(await refusal(contract, { url })).toBe('400 request.invalid_directory')
+})
+
+describe.each(named(API.filter(({ body }) => body?.required === true)))('%s', (_id, contract) => {
+  test.each([
+    ['a body that is not JSON', 'application/json', '{"a":', '400 request.invalid_json'],
+    ['a body of the wrong type', 'application/json', '[]', '400 request.invalid'],
+    ['no body', 'application/json', '', '400 request.invalid'],
+    ['another media type', 'text/plain', '{}', '415 request.unsupported_media_type'],
+  ])('refuses %s', async (_what, type, payload, expected) => {
+    expect(await refusal(contract, { payload, headers: { 'content-type': type } })).toBe(expected)
+  })
+})
+
+test('a failure nobody meant is told without its text', async () => {
+  const failing = createTestServer({
+    runtime: createFakeRuntime({ system: { identity: () => Promise.reject(new Error('secret detail')) } }),
+  })
+  const answer = await failing.inject({ url: '/v2/identity' })
+  expect(answer.statusCode).toBe(500)
+  expect(answer.json()).toMatchObject({ code: 'server.internal', message: 'An unexpected error happened.', retryable: true, details: {} })
+  expect(answer.body).not.toContain('secret')
+  await failing.close(0)
+})

@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { API } from '../../src/protocol/api.js'
+import { toOpenApi } from '../../src/protocol/openapi.js'
+
+const Operation = z.looseObject({
+  operationId: z.string(),
+  tags: z.array(z.string()),
+  security: z.array(z.unknown()).optional(),
+  parameters: z.array(z.looseObject({ $ref: z.string().optional(), name: z.string().optional() })).optional(),
+  requestBody: z.looseObject({ required: z.boolean() }).optional(),
+  responses: z.record(z.string(), z.unknown()),
+})
+const Document = z.looseObject({
+  openapi: z.literal('3.1.1'),
+  info: z.looseObject({ version: z.literal('2.0.0') }),
+  security: z.array(z.record(z.string(), z.array(z.string()))),
+  paths: z.record(z.string(), z.record(z.string(), Operation)),
+  components: z.looseObject({ schemas: z.record(z.string(), z.looseObject({})), parameters: z.record(z.string(), z.unknown()) }),
+})
+
+const text = JSON.stringify(toOpenApi())
+const document = Document.parse(JSON.parse(text))
+
+const ERROR_RESPONSES = {
+  '400': 'BadRequest',
+  '401': 'Unauthorized',
+  '403': 'Forbidden',
+  '404': 'NotFound',
+  '409': 'Conflict',
+  '415': 'UnsupportedMediaType',
+  '422': 'UnprocessableEntity',
+  '429': 'TooManyRequests',
+  '500': 'InternalError',
+  '501': 'NotImplemented',
+}
+
+test('every operation of the table is described, with its success and all ten error answers', () => {
+  const described = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
+  )
+  expect(described.toSorted()).toEqual(API.map(({ method, path, id }) => `${method} ${path} ${id}`).toSorted())
+  for (const contract of API) {
+    const operation = document.paths[contract.path]?.[contract.method.toLowerCase()]
+    const errors = Object.fromEntries(
+      Object.entries(ERROR_RESPONSES).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+    )
+    expect(operation?.responses).toMatchObject(errors)
+    expect(Object.keys(operation?.responses ?? {}).toSorted()).toEqual([String(contract.success.status), ...Object.keys(errors)].toSorted())
+  }
+})
+
+test('only health needs no credential', () => {
+  expect(document.security).toEqual([{ bearer: [] }])
+  const open = Object.values(document.paths)
+    .flatMap((item) => Object.values(item))
+    .filter(({ security }) => security !== undefined)
+  expect(open.map(({ operationId, security }) => ({ operationId, security }))).toEqual([{ operationId: 'v2.health', security: [] }])
+})
+
+test('every reference leads somewhere, and nothing of JSON Schema’s own bookkeeping is left', () => {
+  const references = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? ''))
+  const target = (reference: string) =>
+    reference
+      .replace('#/', '')
+      .split('/')
+      .reduce<unknown>(
+        (node, key) => (typeof node === 'object' && node !== null ? Object.entries(node).find(([name]) => name === key)?.[1] : undefined),
+        document,
+      )
+  expect([...references].filter((reference) => target(reference) === undefined)).toEqual([])
+  expect(text).not.toMatch(/\$defs|"\$schema"|"\$id"/)
+})
+
+test('what we send is open to new fields, what we take is closed', () => {
+  const closed = Object.entries(document.components.schemas)
+    .filter(([, schema]) => schema['additionalProperties'] === false)
+    .map(([name]) => name)
+  expect(closed).toEqual([
+    'CreateSessionRequest',
+    'ExecutionSummary',
+    'ModelRef',
+    'PermissionReply',
+    'PermissionRule',
+    'PromptRequest',
+    'QuestionReply',
+    'SetPinRequest',
+    'UpdateSessionRequest',
+    'UserModel',
+  ])
+})
+
+test('parameters have their public names, types and defaults', () => {
+  const parameters = document.paths['/v2/events']?.['get']?.parameters
+  expect(parameters).toEqual([
+    { name: 'since', in: 'query', required: false, schema: { type: 'integer', minimum: 0, maximum: 9007199254740991 } },
+    { name: 'tail', in: 'query', required: false, schema: { type: 'boolean', default: false } },
+    { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 5000, default: 1000 } },
+    { name: 'sessionId', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'integer', minimum: 0 } },
+  ])
+  expect(Object.keys(document.components.parameters).toSorted()).toEqual([
+    'ArtifactId',
+    'Directory',
+    'DirectoryHeader',
+    'RequestId',
+    'SessionId',
+  ])
+})
+
+test('unions name the field that tells their branches apart', () => {
+  expect(document.components.schemas['ToolState']).toMatchObject({
+    discriminator: { propertyName: 'status', mapping: { pending: '#/components/schemas/ToolStatePending' } },
+  })
+  expect(document.components.schemas['Event']).toMatchObject({
+    discriminator: { propertyName: 'type', mapping: { 'message.part.delta': '#/components/schemas/EventMessagePartDelta' } },
+  })
+})
+
+test('the linter of OpenAPI documents finds nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-openapi-'))
+  try {
+    const file = join(folder, 'openapi.json')
+    await writeFile(file, text)
+    const cli = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js')
+    const config = join(import.meta.dirname, '../../redocly.yaml')
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off' }
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, 'lint', '--config', config, '--format=json', file], { env })
+    expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 } })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,120 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { createDoors } from '../../src/http/doors.js'
+import { API } from '../../src/protocol/api.js'
+import { createTestServer, requestOf, withToken } from './setup.js'
+
+const ORIGIN = 'https://pane.example'
+const server = createTestServer({ ...withToken, allowedOrigins: [ORIGIN] })
+afterAll(() => server.close(0))
+
+describe('a listed origin', () => {
+  test('may read answers and refusals, without credentials and without a wildcard', async () => {
+    for (const [url, status] of [
+      ['/v2/health', 200],
+      ['/v2/meta', 401],
+    ] as const) {
+      const answer = await server.inject({ url, headers: { origin: ORIGIN, 'sec-fetch-site': 'cross-site' } })
+      expect(answer.statusCode).toBe(status)
+      expect(answer.headers).toMatchObject({ 'access-control-allow-origin': ORIGIN, vary: 'Origin' })
+      expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
+    }
+  })
+
+  test('gets its preflight answered without a credential, and no access to private networks', async () => {
+    const answer = await server.inject({
+      method: 'OPTIONS',
+      url: '/v2/sessions',
+      headers: {
+        origin: ORIGIN,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization',
+        'access-control-request-private-network': 'true',
+      },
+    })
+    expect(answer.statusCode).toBe(204)
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+    })
+    expect(answer.headers['access-control-allow-headers']).toContain('authorization, content-type')
+    expect(answer.headers['access-control-allow-private-network']).toBeUndefined()
+  })
+
+  test.each(['https://pane.example.evil.example', 'https://pane.example:8443', 'http://pane.example', 'https://PANE.example', 'null'])(
+    'is matched exactly: %s is another',
+    async (origin) => {
+      const preflight = await server.inject({
+        method: 'OPTIONS',
+        url: '/v2/sessions',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      })
+      expect(preflight.statusCode).toBe(403)
+      expect(preflight.headers['access-control-allow-origin']).toBeUndefined()
+    },
+  )
+})
+
+test('no operation answers with cross-origin headers that nobody listed', async () => {
+  const plain = createTestServer()
+  for (const contract of API.filter(({ success }) => success.mediaType !== 'text/event-stream')) {
+    const { headers } = await plain.inject(requestOf(contract))
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+  }
+  await plain.close(0)
+})
+
+describe('the Host header', () => {
+  const doors = createDoors({
+    bound: () => ({ host: '192.168.1.5', port: 4096 }),
+    allowedHosts: ['svc.example', 'proxy.example:8443'],
+    allowedOrigins: [],
+  })
+  const accepts = (host: string) => {
+    try {
+      doors.checkHost({ host })
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  test.each([
+    'localhost:4096',
+    'LOCALHOST:4096',
+    '127.0.0.1:4096',
+    '127.8.9.1:4096',
+    '[::1]:4096',
+    '192.168.1.5:4096',
+    'svc.example',
+    'svc.example:4096',
+    'proxy.example:8443',
+  ])('may be %s', (host) => expect(accepts(host)).toBe(true))
+
+  test.each([
+    'localhost',
+    'localhost:4097',
+    'localhost.:4096',
+    'localhost.evil.example:4096',
+    '127.0.0.1.evil.example:4096',
+    '127.0.0.256:4096',
+    '127.1:4096',
+    '2130706433:4096',
+    '[::2]:4096',
+    '0.0.0.0:4096',
+    'svc.example:80',
+    'proxy.example',
+    'user@localhost:4096',
+    'localhost:4096, evil.example',
+    'localhost:99999',
+    '',
+  ])('may not be %s', (host) => expect(accepts(host)).toBe(false))
+})
+
+test('lists that cannot be understood stop the start', () => {
+  for (const origin of ['*', 'null', 'pane.example', 'https://pane.example/', 'https://pane.example/path', 'file:///x']) {
+    expect(() => createTestServer({ allowedOrigins: [origin] })).toThrow(expect.objectContaining({ code: 'config.invalid' }))
+  }
+  for (const host of ['', '*', 'a b', 'https://svc.example', 'svc.example:port']) {
+    expect(() => createTestServer({ allowedHosts: [host] })).toThrow(expect.objectContaining({ code: 'config.invalid' }))
+  }
+})

@@ -1,0 +1,205 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { createFakeRuntime } from '../fakes/runtime.js'
+import { createTestServer } from './setup.js'
+
+const runtime = createFakeRuntime()
+const server = createTestServer({ runtime })
+afterAll(() => server.close(0))
+
+const post = (url: string, payload: string | Buffer, type = 'application/json') =>
+  server.inject({ method: 'POST', url, payload, headers: { 'content-type': type } })
+const lastCall = () => runtime.calls.at(-1)
+
+describe('a path that is no operation', () => {
+  test.each([
+    ['GET', '/health'],
+    ['GET', '/'],
+    ['GET', '/v1/health'],
+    ['GET', '/v2/nothing'],
+    ['GET', '/v2/health/'],
+    ['DELETE', '/v2/health'],
+    ['OPTIONS', '/v2/health'],
+  ] as const)('%s %s is not found', async (method, url) => {
+    const answer = await server.inject({ method, url })
+    expect(answer.statusCode).toBe(404)
+    expect(answer.json()).toMatchObject({ code: 'resource.not_found', retryable: false, details: {} })
+  })
+
+  test('is not found with HEAD either', async () => {
+    const answer = await server.inject({ method: 'HEAD', url: '/v2/health' })
+    expect({ status: answer.statusCode, body: answer.body }).toEqual({ status: 404, body: '' })
+  })
+})
+
+describe('a JSON body', () => {
+  test('that is not JSON is refused with the position of the first character that cannot be', async () => {
+    const answer = await post('/v2/sessions', '{\n  "title": tru\n}')
+    expect({ ...answer.json<object>(), requestId: '' }).toEqual({
+      code: 'request.invalid_json',
+      message: 'The body is not valid JSON at line 2, column 12.',
+      retryable: false,
+      details: { position: 13, line: 2, column: 12 },
+      requestId: '',
+    })
+  })
+
+  test('that is not UTF-8 is refused', async () => {
+    const answer = await post('/v2/sessions', Buffer.from([0x7b, 0x22, 0x74, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]))
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ code: 'request.invalid_json', message: 'The body is not valid UTF-8.' })
+  })
+
+  test('larger than the limit is refused', async () => {
+    const answer = await post('/v2/sessions', JSON.stringify({ title: 'x'.repeat(16 * 1024 * 1024) }))
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ code: 'request.body_too_large', details: { limit: 16_777_216 } })
+  })
+
+  test('nested deeper than the limit is refused', async () => {
+    const answer = await post('/v2/sessions', `{"title":${'['.repeat(200)}${']'.repeat(200)}}`)
+    expect(answer.json()).toMatchObject({ code: 'request.invalid_json', message: 'The body is nested deeper than 128 levels.' })
+  })
+
+  test.each(['{"__proto__":{"title":"x"}}', '{"\\u005f_proto__":1}', '{"constructor":{"prototype":{}}}'])(
+    'with a prototype key is refused: %s',
+    async (payload) => {
+      expect((await post('/v2/sessions', payload)).json()).toMatchObject({ code: 'request.invalid_json' })
+    },
+  )
+
+  test('with an unknown field or a wrong type is refused, naming the field', async () => {
+    const unknown = await post('/v2/sessions', '{"colour":"red"}')
+    expect(unknown.json()).toMatchObject({ code: 'request.invalid', message: 'body: Unrecognized key: "colour"' })
+    const wrong = await post('/v2/sessions/ses_mine/prompt', '{"parts":[{"type":"text","text":5}]}')
+    expect(wrong.json()).toMatchObject({
+      code: 'request.invalid',
+      message: 'body.parts[0].text: must be string, received number',
+      details: { issues: [{ path: 'body.parts[0].text', message: 'must be string, received number' }] },
+    })
+  })
+
+  test('that is compressed or of another type is not supported', async () => {
+    expect((await post('/v2/sessions', '{}', 'text/plain')).statusCode).toBe(415)
+    expect((await post('/v2/sessions', '{}', 'not a type')).statusCode).toBe(415)
+    const untyped = await server.inject({ method: 'POST', url: '/v2/sessions', payload: Buffer.from('{}') })
+    expect(untyped.json()).toMatchObject({ code: 'request.unsupported_media_type' })
+    const zipped = await server.inject({
+      method: 'POST',
+      url: '/v2/sessions',
+      payload: '{}',
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    })
+    expect(zipped.statusCode).toBe(415)
+  })
+
+  test('that is optional may be absent, empty or without a content type', async () => {
+    for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'text/plain' }]) {
+      const answer = await server.inject({ method: 'POST', url: '/v2/sessions', headers })
+      expect(answer.statusCode).toBe(200)
+      expect(lastCall()).toMatchObject({ method: 'sessions.create', args: [{ subject: 'local' }, '/work/here', {}] })
+    }
+  })
+})
+
+describe('parameters', () => {
+  test.each([
+    ['/v2/sessions?limit=0', 'query.limit: must be at least 1'],
+    ['/v2/sessions?limit=201', 'query.limit: must be at most 200'],
+    ['/v2/sessions?limit=ten', 'query.limit: must be a whole number'],
+    ['/v2/sessions?limit=', 'query.limit: must be a whole number'],
+    ['/v2/sessions?limit=0x10', 'query.limit: must be a whole number'],
+    ['/v2/sessions?limit=1&limit=2', 'The query parameter "limit" is given more than once.'],
+    ['/v2/sessions?directory=/a&directory=/b', 'The query parameter "directory" is given more than once.'],
+    ['/v2/audit?limit=1001', 'query.limit: must be at most 1000'],
+    ['/v2/events?since=-1', 'query.since: must be a whole number'],
+    ['/v2/events?since=soon', 'query.since: must be a whole number'],
+    ['/v2/events?since=', 'query.since: must be a whole number'],
+    ['/v2/events?since=99999999999999999999', 'query.since: must be a whole number'],
+    ['/v2/events?tail=maybe', 'query.tail: must be true or false'],
+    ['/v2/sessions/ses_mine/messages?order=up', 'query.order: Invalid option: must be one of "asc"|"desc"'],
+    ['/v2/agents?scope=everything', 'query.scope: Invalid option: must be one of "installation"|"workspace"'],
+    ['/v2/agents?directory=', 'query.directory: Too small: must be string to have >=1 characters'],
+  ])('%s is refused', async (url, message) => {
+    const answer = await server.inject({ url })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ code: 'request.invalid', message })
+  })
+
+  test('that nobody knows are ignored', async () => {
+    expect((await server.inject({ url: '/v2/sessions?limit=5&newer=1&__proto__=2' })).statusCode).toBe(200)
+    expect(lastCall()).toMatchObject({ method: 'sessions.list', args: [{}, { limit: 5 }] })
+  })
+})
+
+describe('the directory of a call', () => {
+  test('is the query parameter before the header before the working directory, canonical', async () => {
+    const header = { 'x-svc-directory': '/work/header/' }
+    await server.inject({ url: '/v2/commands?directory=/work/query/', headers: header })
+    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/work/query'] })
+    await server.inject({ url: '/v2/commands', headers: header })
+    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/work/header'] })
+    await server.inject({ url: '/v2/commands' })
+    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/work/here'] })
+  })
+
+  test('stands for the installation when the scope says so', async () => {
+    await server.inject({ url: '/v2/agents?scope=installation&directory=/work/query' })
+    expect(lastCall()).toEqual({ method: 'resources.agents', args: ['/home/ada/.config/svc'] })
+  })
+
+  test('filters a session list, also when it is gone', async () => {
+    await server.inject({ url: '/v2/sessions?directory=/work/space/' })
+    expect(lastCall()).toMatchObject({ args: [{}, { directory: '/work/space' }] })
+    await server.inject({ url: '/v2/sessions', headers: { 'x-svc-directory': '/work/missing' } })
+    expect(lastCall()).toMatchObject({ args: [{}, { directory: '/work/missing' }] })
+  })
+
+  test('a session is moved to is resolved before it is handed on', async () => {
+    const move = (directory: string) =>
+      server.inject({
+        method: 'PATCH',
+        url: '/v2/sessions/ses_mine',
+        payload: JSON.stringify({ directory }),
+        headers: { 'content-type': 'application/json' },
+      })
+    expect((await move('/work/other/')).statusCode).toBe(200)
+    expect(lastCall()).toEqual({ method: 'sessions.update', args: ['ses_mine', { directory: '/work/other' }] })
+    expect((await move('/missing')).json()).toMatchObject({ code: 'request.invalid_directory' })
+  })
+})
+
+describe('the request target', () => {
+  test.each([
+    '/v2//health',
+    '/v2/sessions/a%2fb',
+    '/v2/sessions/a%5cb',
+    '/v2/sessions/a%252fb',
+    '/v2/sessions/a%00b',
+    '/v2/sessions/%zz',
+    '/v2/sessions/%ff',
+    `/v2/sessions/${'x'.repeat(8192)}`,
+  ])('%s is refused', async (url) => {
+    const answer = await server.inject({ url })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ code: 'request.invalid' })
+  })
+
+  test('may encode characters that do not change its meaning', async () => {
+    expect((await server.inject({ url: '/v2/agents/caf%C3%A9%20one' })).statusCode).toBe(200)
+    expect(lastCall()).toEqual({ method: 'resources.agent', args: ['/work/here', 'café one'] })
+    expect((await server.inject({ url: `/v2/sessions/${'x'.repeat(2000)}` })).statusCode).toBe(404)
+  })
+})
+
+test('an answer about an unknown interaction is left to its handler', async () => {
+  const answer = await post('/v2/interactions/permissions/per_settled/reply', '{"reply":"once"}')
+  expect({ status: answer.statusCode, body: answer.json<unknown>() }).toEqual({ status: 200, body: true })
+  expect(lastCall()).toEqual({ method: 'interactions.replyPermission', args: ['per_settled', { reply: 'once' }] })
+})
+
+test('a filter by somebody else’s session is refused, by an unknown one is not', async () => {
+  expect((await server.inject({ url: '/v2/interactions/questions?sessionId=ses_foreign' })).json()).toMatchObject({
+    code: 'auth.session_forbidden',
+  })
+  expect((await server.inject({ url: '/v2/interactions/questions?sessionId=ses_unknown' })).statusCode).toBe(200)
+})

@@ -1,0 +1,56 @@
+import { createHttpServer } from '../../src/http/server.js'
+import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
+import { createTokens } from '../../src/http/tokens.js'
+import type { Log } from '../../src/actors/effects.js'
+import type { RouteContract } from '../../src/protocol/route.js'
+import { createFakeClock } from '../fakes/clock.js'
+import { FOREIGN_REQUEST_ID, FOREIGN_SESSION_ID, PART, REQUEST_ID, SESSION_ID, createFakeRuntime } from '../fakes/runtime.js'
+
+export const TOKEN = 'correct-horse'
+export const BEARER = { authorization: `Bearer ${TOKEN}` }
+
+const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** A server over a fake runtime and a clock that stands still; trusted mode unless `tokens` are given. */
+export function createTestServer(options: Partial<HttpServerOptions> = {}): HttpServer {
+  return createHttpServer({
+    runtime: createFakeRuntime(),
+    tokens: createTokens({}),
+    clock: createFakeClock(),
+    log: silent,
+    allowedHosts: [],
+    allowedOrigins: [],
+    ...options,
+  })
+}
+
+export const withToken = { tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) }
+
+const BODIES: Readonly<Record<string, unknown>> = {
+  'v2.config.update': { model: 'svc/offline' },
+  'v2.interactions.permissions.reply': { reply: 'once' },
+  'v2.interactions.questions.reply': { answers: [['yes']] },
+  'v2.sessions.update': { title: 'New title' },
+  'v2.sessions.prompt': { prompt: 'hello' },
+  'v2.sessions.promptAsync': { parts: [{ type: 'text', text: 'hello' }] },
+  'v2.sessions.parts.update': PART,
+}
+
+/** A request every operation accepts, with the objects the caller owns (or, if `foreign`, does not). */
+export function requestOf(contract: RouteContract, foreign = false) {
+  const values: Readonly<Record<string, string>> = {
+    session_id: foreign ? FOREIGN_SESSION_ID : SESSION_ID,
+    request_id: foreign ? FOREIGN_REQUEST_ID : REQUEST_ID,
+    artifact_id: 'art_1',
+    message_id: 'msg_1',
+    part_id: 'prt_1',
+    name: 'build',
+  }
+  const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')
+  const body = BODIES[contract.id]
+  if (contract.binaryBody !== undefined) {
+    return { method: contract.method, url, payload: 'bytes', headers: { 'content-type': 'application/octet-stream' } }
+  }
+  if (body === undefined) return { method: contract.method, url, headers: {} }
+  return { method: contract.method, url, payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { runMachine } from '../../src/machines/run.machine.js'
+import { runtimeMachine } from '../../src/machines/runtime.machine.js'
+import { sessionMachine } from '../../src/machines/session.machine.js'
+import { toolCallMachine } from '../../src/machines/tool-call.machine.js'
+import { explore, missing } from './paths.js'
+
+const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
+const error = (actorId: string) => ({ type: `xstate.error.actor.${actorId}`, error: new Error('broken'), actorId })
+const after = (delay: string, node: string) => ({ type: `xstate.after.${delay}.${node}` })
+const failure = (retryable: boolean) => ({ type: 'generation.failed', failure: { code: 'provider.failed', message: 'refused', retryable } })
+
+describe('every transition is covered by generated paths', () => {
+  it('of the tool call machine', () => {
+    const explored = explore(toolCallMachine, { runId: 'evt_1', callId: 'call_1' }, [
+      { type: 'abort.requested' },
+      { type: 'execution.settled', end: 'completed' } as never,
+      done('judge', 'allow'),
+      done('judge', 'deny'),
+      done('judge', 'ask'),
+      error('judge'),
+      done('ask', true),
+      done('ask', false),
+      error('ask'),
+      error('execute'),
+      done('refuse-rounds'),
+      error('refuse-rounds'),
+      done('refuse-fault'),
+      error('refuse-fault'),
+      after('abortDeadline', 'tool-call.executing.aborting'),
+    ])
+    expect(missing(explored)).toEqual([])
+    expect(explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)).toEqual(
+      expect.arrayContaining(['completed', 'denied', 'aborted', 'failed']),
+    )
+  })
+
+  it('of the run machine', () => {
+    const explored = explore(
+      runMachine,
+      { sessionId: 'ses_1', runId: 'evt_1', policy: { retries: 1, initialMs: 1, maxMs: 1 } },
+      [
+        { type: 'abort.requested' },
+        { type: 'tool.called', callId: 'a' } as never,
+        { type: 'generation.finished' },
+        failure(true),
+        failure(false),
+        done('prepare'),
+        error('prepare'),
+        error('generate'),
+        done('closeStep', true),
+        done('closeStep', false),
+        error('closeStep'),
+        error('announceRetry'),
+        after('retryDelay', 'run.backingOff'),
+        done('recordFailure'),
+        error('recordFailure'),
+        done('recordAbort'),
+        error('recordAbort'),
+        after('abortDeadline', 'run.aborting'),
+        done('call:a', { callId: 'a', end: 'completed' }),
+        error('call:a'),
+      ],
+      {
+        key: ({ context }) => [context.aborted, context.attempt, Math.min(context.active.length, 1), Math.min(context.waiting.length, 1)],
+        seeds: [[done('prepare'), ...'abcdefghijk'.split('').map((callId) => ({ type: 'tool.called', callId }))]],
+      },
+    )
+    expect(missing(explored)).toEqual([])
+    const ends = new Set(explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end))
+    expect(ends).toEqual(new Set(['finished', 'failed', 'aborted']))
+  })
+
+  it('of the session machine', () => {
+    const explored = explore(sessionMachine, { sessionId: 'ses_1' }, [
+      { type: 'woken' },
+      { type: 'abort.requested' },
+      { type: 'stop.requested' },
+      done('claimWork', { kind: 'none' }),
+      done('claimWork', { kind: 'settled' }),
+      done('claimWork', { kind: 'run', runId: 'evt_1' }),
+      error('claimWork'),
+      done('run', { end: 'finished' }),
+      error('run'),
+      done('recordCrash'),
+      error('recordCrash'),
+      after('idleMemory', 'session.idle'),
+    ])
+    expect(missing(explored)).toEqual([])
+  })
+
+  it('of the runtime machine', () => {
+    const ends = ['recover', 'startPlugins', 'startSessions', 'listen', 'refuse', 'drainSessions', 'drainPlugins', 'closeStore', 'abandon']
+    const explored = explore(runtimeMachine, undefined, [
+      { type: 'stop.requested' },
+      { type: 'kill.requested' },
+      ...ends.flatMap((id) => [done(id), error(id)]),
+      after('stopDeadline', 'runtime.stopping'),
+      after('sessionsDeadline', 'runtime.stopping.drainingSessions'),
+    ])
+    expect(missing(explored)).toEqual([])
+  })
+})
+
+it('notices a transition that no path takes', () => {
+  const explored = explore(toolCallMachine, { runId: 'evt_1', callId: 'call_1' }, [{ type: 'abort.requested' }])
+  expect(missing(explored).length).toBeGreaterThan(5)
+})

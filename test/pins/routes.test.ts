@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { API } from '../../src/protocol/api.js'
+
+test('the operations are these, with this access, success and body', () => {
+  const rows = API.map(({ id, method, path, access, success, body, binaryBody }) => {
+    const answer = success.mediaType === undefined ? String(success.status) : `${success.status} ${success.mediaType}`
+    const given = body === undefined ? (binaryBody === undefined ? [] : ['bytes']) : [body.required ? 'body' : 'body?']
+    return [id, `${method} ${path}`, access.class, answer, ...given].join(' | ')
+  })
+  expect(rows.toSorted()).toEqual([
+    'v2.agents.get | GET /v2/agents/{name} | directory | 200',
+    'v2.agents.list | GET /v2/agents | directory | 200',
+    'v2.artifacts.content | GET /v2/artifacts/{artifact_id}/content | caller | 200 application/octet-stream',
+    'v2.artifacts.create | POST /v2/artifacts | caller | 201 | bytes',
+    'v2.artifacts.delete | DELETE /v2/artifacts/{artifact_id} | caller | 204',
+    'v2.artifacts.get | GET /v2/artifacts/{artifact_id} | caller | 200',
+    'v2.artifacts.list | GET /v2/artifacts | caller | 200',
+    'v2.audit.list | GET /v2/audit | caller | 200',
+    'v2.capabilities.list | GET /v2/capabilities | directory | 200',
+    'v2.commands.list | GET /v2/commands | directory | 200',
+    'v2.config.defaults | GET /v2/config/defaults | directory | 200',
+    'v2.config.get | GET /v2/config | directory | 200',
+    'v2.config.update | PATCH /v2/config | directory | 200 | body',
+    'v2.config.validate | GET /v2/config/validate | directory | 200',
+    'v2.directories.list | GET /v2/directories | caller | 200',
+    'v2.events.subscribe | GET /v2/events | caller | 200 text/event-stream',
+    'v2.executionActivity.events | GET /v2/execution-activity/events | caller | 200 text/event-stream',
+    'v2.executionActivity.list | GET /v2/execution-activity | caller | 200',
+    'v2.health | GET /v2/health | open | 200',
+    'v2.identity.get | GET /v2/identity | caller | 200',
+    'v2.interactions.permissions.list | GET /v2/interactions/permissions | caller | 200',
+    'v2.interactions.permissions.reply | POST /v2/interactions/permissions/{request_id}/reply | interaction | 200 | body',
+    'v2.interactions.questions.list | GET /v2/interactions/questions | caller | 200',
+    'v2.interactions.questions.reject | POST /v2/interactions/questions/{request_id}/reject | interaction | 200',
+    'v2.interactions.questions.reply | POST /v2/interactions/questions/{request_id}/reply | interaction | 200 | body',
+    'v2.meta.get | GET /v2/meta | caller | 200',
+    'v2.openapi.get | GET /v2/openapi.json | caller | 200',
+    'v2.providers.configured | GET /v2/providers/configured | directory | 200',
+    'v2.providers.list | GET /v2/providers | directory | 200',
+    'v2.runtime.get | GET /v2/runtime | caller | 200',
+    'v2.sessionCatalog.subscribe | GET /v2/session-catalog/events | directory | 200 text/event-stream',
+    'v2.sessions.abort | POST /v2/sessions/{session_id}/abort | session | 200',
+    'v2.sessions.children | GET /v2/sessions/{session_id}/children | session | 200',
+    'v2.sessions.context | GET /v2/sessions/{session_id}/context | session | 200',
+    'v2.sessions.create | POST /v2/sessions | directory | 200 | body?',
+    'v2.sessions.delete | DELETE /v2/sessions/{session_id} | session | 200',
+    'v2.sessions.get | GET /v2/sessions/{session_id} | session | 200',
+    'v2.sessions.list | GET /v2/sessions | caller | 200',
+    'v2.sessions.messages | GET /v2/sessions/{session_id}/messages | session | 200',
+    'v2.sessions.messages.delete | DELETE /v2/sessions/{session_id}/messages/{message_id} | session | 200',
+    'v2.sessions.messages.get | GET /v2/sessions/{session_id}/messages/{message_id} | session | 200',
+    'v2.sessions.parts.delete | DELETE /v2/sessions/{session_id}/messages/{message_id}/parts/{part_id} | session | 200',
+    'v2.sessions.parts.update | PATCH /v2/sessions/{session_id}/messages/{message_id}/parts/{part_id} | session | 200 | body',
+    'v2.sessions.pin | POST /v2/sessions/{session_id}/pin | session | 200 | body?',
+    'v2.sessions.prompt | POST /v2/sessions/{session_id}/prompt | session | 204 | body',
+    'v2.sessions.promptAsync | POST /v2/sessions/{session_id}/prompt-async | session | 204 | body',
+    'v2.sessions.queue.clear | DELETE /v2/sessions/{session_id}/queue | session | 200',
+    'v2.sessions.queue.list | GET /v2/sessions/{session_id}/queue | session | 200',
+    'v2.sessions.queue.pop | POST /v2/sessions/{session_id}/queue/pop | session | 200',
+    'v2.sessions.runtime | GET /v2/sessions/{session_id}/runtime | session | 200',
+    'v2.sessions.status | GET /v2/sessions/status | caller | 200',
+    'v2.sessions.todos | GET /v2/sessions/{session_id}/todos | session | 200',
+    'v2.sessions.update | PATCH /v2/sessions/{session_id} | session | 200 | body',
+    'v2.sessions.wait | POST /v2/sessions/{session_id}/wait | session | 204',
+    'v2.skills.list | GET /v2/skills | directory | 200',
+    'v2.tools.list | GET /v2/tools | directory | 200',
+  ])
+})

@@ -1,0 +1,96 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { ZodType } from 'zod'
+import type { Processes } from '../../src/actors/effects.js'
+import { type NativeHost, type PermissionNeed, ToolError, type ToolContext, type ToolResult } from '../../src/actors/plugin/native.js'
+import { filesPlugin } from '../../src/plugins/files/plugin.js'
+import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
+
+export interface Workspace {
+  readonly effects: FakeEffects
+  /** The session directory. */
+  readonly directory: string
+  /** Path of `name` in the session directory. */
+  path(name: string): string
+  /** Writes a file below the session directory, or at an absolute path. */
+  put(name: string, content: string | Uint8Array): string
+  tool(id: string): TestTool
+}
+
+export interface TestTool {
+  readonly input: ZodType
+  needs(input: unknown, context?: Partial<ToolContext>): Promise<readonly PermissionNeed[]>
+  /** Parses, judges and invokes, as the service does once everything is allowed. */
+  run(input: unknown, context?: Partial<ToolContext>): Promise<ToolResult>
+  /** Invokes alone. */
+  invoke(input: unknown, context?: Partial<ToolContext>): Promise<ToolResult>
+  /** The message of the `ToolError` that `run` ends with. */
+  refusal(input: unknown, context?: Partial<ToolContext>): Promise<string>
+}
+
+export interface WorkspaceOptions {
+  readonly ripgrepPath?: string
+  readonly processes?: Processes
+  readonly host?: Partial<NativeHost>
+  readonly now?: () => number
+}
+
+/** The tools of the files plugin over a temporary directory. */
+export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
+  const effects = createFakeEffects()
+  const directory = effects.paths.cwd
+  const host: NativeHost = {
+    effects: { ...effects, processes: options.processes ?? effects.processes },
+    outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
+    questions: { ask: async () => [] },
+    todos: { replace: () => undefined },
+    instructions: { nested: async () => [] },
+    protectedFiles: { reason: () => undefined },
+    config: async () => ({}),
+    ...options.host,
+  }
+  const { tools = [] } = filesPlugin({ ripgrepPath: options.ripgrepPath }).start(host)
+  let calls = 0
+  const contextOf = (overrides: Partial<ToolContext>): ToolContext => ({
+    sessionId: 'ses_1',
+    messageId: 'msg_1',
+    callId: `call_${++calls}`,
+    agent: 'build',
+    directory,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    ...overrides,
+  })
+  return {
+    effects,
+    directory,
+    path: (name) => join(directory, name),
+    put(name, content) {
+      const path = name.startsWith('/') ? name : join(directory, name)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, content)
+      return path
+    },
+    tool(id) {
+      const tool = tools.find((candidate) => candidate.id === id)
+      if (tool === undefined) throw new Error(`there is no tool ${id}`)
+      const run = async (input: unknown, overrides: Partial<ToolContext> = {}) => {
+        const context = contextOf(overrides)
+        const parsed = tool.input.parse(input)
+        await tool.needs(parsed, context)
+        return tool.invoke(parsed, context)
+      }
+      return {
+        input: tool.input,
+        needs: async (input, overrides = {}) => tool.needs(tool.input.parse(input), contextOf(overrides)),
+        invoke: async (input, overrides = {}) => tool.invoke(tool.input.parse(input), contextOf(overrides)),
+        run,
+        async refusal(input, overrides) {
+          const outcome = await run(input, overrides).catch((error: unknown) => error)
+          if (outcome instanceof ToolError) return outcome.message
+          throw new Error(`expected a refusal, got ${JSON.stringify(outcome)}`, { cause: outcome })
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import type { NativeHost } from '../../src/actors/plugin/native.js'
+import type { StreamPart } from '../../src/actors/provider/adapter.js'
+import { stepCost } from '../../src/actors/provider/cost.js'
+import { createProviders } from '../../src/actors/provider/providers.js'
+import type { ConfigDocument } from '../../src/protocol/config.js'
+import { createOfflinePlugin } from '../../src/plugins/offline/plugin.js'
+import { createOpenAICompatiblePlugin } from '../../src/plugins/openai-compatible/plugin.js'
+import { createFakeEffects } from '../fakes/effects.js'
+import { finish, reply, startModelServer, text } from '../fixtures/model-server.js'
+import { REQUEST } from './openai-compatible-setup.js'
+
+const absent = () => Promise.reject(new Error('not part of this test'))
+
+function providersOf(document: ConfigDocument) {
+  const effects = createFakeEffects({ fetch: globalThis.fetch, env: { MODEL_KEY: 'sk-1' } })
+  const host: NativeHost = {
+    effects,
+    outputs: { store: absent },
+    questions: { ask: absent },
+    todos: { replace: () => {} },
+    instructions: { nested: absent },
+    protectedFiles: { reason: () => undefined },
+    config: () => Promise.resolve(document),
+  }
+  const contributions = [createOpenAICompatiblePlugin(), createOfflinePlugin()].flatMap((plugin) => plugin.start(host).providers ?? [])
+  return createProviders({ effects, configs: { load: () => Promise.resolve(document) }, contributions: () => contributions })
+}
+
+async function generate(document: ConfigDocument) {
+  const providers = providersOf(document)
+  const ref = await providers.defaultModel('/work')
+  const { adapter, model, options } = await providers.resolve('/work', ref)
+  const parts: StreamPart[] = []
+  await adapter.generate({ ...REQUEST, model: ref, options }, (part) => parts.push(part), new AbortController().signal)
+  return { ref, model, parts }
+}
+
+it('a configured provider generates through its adapter, with its key and its price', async () => {
+  const server = await startModelServer([reply(text('hi'), finish('stop'))])
+  const local = {
+    options: { baseURL: server.url, seed: 7 },
+    env: ['MODEL_KEY'],
+    models: { small: { id: 'small-v2', cost: { input: 10, output: 100 } } },
+  }
+  const { ref, model, parts } = await generate({ provider: { local } })
+  expect(ref).toEqual({ providerId: 'local', id: 'small' })
+  const usage = { input: 100, output: 20, reasoning: 0, cache: { read: 0, write: 0 }, total: 120 }
+  expect(parts).toEqual([
+    { type: 'text', delta: 'hi' },
+    { type: 'finish', reason: 'stop', usage },
+  ])
+  expect(stepCost(model, usage)).toBe(0.003)
+  const { headers, body, path } = await server.request(0)
+  expect({ path, authorization: headers.authorization, model: body?.model, seed: body?.seed }).toEqual({
+    path: '/v1/chat/completions',
+    authorization: 'Bearer sk-1',
+    model: 'small-v2',
+    seed: 7,
+  })
+  await server.close()
+})
+
+it('without configuration the offline model answers', async () => {
+  const { ref, parts } = await generate({})
+  expect(ref).toEqual({ providerId: 'svc', id: 'offline' })
+  expect(parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')).toContain('not an AI')
+  expect(parts.at(-1)).toMatchObject({ type: 'finish', reason: 'stop' })
+})

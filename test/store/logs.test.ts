@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import type { Retention, Store } from '../../src/store/store.js'
+import { event, memoryStore } from './records.js'
+
+function storeWithEvents(...events: ReturnType<typeof event>[]): Store {
+  const store = memoryStore()
+  append(store, ...events)
+  return store
+}
+
+function append(store: Store, ...events: ReturnType<typeof event>[]): void {
+  store.transact('process', () => events.forEach((each) => store.events.insert(each)))
+}
+
+const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+const kept = (store: Store) => store.events.after(0, 1000).map((row) => row.sequence)
+const unbounded: Retention = { before: 0, maxRows: 1e9, maxBytes: 1e12, batch: 1000, auditRows: 1e9 }
+
+describe('event log', () => {
+  it('gives back rows after a cursor in order, at most as many as wanted', () => {
+    const store = storeWithEvents(event(3), event(7, null), event(8, 'ses_2'), event(20))
+    expect(store.events.after(3, 2)).toEqual([event(7, null), event(8, 'ses_2')])
+    expect(store.events.after(20, 5)).toEqual([])
+    expect(store.events.last()).toBe(20)
+    expect(memoryStore().events.last()).toBe(0)
+  })
+
+  it('merges the rows of some sessions by sequence', () => {
+    const store = storeWithEvents(event(1, 'a'), event(2, 'b'), event(3, 'c'), event(4, null), event(5, 'b'), event(6, 'a'), event(7, 'b'))
+    const sequences = (after: number, limit: number, ids: string[]) => store.events.afterFor(after, limit, ids).map((row) => row.sequence)
+    expect(sequences(0, 10, ['a', 'b'])).toEqual([1, 2, 5, 6, 7])
+    expect(sequences(1, 2, ['b', 'a', 'b'])).toEqual([2, 5])
+    expect(sequences(2, 10, ['b'])).toEqual([5, 7])
+    expect(sequences(0, 10, [])).toEqual([])
+    expect(store.events.afterFor(5, 1, ['a', 'x'])).toEqual([event(6, 'a')])
+  })
+
+  it('refuses a sequence that is taken', () => {
+    const store = storeWithEvents(event(1))
+    expect(() => append(store, event(1))).toThrow('UNIQUE')
+  })
+})
+
+describe('retention', () => {
+  it('keeps everything within bounds', () => {
+    const store = storeWithEvents(...range(1, 5).map((n) => event(n)))
+    expect(store.prune(unbounded)).toBe(false)
+    expect([kept(store), store.events.prunedThrough()]).toEqual([range(1, 5), 0])
+  })
+
+  it('removes what is older than the age', () => {
+    const store = storeWithEvents(...range(1, 5).map((n) => event(n)))
+    expect(store.prune({ ...unbounded, before: 4 })).toBe(false)
+    expect([kept(store), store.events.prunedThrough()]).toEqual([[4, 5], 3])
+  })
+
+  it('keeps the newest rows up to the number of rows, batch by batch', () => {
+    const store = storeWithEvents(...range(1, 10).map((n) => event(n)))
+    const bounds = { ...unbounded, maxRows: 3, batch: 4 }
+    expect(store.prune(bounds)).toBe(true)
+    expect([kept(store), store.events.prunedThrough()]).toEqual([range(5, 10), 4])
+    expect(store.prune(bounds)).toBe(false)
+    expect([kept(store), store.events.prunedThrough()]).toEqual([[8, 9, 10], 7])
+  })
+
+  it('keeps the newest rows up to the number of bytes, also after earlier removals and rollbacks', () => {
+    const store = memoryStore()
+    const sized = (n: number) => ({ ...event(n), json: 'ü'.repeat(50) })
+    append(store, ...range(1, 10).map(sized))
+    expect(() =>
+      store.transact('process', () => {
+        store.events.insert(sized(11))
+        throw new Error('no')
+      }),
+    ).toThrow('no')
+    store.prune({ ...unbounded, maxBytes: 450 })
+    expect(kept(store)).toEqual([7, 8, 9, 10])
+    append(store, ...range(11, 13).map(sized))
+    store.prune({ ...unbounded, maxBytes: 700 })
+    expect(kept(store)).toEqual(range(7, 13))
+    store.prune({ ...unbounded, maxBytes: 699 })
+    expect(kept(store)).toEqual(range(8, 13))
+  })
+
+  it('starts over after everything was removed and remembers how far it got', () => {
+    const store = storeWithEvents(...range(1, 5).map((n) => event(n)))
+    store.prune({ ...unbounded, before: 100 })
+    expect([kept(store), store.events.prunedThrough(), store.events.last()]).toEqual([[], 5, 5])
+    append(store, ...range(200, 203).map((n) => event(n)))
+    store.prune({ ...unbounded, maxRows: 2 })
+    expect([kept(store), store.events.prunedThrough()]).toEqual([[202, 203], 201])
+  })
+
+  it('trims the audit trail to its rows', () => {
+    const store = memoryStore()
+    store.transact('process', () => range(1, 5).forEach((n) => store.audit.insert(audited(n))))
+    expect(store.prune({ ...unbounded, auditRows: 2, batch: 2 })).toBe(true)
+    expect(store.prune({ ...unbounded, auditRows: 2, batch: 2 })).toBe(false)
+    expect(store.audit.list({ tenantId: 'local', limit: 10 }).map((entry) => entry.id)).toEqual(['aud_5', 'aud_4'])
+  })
+})
+
+describe('audit trail', () => {
+  it('lists the newest entries of a tenant first, without who it was', () => {
+    const store = memoryStore()
+    store.transact('process', () => {
+      store.audit.insert(audited(1))
+      store.audit.insert(audited(2, 'acme'))
+      store.audit.insert(audited(3))
+    })
+    const { subject: _, ...third } = audited(3)
+    expect(store.audit.list({ tenantId: 'local', limit: 1 })).toEqual([third])
+    expect(store.audit.list({ tenantId: 'acme', limit: 9 }).map((entry) => entry.id)).toEqual(['aud_2'])
+  })
+})
+
+function audited(n: number, tenantId = 'local') {
+  return { id: `aud_${n}`, tenantId, method: 'GET', path: '/v2/sessions', status: 200, created: n, subject: 'local' }
+}

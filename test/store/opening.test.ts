@@ -1,0 +1,189 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/store/database.js'
+import { MIGRATIONS, assertKnownSchema, migrate } from '../../src/store/migrations.js'
+import { openStore } from '../../src/store/open.js'
+import type { Store } from '../../src/store/store.js'
+import { event, session } from './records.js'
+
+let directory = ''
+let path = ''
+const open: Store[] = []
+
+beforeEach(() => {
+  directory = join(mkdtempSync(join(tmpdir(), 'svc-store-')), 'state')
+  path = join(directory, 'agent.sqlite3')
+})
+afterEach(() => {
+  for (const store of open.splice(0)) store.close()
+  rmSync(join(directory, '..'), { recursive: true })
+})
+
+function openHere(at = directory): Store {
+  const store = openStore({ directory: at, now: () => 1_234 })
+  open.push(store)
+  return store
+}
+
+describe('a state directory', () => {
+  it('and its files are private from the start', () => {
+    const store = openHere(join(directory, 'deep'))
+    store.transact('power', () => store.sessions.insert(session('ses_1')))
+    const mode = (name: string) => (statSync(join(directory, name)).mode & 0o777).toString(8)
+    expect(['.', 'deep'].map(mode)).toEqual(['700', '700'])
+    expect(['deep/agent.sqlite3', 'deep/agent.sqlite3-wal', 'deep/agent.lock.sqlite3', 'deep/agent.lock.pid'].map(mode)).toEqual(
+      Array.from({ length: 4 }, () => '600'),
+    )
+  })
+
+  it('loses foreign access to the database file', () => {
+    mkdirSync(directory)
+    writeFileSync(path, '', { mode: 0o644 })
+    openHere()
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('is refused when the database is a link elsewhere', () => {
+    mkdirSync(directory)
+    symlinkSync(join(directory, 'elsewhere'), path)
+    expect(() => openHere()).toThrow('is not a regular file')
+    expect(existsSync(join(directory, 'elsewhere'))).toBe(false)
+  })
+
+  it('is refused when it cannot be made', () => {
+    writeFileSync(join(directory, '..', 'file'), '')
+    expect(() => openHere(join(directory, '..', 'file', 'state'))).toThrow('cannot be used: ENOTDIR')
+  })
+
+  it('keeps rows across close and reopen, in a single file', () => {
+    const store = openHere()
+    store.transact('process', () => store.sessions.insert(session('ses_1')))
+    store.checkpoint()
+    store.transact('process', () => store.sessions.insert(session('ses_2')))
+    store.close()
+    store.close()
+    expect(existsSync(`${path}-wal`)).toBe(false)
+    expect(openHere().sessions.count('local')).toBe(2)
+  })
+
+  it('answers no more once closed', () => {
+    const store = openHere()
+    store.close()
+    expect(() => store.sessions.get('ses_1')).toThrow('The store is closed.')
+    expect(() => store.transact('power', () => 1)).toThrow('The store is closed.')
+  })
+})
+
+describe('the lock', () => {
+  it('refuses a second server, also under another spelling of the path, and names the first', () => {
+    openHere()
+    symlinkSync(directory, join(directory, '..', 'link'))
+    for (const spelling of [directory, join(directory, '..', 'link'), `${directory}/../state/`]) {
+      expect(() => openStore({ directory: spelling, now: () => 1 })).toThrow(
+        `Another svc server is already using the state directory ${directory} (process ${process.pid}).`,
+      )
+    }
+  })
+
+  it('stays with the first server after a refusal', () => {
+    const first = openHere()
+    expect(() => openHere()).toThrow('already using')
+    expect(() => openHere()).toThrow('already using')
+    first.transact('power', () => first.sessions.insert(session('ses_1')))
+    expect(first.sessions.count('local')).toBe(1)
+  })
+
+  it('is free again after close and after a failed opening', () => {
+    openHere().close()
+    writeFileSync(path, 'not a database, whatever the name says. '.repeat(100))
+    expect(() => openHere()).toThrow('is damaged')
+    rmSync(path)
+    expect(openHere().sessions.count('local')).toBe(0)
+  })
+})
+
+describe('sequences', () => {
+  it('are never handed out twice, whatever happens in between', () => {
+    const first = openHere()
+    expect([first.reserveSequences(10), first.reserveSequences(5)]).toEqual([1, 11])
+    first.transact('power', () => first.events.insert(event(12)))
+    first.prune({ before: 1e12, maxRows: 0, maxBytes: 0, batch: 10, auditRows: 0 })
+    first.close()
+    const second = openHere()
+    expect(second.reserveSequences(1)).toBe(16)
+    expect([second.events.last(), second.events.prunedThrough()]).toEqual([12, 12])
+  })
+
+  it('are not reserved where a rollback could take them back', () => {
+    const store = openHere()
+    expect(() => store.transact('power', () => store.reserveSequences(1))).toThrow('inside a transaction')
+    expect(() => store.reserveSequences(0)).toThrow('cannot reserve 0')
+    expect(store.reserveSequences(1)).toBe(1)
+  })
+})
+
+describe('schema versions', () => {
+  const stepTwo = { name: 'second', sql: 'create table extra (n integer) strict; insert into extra values (2)' }
+
+  it('go from zero to the latest and are noted with their time', () => {
+    const database = openDatabase(':memory:', 1_234)
+    expect(database.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length)
+    expect(database.prepare('select * from migrations').all()).toEqual([{ version: 1, name: 'initial', applied: 1_234 }])
+  })
+
+  it('go forward from an older one and keep the rows', () => {
+    const database = openDatabase(':memory:', 1)
+    database.exec(`insert into counters values ('n', 7)`)
+    migrate(database, 2, [...MIGRATIONS, stepTwo])
+    migrate(database, 3, [...MIGRATIONS, stepTwo])
+    expect(database.prepare('select value, n from counters, extra').all()).toEqual([{ value: 7, n: 2 }])
+    expect(database.prepare('select version, applied from migrations').all()).toEqual([
+      { version: 1, applied: 1 },
+      { version: 2, applied: 2 },
+    ])
+  })
+
+  it('stay where they were when a step fails', () => {
+    const database = openDatabase(':memory:', 1)
+    const broken = { name: 'broken', sql: `${stepTwo.sql}; insert into missing values (1)` }
+    expect(() => migrate(database, 2, [...MIGRATIONS, broken])).toThrow('no such table: missing')
+    expect(database.pragma('user_version', { simple: true })).toBe(1)
+    expect(database.prepare(`select 1 from sqlite_schema where name = 'extra'`).get()).toBeUndefined()
+    expect(database.inTransaction).toBe(false)
+  })
+
+  it('newer than this program are refused and left untouched', () => {
+    mkdirSync(directory)
+    const newer = new Database(path)
+    newer.exec('pragma user_version = 99; create table future (n integer)')
+    newer.close()
+    const before = readFileSync(path)
+    expect(() => openHere()).toThrow(/schema version 99; this svc knows up to 1\. .* Nothing was changed\.$/)
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  it('of another program are refused and left untouched', () => {
+    mkdirSync(directory)
+    const foreign = new Database(path)
+    foreign.exec('create table notes (text)')
+    expect(() => assertKnownSchema(foreign)).toThrow('was not made by svc')
+    foreign.close()
+    const before = readFileSync(path)
+    expect(() => openHere()).toThrow('was not made by svc')
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+})
+
+describe('a damaged database', () => {
+  it('is reported and left as it is', () => {
+    openHere().close()
+    const bytes = readFileSync(path)
+    bytes.fill(0x5a, 0, 4096)
+    writeFileSync(path, bytes)
+    expect(() => openHere()).toThrow(/is damaged: .*It was left as it is/)
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+})

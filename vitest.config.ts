@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { defineConfig } from 'vitest/config'
+import * as z from 'zod'
+
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
+
+const PROGRAM = ['test/e2e/**/*.test.ts', 'test/cli/program-*.test.ts']
+
+export default defineConfig({
+  define: { SVC_VERSION: JSON.stringify(version) },
+  test: {
+    testTimeout: 15_000,
+    hookTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: PROGRAM } },
+      // Drives dist/main.js, built once before the first of these tests.
+      { extends: true, test: { name: 'program', include: PROGRAM, globalSetup: ['scripts/build-for-tests.mjs'], testTimeout: 60_000 } },
+    ],
+  },
+})

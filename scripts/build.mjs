@@ -58,8 +58,17 @@ export async function buildProgram() {
     minify: true,
     metafile: true,
   })
+  refuseLostNames(metafile)
   chmodSync(join(root, 'dist/main.js'), 0o755)
   removeStale(new Set(Object.keys(metafile.outputs)))
+}
+
+/** A CommonJS package that is imported dynamically keeps only its default export: `const { a } = await import('b')` finds nothing. */
+function refuseLostNames({ outputs }) {
+  for (const { entryPoint = '', exports } of Object.values(outputs)) {
+    if (!entryPoint.includes('node_modules/') || exports.join() !== 'default') continue
+    throw new Error(`${entryPoint} is CommonJS: import its names statically in a module of ours, and import that one dynamically`)
+  }
 }
 
 function removeStale(written) {

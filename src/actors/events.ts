@@ -16,6 +16,9 @@ import type { Journal } from './journal.js'
 import type { Live } from './live.js'
 import type { Executions } from './session/executions.js'
 
+/** A reader's backlog is looked at once in so many records. */
+const LAG_CHECK = 64
+
 export interface EventStream extends Pick<Events, 'subscribe'> {
   /** Whether anybody listens who would see events of this session. */
   isAttended(sessionId: string): boolean
@@ -99,18 +102,18 @@ export function createEventStream(deps: {
   }
 
   function goLive(scope: Scope, sink: FrameSink): () => void {
-    let written = 0
+    let records = 0
+    let bytes = 0
     const stop = bus.subscribe((record) => {
       if (!scope.matches(record.sessionId)) return
-      sink.write(record.frame())
-      written++
-      if (written < 64) return
+      const frame = record.frame()
+      sink.write(frame)
+      bytes += frame.byteLength
+      if (++records % LAG_CHECK !== 0) return
       const pending = sink.pending()
-      if (pending === 0) written = 0
-      else if (pending > LIMITS.events.backlogBytes || written > LIMITS.events.backlogRecords) {
-        stop()
-        sink.end()
-      }
+      if (pending <= LIMITS.events.backlogBytes && (pending / bytes) * records <= LIMITS.events.backlogRecords) return
+      stop()
+      sink.end()
     })
     return stop
   }

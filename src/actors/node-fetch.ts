@@ -25,7 +25,7 @@ export function createNodeFetch(): Fetch {
 const CONNECTIONS = 256
 
 async function loadFetch(): Promise<Fetch> {
-  const { Agent, fetch } = await import('undici')
+  const { Agent, fetch } = await import('./node-network.js')
   const dispatcher = new Agent({
     connect: { timeout: LIMITS.provider.connect },
     headersTimeout: 0,

@@ -33,7 +33,7 @@ export function boundOutput(text: string, where?: string): Bounded {
   const left =
     omitted === 0 ? `${bytes - Buffer.byteLength(head) - Buffer.byteLength(tail)} bytes` : `${omitted} ${omitted === 1 ? 'line' : 'lines'}`
   const notice = `(The output has ${lines} lines, ${bytes} bytes, and was cut. ${where ?? 'Its beginning and end follow.'})`
-  return { text: `${notice}\n\n${closed(head)}\n... ${left} omitted ...\n\n${tail}`, truncated: true }
+  return { text: `${notice}\n\n${closed(head)}... ${left} omitted ...\n${tail}`, truncated: true }
 }
 
 export interface ManagedOutputsOptions {

@@ -34,7 +34,7 @@ export function createGate({ doors, tokens, calls, sockets, onRefusedCredential 
   return function gate(request: FastifyRequest, reply: FastifyReply): boolean {
     const { headers } = request
     reply.headers(answerHeaders(request.id, undefined))
-    void 0
+    refuseRepeatedHeaders(request.raw.rawHeaders)
     const path = canonicalPath(request.raw.url ?? '')
     if (headers.host === undefined) throw new SvcError('request.invalid', 'The Host header is missing.')
 

@@ -88,7 +88,7 @@ describe('svc run', () => {
     expect(await (await fetch(`${server.url}/v2/sessions/status`)).json()).toEqual({})
   })
 
-  test('goes on after the server was restarted in the middle', async () => {
+  test('ends with the interruption when the server is restarted in the middle', async () => {
     const first = await home.serve()
     const port = new URL(first.url).port
     const running = home.start(['run', '--server', first.url, script({ text: 'started' }, { delayMs: 60_000, text: 'never' })])

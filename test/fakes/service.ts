@@ -19,6 +19,7 @@ export interface SeenEvent {
   readonly id: string
   readonly sequence: number
   readonly type: string
+  // oxlint-disable-next-line typescript/no-explicit-any
   readonly data: Readonly<Record<string, any>>
 }
 

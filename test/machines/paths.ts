@@ -66,14 +66,14 @@ export function explore(
   } = {},
 ): Exploration {
   const key = options.key ?? ((snapshot) => snapshot.context)
-  const names = indexTransitions(machine.root as unknown as Node, new Map())
+  const names = indexTransitions(machine.root, new Map())
   const taken = new Set<string>()
   const logic = inert(machine)
-  const inertNames = indexTransitions(logic.root as unknown as Node, new Map())
+  const inertNames = indexTransitions(logic.root, new Map())
 
   function replay(path: readonly EventObject[]): AnyMachineSnapshot {
     const actor = createActor(logic, {
-      input: input as never,
+      input: input,
       clock: new SimulatedClock(),
       inspect(event) {
         if (event.type !== '@xstate.microstep' || event.rootId !== event.actorRef.sessionId) return
@@ -82,7 +82,7 @@ export function explore(
     })
     actor.subscribe({ error: () => undefined })
     actor.start()
-    for (const event of path) actor.send(event as never)
+    for (const event of path) actor.send(event)
     const snapshot = actor.getSnapshot() as AnyMachineSnapshot
     actor.stop()
     return snapshot
@@ -100,7 +100,7 @@ export function explore(
   for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
     if (at.snapshot.status !== 'active') continue
     for (const event of events) {
-      if (event.type.startsWith('xstate.error.') && !at.snapshot.can(event as never)) continue
+      if (event.type.startsWith('xstate.error.') && !at.snapshot.can(event)) continue
       const path = [...at.path, event]
       const snapshot = replay(path)
       if (snapshot.status === 'error')

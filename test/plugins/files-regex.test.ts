@@ -105,6 +105,10 @@ describe('globs', () => {
     expect(no.filter((path) => test(path))).toEqual([])
   })
 
+  it('name themselves when they are not usable', () => {
+    expect(() => compileGlob('src/{a,b')).toThrow('The glob "src/{a,b" is not usable: check its brackets and braces.')
+  })
+
   it('takes linear time with many stars', () => {
     const start = performance.now()
     expect(compileGlob(`${'*a'.repeat(100)}b`)('a'.repeat(4000))).toBe(false)

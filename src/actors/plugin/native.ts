@@ -68,7 +68,7 @@ export interface ToolContribution<Input = unknown> {
 
 /** Erases the input type of a tool so that tools of different inputs fit one list. */
 export function defineTool<Input>(tool: ToolContribution<Input>): ToolContribution {
-  return tool as unknown as ToolContribution
+  return tool
 }
 
 export interface ProviderContribution {

@@ -52,7 +52,7 @@ export function createSessions(
     update: (id, request) => updateSession(core, id, request, canonicalDirectory),
     async delete(id) {
       const members = core.store.sessions.family(get(id).id)
-      for (const member of members) core.store.queue.list(member).length > 0 && clearQueue(core, member)
+      for (const member of members) clearQueue(core, member)
       await Promise.all(members.map((member) => abort(member)))
       await Promise.all(members.map((member) => core.statuses.idle(member, never)))
       deleteFamily(core, id)

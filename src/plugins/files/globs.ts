@@ -3,11 +3,16 @@
  * about the path from the search root; `*` and `?` stay within a name, `**` spans directories, `{a,b}` and `[a-z]` work.
  * Matching takes linear time.
  */
+import { ToolError } from '../../actors/plugin/native.js'
 import { compileRegex, type Matcher } from './regex/matcher.js'
 
 /** Tests a path relative to the search root. Throws `ToolError` for a pattern that cannot be used. */
 export function compileGlob(glob: string): Matcher {
-  return compileRegex(`^${translate(normaliseGlob(glob))}$`, { ignoreCase: false, dotAll: true })
+  try {
+    return compileRegex(`^(?:${translate(normaliseGlob(glob))})$`, { ignoreCase: false, dotAll: true })
+  } catch {
+    throw new ToolError(`The glob "${glob}" is not usable: check its brackets and braces.`)
+  }
 }
 
 /** The pattern from the root: anchored when it has a slash, else at any depth. */

@@ -4,8 +4,13 @@ import { ToolError } from '../../actors/plugin/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { fileFailure } from './failures.js'
 import { joinPath } from './paths.js'
-import type { Page } from './read.js'
 import type { Target } from './targets.js'
+
+export interface Page {
+  /** First entry, 1-based. */
+  readonly offset: number
+  readonly limit: number
+}
 
 export async function listDirectory(files: NativeHost['effects']['files'], target: Target, { offset, limit }: Page): Promise<ToolResult> {
   const entries = await files.readDirectory(target.path).catch((error: unknown) => {

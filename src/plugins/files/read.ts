@@ -6,7 +6,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import { toBase64 } from './changes.js'
 import { fileFailure } from './failures.js'
 import { collectLines, type LineWindow } from './line-window.js'
-import { listDirectory } from './listing.js'
+import { listDirectory, type Page } from './listing.js'
 import { isMedia, type MediaType, mediaTypeOf } from './media.js'
 import { missingFile } from './missing.js'
 import { nestedInstructions } from './nested.js'
@@ -27,11 +27,6 @@ const DESCRIPTION = `Reads a file or lists a directory.
 - Text comes with line numbers ("12: text"), at most ${LIMITS.tools.readLines} lines or 50 KiB at a time; continue with offset. Lines over ${LIMITS.tools.lineLength} characters are cut.
 - Images (jpg, png, gif, webp) and PDF files are shown to you. Other binary files are refused.
 - A directory is listed with one entry per line; directories end with "/".`
-
-export interface Page {
-  readonly offset: number
-  readonly limit: number
-}
 
 export type ReadHost = Pick<NativeHost, 'instructions'> & { readonly effects: Pick<NativeHost['effects'], 'files'> }
 

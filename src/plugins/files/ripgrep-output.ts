@@ -3,7 +3,7 @@ import type { FoundFile, FoundLine } from './search.js'
 import { MAX_LINES_PER_FILE } from './search.js'
 
 /** Longest message that is read; a longer one, a line of millions of characters, is dropped. */
-const MAX_MESSAGE = 4 * 1024 * 1024
+const MAX_MESSAGE = 2 * 1024 * 1024
 
 interface Text {
   readonly text?: string

@@ -3,7 +3,8 @@
  * configuration are not read, so that what a workspace contains does not decide what is found.
  */
 import type { NativeHost } from '../../actors/plugin/native.js'
-import { normaliseGlob } from './globs.js'
+import { escapeRegex, normaliseGlob } from './globs.js'
+import { leavesGroup } from './regex/syntax.js'
 import { parseRipgrep } from './ripgrep-output.js'
 import { excludedGlobs, MAX_MATCHES, MAX_PATHS, type SearchEngine, type TextQuery, type Tree } from './search.js'
 
@@ -36,6 +37,8 @@ export function ripgrepEngine(program: string, { processes, childEnv }: Host): S
     name: 'ripgrep',
 
     async findText(tree, query) {
+      if (query.syntax === 'regex' && query.patterns.some(leavesGroup))
+        return { status: 'invalid', message: 'a ")" in the expression has no "("' }
       const output = parseRipgrep()
       const result = await run(tree, ['--json', ...queryArguments(query), ...globArguments(tree)], (text) => {
         output.push(text)
@@ -71,11 +74,15 @@ export function ripgrepEngine(program: string, { processes, childEnv }: Host): S
 function queryArguments(query: TextQuery): string[] {
   return [
     '--crlf',
-    ...(query.syntax === 'plain' ? ['--fixed-strings'] : []),
     query.caseSensitive ? '--case-sensitive' : '--ignore-case',
     `--context=${query.context}`,
-    ...query.patterns.flatMap((pattern) => ['-e', pattern]),
+    ...query.patterns.flatMap((pattern) => ['-e', wholeRest(query.syntax === 'plain' ? escapeRegex(pattern) : pattern)]),
   ]
+}
+
+/** Matches up to the end of the line: every match is reported with its place, and one for each line is enough. */
+function wholeRest(pattern: string): string {
+  return `(?:${pattern}).*`
 }
 
 /** Later globs win, so exclusions come last. */

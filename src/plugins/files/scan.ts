@@ -31,7 +31,9 @@ export function scanEngine({ files, clock }: Host): SearchEngine {
       due: () => clock.monotonic() - paused > STRETCH_MS,
       async pause() {
         tree.signal.throwIfAborted()
-        await files.readDirectory(tree.root).catch(() => [])
+        await new Promise<void>((resolve) => {
+          clock.setTimeout(resolve, 0)
+        })
         paused = clock.monotonic()
       },
     }

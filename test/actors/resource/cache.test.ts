@@ -107,13 +107,13 @@ describe('the cache of configuration', () => {
     workspace.effects.files.read = async (path, maxBytes, options) => {
       const bytes = await real(path, maxBytes, options)
       if (fresh === undefined) {
-        workspace.write('work/svc.jsonc', { username: 'two' })
+        workspace.write('config/config.json', { variant: 'late' })
         fresh = workspace.load()
       }
       return bytes
     }
-    await workspace.load()
-    expect(await fresh).toEqual({ username: 'two' })
+    expect(await workspace.load()).toEqual({ username: 'one' })
+    expect(await fresh).toEqual({ username: 'one', variant: 'late' })
   })
 
   it('forgets the directories that were used longest ago', async () => {

@@ -122,6 +122,14 @@ describe('configuration layers', () => {
     expect(await workspace.load()).toEqual({ username: 'home' })
   })
 
+  it('does not let a link in a workspace take a directory of the installation away', async () => {
+    const workspace = createWorkspace()
+    workspace.write('config/mcp.json', { files: { command: ['server'] } })
+    symlinkSync(workspace.at('config'), workspace.at('work/.svc'))
+    expect(await workspace.load()).toEqual({ mcp: { files: { command: ['server'] } } })
+    expect(await workspace.messages()).toEqual([])
+  })
+
   it('has no project layer for the directory that stands for the installation', async () => {
     const workspace = createWorkspace()
     workspace.write('config/config.json', { username: 'installation' })

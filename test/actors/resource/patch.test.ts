@@ -173,7 +173,10 @@ describe('a patch is refused', () => {
     const workspace = createWorkspace()
     workspace.write('work/real/config.json', '{}')
     symlinkSync(workspace.at(link === 'work/.svc' ? 'work/real' : 'work/real/config.json'), workspace.at(link))
-    await expect(patch(workspace, { username: 'me' })).rejects.toMatchObject({ code: 'request.unprocessable' })
+    await expect(patch(workspace, { username: 'me' })).rejects.toMatchObject({
+      code: 'request.unprocessable',
+      message: containing('not written through links'),
+    })
     expect(read(workspace, 'work/real/config.json')).toBe('{}')
   })
 

@@ -39,6 +39,17 @@ export function parseRegex(pattern: string, flags: Flags): Node {
   return node
 }
 
+/** Whether the pattern closes a group it did not open, so that it would mean something else inside another pattern. */
+export function leavesGroup(pattern: string): boolean {
+  const reader = createReader(pattern)
+  try {
+    parseChoice({ reader, flags: { ignoreCase: false, dotAll: false }, depth: 0 })
+    return !reader.done()
+  } catch {
+    return false
+  }
+}
+
 function parseChoice(scope: Scope): Node {
   const items = [parseSequence(scope)]
   while (scope.reader.accept('|')) items.push(parseSequence(scope))

@@ -1,0 +1,153 @@
+/** The built program as a server: started on a free port, spoken to over HTTP, ended in every way a process can end. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import type { Message } from '../../src/protocol/message.js'
+import type { Session, SessionStatus } from '../../src/protocol/session.js'
+import type { Place } from './place.js'
+import { descendants, isRunning, mentioning, untilNone } from './processes.js'
+import { openStream, type Stream, type StreamQuery } from './stream.js'
+
+export const PROGRAM = process.env['SVC_TEST_PROGRAM'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const START_DEADLINE = 15_000
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The parsed body; undefined when there is none. */
+  readonly body: unknown
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Server {
+  readonly url: string
+  readonly pid: number
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  stderr(): string
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** `GET` that must answer 200. */
+  get<T>(path: string): Promise<T>
+  createSession(body?: object): Promise<Session>
+  /** Submits a prompt that must be admitted. */
+  prompt(sessionId: string, body: object, mode?: 'prompt' | 'prompt-async'): Promise<void>
+  messages(sessionId: string): Promise<Message[]>
+  statuses(): Promise<Record<string, SessionStatus>>
+  stream(query?: StreamQuery): Promise<Stream>
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves when the process is gone. */
+  stop(): Promise<Ended>
+}
+
+/** Starts `svc serve` in a place; rejects with what it printed when it does not begin to listen. */
+export async function startServer(place: Place, env: Readonly<Record<string, string>> = {}): Promise<Server> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'], {
+    cwd: place.root,
+    env: { ...place.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
+  const url = await new Promise<string>((resolve, reject) => {
+    let stdout = ''
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(`the server did not start in time: ${stderr}`))
+    }, START_DEADLINE)
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+      const match = /^svc agent listening on (http:\/\/\S+)$/m.exec(stdout)
+      if (match?.[1] === undefined) return
+      clearTimeout(timer)
+      resolve(match[1])
+    })
+    void ended.then(({ code }) => {
+      clearTimeout(timer)
+      reject(new Error(`the server ended with code ${code}: ${stderr}`))
+    })
+  })
+  const token = env['SVC_AGENT_TOKEN']
+  const identity: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+
+  async function call(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const raw = typeof body === 'string' || body instanceof Uint8Array
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { 'x-svc-directory': place.repo, ...identity, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') === true
+    return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined }
+  }
+
+  async function get<T>(path: string): Promise<T> {
+    const answer = await call('GET', path)
+    expect(answer.status, `GET ${path}: ${answer.text}`).toBe(200)
+    return answer.body as T
+  }
+
+  return {
+    url,
+    pid: child.pid ?? 0,
+    child,
+    ended,
+    stderr: () => stderr,
+    call,
+    get,
+    async createSession(body = {}) {
+      const answer = await call('POST', '/v2/sessions', body)
+      expect(answer.status, answer.text).toBe(200)
+      return answer.body as Session
+    },
+    async prompt(sessionId, body, mode = 'prompt') {
+      const answer = await call('POST', `/v2/sessions/${sessionId}/${mode}`, body)
+      expect(answer.status, answer.text).toBe(204)
+    },
+    messages: (sessionId) => get<Message[]>(`/v2/sessions/${sessionId}/context`),
+    statuses: () => get<Record<string, SessionStatus>>('/v2/sessions/status'),
+    stream: (query) => openStream(url, query, identity),
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** A place with its servers. `close` ends what is left, and fails when anything of it survives its server. */
+export interface Scene {
+  readonly place: Place
+  start(env?: Readonly<Record<string, string>>): Promise<Server>
+  close(): Promise<void>
+}
+
+export function openScene(place: Place): Scene {
+  const servers: Server[] = []
+  return {
+    place,
+    async start(env) {
+      const server = await startServer(place, env)
+      servers.push(server)
+      return server
+    },
+    async close() {
+      const theirs = servers.flatMap(({ pid }) => descendants(pid))
+      await Promise.all(servers.map((server) => server.kill()))
+      const left = await untilNone(() => [...theirs.filter(isRunning), ...mentioning(place.root)], 3000)
+      place.remove()
+      expect(left).toEqual([])
+    },
+  }
+}

@@ -36,10 +36,13 @@ export function createProtectedFiles({ configDirectory, stateDirectory, home, en
     ...HOME_DIRECTORIES.map((name) => [`${home}/${name}`, 'credentials or start-up files'] as const),
   ]
   const folded = roots.map(([root, reason]) => [root.toLowerCase(), reason] as const)
+  /** Whole outputs of tools, which the model is told to read. */
+  const outputs = `${stateDirectory}/tool-output`.toLowerCase()
   const files = new Set([...HOME_FILES].map((name) => `${home}/${name}`.toLowerCase()))
   return {
     reason(canonicalPath) {
       const path = canonicalPath.toLowerCase()
+      if (isWithin(outputs, path)) return undefined
       if (files.has(path)) return 'a start-up or credential file'
       return folded.find(([root]) => isWithin(root, path))?.[1] ?? WORKSPACE.find(([pattern]) => pattern.test(path))?.[1]
     },

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** Entry of the program: reads the arguments and loads only the command that was asked for. */
 import { readArguments } from './arguments.js'
 import { failureText } from './failure.js'

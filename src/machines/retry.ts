@@ -13,6 +13,19 @@ export const RETRY_POLICY: RetryPolicy = {
   maxMs: LIMITS.run.retryMax,
 }
 
+/** The policy with what the installation overrides; a value that is no whole number of at least 0 is ignored. */
+export function retryPolicyOf(env: Readonly<Record<string, string | undefined>>): RetryPolicy {
+  const read = (name: string, fallback: number) => {
+    const text = env[name]
+    return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : fallback
+  }
+  return {
+    retries: read('SVC_AGENT_PROVIDER_MAX_RETRIES', RETRY_POLICY.retries),
+    initialMs: read('SVC_AGENT_PROVIDER_RETRY_INITIAL_MS', RETRY_POLICY.initialMs),
+    maxMs: read('SVC_AGENT_PROVIDER_RETRY_MAX_MS', RETRY_POLICY.maxMs),
+  }
+}
+
 export interface StepFailure {
   readonly code: string
   readonly message: string

@@ -8,10 +8,13 @@
 import { assign, sendTo, setup } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
 import { requiredPromise } from './required.js'
+import { RETRY_POLICY, type RetryPolicy } from './retry.js'
 import { type RunInput, runMachine } from './run.machine.js'
 
 export interface SessionInput {
   readonly sessionId: string
+  /** How failed steps are repeated; the default policy when absent. */
+  readonly policy?: RetryPolicy
 }
 
 /** What looking found: nothing, something that needed no run, or a claimed run. */
@@ -19,6 +22,7 @@ export type Work = { readonly kind: 'none' } | { readonly kind: 'settled' } | { 
 
 interface SessionContext {
   readonly sessionId: string
+  readonly policy: RetryPolicy
   readonly runId: string | undefined
   /** An abort that arrived while a run was being claimed. */
   readonly abortPending: boolean
@@ -57,7 +61,14 @@ export const sessionMachine = setup({
   delays: { idleMemory: LIMITS.sessions.idleMemory },
 }).createMachine({
   id: 'session',
-  context: ({ input }) => ({ sessionId: input.sessionId, runId: undefined, abortPending: false, wakePending: false, stopping: false }),
+  context: ({ input }) => ({
+    sessionId: input.sessionId,
+    policy: input.policy ?? RETRY_POLICY,
+    runId: undefined,
+    abortPending: false,
+    wakePending: false,
+    stopping: false,
+  }),
   initial: 'looking',
   states: {
     idle: {
@@ -101,6 +112,7 @@ export const sessionMachine = setup({
         input: ({ context }): RunInput => ({
           sessionId: context.sessionId,
           runId: context.runId ?? '',
+          policy: context.policy,
           aborted: context.abortPending || context.stopping,
         }),
         onDone: [{ guard: 'isStopping', target: 'stopped' }, { target: 'looking' }],

@@ -31,7 +31,10 @@ describe('the first prompt', () => {
       expect(textOf(message)).not.toBe('')
       expect(deltasOf(stream.events, message.info.id)).toBe(textOf(message))
       const end = message.parts.at(-1)
-      expect(end).toMatchObject({ type: 'step-finish', tokens: { input: expect.any(Number) as number, output: expect.any(Number) as number } })
+      expect(end).toMatchObject({
+        type: 'step-finish',
+        tokens: { input: expect.any(Number) as number, output: expect.any(Number) as number },
+      })
     }
     expect(textOf(messages[2])).toContain('one line of text')
     expect(unfinished(messages)).toEqual([])

@@ -33,6 +33,7 @@ export interface Server {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
   /** `GET` that must answer 200. */
   get<T>(path: string): Promise<T>
+  /** With a title, so that the model is not asked for one. */
   createSession(body?: object): Promise<Session>
   /** Submits a prompt that must be admitted. */
   prompt(sessionId: string, body: object, mode?: 'prompt' | 'prompt-async'): Promise<void>
@@ -80,7 +81,12 @@ export async function startServer(place: Place, env: Readonly<Record<string, str
     const raw = typeof body === 'string' || body instanceof Uint8Array
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { 'x-svc-directory': place.repo, ...identity, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        'x-svc-directory': place.repo,
+        ...identity,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(20_000),
     })
@@ -104,7 +110,7 @@ export async function startServer(place: Place, env: Readonly<Record<string, str
     call,
     get,
     async createSession(body = {}) {
-      const answer = await call('POST', '/v2/sessions', body)
+      const answer = await call('POST', '/v2/sessions', { title: 'a test', ...body })
       expect(answer.status, answer.text).toBe(200)
       return answer.body as Session
     },

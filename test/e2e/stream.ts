@@ -82,10 +82,7 @@ export async function openStream(url: string, query: StreamQuery = {}, headers: 
     events,
     waitFor,
     idle: (sessionId, from) =>
-      waitFor(
-        (event) => event.type === 'session.status' && event.data.sessionID === sessionId && event.data.status.type === 'idle',
-        from,
-      ),
+      waitFor((event) => event.type === 'session.status' && event.data.sessionID === sessionId && event.data.status.type === 'idle', from),
     close: () => controller.abort(),
     ended,
   }

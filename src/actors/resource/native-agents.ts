@@ -19,7 +19,8 @@ export const DEFAULT_AGENT = 'build'
 
 /** Built-in agents by key. */
 export function nativeAgents(places: Places): Readonly<Record<string, NativeAgent>> {
-  const outside = { external_directory: { '*': 'ask', ...Object.fromEntries(places.temporary.map((path) => [`${path}/*`, 'allow'])) } }
+  const readable = [...places.temporary.map((path) => `${path}/*`), `${places.state}/tool-output/*`]
+  const outside = { external_directory: { '*': 'ask', ...Object.fromEntries(readable.map((pattern) => [pattern, 'allow'])) } }
   const reading = { read: { '*': 'allow', '*.env': 'ask', '*.env.*': 'ask', '*.env.example': 'allow' } }
   const build = { '*': 'allow', doom_loop: 'ask', question: 'allow', plan_enter: 'allow', plan_exit: 'deny', ...reading, ...outside }
   const plans = { '*': 'ask', '.svc/plans/*.md': 'allow', [`${places.state}/plans/*.md`]: 'allow' }

@@ -6,6 +6,7 @@
  * I2 Every session actor is the root of a system of its own, so that a crash ends that session alone.
  */
 import { type ActorRefFrom, createActor, type InspectionEvent } from 'xstate'
+import { retryPolicyOf } from '../../machines/retry.js'
 import { type Effects, machineClock } from '../effects.js'
 import type { sessionLogic } from './session.actor.js'
 
@@ -22,13 +23,14 @@ export interface SessionSupervisor {
 }
 
 export function superviseSessions(deps: {
-  effects: Pick<Effects, 'clock' | 'log'>
+  effects: Pick<Effects, 'clock' | 'env' | 'log'>
   logic: ReturnType<typeof sessionLogic>
   onAsleep(sessionId: string): void
   inspect?: (event: InspectionEvent) => void
 }): SessionSupervisor {
   const { effects, logic } = deps
   const clock = machineClock(effects.clock)
+  const policy = retryPolicyOf(effects.env)
   const inspection = deps.inspect === undefined ? {} : { inspect: deps.inspect }
   const actors = new Map<string, ActorRefFrom<typeof logic>>()
   let stopping = false
@@ -42,7 +44,7 @@ export function superviseSessions(deps: {
   }
 
   function start(sessionId: string): void {
-    const ref = createActor(logic, { id: `session:${sessionId}`, input: { sessionId }, clock, ...inspection })
+    const ref = createActor(logic, { id: `session:${sessionId}`, input: { sessionId, policy }, clock, ...inspection })
     actors.set(sessionId, ref)
     ref.subscribe({
       complete: () => gone(sessionId, ref),

@@ -22,7 +22,8 @@ export function decodeAnsi(inside: string): string | undefined {
   let certain = true
   const text = inside.replaceAll(ESCAPE, (whole, hex, short, long, octal, control, simple) => {
     const digits: unknown = hex ?? short ?? long
-    const code = typeof digits === 'string' ? Number.parseInt(digits, 16) : typeof octal === 'string' ? Number.parseInt(octal, 8) : undefined
+    const code =
+      typeof digits === 'string' ? Number.parseInt(digits, 16) : typeof octal === 'string' ? Number.parseInt(octal, 8) : undefined
     if (code !== undefined) {
       const isByte = typeof hex === 'string' || typeof octal === 'string'
       if (code === 0 || (isByte && code > 0x7f) || code > 0x10_ffff || (code >= 0xd800 && code <= 0xdfff)) certain = false

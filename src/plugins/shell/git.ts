@@ -7,9 +7,11 @@ export interface GitUse {
   readonly configures: 'repository' | 'user' | undefined
 }
 
-const HARMLESS_KEYS = /^(?:user|color|advice|init|column|log|diff\.(?:noprefix|mnemonicprefix|renames)|core\.(?:quotepath|autocrlf)|commit\.gpgsign|pull|push|safe|gc|http\.\w+timeout)\b/i
+const HARMLESS_KEYS =
+  /^(?:user|color|advice|init|column|log|diff\.(?:noprefix|mnemonicprefix|renames)|core\.(?:quotepath|autocrlf)|commit\.gpgsign|pull|push|safe|gc|http\.\w+timeout)\b/i
 const RUNNERS = /^(?:filter-branch|difftool|mergetool|instaweb|gui|gitk|daemon|send-email|hook|citool)$/
-const PROGRAM_OPTIONS = /^(?:--upload-pack|--receive-pack|--exec|--exec-path=|--config-env|--template|--open-files-in-pager|--ext-diff|--textconv|--extcmd|--tool)/
+const PROGRAM_OPTIONS =
+  /^(?:--upload-pack|--receive-pack|--exec|--exec-path=|--config-env|--template|--open-files-in-pager|--ext-diff|--textconv|--extcmd|--tool)/
 const READS_CONFIG = /^(?:--get|--list$|-l$|get$|list$|--show|--name-only$)/
 const WRITES_CONFIG = /^(?:--add|--unset|--replace|--edit|-e$|--remove|--rename|set$|unset$|edit$|rename|remove)/
 
@@ -32,7 +34,10 @@ export function gitUse(args: readonly Word[]): GitUse {
   if (args[at]?.dynamic === true) reasons.push('git: the command is only known when it runs')
   if (RUNNERS.test(command) || runsProgram(command, rest)) reasons.push(`git ${command}: it starts programs that are named elsewhere`)
   if (rest.some((text) => PROGRAM_OPTIONS.test(text) || /^\w*::/.test(text))) reasons.push('git: an option or address names a program')
-  return { reasons, configures: command === 'config' && changesConfig(rest) ? (rest.includes('--global') ? 'user' : 'repository') : undefined }
+  return {
+    reasons,
+    configures: command === 'config' && changesConfig(rest) ? (rest.includes('--global') ? 'user' : 'repository') : undefined,
+  }
 }
 
 function runsProgram(command: string, rest: readonly string[]): boolean {

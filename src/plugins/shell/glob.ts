@@ -72,7 +72,8 @@ function matchPieces(pieces: readonly (readonly string[])[], name: readonly stri
   const last = pieces.length - 1
   let at = 0
   for (const [index, piece] of pieces.entries()) {
-    const fits = (start: number) => piece.every((character, offset) => start + offset < name.length && (character === '' || character === name[start + offset]))
+    const fits = (start: number) =>
+      piece.every((character, offset) => start + offset < name.length && (character === '' || character === name[start + offset]))
     let start = index === last && last > 0 ? Math.max(name.length - piece.length, at) : at
     if (index > 0 && index < last) while (start < name.length && !fits(start)) start += 1
     if (!fits(start)) return false

@@ -16,7 +16,14 @@ const CONTINUATION = /\\\n/g
 const EVALUATING = new Set(['expansion', 'arithmetic_expansion', 'subscript', 'heredoc_body', 'string', 'c_style_for_statement'])
 const STRUCTURE = new Set(['program', 'command_substitution', 'process_substitution', 'subshell'])
 /** Nodes that end at a newline. */
-const ONE_LINE = new Set(['command', 'declaration_command', 'unset_command', 'redirected_statement', 'variable_assignments', 'file_redirect'])
+const ONE_LINE = new Set([
+  'command',
+  'declaration_command',
+  'unset_command',
+  'redirected_statement',
+  'variable_assignments',
+  'file_redirect',
+])
 /** Nodes whose parts are separate words. */
 const SPACED = new Set([
   'command',
@@ -62,7 +69,9 @@ function inspectNode(node: ShellNode, source: string, ancestors: readonly string
       return undefined
     case 'raw_string':
     case 'ansi_c_string':
-      return ancestors.some((type) => EVALUATING.has(type)) && holdsSubstitution(node.text) ? 'quoted text that may still be expanded' : undefined
+      return ancestors.some((type) => EVALUATING.has(type)) && holdsSubstitution(node.text)
+        ? 'quoted text that may still be expanded'
+        : undefined
     case 'command_substitution':
       return inspectBackticks(node) ?? inspectGaps(node, source)
     case 'string':
@@ -73,7 +82,8 @@ function inspectNode(node: ShellNode, source: string, ancestors: readonly string
 }
 
 function inspectLeaf(node: ShellNode, source: string, ancestors: readonly string[]): string | undefined {
-  if (node.text.endsWith('$') && /['"]/.test(source.charAt(node.end)) && ancestors.at(-1) !== 'string') return 'quoting that is read in more than one way'
+  if (node.text.endsWith('$') && /['"]/.test(source.charAt(node.end)) && ancestors.at(-1) !== 'string')
+    return 'quoting that is read in more than one way'
   if (!node.named) return undefined
   if (hasActiveOpener(source, node.start, node.end)) return 'a substitution that the analysis does not see'
   if (node.type !== 'word' || ancestors.includes('expansion')) return undefined
@@ -86,7 +96,8 @@ function inspectGaps(node: ShellNode, source: string): string | undefined {
   for (const next of [...node.children, undefined]) {
     const gap = source.slice(at, next?.start ?? node.end)
     const rest = gap.replaceAll(CONTINUATION, '').replace(next?.type === 'heredoc_redirect' ? DROPPED_DASH : '', '')
-    if (ONE_LINE.has(node.type) && next?.type !== 'heredoc_redirect' && rest.includes('\n')) return 'a command that goes on after the end of its line'
+    if (ONE_LINE.has(node.type) && next?.type !== 'heredoc_redirect' && rest.includes('\n'))
+      return 'a command that goes on after the end of its line'
     if (!BLANK.test(rest)) return `text the analysis skips: ${gap.trim()}`
     if (rest !== gap && rest === '') return 'a line continued inside a word'
     at = next?.end ?? at
@@ -100,7 +111,8 @@ function inspectAdjacent(node: ShellNode): string | undefined {
   for (const [index, child] of node.children.entries()) {
     const next = node.children[index + 1]
     if (next === undefined || next.start !== child.end || !child.named || !next.named) continue
-    if (!next.type.endsWith('_redirect') || startsWithDescriptor(next)) return `two words without a blank between them: ${child.text}${next.text}`
+    if (!next.type.endsWith('_redirect') || startsWithDescriptor(next))
+      return `two words without a blank between them: ${child.text}${next.text}`
   }
   return undefined
 }
@@ -133,7 +145,8 @@ function inspectInert(
 ): string | undefined {
   let at = start
   for (const stop of [...active.map((child) => [child.start, child.end] as const), [end, end] as const]) {
-    if (hasActiveOpener(source, at, stop[0]) || (quote && hasUnescaped(source, at, stop[0], '"'))) return 'a substitution that the analysis does not see'
+    if (hasActiveOpener(source, at, stop[0]) || (quote && hasUnescaped(source, at, stop[0], '"')))
+      return 'a substitution that the analysis does not see'
     at = stop[1]
   }
   return undefined

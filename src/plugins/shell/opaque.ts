@@ -12,19 +12,25 @@ const always = (reason: string): Reason => {
 
 const ELSEWHERE = 'it starts programs in a way that is not analysed'
 const SAFE_SHOPT = /^(?:nullglob|failglob|globstar|inherit_errexit|nocasematch|-[su])$/
-const SAFE_SET = /^(?:--|[-+][abefhmnuvxCET]*|pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose|errtrace|functrace|-[abefhmnuvxCET]*o)$/
+const SAFE_SET =
+  /^(?:--|[-+][abefhmnuvxCET]*|pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose|errtrace|functrace|-[abefhmnuvxCET]*o)$/
 
 const OPAQUE: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ...each('. source', always('it runs a file in the shell itself')),
   ...each('enable fc bind complete compgen compopt', always('it changes or replays what the shell runs')),
   ...each('ssh slogin mosh', always('it runs a command on another machine')),
-  ...each('parallel script su chroot unshare nsenter systemd-run at batch crontab expect strace ltrace flock screen tmux runuser pkexec', always(ELSEWHERE)),
+  ...each(
+    'parallel script su chroot unshare nsenter systemd-run at batch crontab expect strace ltrace flock screen tmux runuser pkexec',
+    always(ELSEWHERE),
+  ),
   ...each('vi vim nvim ed ex emacs nano view sudoedit gdb lldb', always('it is an interactive program that runs commands')),
   ['alias', (args) => (args.some((word) => word.dynamic || word.text.includes('=')) ? 'it defines an alias' : undefined)],
   ['hash', (args) => (args.length > 0 ? 'it changes where programs are found' : undefined)],
   ['shopt', (args) => (args.every((word) => SAFE_SHOPT.test(word.text)) ? undefined : 'it changes how the shell reads commands')],
   ['set', (args) => (safeSet(args) ? undefined : 'it changes how the shell reads commands')],
-  ...each('mapfile readarray', (args) => (hasOption(splitArguments(args).options, 'C') ? 'it names a command to call back' : decisiveNames(args))),
+  ...each('mapfile readarray', (args) =>
+    hasOption(splitArguments(args).options, 'C') ? 'it names a command to call back' : decisiveNames(args),
+  ),
   ...each('read printf getopts declare local export readonly typeset unset', decisiveNames),
   ...each('tar gtar bsdtar', tarReason),
   ...each('rsync', (args) => optionReason(args, 'e', '--rsh', '--rsync-path')),
@@ -62,7 +68,15 @@ function safeSet(args: readonly Word[]): boolean {
 
 function tarReason(args: readonly Word[]): string | undefined {
   const bundle = /^[A-Za-z]+$/.test(args[0]?.text ?? '') ? (args[0]?.text ?? '') : ''
-  const longs = ['--to-command', '--checkpoint-action', '--use-compress-program', '--rsh-command', '--rmt-command', '--info-script', '--new-volume-script']
+  const longs = [
+    '--to-command',
+    '--checkpoint-action',
+    '--use-compress-program',
+    '--rsh-command',
+    '--rmt-command',
+    '--info-script',
+    '--new-volume-script',
+  ]
   if (/[IFP]/.test(bundle)) return 'an option names another program or absolute paths'
   return optionReason(args, 'IFP', ...longs, '--absolute-names')
 }

@@ -4,7 +4,8 @@ import { literalOf, type Word } from './word.js'
 const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'rbash', 'ksh', 'mksh'])
 /** Their grammar is another one. */
 const OTHER_SHELLS = new Set(['zsh', 'fish', 'csh', 'tcsh', 'nu', 'pwsh', 'xonsh', 'elvish'])
-const INTERPRETERS = /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh|Rscript|R|osascript|guile|irb|ipython|tsx|ts-node|psql|sqlite3|mysql)$/
+const INTERPRETERS =
+  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh|Rscript|R|osascript|guile|irb|ipython|tsx|ts-node|psql|sqlite3|mysql)$/
 const INFORMATION = /^--(?:version|help)$/
 const PLAIN_LONG = new Set(['--login', '--norc', '--noprofile', '--posix', '--noediting', '--restricted'])
 
@@ -49,6 +50,8 @@ export function shellUse(program: string, args: readonly Word[]): ShellUse {
 /** Why an interpreter that is given data by the line runs that data, or undefined. */
 export function interpreterReason(program: string, args: readonly Word[], fed: boolean): string | undefined {
   if (!fed || !INTERPRETERS.test(program)) return undefined
-  const hasProgram = args.some((word) => word.text !== '-' && (!word.text.startsWith('-') || /^(?:-[a-zA-Z]*[cemprfV]|--\w)/.test(word.text)))
+  const hasProgram = args.some(
+    (word) => word.text !== '-' && (!word.text.startsWith('-') || /^(?:-[a-zA-Z]*[cemprfV]|--\w)/.test(word.text)),
+  )
   return hasProgram && !args.some((word) => word.text === '-') ? undefined : `${program}: it runs program text from its input`
 }

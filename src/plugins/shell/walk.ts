@@ -98,7 +98,8 @@ async function walkDeclaration(walker: Walker, node: ShellNode, flow: Flow): Pro
   addSegment(walker.findings, [name ?? '', ...args])
   const reason = opaqueReason(name ?? '', words.slice(1))
   if (reason !== undefined) addReason(walker.findings, reason)
-  if (args.some((arg) => /^-\w*n/.test(arg)) && name !== 'unset' && name !== 'export') addReason(walker.findings, `${name}: it gives a variable a second name`)
+  if (args.some((arg) => /^-\w*n/.test(arg)) && name !== 'unset' && name !== 'export')
+    addReason(walker.findings, `${name}: it gives a variable a second name`)
   walker.findings.evaluates = true
   await walkParts(walker, node, flow)
 }
@@ -111,7 +112,8 @@ async function walkAssignment(walker: Walker, node: ShellNode, flow: Flow): Prom
   const text = operator === '+=' || word === undefined ? node.text : `${name}=${word.text}`
   checkAssignment(walker.findings, { text, pattern: '', dynamic: word?.dynamic === true || operator === '+=', evaluable: false })
   const subscript = /^(\w+)\[/.exec(name)?.[1]
-  if (subscript !== undefined && isDecisive(subscript, undefined)) addReason(walker.findings, `the variable ${subscript} decides which programs run`)
+  if (subscript !== undefined && isDecisive(subscript, undefined))
+    addReason(walker.findings, `the variable ${subscript} decides which programs run`)
   await walkParts(walker, node, { ...flow, certain: false })
 }
 
@@ -180,7 +182,8 @@ async function walkRedirected(walker: Walker, node: ShellNode, flow: Flow): Prom
     return walk(walker, { ...body, end: node.end, children: body.children.map((child) => (child === last ? inner : child)) }, flow)
   }
   const redirects = node.children.filter((child) => child !== body)
-  const fed = flow.fed || redirects.some((redirect) => /^(?:heredoc|herestring)_redirect$/.test(redirect.type) || redirect.text.includes('<('))
+  const fed =
+    flow.fed || redirects.some((redirect) => /^(?:heredoc|herestring)_redirect$/.test(redirect.type) || redirect.text.includes('<('))
   for (const redirect of redirects) await walk(walker, redirect, flow)
   if (body !== undefined) await walk(walker, body, { ...flow, fed })
 }
@@ -202,7 +205,8 @@ async function walkHeredoc(walker: Walker, node: ShellNode, flow: Flow): Promise
   for (const child of node.children) {
     if (WORDS.has(child.type) || child.type === 'simple_expansion') addReason(walker.findings, 'arguments after a here-document operator')
     const fed = child.type === 'pipeline' ? true : flow.fed
-    if (child.type === 'pipeline') for (const part of child.children) await walk(walker, part, { ...flow, certain: false, gates: false, fed })
+    if (child.type === 'pipeline')
+      for (const part of child.children) await walk(walker, part, { ...flow, certain: false, gates: false, fed })
     else await walk(walker, child, { ...flow, certain: false, gates: false })
   }
 }

@@ -65,6 +65,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       if (open !== undefined) throw new Error('commits do not nest: pass the change on instead')
       const records: BusRecord[] = []
       const afterwards: (() => void)[] = []
+      sequence.prepare()
       open = records
       const emit: Emit = (type, data) => {
         const record = stamp(type, data, sessionOf(data), JSON.stringify(data), true)
@@ -81,8 +82,11 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       try {
         const result = store.transact(durability, () => change({ emit, after: (run) => afterwards.push(run) }))
         open = undefined
-        for (const run of afterwards) run()
-        for (const record of records) bus.publish(record)
+        try {
+          for (const run of afterwards) run()
+        } finally {
+          for (const record of records) bus.publish(record)
+        }
         return result
       } finally {
         open = undefined

@@ -4,6 +4,8 @@ import type { Store } from '../store/store.js'
 
 export interface Sequence {
   next(): number
+  /** Reserves ahead, so that a transaction, inside which nothing can be reserved, does not run out of numbers. */
+  prepare(): void
   /** The highest number handed out so far. */
   last(): number
 }
@@ -13,13 +15,20 @@ export function createSequence(store: Pick<Store, 'reserveSequences'>): Sequence
   const size = LIMITS.store.sequenceBlock
   let next = store.reserveSequences(size)
   let end = next + size
+
+  function reserve(): void {
+    const first = store.reserveSequences(size)
+    if (first !== end) next = first
+    end = first + size
+  }
+
   return {
     next() {
-      if (next >= end) {
-        next = store.reserveSequences(size)
-        end = next + size
-      }
+      if (next >= end) reserve()
       return next++
+    },
+    prepare() {
+      if (end - next < size / 2) reserve()
     },
     last: () => next - 1,
   }

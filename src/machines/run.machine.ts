@@ -5,8 +5,10 @@
  *    or that it failed.
  * I2 A failed step is repeated only while none of its calls was started.
  * I3 After `abort.requested` the run ends within `abortDeadline` plus one commit.
+ * I4 A run whose end could not be recorded ends as `unrecorded`; whoever started it records the end later.
  */
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, sendTo, setup } from 'xstate'
+import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
 import { requiredCallback, requiredPromise } from './required.js'
 import { mayRetry, RETRY_POLICY, type RetryPolicy, retryDelay, type StepFailure } from './retry.js'
@@ -21,7 +23,7 @@ export interface RunInput {
 }
 
 export interface RunOutput {
-  readonly end: 'finished' | 'failed' | 'aborted'
+  readonly end: 'finished' | 'failed' | 'aborted' | 'unrecorded'
 }
 
 interface RunContext {
@@ -51,6 +53,10 @@ type RunEvent =
 const CALL = 'call:'
 
 const FAULT: StepFailure = { code: 'server.internal', message: 'The step could not be carried out.', retryable: false }
+
+function faultOf(error: unknown): StepFailure {
+  return error instanceof SvcError ? { code: error.code, message: error.message, retryable: false } : FAULT
+}
 
 export const runMachine = setup({
   types: { input: {} as RunInput, output: {} as RunOutput, context: {} as RunContext, events: {} as RunEvent },
@@ -82,7 +88,7 @@ export const runMachine = setup({
     beginStep: assign(({ context }) => ({ step: context.step + 1, attempt: 0, callsStarted: 0, failure: undefined })),
     noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
-    noteFault: assign({ failure: ({ context }) => context.failure ?? FAULT }),
+    noteFault: assign({ failure: ({ context }, { error }: { error: unknown }) => context.failure ?? faultOf(error) }),
     startCall: enqueueActions(({ context, enqueue }, callId: string) => {
       enqueue.spawnChild('toolCall', { id: `${CALL}${callId}`, input: { runId: context.runId, callId } })
       enqueue.assign({ active: [...context.active, callId], callsStarted: context.callsStarted + 1 })
@@ -147,7 +153,7 @@ export const runMachine = setup({
         src: 'prepare',
         input: ({ context }) => ({ runId: context.runId, step: context.step }),
         onDone: { target: 'generating' },
-        onError: { target: 'failing', actions: 'noteFault' },
+        onError: { target: 'failing', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: { 'abort.requested': { target: 'aborting' } },
     },
@@ -157,7 +163,7 @@ export const runMachine = setup({
         id: 'generate',
         src: 'generate',
         input: ({ context }) => ({ runId: context.runId, attempt: context.attempt }),
-        onError: { target: 'failing', actions: 'noteFault' },
+        onError: { target: 'failing', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: {
         'tool.called': [
@@ -189,7 +195,7 @@ export const runMachine = setup({
           { guard: { type: 'followUp', params: ({ event }) => event.output }, target: 'starting' },
           { target: 'finished', actions: { type: 'endAs', params: 'finished' } },
         ],
-        onError: { target: 'failing', actions: 'noteFault' },
+        onError: { target: 'failing', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: { 'abort.requested': { actions: 'abortCalls' } },
     },
@@ -216,7 +222,7 @@ export const runMachine = setup({
         src: 'recordFailure',
         input: ({ context }) => ({ runId: context.runId, failure: context.failure ?? FAULT }),
         onDone: { target: 'failed' },
-        onError: { target: 'failed' },
+        onError: { target: 'failed', actions: { type: 'endAs', params: 'unrecorded' } },
       },
     },
     aborting: {
@@ -230,7 +236,7 @@ export const runMachine = setup({
         src: 'recordAbort',
         input: ({ context }) => ({ runId: context.runId }),
         onDone: { target: 'aborted', actions: { type: 'endAs', params: 'aborted' } },
-        onError: { target: 'failed' },
+        onError: { target: 'failed', actions: { type: 'endAs', params: 'unrecorded' } },
       },
     },
     finished: { type: 'final' },

@@ -4,12 +4,14 @@
  * I1 At most one run at a time; the next is claimed only after the one before has ended.
  * I2 `woken` carries no content: a lost or doubled wake does no harm, because looking reads the queue.
  * I3 An idle session leaves memory after `idleMemory`; its rows rebuild it on the next wake.
+ * I4 While the store cannot be written the session pauses, longer each time, and tries again: a run's end is
+ *    recorded and queued prompts are claimed as soon as that is possible.
  */
-import { assign, sendTo, setup } from 'xstate'
+import { assign, not, sendTo, setup } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
 import { requiredPromise } from './required.js'
 import { RETRY_POLICY, type RetryPolicy } from './retry.js'
-import { type RunInput, runMachine } from './run.machine.js'
+import { type RunInput, type RunOutput, runMachine } from './run.machine.js'
 
 export interface SessionInput {
   readonly sessionId: string
@@ -28,6 +30,8 @@ interface SessionContext {
   readonly abortPending: boolean
   /** A wake that arrived while looking or running. */
   readonly wakePending: boolean
+  /** Failed attempts to look or to record in a row. */
+  readonly faults: number
   readonly stopping: boolean
 }
 
@@ -39,12 +43,14 @@ export const sessionMachine = setup({
     /** Claims the oldest queued prompt durably; afterwards nothing of it can run twice. */
     claimWork: requiredPromise<Work, { sessionId: string }>('claimWork'),
     run: runMachine,
-    /** Records a run whose actor crashed. */
+    /** Records the end of a run that crashed or whose end could not be recorded. */
     recordCrash: requiredPromise<void, { sessionId: string; runId: string | undefined }>('recordCrash'),
   },
   guards: {
     foundRun: (_, work: Work) => work.kind === 'run',
     foundNothing: (_, work: Work) => work.kind === 'none',
+    isUnrecorded: (_, output: RunOutput) => output.end === 'unrecorded',
+    hasRun: ({ context }) => context.runId !== undefined,
     isStopping: ({ context }) => context.stopping,
     isWakePending: ({ context }) => context.wakePending,
   },
@@ -56,9 +62,14 @@ export const sessionMachine = setup({
     noteStop: assign({ stopping: true }),
     noteRun: assign({ runId: (_, work: Work) => (work.kind === 'run' ? work.runId : undefined) }),
     clearRun: assign({ runId: undefined }),
+    countFault: assign({ faults: ({ context }) => context.faults + 1 }),
+    clearFaults: assign({ faults: 0 }),
     abortRun: sendTo('run', { type: 'abort.requested' }),
   },
-  delays: { idleMemory: LIMITS.sessions.idleMemory },
+  delays: {
+    idleMemory: LIMITS.sessions.idleMemory,
+    faultRetry: ({ context }) => Math.min(LIMITS.sessions.faultRetry * 2 ** (context.faults - 1), LIMITS.sessions.faultRetryMax),
+  },
 }).createMachine({
   id: 'session',
   context: ({ input }) => ({
@@ -67,6 +78,7 @@ export const sessionMachine = setup({
     runId: undefined,
     abortPending: false,
     wakePending: false,
+    faults: 0,
     stopping: false,
   }),
   initial: 'looking',
@@ -81,7 +93,7 @@ export const sessionMachine = setup({
       after: { idleMemory: { target: 'asleep' } },
     },
     looking: {
-      entry: ['clearWake', 'clearAbort'],
+      entry: ['clearWake', 'clearRun'],
       invoke: {
         id: 'claimWork',
         src: 'claimWork',
@@ -90,13 +102,17 @@ export const sessionMachine = setup({
           {
             guard: { type: 'foundRun', params: ({ event }) => event.output },
             target: 'running',
-            actions: { type: 'noteRun', params: ({ event }) => event.output },
+            actions: [{ type: 'noteRun', params: ({ event }) => event.output }, 'clearFaults'],
           },
-          { guard: { type: 'foundNothing', params: ({ event }) => event.output }, target: 'idle' },
+          {
+            guard: { type: 'foundNothing', params: ({ event }) => event.output },
+            target: 'idle',
+            actions: ['clearFaults', 'clearAbort'],
+          },
           { guard: 'isStopping', target: 'stopped' },
-          { target: 'looking', reenter: true },
+          { target: 'looking', reenter: true, actions: ['clearFaults', 'clearAbort'] },
         ],
-        onError: { target: 'recovering' },
+        onError: [{ guard: 'isStopping', target: 'stopped' }, { target: 'pausing' }],
       },
       on: {
         woken: { actions: 'noteWake' },
@@ -115,10 +131,14 @@ export const sessionMachine = setup({
           policy: context.policy,
           aborted: context.abortPending || context.stopping,
         }),
-        onDone: [{ guard: 'isStopping', target: 'stopped' }, { target: 'looking' }],
+        onDone: [
+          { guard: { type: 'isUnrecorded', params: ({ event }) => event.output }, target: 'recovering' },
+          { guard: 'isStopping', target: 'stopped' },
+          { target: 'looking' },
+        ],
         onError: { target: 'recovering' },
       },
-      exit: 'clearRun',
+      exit: 'clearAbort',
       on: {
         woken: { actions: 'noteWake' },
         'abort.requested': { actions: 'abortRun' },
@@ -130,10 +150,19 @@ export const sessionMachine = setup({
         id: 'recordCrash',
         src: 'recordCrash',
         input: ({ context }) => ({ sessionId: context.sessionId, runId: context.runId }),
-        onDone: { target: 'idle' },
-        onError: { target: 'idle' },
+        onDone: [{ guard: 'isStopping', target: 'stopped' }, { target: 'looking' }],
+        onError: [{ guard: 'isStopping', target: 'stopped' }, { target: 'pausing' }],
       },
-      on: { woken: { actions: 'noteWake' }, 'stop.requested': { actions: 'noteStop' } },
+      on: { 'stop.requested': { actions: 'noteStop' } },
+    },
+    pausing: {
+      entry: 'countFault',
+      after: { faultRetry: [{ guard: 'hasRun', target: 'recovering' }, { target: 'looking' }] },
+      on: {
+        woken: [{ guard: 'hasRun', target: 'recovering' }, { target: 'looking' }],
+        'abort.requested': { guard: not('hasRun'), actions: 'noteAbort' },
+        'stop.requested': { target: 'stopped' },
+      },
     },
     asleep: { type: 'final' },
     stopped: { type: 'final' },

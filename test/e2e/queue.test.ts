@@ -141,9 +141,11 @@ describe('prompts while a run is streaming', () => {
     const log = await again.stream({ since: 0 })
     await log.idle(sessionId)
     const messages = await again.messages(sessionId)
-    expect(lines(messages)).toEqual([
-      'user: first',
-      'assistant: wait ',
+    const [first, cutOff, ...others] = lines(messages)
+    expect(first).toBe('user: first')
+    // Text reaches its row within a second; what was streamed after that is lost with the process.
+    expect(['assistant: ', 'assistant: wait ']).toContain(cutOff)
+    expect(others).toEqual([
       'user: one',
       'assistant: re: one',
       'user: two',

@@ -30,6 +30,14 @@ export function rebuild(events: readonly AnyEvent[], sessionId: string): Message
   return [...messages.values()].map(({ info, parts }) => ({ info, parts: [...parts.values()] }))
 }
 
+/** Only what a later reader of the log is shown too: no deltas, no calls whose arguments are still arriving. */
+export function durable(events: readonly AnyEvent[]): AnyEvent[] {
+  return events.filter((event) => {
+    if (event.type === 'message.part.delta') return false
+    return event.type !== 'message.part.updated' || event.data.part.type !== 'tool' || event.data.part.state.status !== 'pending'
+  })
+}
+
 /** The stored part: events of user parts also say whose they are (sessions-events §4.9). */
 function plainPart(part: Part): Part {
   const { role: _role, author: _author, system: _system, ...stored } = part as Part & { role?: unknown; author?: unknown; system?: unknown }

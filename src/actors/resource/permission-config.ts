@@ -24,10 +24,14 @@ export function mergePermission(base: PermissionConfig, over: PermissionConfig):
 
 /**
  * The global map merged into an agent's own map. A bare `*` of the global map never replaces a native `*` deny:
- * it would unlock agents that may do nothing but what they list (subsystems b.7, q.4).
+ * it would unlock agents that may do nothing but what they list (subsystems b.7, q.4). A bare `*` allow also settles
+ * `doom_loop`, which is no access but a question to a person: who allows everything may not be there to answer.
  */
 export function mergeGlobalPermission(native: PermissionConfig, global: PermissionConfig): PermissionConfig {
-  if (native['*'] !== 'deny') return mergePermission(native, global)
+  if (native['*'] !== 'deny') {
+    const settled = global['*'] === 'allow' && native['doom_loop'] === 'ask' ? { ...native, doom_loop: 'allow' as const } : native
+    return mergePermission(settled, global)
+  }
   const { '*': _all, ...rest } = global
   return mergePermission(native, rest)
 }

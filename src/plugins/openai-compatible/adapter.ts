@@ -1,19 +1,22 @@
 /**
- * One model step over HTTP: sends the request, reads the event stream, ends on the provider's terminal signal.
- * It owns the connection of a step and its time limits; the protocol is `step.ts`, the request `request.ts`.
+ * One model step over the AI SDK: calls the model, reads its parts, ends on the provider's terminal signal.
+ * It owns the connection of a step and its time limits; the protocol is the SDK's (`sdk.ts`), what its parts mean `step.ts`.
  *
- * I1 Parts are pushed in the tick in which their bytes were read, and never after the promise has settled.
+ * I1 Parts are pushed as soon as they are read, and never after the promise has settled.
  * I2 Abort settles the promise at once and closes the connection; nothing waits for the peer.
  * I3 Only data breaks a silence: keep-alive comments do not.
  * I4 After the terminal signal the rest of the body is read for a moment, so that the connection can serve again.
  */
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { NativeHost, ProviderSettings } from '../../actors/plugin/native.js'
 import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../actors/provider/adapter.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { answerTooLarge, connectionError, type ErrorContext, statusError, streamFault } from './errors.js'
-import { readEvents, readStart } from './events.js'
-import { buildRequest } from './request.js'
+import { toCall } from './call.js'
+import { type Connection, createConnection } from './connection.js'
+import { answerTooLarge, connectionError, type ErrorContext, streamFault } from './errors.js'
+import type { ChatModels } from './sdk.js'
 import { createStep } from './step.js'
+import { vendorOf } from './vendors.js'
 import { createWatchdog } from './watchdog.js'
 
 export interface Timeouts {
@@ -24,28 +27,39 @@ export interface Timeouts {
 }
 
 export interface AdapterDeps {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'ids' | 'sha256'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256'>
   readonly timeouts: Timeouts
 }
 
-/** The adapter of one configured provider; it keeps no state between steps. */
+/** The adapter of one configured provider; it keeps its models between steps, and loads the SDK with the first. */
 export function createChatAdapter(settings: ProviderSettings, deps: AdapterDeps): ProviderAdapter {
-  return { generate: (request, push, signal) => generate({ settings, deps, request, push, signal }) }
+  let models: Promise<ChatModels> | undefined
+  const load = async () => {
+    const baseURL = addressOf(settings)
+    const { createChatModels } = await import('./sdk.js')
+    return createChatModels(settings, baseURL)
+  }
+  return {
+    generate: (request, push, signal) => generate({ settings, deps, models: () => (models ??= load()), request, push, signal }),
+  }
 }
 
-interface Exchange {
+interface Generation {
   readonly settings: ProviderSettings
   readonly deps: AdapterDeps
+  readonly models: () => Promise<ChatModels>
   readonly request: GenerateRequest
   readonly push: (part: StreamPart) => void
   readonly signal: AbortSignal
 }
 
-function generate({ settings, deps, request, push, signal }: Exchange): Promise<void> {
-  const { clock, ids } = deps.effects
+function generate({ settings, deps, models, request, push, signal }: Generation): Promise<void> {
+  const { clock, fetch, sha256 } = deps.effects
   const { providerId } = settings
   const context: ErrorContext = { providerId, secret: settings.apiKey(), now: () => clock.now() }
-  const connection = new AbortController()
+  const call = toCall(settings, request, sha256)
+  const tooLarge = (what: string) => answerTooLarge(what, context)
+  const connection = createConnection({ fetch, userAgent: call.headers['user-agent'] ?? '', tooLarge })
 
   return new Promise((resolve, reject) => {
     let open = true
@@ -53,12 +67,12 @@ function generate({ settings, deps, request, push, signal }: Exchange): Promise<
       (part) => {
         if (open) push(part)
       },
-      () => ids.next('tool'),
+      () => (connection.failure === undefined ? undefined : asProviderError(connection.failure, context)),
       context,
     )
     const watchdog = createWatchdog(clock, (ms) => {
       if (!open) connection.abort()
-      else if (step.finished) complete()
+      else if (step.finished) connection.end()
       else fail(streamFault(`sent nothing for ${ms} ms.`, context))
     })
     const fail = (error: unknown) => {
@@ -67,56 +81,61 @@ function generate({ settings, deps, request, push, signal }: Exchange): Promise<
       open = false
       signal.removeEventListener('abort', abort)
       watchdog.stop()
-      reject(error instanceof ProviderError ? error : connectionError(error, context))
+      reject(asProviderError(error, context))
     }
     const abort = () =>
       fail(new ProviderError(`The request to provider "${providerId}" was aborted.`, { retryable: false, cause: signal.reason }))
     const complete = () => {
       if (!open) return
-      try {
-        step.end()
-      } catch (error) {
-        return fail(error)
-      }
       open = false
       signal.removeEventListener('abort', abort)
       watchdog.expect(LIMITS.provider.trailer)
+      void connection.over.then(() => watchdog.stop())
       resolve()
     }
-    const take = (data: string) => {
-      if (!open) return
-      const next = step.take(data)
-      if (!open) return
+    const take = (part: LanguageModelV3StreamPart): boolean => {
+      if (!open) return false
+      if (part.type === 'raw') connection.heard()
+      const next = step.take(part)
+      if (!open) return false
       if (next === 'ended') complete()
-      else watchdog.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
+      else if (next === 'last') connection.end()
+      if (part.type === 'raw') watchdog.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
+      return open
     }
 
     if (signal.aborted) return abort()
     signal.addEventListener('abort', abort)
     watchdog.expect(deps.timeouts.firstByte)
-    exchange({ settings, deps, request, context, take, signal: connection.signal })
-      .then(complete, (error: unknown) => (step.finished && !(error instanceof ProviderError) ? complete() : fail(error)))
-      .finally(() => watchdog.stop())
+    models()
+      .then((loaded) => loaded.stream(request.model.id, call, { connection, context }))
+      .then((stream) => readParts(stream, take, context))
+      .catch(fail)
   })
 }
 
-interface Connection {
-  readonly settings: ProviderSettings
-  readonly deps: AdapterDeps
-  readonly request: GenerateRequest
-  readonly context: ErrorContext
-  readonly take: (data: string) => void
-  readonly signal: AbortSignal
+/** Hands on parts until `take` wants no more. The SDK breaks its stream only over what it cannot read. */
+async function readParts(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  take: (part: LanguageModelV3StreamPart) => boolean,
+  context: ErrorContext,
+): Promise<void> {
+  const reader = stream.getReader()
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      throw streamFault(`sent what cannot be read: ${error instanceof Error ? error.message : String(error)}`, context)
+    })
+    if (done) return
+    if (!take(value)) return reader.cancel()
+  }
 }
 
-/** Sends the request and hands on the data of each event until the body ends. */
-async function exchange({ settings, deps, request, context, take, signal }: Connection): Promise<void> {
-  const { fetch, sha256 } = deps.effects
-  const { url, headers, body } = buildRequest(settings, request, sha256)
-  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
-  if (!response.ok) {
-    const detail = await readStart(response, LIMITS.provider.errorBytes)
-    throw statusError({ status: response.status, headers: response.headers, body: detail }, context)
-  }
-  if (response.body !== null) await readEvents(response.body, { take, tooLarge: (what) => answerTooLarge(what, context) })
+function asProviderError(error: unknown, context: ErrorContext): ProviderError {
+  return error instanceof ProviderError ? error : connectionError(error, context)
+}
+
+function addressOf({ baseURL, npm, providerId }: ProviderSettings): string {
+  const address = (baseURL ?? vendorOf(npm).endpoint ?? '').replace(/\/+$/, '')
+  if (/^https?:/i.test(address) && URL.canParse(address)) return address
+  throw new ProviderError(`Provider "${providerId}" needs options.baseURL, an http(s) address.`, { retryable: false })
 }

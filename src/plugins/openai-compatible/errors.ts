@@ -49,7 +49,8 @@ export function inStreamError(error: unknown, context: ErrorContext): ProviderEr
 
 /** The connection could not be made, or broke. */
 export function connectionError(cause: unknown, context: ErrorContext): ProviderError {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  let inner = cause
+  for (let depth = 0; depth < 4 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause
   const reason = inner instanceof Error ? inner.message || inner.name : String(inner)
   return fail(`connection failed: ${reason}`, context, { retryable: true, cause })
 }

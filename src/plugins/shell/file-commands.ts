@@ -18,7 +18,7 @@ type Use = (args: readonly Word[]) => FileUse
 
 const READERS =
   'cat ls head tail less more stat file wc diff cmp du realpath readlink md5sum sha1sum sha256sum sha512sum od hexdump strings nl tac cut bat jq yq'
-const UNKNOWN: Word = { text: '(a name chosen by the server)', pattern: '', dynamic: true, evaluable: false }
+const UNKNOWN: Word = { text: '(a name chosen by the server)', pattern: '', dynamic: true, approximate: false, evaluable: false }
 
 const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
   ...each(READERS, (args) => ({ ...NONE, reads: operandsOf(args) })),

@@ -18,7 +18,7 @@ const RESERVED = /^(?:if|then|else|elif|fi|case|esac|for|select|while|until|do|d
 const SYSTEM_DIRECTORIES = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/bin\/[^/]+$/
 const MAX_NESTING = 8
 /** Arguments added at run time. */
-const APPENDED: Word = { text: '', pattern: '', dynamic: true, evaluable: false }
+const APPENDED: Word = { text: '', pattern: '', dynamic: true, approximate: false, evaluable: false }
 const ARITHMETIC = new Set(['let', 'test', '[', 'printf', 'read', 'unset', 'declare', 'local', 'typeset', 'export', 'readonly', 'wait'])
 
 /** Records the program `words` start. */

@@ -110,7 +110,13 @@ async function walkAssignment(walker: Walker, node: ShellNode, flow: Flow): Prom
   const operator = node.children[1]?.text ?? '='
   const word = value === undefined ? undefined : readHere(walker, value)
   const text = operator === '+=' || word === undefined ? node.text : `${name}=${word.text}`
-  checkAssignment(walker.findings, { text, pattern: '', dynamic: word?.dynamic === true || operator === '+=', evaluable: false })
+  checkAssignment(walker.findings, {
+    text,
+    pattern: '',
+    dynamic: word?.dynamic === true || operator === '+=',
+    approximate: false,
+    evaluable: false,
+  })
   const subscript = /^(\w+)\[/.exec(name)?.[1]
   if (subscript !== undefined && isDecisive(subscript, undefined))
     addReason(walker.findings, `the variable ${subscript} decides which programs run`)

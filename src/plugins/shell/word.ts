@@ -5,7 +5,7 @@
  * backslash, so that brace, wildcard and tilde expansion can be told from plain text.
  */
 import { decodeAnsi } from './ansi.js'
-import { holdsSubstitution } from './integrity.js'
+import { holdsSubstitution } from './active-text.js'
 import type { ShellNode } from './syntax.js'
 
 export interface Word {
@@ -14,6 +14,8 @@ export interface Word {
   readonly pattern: string
   /** Part of it is only known when it runs. */
   readonly dynamic: boolean
+  /** Part of it is a number that was replaced by another one. */
+  readonly approximate: boolean
   /** Quoted text in it would run something if evaluated later. */
   readonly evaluable: boolean
 }
@@ -33,7 +35,7 @@ interface Pieces {
 
 const SPECIAL = /[\\*?[\]{},~]/g
 /** Always a number: what it is does not matter to a path. */
-const NUMERIC = new Set(['$$', '$?', '$#', '$!'])
+const NUMERIC = new Set(['$$', '$?', '$#'])
 
 /** The word of a syntax node; substitutions in it make it dynamic (their commands are found elsewhere). */
 export function readWord(node: ShellNode, context: WordContext): Word {
@@ -45,18 +47,19 @@ export function readWord(node: ShellNode, context: WordContext): Word {
     text: tilde.dynamic || pieces.approximate ? node.text.trim() : literal,
     pattern: tilde.pattern,
     dynamic: tilde.dynamic,
+    approximate: pieces.approximate,
     evaluable: pieces.evaluable || /\[.*\$|\$$/s.test(literal),
   }
 }
 
 /** A word made of plain text. */
 export function plainWord(text: string): Word {
-  return { text, pattern: escape(text), dynamic: false, evaluable: holdsSubstitution(text) }
+  return { text, pattern: escape(text), dynamic: false, approximate: false, evaluable: holdsSubstitution(text) }
 }
 
 /** The text of a word that no expansion changes; undefined when it is dynamic or has active wildcards or braces. */
 export function literalOf(word: Word): string | undefined {
-  return word.dynamic || hasActive(word.pattern, '*?[{') ? undefined : unescape(word.pattern)
+  return word.dynamic || word.approximate || hasActive(word.pattern, '*?[{') ? undefined : unescape(word.pattern)
 }
 
 /** True when one of `characters` stands unescaped in an escape-form text. */

@@ -95,6 +95,14 @@ describe('permissions of agents', () => {
     expect(evaluate((await strict.agent('build')).rules, 'edit', 'x')).toBe('ask')
   })
 
+  it('a global star that allows settles the doom loop, unless it is named', async () => {
+    const allowed = await withConfig({ permission: { '*': 'allow' } })
+    expect(evaluate((await allowed.agent('build')).rules, 'doom_loop', 'read')).toBe('allow')
+    expect(evaluate((await allowed.agent('build')).rules, 'external_directory', '/etc/*')).toBe('ask')
+    const named = await withConfig({ permission: { '*': 'allow', doom_loop: 'ask' } })
+    expect(evaluate((await named.agent('build')).rules, 'doom_loop', 'read')).toBe('ask')
+  })
+
   it('let an agent of its own raise its star', async () => {
     const { agent } = await withConfig({ agent: { explore: { permission: { '*': 'ask' } } } })
     expect(evaluate((await agent('explore')).rules, 'edit', 'x')).toBe('ask')

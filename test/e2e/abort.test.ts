@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { finish, type ModelServer, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
+import { makePlace, withModel } from './place.js'
+import { descendants, isRunning, type Process, untilNone } from './processes.js'
+import { openScene, type Scene, type Server } from './server.js'
+import type { Stream } from './stream.js'
+import { rebuild, textOf, toolParts, unfinished } from './transcript.js'
+
+let scene: Scene
+let model: ModelServer
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(async () => {
+  await scene.close()
+  await model.close()
+})
+
+/** A command with a child and a grandchild, neither of which wants to end. */
+const SLEEPERS = `trap '' TERM; sh -c "trap '' TERM; sleep 60 & echo begun >&2; wait" & sleep 60`
+const sleeping = reply(
+  text('now I wait'),
+  toolCall({ id: 'c1', name: 'bash', input: { command: SLEEPERS, description: 'wait' } }),
+  finish('tool_calls'),
+)
+
+async function begin(replies: Parameters<typeof startModelServer>[0]): Promise<{ server: Server; stream: Stream; sessionId: string }> {
+  model = await startModelServer(replies)
+  scene.place.configure(withModel(model.url))
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const session = await server.createSession()
+  await server.prompt(session.id, { prompt: 'go on' })
+  return { server, stream, sessionId: session.id }
+}
+
+/** The processes of the command once both sleepers run. */
+async function sleepers(server: Server): Promise<Process[]> {
+  const sleeps = () => descendants(server.pid).filter(({ command }) => command === 'sleep 60')
+  const missing = await untilNone(() => (sleeps().length === 2 ? [] : descendants(process.pid)), 10_000)
+  expect(missing).toEqual([])
+  const groups = new Set(sleeps().map(({ group }) => group))
+  return descendants(server.pid).filter(({ group }) => groups.has(group))
+}
+
+async function abort(server: Server, sessionId: string): Promise<number> {
+  const before = performance.now()
+  expect((await server.call('POST', `/v2/sessions/${sessionId}/abort`)).body).toBe(true)
+  return performance.now() - before
+}
+
+describe('aborting a run', () => {
+  test('while the model streams: idle at once, the text is kept, the provider hears of it', async () => {
+    const { server, stream, sessionId } = await begin([reply(text('half an '), text('answer'), stay)])
+    await stream.waitFor((event) => event.type === 'message.part.delta' && event.data.delta === 'answer')
+    expect(await abort(server, sessionId)).toBeLessThan(1000)
+    expect(await server.statuses()).toEqual({})
+    await stream.idle(sessionId)
+    const messages = await server.messages(sessionId)
+    expect(textOf(messages[1])).toBe('half an answer')
+    expect(messages[1]?.info).toMatchObject({ finish: 'error', error: { message: 'Session aborted', interrupted: true } })
+    expect(messages[1]?.parts.at(-1)).toMatchObject({ type: 'step-finish', reason: 'aborted', tokens: { input: 0, output: 0 } })
+    expect(unfinished(messages)).toEqual([])
+    expect(rebuild(stream.events, sessionId)).toEqual(messages)
+    expect(await model.requests[0]?.ended).toBe('cut')
+    expect((await server.call('POST', `/v2/sessions/${sessionId}/abort`)).body).toBe(false)
+  })
+
+  test('inside a command: idle within a second, and its whole process group is gone', async () => {
+    const { server, stream, sessionId } = await begin([sleeping, reply(text('and again'), finish('stop'))])
+    const group = await sleepers(server)
+    expect(group.length).toBeGreaterThanOrEqual(3)
+    expect(await abort(server, sessionId)).toBeLessThan(1000)
+    const answered = performance.now()
+    await stream.idle(sessionId)
+    expect(performance.now() - answered).toBeLessThan(1000)
+    expect(await untilNone(() => group.filter(isRunning), 1000)).toEqual([])
+    const messages = await server.messages(sessionId)
+    const [call] = toolParts(messages)
+    expect(call).toMatchObject({ metadata: { interrupted: true }, state: { status: 'error' } })
+    expect(unfinished(messages)).toEqual([])
+    expect(rebuild(stream.events, sessionId)).toEqual(messages)
+    expect(stream.events.filter((event) => event.type === 'session.status' && event.data.status.type === 'idle')).toHaveLength(1)
+
+    await server.prompt(sessionId, { prompt: 'still there?' })
+    await stream.idle(sessionId, stream.events.length)
+    expect(textOf((await server.messages(sessionId)).at(-1))).toBe('and again')
+  })
+})
+
+test('a killed server leaves no command behind', async () => {
+  const { server } = await begin([sleeping])
+  const group = await sleepers(server)
+  const all = descendants(server.pid)
+  await server.kill()
+  expect(await untilNone(() => [...group, ...all].filter(isRunning), 2000)).toEqual([])
+})

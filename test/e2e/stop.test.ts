@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { request } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { finish, type ModelServer, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
+import { makePlace, withModel } from './place.js'
+import { descendants, isRunning, untilNone } from './processes.js'
+import { openScene, type Scene, type Server } from './server.js'
+import type { Stream } from './stream.js'
+import { textOf, toolParts, unfinished } from './transcript.js'
+
+let scene: Scene
+let model: ModelServer
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(async () => {
+  await scene.close()
+  await model.close()
+})
+
+async function begin(replies: Parameters<typeof startModelServer>[0]): Promise<{ server: Server; stream: Stream; sessionId: string }> {
+  model = await startModelServer(replies)
+  scene.place.configure(withModel(model.url))
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const session = await server.createSession()
+  await server.prompt(session.id, { prompt: 'go on' })
+  return { server, stream, sessionId: session.id }
+}
+
+/** Stops the server and answers how long that took. */
+async function stop(server: Server): Promise<number> {
+  const before = performance.now()
+  expect(await server.stop()).toEqual({ code: 0, signal: null })
+  return performance.now() - before
+}
+
+describe('SIGTERM', () => {
+  test('ends a streaming run as interrupted and the program with code 0', async () => {
+    const { server, stream, sessionId } = await begin([reply(text('half an answer'), stay)])
+    await stream.waitFor((event) => event.type === 'message.part.delta')
+    await server.prompt(sessionId, { prompt: 'later', messageId: 'msg_later' }, 'prompt-async')
+    expect(await stop(server)).toBeLessThan(5000)
+    await stream.ended
+    await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow('fetch failed')
+    expect(await model.requests[0]?.ended).toBe('cut')
+
+    await model.close()
+    model = await startModelServer([reply(text('done later'), finish('stop'))])
+    scene.place.configure(withModel(model.url))
+    const again = await scene.start()
+    const log = await again.stream({ since: 0 })
+    await log.idle(sessionId)
+    const messages = await again.messages(sessionId)
+    expect(messages.map((message) => textOf(message))).toEqual(['go on', 'half an answer', 'later', 'done later'])
+    expect(messages[1]?.info).toMatchObject({ finish: 'error', error: { message: 'Session aborted', interrupted: true } })
+    expect(messages[2]?.info.id).toBe('msg_later')
+    expect(unfinished(messages)).toEqual([])
+  })
+
+  test('ends a command with everything it started', async () => {
+    const command = `trap '' TERM; sleep 60 & echo begun; wait; sleep 60`
+    const { server, stream, sessionId } = await begin([
+      reply(toolCall({ id: 'c1', name: 'bash', input: { command, description: 'wait' } }), finish('tool_calls')),
+    ])
+    await stream.waitFor((event) => event.type === 'message.part.updated' && event.data.part.type === 'tool' && event.data.part.state.status === 'running')
+    const sleeps = () => descendants(server.pid).filter(({ command }) => command === 'sleep 60')
+    await untilNone(() => (sleeps().length > 0 ? [] : descendants(process.pid)), 10_000)
+    const theirs = descendants(server.pid)
+    expect(theirs.length).toBeGreaterThanOrEqual(2)
+    expect(await stop(server)).toBeLessThan(10_000)
+    expect(await untilNone(() => theirs.filter(isRunning), 1000)).toEqual([])
+
+    const again = await scene.start()
+    const messages = await again.messages(sessionId)
+    expect(messages.at(-1)?.info).toMatchObject({ error: { message: 'Session aborted', interrupted: true } })
+    expect(toolParts(messages)).toMatchObject([{ metadata: { interrupted: true }, state: { status: 'error' } }])
+    expect(unfinished(messages)).toEqual([])
+    expect(await again.statuses()).toEqual({})
+  })
+
+  test('twice ends the program at once', async () => {
+    const { server, stream, sessionId } = await begin([reply(text('half'), stay)])
+    await stream.waitFor((event) => event.type === 'message.part.delta')
+    // A request whose body never ends holds the orderly stop up.
+    const slow = request(`${server.url}/v2/sessions/${sessionId}/prompt`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': '1000' },
+    })
+    slow.on('error', () => undefined)
+    await new Promise<void>((resolve) => slow.write('{', () => resolve()))
+    await server.get('/v2/health')
+    server.child.kill('SIGTERM')
+    await stream.ended
+    const before = performance.now()
+    server.child.kill('SIGTERM')
+    const { code } = await server.ended
+    expect(performance.now() - before).toBeLessThan(500)
+    expect(code).toBe(1)
+    slow.destroy()
+
+    const again = await scene.start()
+    const messages = await again.messages(sessionId)
+    expect(messages[1]?.info).toMatchObject({ error: { interrupted: true } })
+    expect(unfinished(messages)).toEqual([])
+  })
+})
+
+describe('starting', () => {
+  test('a second server on the same state directory says who holds it, and the first goes on', async () => {
+    model = await startModelServer([])
+    const server = await scene.start()
+    await expect(scene.start()).rejects.toThrow(new RegExp(`ended with code 1: .*${server.url}.*process ${server.pid}.*${scene.place.state}`, 's'))
+    expect(await server.get('/v2/health')).toMatchObject({ healthy: true })
+    expect(existsSync(`${scene.place.state}/server.json`)).toBe(true)
+  })
+})

@@ -5,7 +5,6 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { createIds } from '../protocol/ids.js'
 import type { Clock, Effects, Paths } from './effects.js'
 import { childEnvironment, type Environment, readEnvironment } from './node-environment.js'
-import { createNodeFetch } from './node-fetch.js'
 import { createNodeFiles } from './node-files.js'
 import { createNodeLog, type LogLevel, parseLogLevel } from './node-log.js'
 import { createNodeProcesses } from './node-processes.js'
@@ -19,7 +18,7 @@ export interface NodeEffectsOptions {
   readonly logWrite?: (line: string) => void
 }
 
-/** Makes the effects of this process. Cheap: the packages behind `processes` and `fetch` are loaded by their first use. */
+/** Makes the effects of this process. Cheap: the package behind `processes` is loaded by its first use. */
 export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
   const env = readEnvironment(options.env)
   const childEnv = childEnvironment(env)
@@ -30,7 +29,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
     random: { bytes: (size) => new Uint8Array(randomBytes(size)) },
     files: createNodeFiles(),
     processes: createNodeProcesses(childEnv['PATH'] ?? ''),
-    fetch: createNodeFetch(),
+    fetch: globalThis.fetch,
     env,
     childEnv,
     paths: nodePaths(env),

@@ -1,4 +1,5 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
+import { closeInheritedDescriptors } from '../actors/node-descriptors.js'
 import { createNodeEffects } from '../actors/node-effects.js'
 import { scrubEnvironment } from '../actors/node-environment.js'
 import { LIMITS } from '../protocol/limits.js'
@@ -10,6 +11,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Says where it listens once it can answer; answers the exit code: 0 after an orderly stop, 1 otherwise. */
 export async function serve(options: ServeOptions): Promise<number> {
+  closeInheritedDescriptors()
   const effects = createNodeEffects()
   scrubEnvironment()
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ProviderSettings } from '../../src/actors/plugin/native.js'
 import type { GenerateRequest, ModelMessage } from '../../src/actors/provider/adapter.js'
-import { buildRequest } from '../../src/plugins/openai-compatible/request.js'
+import { createChatAdapter } from '../../src/plugins/openai-compatible/adapter.js'
 import { normaliseUsage } from '../../src/plugins/openai-compatible/usage.js'
-import { REQUEST, settings } from './openai-compatible-setup.js'
+import { createFakeEffects } from '../fakes/effects.js'
+import { REQUEST, settings, TIMEOUTS } from './openai-compatible-setup.js'
 
 interface Built {
   readonly url: string
@@ -11,18 +12,30 @@ interface Built {
   readonly body: Record<string, unknown>
 }
 
-function build(request: Partial<GenerateRequest> = {}, overrides: Partial<ProviderSettings> = {}): Built {
-  const sha256 = () => 'abcdef0123456789'
-  const { body, ...rest } = buildRequest(settings({ baseURL: 'http://127.0.0.1:1/v1/', ...overrides }), { ...REQUEST, ...request }, sha256)
-  return { ...rest, body: JSON.parse(body) as Record<string, unknown> }
+/** What one step sends. */
+async function build(request: Partial<GenerateRequest> = {}, overrides: Partial<ProviderSettings> = {}): Promise<Built> {
+  const sent: Request[] = []
+  const effects = createFakeEffects({
+    sha256: () => 'abcdef0123456789',
+    fetch: (input, init) => {
+      sent.push(new Request(input, init))
+      return Promise.resolve(new Response('no', { status: 400 }))
+    },
+  })
+  const adapter = createChatAdapter(settings({ baseURL: 'http://127.0.0.1:1/v1/', ...overrides }), { effects, timeouts: TIMEOUTS })
+  const step = adapter.generate({ ...REQUEST, ...request }, () => {}, new AbortController().signal)
+  await expect(step).rejects.toThrow('answered 400: no')
+  const [only] = sent
+  if (only === undefined) throw new Error('nothing was sent')
+  return { url: only.url, headers: Object.fromEntries(only.headers), body: (await only.json()) as Record<string, unknown> }
 }
 
-const messagesOf = (messages: readonly ModelMessage[], overrides: Partial<ProviderSettings> = {}) =>
-  build({ messages }, overrides).body.messages
+const messagesOf = async (messages: readonly ModelMessage[], overrides: Partial<ProviderSettings> = {}) =>
+  (await build({ messages }, overrides)).body.messages
 
 describe('the request', () => {
-  it('goes to the chat completions of the base address with the least it needs', () => {
-    expect(build()).toEqual({
+  it('goes to the chat completions of the base address with the least it needs', async () => {
+    expect(await build()).toEqual({
       url: 'http://127.0.0.1:1/v1/chat/completions',
       headers: { 'user-agent': 'svc', 'content-type': 'application/json', accept: 'text/event-stream' },
       body: {
@@ -34,9 +47,9 @@ describe('the request', () => {
     })
   })
 
-  it('carries tools, sampling and the output limit', () => {
+  it('carries tools, sampling and the output limit', async () => {
     const tools = [{ id: 'read', description: 'Reads.', parameters: { type: 'object' } }]
-    expect(build({ tools, temperature: 0.5, topP: 0.9, maxOutputTokens: 100 }).body).toMatchObject({
+    expect((await build({ tools, temperature: 0.5, topP: 0.9, maxOutputTokens: 100 })).body).toMatchObject({
       tools: [{ type: 'function', function: { name: 'read', description: 'Reads.', parameters: { type: 'object' } } }],
       temperature: 0.5,
       top_p: 0.9,
@@ -44,7 +57,7 @@ describe('the request', () => {
     })
   })
 
-  it('merges options but lets none of them replace the structure', () => {
+  it('merges options but lets none of them replace the structure', async () => {
     const options = {
       seed: 7,
       model: 'other',
@@ -55,48 +68,48 @@ describe('the request', () => {
       reasoningEffort: 'high',
       textVerbosity: 'low',
     }
-    expect(build({ options }).body).toEqual({ ...build().body, seed: 7, verbosity: 'low' })
+    expect((await build({ options })).body).toEqual({ ...(await build()).body, seed: 7, verbosity: 'low' })
   })
 
   it.each([
     ['@ai-sdk/openai', { reasoning_effort: 'xhigh', store: false, stream_options: { include_usage: true } }],
     ['@openrouter/ai-sdk-provider', { reasoning: { effort: 'xhigh' }, usage: { include: true } }],
-  ])('names reasoning effort and usage as %s wants them', (npm, expected) => {
+  ])('names reasoning effort and usage as %s wants them', async (npm, expected) => {
     const compatibility = { streamUsage: true, reasoningEffort: true }
-    expect(build({ options: { reasoningEffort: 'max' } }, { npm, compatibility }).body).toMatchObject(expected)
+    expect((await build({ options: { reasoningEffort: 'max' } }, { npm, compatibility })).body).toMatchObject(expected)
   })
 
-  it('asks for no usage when the endpoint is not to be asked', () => {
-    const { body } = build({}, { compatibility: { streamUsage: false, reasoningEffort: false } })
+  it('asks for no usage when the endpoint is not to be asked', async () => {
+    const { body } = await build({}, { compatibility: { streamUsage: false, reasoningEffort: false } })
     expect(body).not.toHaveProperty('stream_options')
   })
 
-  it('uses the address of the vendor when none is configured', () => {
-    expect(build({}, { npm: '@ai-sdk/groq', baseURL: undefined }).url).toBe('https://api.groq.com/openai/v1/chat/completions')
+  it('uses the address of the vendor when none is configured', async () => {
+    expect((await build({}, { npm: '@ai-sdk/groq', baseURL: undefined })).url).toBe('https://api.groq.com/openai/v1/chat/completions')
   })
 
-  it('authorises with the key alone, whatever headers say, and sends none without a key', () => {
+  it('authorises with the key alone, whatever headers say, and sends none without a key', async () => {
     const headers = { Authorization: 'Bearer stolen', 'X-Team': 'a' }
-    expect(build({ headers: { 'x-model': 'b' } }, { headers, apiKey: () => 'sk-1' }).headers).toMatchObject({
+    expect((await build({ headers: { 'x-model': 'b' } }, { headers, apiKey: () => 'sk-1' })).headers).toMatchObject({
       authorization: 'Bearer sk-1',
       'x-team': 'a',
       'x-model': 'b',
     })
-    expect(build({}, { headers }).headers).not.toHaveProperty('authorization')
+    expect((await build({}, { headers })).headers).not.toHaveProperty('authorization')
   })
 
-  it('is well-formed Unicode even when a text is not', () => {
+  it('is well-formed Unicode even when a text is not', async () => {
     const text = 'half \ud83d, whole \u{1f600}, escape \\ud83d'
-    expect(messagesOf([{ role: 'user', content: [{ type: 'text', text }] }])).toEqual([
+    expect(await messagesOf([{ role: 'user', content: [{ type: 'text', text }] }])).toEqual([
       { role: 'user', content: 'half \ufffd, whole \u{1f600}, escape \\ud83d' },
     ])
   })
 })
 
 describe('the conversation', () => {
-  it('keeps its order, joins neighbouring system texts and leaves out empty answers', () => {
+  it('keeps its order, joins neighbouring system texts and leaves out empty answers', async () => {
     expect(
-      messagesOf([
+      await messagesOf([
         { role: 'system', text: 'one' },
         { role: 'system', text: 'two' },
         { role: 'user', content: [{ type: 'text', text: 'go' }] },
@@ -124,7 +137,7 @@ describe('the conversation', () => {
     ])
   })
 
-  it('gives reasoning back under the field the model wants', () => {
+  it('gives reasoning back under the field the model wants', async () => {
     const messages: ModelMessage[] = [
       {
         role: 'assistant',
@@ -134,18 +147,18 @@ describe('the conversation', () => {
         ],
       },
     ]
-    expect(build({ messages, reasoningField: 'reasoning_content' }).body.messages).toEqual([
+    expect((await build({ messages, reasoningField: 'reasoning_content' })).body.messages).toEqual([
       { role: 'assistant', content: 'yes', reasoning_content: 'hm' },
     ])
   })
 
-  it('carries images, documents, sound and texts, and a note for the rest', () => {
+  it('carries images, documents, sound and texts, and a note for the rest', async () => {
     const file = (mime: string, url: string, filename?: string) => ({
       type: 'file' as const,
       file: { mime, url, ...(filename === undefined ? {} : { filename }) },
     })
     expect(
-      messagesOf([
+      await messagesOf([
         {
           role: 'user',
           content: [
@@ -194,8 +207,8 @@ describe('the conversation', () => {
     { role: 'user', content: [{ type: 'text', text: 'next' }] },
   ]
 
-  it('sends attachments of tool results as a user message after all results', () => {
-    expect(messagesOf(withAttachment)).toEqual([
+  it('sends attachments of tool results as a user message after all results', async () => {
+    expect(await messagesOf(withAttachment)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'image' },
       { role: 'tool', tool_call_id: 'b', content: 'none' },
       {
@@ -209,8 +222,8 @@ describe('the conversation', () => {
     ])
   })
 
-  it('fits vendors with short call ids that want an answer after tools', () => {
-    expect(messagesOf(withAttachment, { npm: '@ai-sdk/mistral' })).toMatchObject([
+  it('fits vendors with short call ids that want an answer after tools', async () => {
+    expect(await messagesOf(withAttachment, { npm: '@ai-sdk/mistral' })).toMatchObject([
       { role: 'tool', tool_call_id: 'abcdef012' },
       { role: 'tool', tool_call_id: 'abcdef012' },
       { role: 'assistant', content: 'Done.' },

@@ -12,7 +12,7 @@ import type { NativeHost, ProviderSettings } from '../../actors/plugin/native.js
 import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../actors/provider/adapter.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { toCall } from './call.js'
-import { type Connection, createConnection } from './connection.js'
+import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault } from './errors.js'
 import type { ChatModels } from './sdk.js'
 import { createStep } from './step.js'
@@ -40,7 +40,7 @@ export function createChatAdapter(settings: ProviderSettings, deps: AdapterDeps)
     return createChatModels(settings, baseURL)
   }
   return {
-    generate: (request, push, signal) => generate({ settings, deps, models: () => (models ??= load()), request, push, signal }),
+    generate: async (request, push, signal) => generate({ settings, deps, models: () => (models ??= load()), request, push, signal }),
   }
 }
 

@@ -30,7 +30,12 @@ export function toCall(
       reasoningField: request.reasoningField,
       needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,
     }),
-    tools: request.tools.map(({ id, description, parameters }) => ({ type: 'function', name: id, description, inputSchema: { ...parameters } })),
+    tools: request.tools.map(({ id, description, parameters }) => ({
+      type: 'function',
+      name: id,
+      description,
+      inputSchema: { ...parameters },
+    })),
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.topP === undefined ? {} : { topP: request.topP }),
     ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),

@@ -12,7 +12,8 @@ export function toContent(file: MediaFile): LanguageModelV3TextPart | LanguageMo
   const name = filename === undefined ? {} : { filename }
   const data = base64(url)
   if (data !== undefined && (mime.startsWith('image/') || BASE64.has(mime))) return { type: 'file', mediaType: mime, data, ...name }
-  if (mime.startsWith('image/') && /^(data|https?):/.test(url) && URL.canParse(url)) return { type: 'file', mediaType: mime, data: new URL(url) }
+  if (mime.startsWith('image/') && /^(data|https?):/.test(url) && URL.canParse(url))
+    return { type: 'file', mediaType: mime, data: new URL(url) }
   const text = url.startsWith('data:') && mime.startsWith('text/') ? decodeText(url) : undefined
   if (text !== undefined) return { type: 'text', text: `${filename ?? 'attachment'}:\n${text}` }
   return { type: 'text', text: `[${filename ?? 'attachment'} (${mime}) cannot be sent to this model]` }

@@ -50,7 +50,11 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
     const fault = calls.finish()
     if (fault !== undefined) throw streamFault(fault, context)
     const known = REASONS[reason] ?? unified
-    push({ type: 'finish', reason: known === 'stop' && calls.size > 0 ? 'tool-calls' : known, usage: normaliseUsage(usage.raw) ?? ZERO_USAGE })
+    push({
+      type: 'finish',
+      reason: known === 'stop' && calls.size > 0 ? 'tool-calls' : known,
+      usage: normaliseUsage(usage.raw) ?? ZERO_USAGE,
+    })
   }
 
   return {

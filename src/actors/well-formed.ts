@@ -1,0 +1,46 @@
+/** Text that is well-formed Unicode, also when it arrives in pieces (threat-model 6.5.3). */
+
+/** The text with every half of a surrogate pair replaced by U+FFFD. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD')
+}
+
+/** A JSON-like value with every text in it, keys included, well formed; the value itself when it already is. */
+export function wellFormedValue<T>(value: T): T {
+  const json = JSON.stringify(value)
+  return json !== undefined && ESCAPED_HALF.test(json) ? (JSON.parse(json, repair) as T) : value
+}
+
+/** JSON text writes halves of surrogate pairs, and nothing else in this range, as escapes. */
+const ESCAPED_HALF = /\\ud[89a-f]/i
+
+function repair(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return wellFormed(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [wellFormed(key), item]))
+}
+
+export interface Joiner {
+  /** What of the text so far may be sent on: a delta that ends inside a character keeps that half back. */
+  push(delta: string): string
+  /** What was kept back and will not be completed. */
+  rest(): string
+}
+
+/** Joins the deltas of one text so that no delta ends inside a character. */
+export function createJoiner(): Joiner {
+  let held = ''
+  return {
+    push(delta) {
+      const text = held + delta
+      const last = text.charCodeAt(text.length - 1)
+      held = last >= 0xd800 && last <= 0xdbff ? text.slice(-1) : ''
+      return wellFormed(held === '' ? text : text.slice(0, -1))
+    },
+    rest() {
+      const text = wellFormed(held)
+      held = ''
+      return text
+    },
+  }
+}

@@ -7,17 +7,12 @@ import type { ConfigDocument } from '../../protocol/config.js'
 import type { ProviderModel } from '../../protocol/provider.js'
 import { anyRecord } from '../../protocol/shared.js'
 import type { ProviderContribution } from '../plugin/native.js'
-import { type CatalogModel, makeModel, readModelConfig } from './models.js'
+import { type CatalogModel, makeModel, type ModelOwner, readModelConfig } from './models.js'
 
-export interface CatalogProvider {
-  readonly id: string
+/** `npm`: adapter package name, or the id of the provider a plugin brings. `baseURL`: without trailing slash; undefined when nobody names one. */
+export interface CatalogProvider extends ModelOwner {
   readonly name: string
   readonly source: 'config' | 'builtin'
-  /** Adapter package name, or the id of the provider a plugin brings. */
-  readonly npm: string
-  readonly auth: 'none' | 'optional' | 'required'
-  /** Without trailing slash; undefined when neither configuration nor adapter names one. */
-  readonly baseURL: string | undefined
   /** Names of environment variables that may hold the key. */
   readonly env: readonly string[]
   /** Key written into the configuration itself; never leaves the process but in requests to `baseURL`. */
@@ -25,7 +20,6 @@ export interface CatalogProvider {
   readonly headers: Readonly<Record<string, string>>
   /** Everything under `options`, secrets included. */
   readonly options: Readonly<Record<string, unknown>>
-  readonly compatibility: { readonly streamUsage: boolean; readonly reasoningEffort: boolean }
   readonly discoverModels: boolean
   readonly models: ReadonlyMap<string, CatalogModel>
   /** Undefined when no adapter serves `npm`. */

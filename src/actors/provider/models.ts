@@ -2,8 +2,16 @@
 import * as z from 'zod'
 import type { ProviderModel } from '../../protocol/provider.js'
 import { anyRecord, uint } from '../../protocol/shared.js'
-import type { CatalogProvider } from './catalog.js'
 import { publicAddress, publicRecord } from './secrets.js'
+
+/** What a model takes over from its provider. */
+export interface ModelOwner {
+  readonly id: string
+  readonly npm: string
+  readonly auth: 'none' | 'optional' | 'required'
+  readonly baseURL: string | undefined
+  readonly compatibility: { readonly streamUsage: boolean; readonly reasoningEffort: boolean }
+}
 
 export interface CatalogModel {
   /** What clients see. */
@@ -51,7 +59,7 @@ export function readModelConfig(value: unknown): ModelConfig | undefined {
 const EFFORTS = ['low', 'medium', 'high']
 
 /** The model `id` of a provider; what `config` leaves out gets the defaults of a discovered model (subsystems c.4). */
-export function makeModel(provider: Omit<CatalogProvider, 'models'>, id: string, config: ModelConfig): CatalogModel {
+export function makeModel(provider: ModelOwner, id: string, config: ModelConfig): CatalogModel {
   const model = ModelConfig.parse(config)
   const wireId = model.id ?? id
   const { streamUsage, reasoningEffort } = provider.compatibility

@@ -23,7 +23,7 @@ function repair(_key: string, value: unknown): unknown {
 export interface Joiner {
   /** What of the text so far may be sent on: a delta that ends inside a character keeps that half back. */
   push(delta: string): string
-  /** What was kept back and will not be completed. */
+  /** What is kept back, for a text that ends here. */
   rest(): string
 }
 
@@ -37,10 +37,6 @@ export function createJoiner(): Joiner {
       held = last >= 0xd800 && last <= 0xdbff ? text.slice(-1) : ''
       return wellFormed(held === '' ? text : text.slice(0, -1))
     },
-    rest() {
-      const text = wellFormed(held)
-      held = ''
-      return text
-    },
+    rest: () => wellFormed(held),
   }
 }

@@ -4,6 +4,7 @@ import { type JudgedNeed, judge } from '../../machines/permission.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { settleOutput } from '../outputs.js'
 import { type PermissionNeed, type ToolContext, ToolError } from '../plugin/native.js'
+import { wellFormed } from '../well-formed.js'
 import type { SessionCore } from './core.js'
 import { approvalKey } from './interactions.js'
 import { type OpenCall, type RunScope, trustedRules } from './run-scope.js'
@@ -111,11 +112,26 @@ export async function executeCall(
     if (signal.aborted) return 'aborted'
     if (!(error instanceof ToolError))
       core.effects.log.warn('a tool failed unexpectedly', { tool: contribution.id, sessionId: run.session.id, cause: String(error) })
-    call.step.callFailed(call.callId, contribution.id, messageOf(error), undefined, error instanceof ToolError ? error.metadata : undefined)
+    failCall(core, call, error)
     return 'failed'
   }
 }
 
+/** A failure that cannot be recorded leaves the call open; the step ends it when it is closed. */
+function failCall(core: SessionCore, call: OpenCall, error: unknown): void {
+  try {
+    call.step.callFailed(
+      call.callId,
+      call.tool.contribution.id,
+      messageOf(error),
+      undefined,
+      error instanceof ToolError ? error.metadata : undefined,
+    )
+  } catch (fault) {
+    core.effects.log.warn('the failure of a tool could not be recorded', { tool: call.tool.contribution.id, cause: String(fault) })
+  }
+}
+
 function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== '' ? error.message : 'The tool failed.'
+  return error instanceof Error && error.message !== '' ? wellFormed(error.message) : 'The tool failed.'
 }

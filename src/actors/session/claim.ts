@@ -5,7 +5,7 @@
  *    either still queued or claimed, never both, never neither.
  */
 import type { Work } from '../../machines/session.machine.js'
-import { toFailure } from '../../protocol/errors.js'
+import { type ErrorCode, SvcError, toFailure } from '../../protocol/errors.js'
 import type { QueueRow } from '../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { rootOf, type SessionCore } from './core.js'
@@ -13,6 +13,9 @@ import { busyStatus, queueInfo } from './queue.js'
 import type { RunScope } from './run-scope.js'
 import type { Change } from '../journal.js'
 import type { SystemContext } from './system-context.js'
+
+/** These say nothing against the prompt: it keeps its place and is claimed later. */
+const STORE_TROUBLE: ReadonlySet<ErrorCode> = new Set(['store.unavailable', 'lifecycle.closed'])
 
 /** Claims the oldest queued prompt; `onRun` receives the scope of a claimed run. */
 export async function claimWork(
@@ -29,6 +32,7 @@ export async function claimWork(
     const session = core.store.sessions.get(sessionId)
     if (session !== undefined && !row.request.noReply) await context.reconcile(session, core.transcripts.of(sessionId).length)
   } catch (error) {
+    if (error instanceof SvcError && STORE_TROUBLE.has(error.code)) throw error
     drop(core, sessionId, row, error)
     return { kind: 'settled' }
   }
@@ -99,6 +103,7 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
       calls: new Map(),
       recent: [],
       step: undefined,
+      ending: undefined,
       wasCut: false,
     }
   })

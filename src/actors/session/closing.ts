@@ -15,13 +15,13 @@ export const ABORTED = 'Session aborted'
 export function closeStep(core: SessionCore, run: RunScope, number: number): boolean {
   return core.journal.commit('process', (tx) => {
     const { step } = run
-    if (step === undefined) return false
+    if (step === undefined) throw new Error('no step is under way')
     const tokens = step.usage ?? ZERO_USAGE
     step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(run.target.model.model, tokens) })
     const steered = drainSteering(core, tx, run)
     const limit = run.target.agent.record.steps
     const follows = hasFollowUp({ finish: step.finish, toolCalls: step.recorder.calls, steered, step: number, limit })
-    run.wasCut = wasCut(step.finish) && steered === 0
+    tx.after(() => (run.wasCut = wasCut(step.finish) && steered === 0))
     if (follows) core.executions.endSegment(tx, run.rootId, step.segmentId)
     else endRun(core, tx, run, 'completed')
     return follows
@@ -51,7 +51,8 @@ function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
     appendMessage(core, tx, sessionId, row.request, run.target, effects.clock.now())
     if (!row.request.noReply) {
       drained++
-      run.messageId = row.request.messageId
+      const { messageId } = row.request
+      tx.after(() => (run.messageId = messageId))
     }
   }
   if (drained > 0) {
@@ -63,7 +64,9 @@ function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
 
 /** Records a step and run that failed; the queue goes on with the next prompt. */
 export function recordFailure(core: SessionCore, run: RunScope, failure: StepFailure): void {
+  run.ending = { end: 'failed', failure }
   core.journal.commit('process', (tx) => {
+    core.interactions.withdraw(tx, run.session.id)
     run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
     const error = { code: 'prompt.failed', message: failure.message, retryable: false, details: { cause: failure.code } }
     tx.emit('session.error', { sessionID: run.session.id, error })
@@ -72,6 +75,7 @@ export function recordFailure(core: SessionCore, run: RunScope, failure: StepFai
 }
 
 export function recordAbort(core: SessionCore, run: RunScope): void {
+  run.ending = { end: 'aborted' }
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
     run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: ABORTED, interrupted: true } })
@@ -95,7 +99,7 @@ function endRun(core: SessionCore, tx: Change, run: RunScope, status: 'completed
 export function announceRetry(core: SessionCore, run: RunScope, attempt: number, delay: number, message: string): void {
   core.journal.commit('process', (tx) => {
     const next = core.effects.clock.now() + delay
-    core.statuses.set(tx, run.session, { type: 'retry', attempt, message, next }, core.store.queue.count(run.session.id), run)
+    core.statuses.set(tx, run.session, { type: 'retry', attempt, message, next }, busyStatus(core, run.session.id).queued, run)
     if (run.step !== undefined) core.executions.endSegment(tx, run.rootId, run.step.segmentId)
   })
 }

@@ -74,11 +74,10 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   const shownInput = new Map<string, number>()
   const growth = new Map<string, { readonly joiner: Joiner; bytes: number }>()
 
-  const removeLive = { run: () => undefined as void }
-  const first = open(tx)
-  store.messages.append(info, first)
+  let removeLive: () => void = () => undefined
+  store.messages.append(info, open(tx))
   tx.after(() => {
-    removeLive.run = live.add(messageId, { sessionId, info: () => info, parts: () => [...parts.values()] })
+    removeLive = live.add(messageId, { sessionId, info: () => info, parts: () => [...parts.values()] })
   })
 
   /** Begins the message: from here on its parts are these. */
@@ -150,21 +149,21 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     }, LIMITS.store.flushInterval)
   }
 
-  /** What a delta adds to the text of a part, within its bound. */
-  function grow(id: string, delta: string): string {
+  /** What a delta adds to the text of a part, and how long that is by now inside its event. */
+  function grow(id: string, delta: string): { readonly more: string; readonly bytes: number } {
     const known = growth.get(id) ?? { joiner: createJoiner(), bytes: 0 }
     growth.set(id, known)
-    const text = known.joiner.push(delta)
-    known.bytes += Buffer.byteLength(JSON.stringify(text)) - 2
-    if (known.bytes > TEXT_BYTES) throw new SvcError('request.unprocessable', 'The model wrote more than 1 MiB of text in one step.')
-    return text
+    const more = known.joiner.push(delta)
+    known.bytes += Buffer.byteLength(JSON.stringify(more)) - 2
+    return { more, bytes: known.bytes }
   }
 
   const restOf = (id: string) => growth.get(id)?.joiner.rest() ?? ''
 
   function append(part: TextPart | ReasoningPart, delta: string): void {
-    const more = grow(part.id, delta)
+    const { more, bytes } = grow(part.id, delta)
     if (more === '') return
+    if (bytes > TEXT_BYTES) throw new SvcError('request.unprocessable', 'The model wrote more than 1 MiB of text in one step.')
     parts.set(part.id, { ...part, text: part.text + more })
     dirty.add(part.id)
     journal.publishDelta(sessionId, messageId, part.id, part.type, more)
@@ -228,11 +227,8 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     callInput(callId, delta) {
       const part = callPart(callId)
       if (closed || part?.state.status !== 'pending') return
-      const known = growth.get(part.id) ?? { joiner: createJoiner(), bytes: 0 }
-      growth.set(part.id, known)
-      const more = known.joiner.push(delta)
-      known.bytes += Buffer.byteLength(JSON.stringify(more)) - 2
-      if (known.bytes > TOOL_INPUT_BYTES) return
+      const { more, bytes } = grow(part.id, delta)
+      if (bytes > TOOL_INPUT_BYTES) return
       const next: ToolPart = { ...part, state: { ...part.state, raw: part.state.raw + more } }
       parts.set(part.id, next)
       const at = now()
@@ -308,7 +304,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
         info = ended
         closed = true
         effects.clock.clearTimeout(flushTimer)
-        removeLive.run()
+        removeLive()
         core.transcripts.append({ info, parts: [...parts.values()] })
       })
     },

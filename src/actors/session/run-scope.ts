@@ -3,6 +3,7 @@ import type { PermissionRule } from '../../protocol/interaction.js'
 import type { QueuedPrompt } from '../../protocol/message.js'
 import type { Session } from '../../protocol/session.js'
 import type { PermissionGrant } from '../../machines/permission.js'
+import type { StepFailure } from '../../machines/retry.js'
 import type { PermissionNeed } from '../plugin/native.js'
 import type { RegisteredTool } from '../plugin/registry.js'
 import type { GenerateRequest } from '../provider/adapter.js'
@@ -32,6 +33,8 @@ export interface StepScope {
   usage: TokenUsage | undefined
 }
 
+export type RunEnding = { readonly end: 'aborted' } | { readonly end: 'failed'; readonly failure: StepFailure }
+
 export interface RunScope {
   readonly session: Session
   readonly rootId: string
@@ -45,6 +48,8 @@ export interface RunScope {
   /** Fingerprints of the latest calls, for the doom loop. */
   readonly recent: string[]
   step: StepScope | undefined
+  /** How the run ended, from the moment it is known until it is recorded. */
+  ending: RunEnding | undefined
   /** The last finish was a cut: the next request asks to continue. */
   wasCut: boolean
 }

@@ -58,12 +58,13 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) 
   return runMachine.provide({
     actors: {
       toolCall,
-      prepare: fromPromise(async ({ input }) => {
+      prepare: fromPromise(async ({ input, signal }) => {
         const run = runOf(input.runId)
         try {
-          await prepareStep(core, context, run, input.step)
+          await prepareStep(core, context, run, input.step, signal)
         } catch (error) {
-          core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
+          if (!signal.aborted)
+            core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
           throw error
         }
       }),

@@ -2,7 +2,7 @@
 import { fromPromise } from 'xstate'
 import { sessionMachine } from '../../machines/session.machine.js'
 import { claimWork } from './claim.js'
-import { recordFailure } from './closing.js'
+import { recordAbort, recordFailure } from './closing.js'
 import type { SessionCore } from './core.js'
 import type { RunScope } from './run-scope.js'
 import { type Runs, runLogic } from './run.actor.js'
@@ -29,18 +29,33 @@ export function sessionLogic(core: SessionCore, context: SystemContext, runs: Ru
     actors: {
       run: runLogic(core, context, runs),
       claimWork: fromPromise(async ({ input }) => {
-        const titleBefore = core.store.sessions.get(input.sessionId)?.title
-        const work = await claimWork(core, context, input.sessionId, (run) => begin(run, titleBefore))
-        if (work.kind !== 'run') release(input.sessionId)
-        return work
+        try {
+          const titleBefore = core.store.sessions.get(input.sessionId)?.title
+          const work = await claimWork(core, context, input.sessionId, (run) => begin(run, titleBefore))
+          if (work.kind !== 'run') release(input.sessionId)
+          return work
+        } catch (error) {
+          core.effects.log.warn('a prompt could not be claimed yet', { sessionId: input.sessionId, cause: String(error) })
+          throw error
+        }
       }),
       recordCrash: fromPromise(async ({ input }) => {
         const run = input.runId === undefined ? undefined : runs.get(input.runId)
-        if (run !== undefined && core.statuses.run(input.sessionId)?.runId === run.runId) recordFailure(core, run, CRASH)
+        if (run !== undefined && core.statuses.run(input.sessionId)?.runId === run.runId) recordEnd(run)
         release(input.sessionId)
       }),
     },
   })
+
+  function recordEnd(run: RunScope): void {
+    try {
+      if (run.ending?.end === 'aborted') recordAbort(core, run)
+      else recordFailure(core, run, run.ending?.failure ?? CRASH)
+    } catch (error) {
+      core.effects.log.warn('the end of a run could not be recorded yet', { sessionId: run.session.id, cause: String(error) })
+      throw error
+    }
+  }
 
   function release(sessionId: string): void {
     const runId = bySession.get(sessionId)

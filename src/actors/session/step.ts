@@ -6,7 +6,8 @@ import { type AssistantInfo, ZERO_USAGE } from '../../protocol/message.js'
 import type { RegisteredTool } from '../plugin/registry.js'
 import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart } from '../provider/adapter.js'
 import type { SessionCore } from './core.js'
-import { beginStep } from './recorder.js'
+import { wellFormed, wellFormedValue } from '../well-formed.js'
+import { beginStep, TOOL_INPUT_BYTES } from './recorder.js'
 import { modelMessages } from './request.js'
 import { type RunScope, type StepScope, trustedRules } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
@@ -15,13 +16,20 @@ const MAX_OUTPUT = 32_000
 const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
-/** Builds the request and opens the assistant message. */
-export async function prepareStep(core: SessionCore, context: SystemContext, run: RunScope, number: number): Promise<StepScope> {
+/** Builds the request and opens the assistant message, unless `signal` has aborted: then nothing is opened any more. */
+export async function prepareStep(
+  core: SessionCore,
+  context: SystemContext,
+  run: RunScope,
+  number: number,
+  signal: AbortSignal,
+): Promise<StepScope> {
   const { target, session } = run
   const { steps } = target.agent.record
   const isLast = steps !== undefined && steps > 0 && number >= steps
   const offered = offeredTools(core, run)
   const project = await core.projects.identify(session.directory)
+  signal.throwIfAborted()
   const info: AssistantInfo = {
     role: 'assistant',
     id: core.effects.ids.next('msg'),
@@ -103,10 +111,12 @@ export async function streamStep(
   onCall: (callId: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  if (attempt > 0) step.recorder.restart()
   const { recorder } = step
-  const push = (part: StreamPart): void => {
-    if (signal.aborted) return
+  if (attempt > 0) {
+    recorder.restart()
+    step.usage = undefined
+  }
+  const record = (part: StreamPart): void => {
     switch (part.type) {
       case 'text':
         return recorder.text(part.delta)
@@ -128,8 +138,31 @@ export async function streamStep(
         return recorder.streamed()
     }
   }
-  await run.target.model.adapter.generate(step.request, push, signal)
+  await generateInto(run, step, record, signal)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
+}
+
+/** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
+async function generateInto(run: RunScope, step: StepScope, record: (part: StreamPart) => void, signal: AbortSignal): Promise<void> {
+  const stop = new AbortController()
+  const abort = () => stop.abort(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const push = (part: StreamPart): void => {
+        if (stop.signal.aborted || signal.aborted) return
+        try {
+          record(part)
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)))
+          stop.abort()
+        }
+      }
+      run.target.model.adapter.generate(step.request, push, stop.signal).then(resolve, reject)
+    })
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 /** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
@@ -142,6 +175,8 @@ function acceptCall(
   const { callId, tool: name } = call
   if (run.calls.has(callId)) return
   const { recorder } = step
+  if (Buffer.byteLength(JSON.stringify(call.input)) > TOOL_INPUT_BYTES)
+    return recorder.callFailed(callId, name, 'The arguments are longer than 512 KiB. Split the call into smaller ones.')
   const tool = step.offered.get(name)
   if (tool === undefined) {
     const known = [...step.offered.keys()].join(', ')
@@ -156,7 +191,7 @@ function acceptCall(
   if ('problem' in parsed)
     return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
   if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
-  recorder.callAccepted(callId, name, parsed.input)
+  if (!recorder.callAccepted(callId, name, parsed.input)) return
   run.calls.set(callId, { callId, tool, input: parsed.input, step: recorder, grants: [], asking: undefined })
   onCall(callId)
 }
@@ -164,7 +199,7 @@ function acceptCall(
 function parseInput(tool: RegisteredTool, text: string): { input: unknown } | { problem: string } {
   let json: unknown
   try {
-    json = JSON.parse(text.trim() === '' ? '{}' : text)
+    json = wellFormedValue(JSON.parse(text.trim() === '' ? '{}' : text))
   } catch {
     return { problem: 'they are not JSON.' }
   }
@@ -175,9 +210,9 @@ function parseInput(tool: RegisteredTool, text: string): { input: unknown } | { 
 
 function rawInput(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return wellFormedValue(JSON.parse(text))
   } catch {
-    return { raw: text }
+    return { raw: wellFormed(text) }
   }
 }
 

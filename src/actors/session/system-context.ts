@@ -11,7 +11,6 @@ import type { SessionCore } from './core.js'
 import type { RunTarget } from './append.js'
 
 const DAY = 86_400_000
-const MAX_SESSIONS = 256
 
 interface Sources {
   readonly config: { readonly generation: number }
@@ -40,6 +39,7 @@ export function createSystemContext(
   core: Pick<SessionCore, 'effects' | 'resources' | 'projects' | 'journal' | 'store' | 'registry'>,
 ): SystemContext {
   const { effects } = core
+  /** One entry for each awake session: whoever puts a session to sleep calls `forget`. */
   const awake = new Map<
     string,
     { readonly workspace: string; readonly files: readonly InstructionFile[]; readonly epoch: Epoch; readonly note: string | undefined }
@@ -79,19 +79,18 @@ export function createSystemContext(
         baselineSeq: known?.epoch.baselineSeq ?? messageCount,
         updated: effects.clock.now(),
       }
-      if (awake.size >= MAX_SESSIONS) awake.clear()
-      awake.set(session.id, {
-        workspace: known?.workspace ?? workspaceSection(sources, files, effects.clock.now()),
-        files: known?.files ?? files,
-        epoch,
-        note: changeNote(epoch, files),
-      })
-      if (last !== undefined && same(last.snapshot, sources)) return
+      const workspace = known?.workspace ?? workspaceSection(sources, files, effects.clock.now())
+      const next = { workspace, files: known?.files ?? files, epoch, note: changeNote(epoch, files) }
+      if (last !== undefined && same(last.snapshot, sources)) {
+        awake.set(session.id, next)
+        return
+      }
       const current = core.store.sessions.get(session.id)
       if (current === undefined) return
       core.journal.commit('process', (tx) => {
         core.store.sessions.update({ ...current, contextEpoch: epoch })
         tx.emit('session.context.updated', { sessionID: session.id, epoch: { ...epoch } })
+        tx.after(() => awake.set(session.id, next))
       })
     },
     messages(session, target, system) {

@@ -2,6 +2,7 @@
 import { LIMITS } from '../../protocol/limits.js'
 import type { Session } from '../../protocol/session.js'
 import type { ResolvedModel } from '../facades.js'
+import { wellFormed } from '../well-formed.js'
 import type { SessionCore } from './core.js'
 import { DEFAULT_TITLES } from './records.js'
 
@@ -13,7 +14,7 @@ export function hasDefaultTitle(title: string): boolean {
   return DEFAULT_TITLES.some((prefix) => title.startsWith(prefix))
 }
 
-/** Asks the model for a title and applies it if nobody changed the title meanwhile; any failure leaves the fallback. */
+/** Asks the model for a title and applies it if nobody changed the title meanwhile; any failure leaves the fallback. Never rejects. */
 export async function generateTitle(core: SessionCore, session: Session, model: ResolvedModel, text: string): Promise<void> {
   if (model.model.capabilities['titles'] === false) return
   const controller = new AbortController()
@@ -44,9 +45,17 @@ export async function generateTitle(core: SessionCore, session: Session, model: 
   } finally {
     core.effects.clock.clearTimeout(timer)
   }
-  const title = cleanTitle(answer)
+  const title = cleanTitle(wellFormed(answer))
+  try {
+    if (title !== '') applyTitle(core, session, title)
+  } catch (error) {
+    core.effects.log.warn('a title could not be stored', { sessionId: session.id, cause: String(error) })
+  }
+}
+
+function applyTitle(core: SessionCore, session: Session, title: string): void {
   const current = core.store.sessions.get(session.id)
-  if (title === '' || current === undefined || current.title !== session.title) return
+  if (current === undefined || current.title !== session.title) return
   const next: Session = { ...current, title }
   core.journal.commit('process', (tx) => {
     core.store.sessions.update(next)

@@ -122,11 +122,14 @@ async function readParts(
 ): Promise<void> {
   const reader = stream.getReader()
   for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
+    let next: ReadableStreamReadResult<LanguageModelV3StreamPart>
+    try {
+      next = await reader.read()
+    } catch (error) {
       throw streamFault(`sent what cannot be read: ${error instanceof Error ? error.message : String(error)}`, context)
-    })
-    if (done) return
-    if (!take(value)) return reader.cancel()
+    }
+    if (next.done) return
+    if (!take(next.value)) return reader.cancel()
   }
 }
 

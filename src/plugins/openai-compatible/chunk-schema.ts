@@ -8,14 +8,14 @@ import { filled, isRecord, type JsonRecord } from './json.js'
 
 const FIELD = 'chunkSchema'
 
-/** A Standard Schema, one of the kinds of schema the SDK takes anywhere. */
-const CHUNK_SCHEMA = {
-  '~standard': {
-    version: 1,
-    vendor: 'svc',
-    validate: (value: unknown) => (isRecord(value) ? { value: readChunk(value) } : { issues: [{ message: 'not an object' }] }),
-  },
+/** In the form the SDK uses without converting it: a function that answers a schema with a synchronous check. */
+const SCHEMA = {
+  [Symbol.for('vercel.ai.schema')]: true,
+  jsonSchema: {},
+  validate: (value: unknown) =>
+    isRecord(value) ? { success: true, value: readChunk(value) } : { success: false, error: new Error('not an object') },
 }
+const CHUNK_SCHEMA = () => SCHEMA
 
 /** Gives the model the lean check; answers whether the field was there to take it. */
 export function leanChunks(model: LanguageModelV3): boolean {

@@ -98,8 +98,8 @@ export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps)
       const body = typeof init?.body === 'string' ? wellFormed(init.body) : null
       const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
       if (response.body === null) return response
-      const { status, statusText } = response
-      const content = response.ok ? bounded(response.body) : await readStart(response.body, LIMITS.provider.errorBytes)
+      const { status, statusText, ok } = response
+      const content = ok ? bounded(response.body) : await readStart(response.body, LIMITS.provider.errorBytes)
       return new Response(content, { status, statusText, headers: response.headers })
     },
     heard() {

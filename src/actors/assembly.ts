@@ -9,6 +9,7 @@ import type { Runtime } from './facades.js'
 import { createFamilies } from './families.js'
 import { createJournal } from './journal.js'
 import { createLive } from './live.js'
+import { createOwners } from './owners.js'
 import { createManagedOutputs } from './outputs.js'
 import { createRegistry } from './plugin/registry.js'
 import { createNativeHost } from './plugin/host.js'
@@ -38,10 +39,11 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
   const journal = createJournal({ store, bus, effects })
   const families = createFamilies(store)
   const live = createLive()
+  const owners = createOwners(store)
   const statuses = createStatuses()
   const executions = createExecutions({ store, effects, families, statuses })
-  const stream = createEventStream({ store, bus, journal, families, live, executions })
-  const interactions = createInteractions({ store, journal, effects, isAttended: stream.isAttended })
+  const stream = createEventStream({ store, bus, journal, families, owners, live, executions })
+  const interactions = createInteractions({ store, journal, effects, owners, isAttended: stream.isAttended })
   const registry = createRegistry()
   const { configs, resources, instructions } = createResourceFacades({
     effects,
@@ -55,6 +57,7 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
     store,
     journal,
     families,
+    owners,
     live,
     statuses,
     executions,
@@ -80,7 +83,7 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
   })
   const sessions = createSessions(core, (path) => system.canonicalDirectory(path), inspect)
   const activities = (rootId: string) => familyActivities(core)(rootId)
-  const sides = createSideStreams({ store, bus, journal, families, executions, effects, activityOf: activities })
+  const sides = createSideStreams({ store, bus, journal, families, owners, executions, effects, activityOf: activities })
   const runtime: Runtime = {
     sessions: sessions.facade,
     interactions,

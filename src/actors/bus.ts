@@ -2,7 +2,8 @@
  * One ordered fan-out (sessions-events §11.3).
  *
  * I1 Records are delivered in sequence order, in the tick they are published, to every subscriber.
- * I2 Delivery only enqueues: a subscriber's sink is never waited for, and its throw ends that subscriber alone.
+ * I2 Delivery only enqueues: a subscriber's sink is never waited for, and its throw ends that subscriber alone,
+ *    which is told so.
  */
 
 export interface BusRecord {
@@ -21,26 +22,27 @@ export interface BusRecord {
 
 export interface Bus {
   publish(record: BusRecord): void
-  /** Answers the function that ends the subscription. */
-  subscribe(deliver: (record: BusRecord) => void): () => void
+  /** Answers the function that ends the subscription; `onFault` runs when a throw of `deliver` has ended it. */
+  subscribe(deliver: (record: BusRecord) => void, onFault: () => void): () => void
   readonly subscribers: number
 }
 
-export function createBus(onFault: (error: unknown) => void): Bus {
-  const subscribers = new Set<(record: BusRecord) => void>()
+export function createBus(report: (error: unknown) => void): Bus {
+  const subscribers = new Map<(record: BusRecord) => void, () => void>()
   return {
     publish(record) {
-      for (const deliver of subscribers) {
+      for (const [deliver, onFault] of subscribers) {
         try {
           deliver(record)
         } catch (error) {
           subscribers.delete(deliver)
-          onFault(error)
+          report(error)
+          onFault()
         }
       }
     },
-    subscribe(deliver) {
-      subscribers.add(deliver)
+    subscribe(deliver, onFault) {
+      subscribers.set(deliver, onFault)
       return () => {
         subscribers.delete(deliver)
       }

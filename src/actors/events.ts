@@ -9,11 +9,13 @@
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
 import type { Store } from '../store/store.js'
+import type { Caller } from '../protocol/caller.js'
 import { type Bus, encodeFrame, sseFrame } from './bus.js'
 import type { EventQuery, Events, EventSubscription, FrameSink } from './facades.js'
 import type { Families } from './families.js'
 import type { Journal } from './journal.js'
 import type { Live } from './live.js'
+import type { Owners } from './owners.js'
 import type { Executions } from './session/executions.js'
 
 /** A reader's backlog is looked at once in so many records. */
@@ -26,6 +28,7 @@ export interface EventStream extends Pick<Events, 'subscribe'> {
 
 interface Scope {
   readonly sessionId: string | undefined
+  /** Whether the subscriber is to see events of this session. */
   matches(sessionId: string | undefined): boolean
 }
 
@@ -34,23 +37,22 @@ export function createEventStream(deps: {
   bus: Bus
   journal: Journal
   families: Families
+  owners: Pick<Owners, 'mayHear'>
   live: Live
   executions: Pick<Executions, 'current' | 'runtime'>
 }): EventStream {
-  const { store, bus, journal, families, live, executions } = deps
+  const { store, bus, journal, families, owners, live, executions } = deps
   const scopes = new Set<Scope>()
 
-  function scopeOf(sessionId: string | undefined): Scope {
-    if (sessionId === undefined) return { sessionId, matches: () => true }
-    return {
-      sessionId,
-      matches(other) {
-        if (other === undefined) return false
-        if (other === sessionId) return true
-        const root = families.rootOf(sessionId)
-        return root !== undefined && root === families.rootOf(other)
-      },
-    }
+  function scopeOf(caller: Caller, sessionId: string | undefined): Scope {
+    return { sessionId, matches: (other) => isOfFamily(sessionId, other) && owners.mayHear(caller, other) }
+  }
+
+  function isOfFamily(sessionId: string | undefined, other: string | undefined): boolean {
+    if (sessionId === undefined || other === sessionId) return true
+    if (other === undefined) return false
+    const root = families.rootOf(sessionId)
+    return root !== undefined && root === families.rootOf(other)
   }
 
   function checkCursor(after: number): void {
@@ -95,61 +97,78 @@ export function createEventStream(deps: {
 
   /** One page of the log as one chunk of frames; answers the cursor after it, or undefined when the log is read up. */
   function replayPage(after: number, limit: number, scope: Scope, sink: FrameSink): number | undefined {
-    const root = scope.sessionId === undefined ? undefined : (families.rootOf(scope.sessionId) ?? scope.sessionId)
-    const rows = root === undefined ? store.events.after(after, limit) : store.events.afterFor(after, limit, families.members(root))
-    if (rows.length > 0) sink.write(encodeFrame(rows.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
+    const rows =
+      scope.sessionId === undefined ? store.events.after(after, limit) : store.events.afterFor(after, limit, kin(scope.sessionId))
+    const seen = rows.filter((row) => scope.matches(row.sessionId ?? undefined))
+    if (seen.length > 0) sink.write(encodeFrame(seen.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
     return rows.length < limit ? undefined : rows.at(-1)?.sequence
   }
 
-  function goLive(scope: Scope, sink: FrameSink): () => void {
+  /** The family of a session; a deleted one still has its log. */
+  function kin(sessionId: string): readonly string[] {
+    const members = families.members(families.rootOf(sessionId) ?? sessionId)
+    return members.includes(sessionId) ? members : [...members, sessionId]
+  }
+
+  /** Delivers from now on; `end` is called once when the subscriber cannot be served any more. */
+  function goLive(scope: Scope, sink: FrameSink, end: () => void): () => void {
     let records = 0
     let bytes = 0
-    const stop = bus.subscribe((record) => {
+    let unchecked = 0
+    return bus.subscribe((record) => {
       if (!scope.matches(record.sessionId)) return
       const frame = record.frame()
       sink.write(frame)
       bytes += frame.byteLength
-      if (++records % LAG_CHECK !== 0) return
+      unchecked += frame.byteLength
+      if (++records % LAG_CHECK !== 0 && unchecked < LIMITS.events.recordBytes) return
+      unchecked = 0
       const pending = sink.pending()
-      if (pending <= LIMITS.events.backlogBytes && (pending / bytes) * records <= LIMITS.events.backlogRecords) return
-      stop()
-      sink.end()
-    })
-    return stop
+      if (pending > LIMITS.events.backlogBytes || (pending / bytes) * records > LIMITS.events.backlogRecords) end()
+    }, end)
   }
 
   return {
-    subscribe(_caller, query: EventQuery, sink): EventSubscription {
+    subscribe(caller, query: EventQuery, sink): EventSubscription {
       if (query.after !== undefined) checkCursor(query.after)
-      const scope = scopeOf(query.sessionId)
+      const scope = scopeOf(caller, query.sessionId)
       scopes.add(scope)
       let closed = false
       let stop: (() => void) | undefined
-      const join = () => {
-        sendBaseline(scope, sink)
-        stop = goLive(scope, sink)
+      const close = () => {
+        closed = true
+        scopes.delete(scope)
+        stop?.()
+      }
+      const end = () => {
+        close()
+        sink.end()
       }
       const replay = async (from: number) => {
         let cursor: number | undefined = from
         while (!closed) {
+          if (cursor < store.events.prunedThrough()) return end()
           cursor = replayPage(cursor, query.limit, scope, sink)
-          if (cursor === undefined) {
-            join()
-            return
-          }
+          if (cursor === undefined) return join()
           await sink.drained()
         }
       }
-      const from = query.after ?? (query.tail ? undefined : store.events.prunedThrough())
-      if (from === undefined) join()
-      else replay(from).catch(() => sink.end())
-      return {
-        close() {
-          closed = true
-          scopes.delete(scope)
-          stop?.()
-        },
+      const join = () => {
+        sendBaseline(scope, sink)
+        stop = goLive(scope, sink, end)
       }
+      const from = query.after ?? (query.tail ? undefined : store.events.prunedThrough())
+      if (from !== undefined) {
+        replay(from).catch(end)
+        return { close }
+      }
+      try {
+        join()
+      } catch (error) {
+        close()
+        throw error
+      }
+      return { close }
     },
     isAttended: (sessionId) => [...scopes].some((scope) => scope.matches(sessionId)),
   }

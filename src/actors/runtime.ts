@@ -128,7 +128,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
     runtime: parts.runtime,
     ended,
     stop() {
-      actor.send({ type: 'stop.requested' })
+      if (actor.getSnapshot().status === 'active') actor.send({ type: 'stop.requested' })
       return ended
     },
     kill: () => actor.send({ type: 'kill.requested' }),

@@ -1,4 +1,5 @@
 /** The two projected streams: root sessions of a directory, and execution activity (sessions-events §11.9–11.10). */
+import type { Caller } from '../protocol/caller.js'
 import { LIMITS } from '../protocol/limits.js'
 import type { CatalogActivity, ExecutionSummary, Session } from '../protocol/session.js'
 import type { Store } from '../store/store.js'
@@ -7,6 +8,7 @@ import type { Effects } from './effects.js'
 import type { Events, EventSubscription, FrameSink } from './facades.js'
 import type { Families } from './families.js'
 import type { Journal } from './journal.js'
+import type { Owners } from './owners.js'
 import type { Executions } from './session/executions.js'
 
 const EDGES = new Set([
@@ -25,11 +27,12 @@ export function createSideStreams(deps: {
   bus: Bus
   journal: Journal
   families: Families
+  owners: Owners
   executions: Executions
   activityOf(rootId: string): CatalogActivity
-  effects: Pick<Effects, 'clock'>
+  effects: Pick<Effects, 'clock' | 'log'>
 }): Pick<Events, 'subscribeCatalog' | 'subscribeActivity' | 'activity'> {
-  const { store, bus, journal, families, executions, effects } = deps
+  const { store, bus, journal, families, owners, executions, effects } = deps
 
   /** Ends a stream whose reader is too slow; true = it was ended. */
   function lagged(sink: FrameSink): boolean {
@@ -38,10 +41,10 @@ export function createSideStreams(deps: {
     return true
   }
 
-  function catalogRecord(record: BusRecord, directory: string, sink: FrameSink): void {
+  function catalogRecord(record: BusRecord, caller: Caller, directory: string, sink: FrameSink): void {
     if (record.sessionId === undefined || !EDGES.has(record.type)) return
     const root = families.rootOf(record.sessionId)
-    if (root === undefined) return
+    if (root === undefined || !owners.mayHear(caller, root)) return
     const isRoot = root === record.sessionId
     const info = isRoot && LIFECYCLE.has(record.type) ? sessionIn(record.data) : undefined
     const session = info ?? store.sessions.get(root)
@@ -68,35 +71,51 @@ export function createSideStreams(deps: {
       })
       for (const root of roots)
         sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: deps.activityOf(root.id) }))
-      const close = bus.subscribe((record) => {
-        catalogRecord(record, directory, sink)
-        if (lagged(sink)) close()
-      })
+      const close = bus.subscribe(
+        (record) => {
+          catalogRecord(record, caller, directory, sink)
+          if (lagged(sink)) close()
+        },
+        () => sink.end(),
+      )
       return { close }
     },
-    subscribeActivity(_caller, sink): EventSubscription {
-      const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(executions.summaries())}\n\n`))
+    subscribeActivity(caller, sink): EventSubscription {
+      const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(summaries(caller))}\n\n`))
       let timer: unknown
+      const close = () => {
+        stop()
+        effects.clock.clearTimeout(timer)
+      }
+      const end = () => {
+        close()
+        sink.end()
+      }
       const arm = () => {
         timer = effects.clock.setTimeout(() => {
-          send()
-          arm()
+          try {
+            send()
+            arm()
+          } catch (error) {
+            effects.log.warn('an activity stream failed', { cause: String(error) })
+            end()
+          }
         }, LIMITS.events.activityInterval)
       }
       const stop = bus.subscribe((record) => {
         if (record.type !== 'session.execution.updated' && record.type !== 'session.deleted') return
         send()
         if (lagged(sink)) close()
-      })
-      const close = () => {
-        stop()
-        effects.clock.clearTimeout(timer)
-      }
+      }, end)
       send()
       arm()
       return { close }
     },
-    activity: (): ExecutionSummary[] => executions.summaries(),
+    activity: summaries,
+  }
+
+  function summaries(caller: Caller): ExecutionSummary[] {
+    return executions.summaries().filter(({ rootSessionId }) => owners.mayUse(caller, rootSessionId))
   }
 }
 

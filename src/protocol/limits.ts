@@ -47,6 +47,7 @@ export const LIMITS = {
     retryLongest: 60 * SECOND,
     toolInputInterval: 45,
     doomLoop: 3,
+    continuations: 10,
     interactionWait: 24 * 60 * MINUTE,
     unattendedWait: 10 * MINUTE,
   },

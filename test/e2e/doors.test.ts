@@ -33,7 +33,9 @@ interface Refusal {
 
 /** Every operation of the published document, with ids filled in that nothing has. */
 async function operations(server: Server): Promise<Operation[]> {
-  const { paths } = await server.get<{ paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>> }>('/v2/openapi.json')
+  const { paths } = await server.get<{ paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>> }>(
+    '/v2/openapi.json',
+  )
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId, security }]) => ({
       id: operationId,
@@ -47,7 +49,7 @@ async function operations(server: Server): Promise<Operation[]> {
 /** A request with exactly these headers; `fetch` does not let a test say `Host` or `Sec-Fetch-Site`. */
 function send(server: Server, operation: Operation, headers: Readonly<Record<string, string>>): Promise<Refusal> {
   return new Promise((resolve, reject) => {
-    const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE'
+    const hasBody = operation.method === 'POST' || operation.method === 'PATCH' || operation.method === 'PUT'
     const outgoing = request(
       `${server.url}${operation.path}`,
       { method: operation.method, agent: false, headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...headers } },
@@ -98,7 +100,11 @@ describe('without a credential', () => {
   test('no answer grants anything to other origins, preflights included', async () => {
     const server = await scene.start()
     for (const operation of await operations(server)) {
-      const preflight = await send(server, { ...operation, method: 'OPTIONS' }, { origin: 'https://evil.example', 'access-control-request-method': operation.method })
+      const preflight = await send(
+        server,
+        { ...operation, method: 'OPTIONS' },
+        { origin: 'https://evil.example', 'access-control-request-method': operation.method },
+      )
       expect([operation.id, preflight.status]).toEqual([operation.id, 403])
       expectNoGrant(preflight)
       if (operation.path.endsWith('/events')) continue
@@ -113,7 +119,12 @@ describe('with a token', () => {
     const all = await operations(server)
     expect(all.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual(['/v2/health'])
     for (const operation of all) {
-      for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: `Basic ${TOKEN}` }, { authorization: `Bearer ${TOKEN}x` }]) {
+      for (const headers of [
+        {},
+        { authorization: 'Bearer wrong' },
+        { authorization: `Basic ${TOKEN}` },
+        { authorization: `Bearer ${TOKEN}x` },
+      ]) {
         const { status, headers: answered, body } = await send(server, operation, headers)
         expect([operation.id, headers, status]).toEqual([operation.id, headers, operation.isOpen ? 200 : 401])
         if (operation.isOpen) continue
@@ -123,12 +134,19 @@ describe('with a token', () => {
     }
     expect((await fetch(`${server.url}/v2/sessions?token=${TOKEN}`)).status).toBe(401)
     await expect(server.get('/v2/sessions')).resolves.toMatchObject({ items: [] })
-    const foreign = await send(server, { id: '', method: 'GET', path: '/v2/sessions', isOpen: false }, { authorization: `Bearer ${TOKEN}`, origin: 'https://evil.example' })
+    const foreign = await send(
+      server,
+      { id: '', method: 'GET', path: '/v2/sessions', isOpen: false },
+      { authorization: `Bearer ${TOKEN}`, origin: 'https://evil.example' },
+    )
     expect(foreign.status).toBe(403)
   })
 
   test('the token is nowhere a command of a tool could find it', async () => {
-    const everywhere = `(env; cat /proc/$PPID/environ; cat /proc/*/environ) 2>/dev/null | tr '\\0' '\\n' | grep -a '^SVC_AGENT\\|^HOME=' | sort -u; cat /proc/$PPID/cmdline | tr '\\0' ' '`
+    const everywhere = [
+      '(env; cat /proc/$PPID/environ; find /proc -maxdepth 2 -name environ -exec cat {} +) 2>/dev/null',
+      `tr '\\0' '\\n' | grep -a '^SVC_AGENT\\|^HOME=' | sort -u`,
+    ].join(' | ')
     model = await startModelServer([
       reply(toolCall({ id: 'c1', name: 'bash', input: { command: everywhere, description: 'look around' } }), finish('tool_calls')),
       reply(text('nothing'), finish('stop')),
@@ -138,18 +156,22 @@ describe('with a token', () => {
     const stream = await server.stream({ tail: true })
     const session = await server.createSession()
     await server.prompt(session.id, { prompt: 'what is the token?' })
-    const asked = stream.waitFor((event) => event.type === 'permission.asked').then(async (event) => {
-      if (event.type === 'permission.asked') await server.call('POST', `/v2/interactions/permissions/${event.data.id}/reply`, { reply: 'once' })
-    })
-    await Promise.race([stream.idle(session.id), asked.then(() => stream.idle(session.id))])
+    // Whatever is asked is allowed: the token must be safe even from a command the user agreed to.
+    for (let from = 0; ; ) {
+      const event = await stream.waitFor(
+        (record) => record.type === 'permission.asked' || (record.type === 'session.status' && record.data.status.type === 'idle'),
+        from,
+      )
+      if (event.type !== 'permission.asked') break
+      from = stream.events.indexOf(event) + 1
+      await server.call('POST', `/v2/interactions/permissions/${event.data.id}/reply`, { reply: 'once' })
+    }
     const [call] = toolParts(await server.messages(session.id))
     const { state } = call ?? {}
     if (state?.status !== 'completed') throw new Error(`the command did not run: ${JSON.stringify(state)}`)
     expect(state.output).toContain(`HOME=${scene.place.home}`)
     expect(state.output).not.toContain(TOKEN)
     expect(JSON.stringify(stream.events)).not.toContain(TOKEN)
-    stream.close()
-    await asked.catch(() => undefined)
     expect(server.stderr()).not.toContain(TOKEN)
   })
 })

@@ -145,14 +145,7 @@ describe('prompts while a run is streaming', () => {
     expect(first).toBe('user: first')
     // Text reaches its row within a second; what was streamed after that is lost with the process.
     expect(['assistant: ', 'assistant: wait ']).toContain(cutOff)
-    expect(others).toEqual([
-      'user: one',
-      'assistant: re: one',
-      'user: two',
-      'assistant: re: two',
-      'user: three',
-      'assistant: re: three',
-    ])
+    expect(others).toEqual(['user: one', 'assistant: re: one', 'user: two', 'assistant: re: two', 'user: three', 'assistant: re: three'])
     expect(messages[1]?.info).toMatchObject({ finish: 'error', error: { interrupted: true } })
     expect(unfinished(messages)).toEqual([])
     expect(rebuild(log.events, sessionId)).toEqual(messages)

@@ -1,7 +1,6 @@
 /** The built program as a server: started on a free port, spoken to over HTTP, ended in every way a process can end. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
 import type { Message } from '../../src/protocol/message.js'
 import type { Session, SessionStatus } from '../../src/protocol/session.js'
 import type { Place } from './place.js'
@@ -47,8 +46,8 @@ export interface Server {
 }
 
 /** Starts `svc serve` in a place; rejects with what it printed when it does not begin to listen. */
-export async function startServer(place: Place, env: Readonly<Record<string, string>> = {}): Promise<Server> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'], {
+export async function startServer(place: Place, env: Readonly<Record<string, string>> = {}, port = 0): Promise<Server> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', String(port)], {
     cwd: place.root,
     env: { ...place.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -78,7 +77,7 @@ export async function startServer(place: Place, env: Readonly<Record<string, str
   const identity: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
   async function call(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    const raw = typeof body === 'string' || body instanceof Uint8Array
+    const sent = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body)
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
@@ -87,7 +86,7 @@ export async function startServer(place: Place, env: Readonly<Record<string, str
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: sent }),
       signal: AbortSignal.timeout(20_000),
     })
     const text = await response.text()
@@ -97,7 +96,7 @@ export async function startServer(place: Place, env: Readonly<Record<string, str
 
   async function get<T>(path: string): Promise<T> {
     const answer = await call('GET', path)
-    expect(answer.status, `GET ${path}: ${answer.text}`).toBe(200)
+    mustBe(200, answer, `GET ${path}`)
     return answer.body as T
   }
 
@@ -111,12 +110,12 @@ export async function startServer(place: Place, env: Readonly<Record<string, str
     get,
     async createSession(body = {}) {
       const answer = await call('POST', '/v2/sessions', { title: 'a test', ...body })
-      expect(answer.status, answer.text).toBe(200)
+      mustBe(200, answer, 'creating a session')
       return answer.body as Session
     },
     async prompt(sessionId, body, mode = 'prompt') {
       const answer = await call('POST', `/v2/sessions/${sessionId}/${mode}`, body)
-      expect(answer.status, answer.text).toBe(204)
+      mustBe(204, answer, 'a prompt')
     },
     messages: (sessionId) => get<Message[]>(`/v2/sessions/${sessionId}/context`),
     statuses: () => get<Record<string, SessionStatus>>('/v2/sessions/status'),
@@ -132,10 +131,14 @@ export async function startServer(place: Place, env: Readonly<Record<string, str
   }
 }
 
+function mustBe(status: number, answer: Answer, what: string): void {
+  if (answer.status !== status) throw new Error(`${what} was answered ${answer.status}: ${answer.text}`)
+}
+
 /** A place with its servers. `close` ends what is left, and fails when anything of it survives its server. */
 export interface Scene {
   readonly place: Place
-  start(env?: Readonly<Record<string, string>>): Promise<Server>
+  start(env?: Readonly<Record<string, string>>, port?: number): Promise<Server>
   close(): Promise<void>
 }
 
@@ -143,8 +146,8 @@ export function openScene(place: Place): Scene {
   const servers: Server[] = []
   return {
     place,
-    async start(env) {
-      const server = await startServer(place, env)
+    async start(env, port) {
+      const server = await startServer(place, env, port)
       servers.push(server)
       return server
     },
@@ -153,7 +156,7 @@ export function openScene(place: Place): Scene {
       await Promise.all(servers.map((server) => server.kill()))
       const left = await untilNone(() => [...theirs.filter(isRunning), ...mentioning(place.root)], 3000)
       place.remove()
-      expect(left).toEqual([])
+      if (left.length > 0) throw new Error(`processes outlived their server: ${JSON.stringify(left)}`)
     },
   }
 }

@@ -63,7 +63,9 @@ describe('SIGTERM', () => {
     const { server, stream, sessionId } = await begin([
       reply(toolCall({ id: 'c1', name: 'bash', input: { command, description: 'wait' } }), finish('tool_calls')),
     ])
-    await stream.waitFor((event) => event.type === 'message.part.updated' && event.data.part.type === 'tool' && event.data.part.state.status === 'running')
+    await stream.waitFor(
+      (event) => event.type === 'message.part.updated' && event.data.part.type === 'tool' && event.data.part.state.status === 'running',
+    )
     const sleeps = () => descendants(server.pid).filter(({ command }) => command === 'sleep 60')
     await untilNone(() => (sleeps().length > 0 ? [] : descendants(process.pid)), 10_000)
     const theirs = descendants(server.pid)
@@ -110,8 +112,21 @@ describe('starting', () => {
   test('a second server on the same state directory says who holds it, and the first goes on', async () => {
     model = await startModelServer([])
     const server = await scene.start()
-    await expect(scene.start()).rejects.toThrow(new RegExp(`ended with code 1: .*${server.url}.*process ${server.pid}.*${scene.place.state}`, 's'))
+    await expect(scene.start()).rejects.toThrow(
+      new RegExp(`ended with code 1: .*${server.url}.*process ${server.pid}.*${scene.place.state}`, 's'),
+    )
     expect(await server.get('/v2/health')).toMatchObject({ healthy: true })
     expect(existsSync(`${scene.place.state}/server.json`)).toBe(true)
+  })
+
+  test('on a port that is taken says so, and leaves the state directory free', async () => {
+    model = await startModelServer([])
+    const port = Number(new URL((await scene.start()).url).port)
+    const second = openScene(makePlace())
+    await expect(second.start({}, port)).rejects.toThrow(
+      new RegExp(`ended with code 1: .*port ${port} of 127.0.0.1 is in use.*--port 0`, 's'),
+    )
+    expect(await (await second.start()).get('/v2/health')).toMatchObject({ healthy: true })
+    await second.close()
   })
 })

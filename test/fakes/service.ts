@@ -2,8 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import * as z from 'zod'
-import type { FrameSink, Runtime } from '../../src/actors/facades.js'
-import { defineTool, type NativePlugin, type PermissionNeed, type ToolContext, type ToolResult } from '../../src/actors/plugin/native.js'
+import type { EventSubscription, FrameSink, Runtime } from '../../src/actors/facades.js'
+import {
+  defineTool,
+  type NativeHost,
+  type NativePlugin,
+  type PermissionNeed,
+  type ToolContext,
+  type ToolResult,
+} from '../../src/actors/plugin/native.js'
 import type { GenerateRequest, StreamPart } from '../../src/actors/provider/adapter.js'
 import { createRuntime, type RunningRuntime } from '../../src/actors/runtime.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
@@ -27,12 +34,14 @@ export interface PlayedTool {
   readonly id: string
   readonly permission?: string
   needs?(input: { value: string }): readonly PermissionNeed[]
-  invoke(input: { value: string }, context: ToolContext): Promise<ToolResult>
+  invoke(input: { value: string }, context: ToolContext, host: NativeHost): Promise<ToolResult>
 }
 
 export interface TestService {
   readonly runtime: Runtime
   readonly running: RunningRuntime
+  /** The subscription behind `events`; closed, nobody listens any more. */
+  readonly listening: EventSubscription
   readonly effects: FakeEffects
   readonly store: Store
   /** Directory sessions are created in. */
@@ -87,7 +96,7 @@ function playedPlugin(steps: PlayedStep[], requests: GenerateRequest[], tools: r
     id: 'test.played',
     name: 'Played',
     capabilities: [],
-    start: () => ({
+    start: (host) => ({
       providers: [
         {
           npm: ['played'],
@@ -108,7 +117,7 @@ function playedPlugin(steps: PlayedStep[], requests: GenerateRequest[], tools: r
           input: z.strictObject({ value: z.string() }),
           permission: tool.permission ?? tool.id,
           needs: async (input) => tool.needs?.(input) ?? [],
-          invoke: (input, context) => tool.invoke(input, context),
+          invoke: (input, context) => tool.invoke(input, context, host),
         }),
       ),
     }),
@@ -116,7 +125,13 @@ function playedPlugin(steps: PlayedStep[], requests: GenerateRequest[], tools: r
 }
 
 export async function startTestService(
-  options: { tools?: readonly PlayedTool[]; config?: Record<string, unknown>; store?: Store; effects?: FakeEffects } = {},
+  options: {
+    tools?: readonly PlayedTool[]
+    config?: Record<string, unknown>
+    store?: Store
+    effects?: FakeEffects
+    steps?: PlayedStep[]
+  } = {},
 ): Promise<TestService> {
   const effects = options.effects ?? createFakeEffects()
   const directory = join(effects.root, 'work')
@@ -130,7 +145,7 @@ export async function startTestService(
   mkdirSync(effects.paths.config, { recursive: true })
   writeFileSync(join(effects.paths.config, 'config.json'), JSON.stringify(config))
   const store = options.store ?? openStore({ directory: ':memory:', now: () => effects.clock.now() })
-  const steps: PlayedStep[] = []
+  const steps = options.steps ?? []
   const requests: GenerateRequest[] = []
   const running = await createRuntime({
     effects,
@@ -141,7 +156,11 @@ export async function startTestService(
   const { runtime } = running
   const events: SeenEvent[] = []
   const waiting = new Set<{ fits(event: SeenEvent): boolean; resolve(event: SeenEvent): void }>()
-  runtime.events.subscribe(TRUSTED_CALLER, { after: undefined, tail: true, limit: 1000, sessionId: undefined }, collect(see))
+  const listening = runtime.events.subscribe(
+    TRUSTED_CALLER,
+    { after: undefined, tail: true, limit: 1000, sessionId: undefined },
+    collect(see),
+  )
 
   function see(event: SeenEvent): void {
     events.push(event)
@@ -165,6 +184,7 @@ export async function startTestService(
   return {
     runtime,
     running,
+    listening,
     effects,
     store,
     directory,

@@ -68,11 +68,11 @@ describe('every transition is covered by generated paths', () => {
     )
     expect(missing(explored)).toEqual([])
     const ends = new Set(explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end))
-    expect(ends).toEqual(new Set(['finished', 'failed', 'aborted']))
+    expect(ends).toEqual(new Set(['finished', 'failed', 'aborted', 'unrecorded']))
   })
 
   it('of the session machine', () => {
-    const explored = explore(sessionMachine, { sessionId: 'ses_1' }, [
+    const events = [
       { type: 'woken' },
       { type: 'abort.requested' },
       { type: 'stop.requested' },
@@ -81,11 +81,16 @@ describe('every transition is covered by generated paths', () => {
       done('claimWork', { kind: 'run', runId: 'evt_1' }),
       error('claimWork'),
       done('run', { end: 'finished' }),
+      done('run', { end: 'unrecorded' }),
       error('run'),
       done('recordCrash'),
       error('recordCrash'),
       after('idleMemory', 'session.idle'),
-    ])
+      after('faultRetry', 'session.pausing'),
+    ]
+    const explored = explore(sessionMachine, { sessionId: 'ses_1' }, events, {
+      key: ({ context: { faults, ...context } }) => ({ ...context, faults: Math.min(faults, 1) }),
+    })
     expect(missing(explored)).toEqual([])
   })
 

@@ -98,6 +98,10 @@ describe('the request', () => {
     expect((await build({}, { headers })).headers).not.toHaveProperty('authorization')
   })
 
+  it('names its agent exactly as configured', async () => {
+    expect((await build({}, { headers: { 'User-Agent': 'ours/1' } })).headers['user-agent']).toBe('ours/1')
+  })
+
   it('is well-formed Unicode even when a text is not', async () => {
     const text = 'half \ud83d, whole \u{1f600}, escape \\ud83d'
     expect(await messagesOf([{ role: 'user', content: [{ type: 'text', text }] }])).toEqual([

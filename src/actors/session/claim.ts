@@ -105,6 +105,7 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
       step: undefined,
       ending: undefined,
       wasCut: false,
+      continued: 0,
     }
   })
 }

@@ -20,8 +20,12 @@ export function closeStep(core: SessionCore, run: RunScope, number: number): boo
     step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(run.target.model.model, tokens) })
     const steered = drainSteering(core, tx, run)
     const limit = run.target.agent.record.steps
-    const follows = hasFollowUp({ finish: step.finish, toolCalls: step.recorder.calls, steered, step: number, limit })
-    tx.after(() => (run.wasCut = wasCut(step.finish) && steered === 0))
+    const toolCalls = step.recorder.calls
+    const follows = hasFollowUp({ finish: step.finish, toolCalls, steered, step: number, limit, continued: run.continued })
+    tx.after(() => {
+      run.wasCut = wasCut(step.finish) && steered === 0
+      run.continued = toolCalls === 0 && steered === 0 ? run.continued + 1 : 0
+    })
     if (follows) core.executions.endSegment(tx, run.rootId, step.segmentId)
     else endRun(core, tx, run, 'completed')
     return follows

@@ -7,6 +7,7 @@ import type { Configs, Providers, Resources } from '../facades.js'
 import type { Families } from '../families.js'
 import type { Journal } from '../journal.js'
 import type { Live } from '../live.js'
+import type { Owners } from '../owners.js'
 import type { ManagedOutputs } from '../plugin/native.js'
 import type { Registry } from '../plugin/registry.js'
 import type { Executions } from './executions.js'
@@ -20,6 +21,7 @@ export interface SessionCore {
   readonly store: Store
   readonly journal: Journal
   readonly families: Families
+  readonly owners: Owners
   readonly live: Live
   readonly statuses: Statuses
   readonly executions: Executions

@@ -36,13 +36,14 @@ export function createExecutions(deps: {
 
   const current = (rootId: string) => open.get(rootId) ?? store.executions.get(rootId)
 
-  function put(tx: Change, snapshot: ExecutionActivitySnapshot): void {
+  /** `exempt` = a session whose run is just ending: it is shown as it will be. */
+  function put(tx: Change, snapshot: ExecutionActivitySnapshot, exempt?: string): void {
     const next = { ...snapshot, revision: snapshot.revision + 1 }
     store.executions.put(next)
     tx.emit('session.execution.updated', {
       sessionID: next.rootSessionId,
       snapshot: next,
-      runtime: runtimeOf(next.rootSessionId, next),
+      runtime: runtimeOf(next.rootSessionId, next, exempt),
     })
     tx.after(() => {
       if (next.finished) open.delete(next.rootSessionId)
@@ -64,12 +65,13 @@ export function createExecutions(deps: {
     return families.members(rootId).every((id) => (id === exempt ? store.queue.count(id) === 0 : !isActive(id)))
   }
 
-  function runtimeOf(rootId: string, execution: ExecutionActivitySnapshot | undefined): SessionRuntimeSnapshot {
+  function runtimeOf(rootId: string, execution: ExecutionActivitySnapshot | undefined, exempt?: string): SessionRuntimeSnapshot {
     const branches = families.members(rootId).flatMap((id) => {
       const parent = id === rootId ? null : store.sessions.parentOf(id)
       if (typeof parent !== 'string') return []
       const run = statuses.run(id)
-      const status = isActive(id) ? ('outstanding' as const) : ('completed' as const)
+      const isOutstanding = id === exempt ? store.queue.count(id) > 0 : isActive(id)
+      const status = isOutstanding ? ('outstanding' as const) : ('completed' as const)
       return [{ sessionId: id, parentSessionId: parent, status, startedAt: run?.startedAt ?? null }]
     })
     const revision = branches.length + branches.filter((branch) => branch.status === 'completed').length
@@ -104,12 +106,12 @@ export function createExecutions(deps: {
       const spent = started === undefined ? 0 : Math.max(0, effects.clock.now() - started)
       const finished = exempt !== undefined && Object.keys(activeSegments).length === 0 && isQuiet(rootId, exempt)
       if (started === undefined && !finished) return
-      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished })
+      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished }, exempt)
     },
     settle(tx, rootId, exempt) {
       const last = latest(tx, rootId)
       if (last === undefined || last.finished || Object.keys(last.activeSegments).length > 0) return
-      if (isQuiet(rootId, exempt)) put(tx, { ...last, finished: true })
+      if (isQuiet(rootId, exempt)) put(tx, { ...last, finished: true }, exempt)
     },
     current,
     runtime: (rootId) => runtimeOf(rootId, current(rootId)),

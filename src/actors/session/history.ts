@@ -1,8 +1,12 @@
 /** Stored messages over HTTP: reading, deleting, replacing parts (sessions-events §3.8). */
 import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
 import type { Message, Part } from '../../protocol/message.js'
 import type { RawJson } from '../facades.js'
 import { type SessionCore, sessionOrThrow } from './core.js'
+
+/** What a part that replaces another may measure as JSON; its event needs some room as well. */
+const PART_BYTES = LIMITS.events.recordBytes - 1024
 
 type HistoryCore = Pick<SessionCore, 'store' | 'journal' | 'live' | 'transcripts' | 'effects'>
 
@@ -85,6 +89,9 @@ export function replacePart(core: HistoryCore, sessionId: string, messageId: str
     throw new SvcError('request.unprocessable', `A ${before.type} part cannot become a ${part.type} part.`, { partId })
   if (part.type === 'tool' && (part.state.status === 'pending' || part.state.status === 'running')) {
     throw new SvcError('request.unprocessable', 'A stored tool part is completed or an error; it cannot be made to run.', { partId })
+  }
+  if (Buffer.byteLength(JSON.stringify(part)) > PART_BYTES) {
+    throw new SvcError('request.unprocessable', 'A part is at most 1 MiB of JSON, so that it fits into one event.', { partId })
   }
   refuseWhileGenerating(core, messageId)
   core.journal.commit('power', (tx) => {

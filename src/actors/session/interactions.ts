@@ -3,8 +3,10 @@
  *
  * I1 A request is a row before anybody hears of it, and settled at most once.
  * I2 A request lives no longer than the call that asked: aborting the call withdraws it.
- * I3 Nobody waits for ever: without a listener a request is denied after `unattendedWait`, in any case after `interactionWait`.
+ * I3 A request that cannot be settled because the store fails stays pending until the end of its run is recorded.
+ * I4 Nobody waits for ever: without a listener a request is denied after `unattendedWait`, in any case after `interactionWait`.
  */
+import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { PermissionReply, PermissionRequest, PermissionRule, QuestionRequest } from '../../protocol/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -13,6 +15,8 @@ import type { InteractionRow, Store } from '../../store/store.js'
 import type { Effects } from '../effects.js'
 import type { Interactions } from '../facades.js'
 import type { Change, Journal } from '../journal.js'
+import type { Owners } from '../owners.js'
+import { wellFormed } from '../well-formed.js'
 import { sourceOf } from './statuses.js'
 
 export type PermissionAnswer = { readonly granted: true } | { readonly granted: false; readonly message: string }
@@ -61,11 +65,12 @@ interface Waiter {
 export function createInteractions(deps: {
   store: Pick<Store, 'interactions' | 'approvals'>
   journal: Journal
-  effects: Pick<Effects, 'clock' | 'ids'>
+  effects: Pick<Effects, 'clock' | 'ids' | 'log'>
+  owners: Pick<Owners, 'mayUse'>
   /** Whether anybody follows the session and could answer. */
   isAttended(sessionId: string): boolean
 }): InteractionBroker {
-  const { store, journal, effects } = deps
+  const { store, journal, effects, owners } = deps
   const waiters = new Map<string, Waiter>()
 
   function settleRow(tx: Change, row: InteractionRow, state: 'answered' | 'withdrawn', response: unknown): boolean {
@@ -98,10 +103,14 @@ export function createInteractions(deps: {
   ): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       const cancel = () => {
-        const waiter = waiters.get(row.id)
-        if (waiter === undefined) return
-        journal.commit('process', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'cancelled' }))
-        waiter.settle(new Error('the request was withdrawn'))
+        try {
+          journal.commit('process', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'cancelled' }))
+        } catch (error) {
+          effects.log.warn('a request could not be withdrawn yet', { requestId: row.id, cause: String(error) })
+          release(new Error('the call was aborted'))
+          return
+        }
+        settle(new Error('the request was withdrawn'))
       }
       const expire = () => {
         const age = effects.clock.now() - row.created
@@ -109,21 +118,28 @@ export function createInteractions(deps: {
           timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
           return
         }
-        journal.commit('power', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'reject', reason: 'timeout' }))
-        waiters.get(row.id)?.settle(row.kind === 'permission' ? { granted: false, message: UNANSWERED } : { rejected: UNANSWERED })
+        try {
+          journal.commit('power', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'reject', reason: 'timeout' }))
+        } catch (error) {
+          effects.log.warn('a request could not be denied yet', { requestId: row.id, cause: String(error) })
+          timer = effects.clock.setTimeout(expire, LIMITS.sessions.faultRetryMax)
+          return
+        }
+        settle(row.kind === 'permission' ? { granted: false, message: UNANSWERED } : { rejected: UNANSWERED })
+      }
+      /** Lets the asker go; the request stays listed until its row is settled. */
+      const release = (answer: PermissionAnswer | QuestionAnswer | Error) => {
+        effects.clock.clearTimeout(timer)
+        signal.removeEventListener('abort', cancel)
+        if (answer instanceof Error) reject(answer)
+        else resolve(answer as Answer)
+      }
+      const settle = (answer: PermissionAnswer | QuestionAnswer | Error) => {
+        waiters.delete(row.id)
+        release(answer)
       }
       let timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
-      waiters.set(row.id, {
-        row,
-        ask,
-        settle(answer) {
-          waiters.delete(row.id)
-          effects.clock.clearTimeout(timer)
-          signal.removeEventListener('abort', cancel)
-          if (answer instanceof Error) reject(answer)
-          else resolve(answer as Answer)
-        },
-      })
+      waiters.set(row.id, { row, ask, settle })
       if (signal.aborted) cancel()
       else signal.addEventListener('abort', cancel, { once: true })
     })
@@ -136,6 +152,12 @@ export function createInteractions(deps: {
     for (const wake of wakes) wake()
     return true
   }
+
+  const pending = (caller: Caller, kind: InteractionRow['kind'], sessionId: string | undefined) =>
+    [...waiters.values()].flatMap(({ row }) => {
+      const isAsked = row.kind === kind && (sessionId === undefined || row.sessionId === sessionId)
+      return isAsked && owners.mayUse(caller, row.sessionId) ? [row] : []
+    })
 
   const ofSession = (sessionId: string, except: string) =>
     [...waiters.values()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
@@ -154,20 +176,14 @@ export function createInteractions(deps: {
   }
 
   return {
-    permissions: (_caller, sessionId) =>
-      [...waiters.values()].flatMap(({ row }) =>
-        row.kind === 'permission' && (sessionId === undefined || row.sessionId === sessionId) ? [row.request as PermissionRequest] : [],
-      ),
-    questions: (_caller, sessionId) =>
-      [...waiters.values()].flatMap(({ row }) =>
-        row.kind === 'question' && (sessionId === undefined || row.sessionId === sessionId) ? [row.request as QuestionRequest] : [],
-      ),
+    permissions: (caller, sessionId) => pending(caller, 'permission', sessionId).map((row) => row.request as PermissionRequest),
+    questions: (caller, sessionId) => pending(caller, 'question', sessionId).map((row) => row.request as QuestionRequest),
     replyPermission(requestId, body) {
       const reply = replyOf(body)
       return answer(requestId, 'permission', (tx, waiter) => {
         if (!settleRow(tx, waiter.row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }) })) return []
         if (reply === 'reject') {
-          const message = body.message === undefined || body.message.trim() === '' ? REJECTED : body.message
+          const message = body.message === undefined || body.message.trim() === '' ? REJECTED : wellFormed(body.message)
           const others = ofSession(waiter.row.sessionId, requestId).filter((other) =>
             settleRow(tx, other.row, 'answered', { reply: 'reject' }),
           )

@@ -10,11 +10,15 @@ import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { PromptPart, PromptRequest, QueuedPrompt } from '../../protocol/message.js'
+import { wellFormedValue } from '../well-formed.js'
 import type { QueueRow } from '../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from './core.js'
 import { busyStatus, queueInfo } from './queue.js'
 import { knownAgent } from './records.js'
+
+/** Text of one prompt as JSON; its events need some room as well. */
+const TEXT_BYTES = LIMITS.events.recordBytes - 8192
 
 /** Text only the runtime itself may put into `system`. */
 export const RUNTIME_MARKER = '<svc-runtime-notification>'
@@ -50,8 +54,9 @@ function settle(core: SessionCore, caller: Caller, request: PromptRequest): Queu
   if (request.system?.includes(RUNTIME_MARKER)) {
     throw new SvcError('request.invalid', '"system" contains a marker that is reserved for runtime notifications.')
   }
+  refuseLongText(request.system, parts)
   const author = caller.authenticated ? caller.subject : request.author?.trim()
-  return {
+  return wellFormedValue({
     messageId: request.messageId ?? core.effects.ids.next('msg'),
     parts,
     noReply: request.noReply ?? false,
@@ -62,7 +67,17 @@ function settle(core: SessionCore, caller: Caller, request: PromptRequest): Queu
     ...(request.system === undefined ? {} : { system: request.system }),
     ...(request.tools === undefined ? {} : { tools: request.tools }),
     ...(author === undefined || author === '' ? {} : { author }),
-  }
+  })
+}
+
+/** Text travels in one event; contents of attached files do not count. */
+function refuseLongText(system: string | undefined, parts: readonly PromptPart[]): void {
+  const texts = [system, ...parts.map((part) => (part.type === 'file' ? part.filename : part))]
+  const bytes = Buffer.byteLength(JSON.stringify(texts))
+  if (bytes <= TEXT_BYTES) return
+  throw new SvcError('request.unprocessable', 'The text of a prompt is at most 1 MiB. Put longer text into a file and name the file.', {
+    bytes,
+  })
 }
 
 function contentOf(request: PromptRequest): readonly PromptPart[] {

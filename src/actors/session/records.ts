@@ -146,6 +146,7 @@ export async function updateSession(
   core.journal.commit('power', (tx) => {
     core.store.sessions.update(next)
     tx.emit('session.updated', { sessionID: id, info: next })
+    tx.after(() => core.owners.noted(next))
     if (moved === undefined) return
     tx.emit('session.moved', { sessionID: id, info: next, previousDirectory: session.directory, directory: moved, switchWorkspace: false })
   })
@@ -184,6 +185,7 @@ export function deleteFamily(core: SessionCore, id: string): void {
       tx.emit('session.deleted', { sessionID: member, info, tenantID: info.svcTenantId ?? LOCAL_TENANT })
       tx.after(() => {
         core.families.removed(member)
+        core.owners.noted(info)
         core.statuses.forget(member)
         core.transcripts.forget(member)
       })

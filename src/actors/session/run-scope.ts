@@ -52,6 +52,8 @@ export interface RunScope {
   ending: RunEnding | undefined
   /** The last finish was a cut: the next request asks to continue. */
   wasCut: boolean
+  /** Steps in a row that were followed up without a tool call or a steering prompt. */
+  continued: number
 }
 
 /** Rules of the run: agent, prompt `tools` (decision 6), then session; later ones win (sessions-events §8.4). */

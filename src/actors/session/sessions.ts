@@ -1,5 +1,7 @@
 /** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (architecture §4). */
 import { LOCAL_TENANT } from '../../protocol/caller.js'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
 import type { Sessions } from '../facades.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
@@ -11,6 +13,9 @@ import type { Runs } from './run.actor.js'
 import { sessionLogic } from './session.actor.js'
 import { type SessionSupervisor, superviseSessions } from './supervisor.js'
 import { createSystemContext } from './system-context.js'
+
+const ABORT_WAIT = LIMITS.run.abort + 100
+const DELETE_ROUNDS = 5
 
 export interface SessionSystem {
   readonly facade: Sessions
@@ -34,15 +39,42 @@ export function createSessions(
     ...(inspect === undefined ? {} : { inspect }),
   })
   const get = (id: string) => sessionOrThrow(core, id)
-  const never = new AbortController().signal
 
+  /** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. */
   async function abort(id: string): Promise<boolean> {
     get(id)
     const run = core.statuses.run(id)
     const active = !core.statuses.isIdle(id)
     supervisor.abort(id)
-    if (run !== undefined) await core.statuses.runEnded(id, run.runId)
+    if (run !== undefined) await waitFor(() => core.statuses.runEnded(id, run.runId))
     return active
+  }
+
+  async function waitFor(work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const { clock } = core.effects
+    const limit = new AbortController()
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(resolve, ABORT_WAIT)
+      void work(limit.signal)
+        .catch(() => undefined)
+        .then(() => {
+          clock.clearTimeout(timer)
+          resolve()
+        })
+    })
+    limit.abort()
+  }
+
+  /** Prompts that arrive meanwhile are removed as well; what still runs after some rounds is a conflict. */
+  async function quiesce(id: string): Promise<void> {
+    for (let round = 0; round < DELETE_ROUNDS; round++) {
+      const members = core.store.sessions.family(get(id).id)
+      for (const member of members) clearQueue(core, member)
+      await Promise.all(members.map((member) => abort(member)))
+      await waitFor((signal) => Promise.all(members.map((member) => core.statuses.idle(member, signal))))
+      if (core.store.sessions.family(get(id).id).every((member) => core.statuses.isIdle(member))) return
+    }
+    throw new SvcError('resource.conflict', 'The session is still running; try again when it is idle.', { sessionId: id })
   }
 
   const facade: Sessions = {
@@ -51,10 +83,7 @@ export function createSessions(
     get,
     update: (id, request) => updateSession(core, id, request, canonicalDirectory),
     async delete(id) {
-      const members = core.store.sessions.family(get(id).id)
-      for (const member of members) clearQueue(core, member)
-      await Promise.all(members.map((member) => abort(member)))
-      await Promise.all(members.map((member) => core.statuses.idle(member, never)))
+      await quiesce(id)
       deleteFamily(core, id)
       return true
     },
@@ -65,9 +94,7 @@ export function createSessions(
       return { items, cursor: {} }
     },
     status(caller) {
-      const visible = [...core.statuses.all()].filter(
-        ([id]) => (core.store.sessions.get(id)?.svcTenantId ?? LOCAL_TENANT) === caller.tenantId,
-      )
+      const visible = [...core.statuses.all()].filter(([id]) => core.owners.mayUse(caller, id))
       return Object.fromEntries(visible)
     },
     runtime: (id) => core.executions.runtime(rootOf(core, get(id).id)),

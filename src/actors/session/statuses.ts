@@ -84,6 +84,10 @@ export function createStatuses(): Statuses {
     idle(sessionId, signal) {
       if (!statuses.has(sessionId)) return Promise.resolve()
       return new Promise((resolve, reject) => {
+        if (signal.aborted) {
+          reject(reasonOf(signal))
+          return
+        }
         const waiting = waiters.get(sessionId) ?? new Set()
         waiters.set(sessionId, waiting)
         const done = () => {
@@ -92,13 +96,17 @@ export function createStatuses(): Statuses {
         }
         const cancel = () => {
           waiting.delete(done)
-          reject(signal.reason instanceof Error ? signal.reason : new Error('cancelled'))
+          reject(reasonOf(signal))
         }
         waiting.add(done)
         signal.addEventListener('abort', cancel, { once: true })
       })
     },
   }
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error('cancelled')
 }
 
 /** Where a child's activity comes from, for clients that follow the whole family. */

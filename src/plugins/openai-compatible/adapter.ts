@@ -93,14 +93,14 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
       void connection.over.then(() => watchdog.stop())
       resolve()
     }
+    const look = (chunk: unknown) => {
+      if (!open) return
+      connection.heard()
+      if (step.look(chunk) === 'last') connection.end()
+      watchdog.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
+    }
     const take = (part: LanguageModelV3StreamPart): boolean => {
-      if (!open) return false
-      if (part.type === 'raw') connection.heard()
-      const next = step.take(part)
-      if (!open) return false
-      if (next === 'ended') complete()
-      else if (next === 'last') connection.end()
-      if (part.type === 'raw') watchdog.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
+      if (open && step.take(part) === 'ended') complete()
       return open
     }
 
@@ -108,7 +108,7 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
     signal.addEventListener('abort', abort)
     watchdog.expect(deps.timeouts.firstByte)
     models()
-      .then((loaded) => loaded.stream(request.model.id, call, { connection, context }))
+      .then((loaded) => loaded.stream(request.model.id, call, { connection, look, context }))
       .then((stream) => readParts(stream, take, context))
       .catch(fail)
   })

@@ -6,23 +6,22 @@ import { isRecord } from './json.js'
 import { toPrompt } from './prompt.js'
 import { type Vendor, vendorOf } from './vendors.js'
 
-/** Name under which the SDK knows every provider: its options of a call are found under it. */
-export const SDK_NAME = 'svc'
-
 /** Body keys that no configured option may set. */
 const STRUCTURAL = new Set(['model', 'messages', 'tools', 'stream', 'stream_options', 'n', '__proto__'])
 
 const EFFORTS: Readonly<Record<string, string>> = { max: 'xhigh', ultra: 'xhigh' }
 
+export interface ChatCall extends Pick<LanguageModelV3CallOptions, 'prompt' | 'tools' | 'temperature' | 'topP' | 'maxOutputTokens'> {
+  readonly headers: Record<string, string>
+  /** Body fields beside those of the SDK. */
+  readonly fields: JSONObject
+}
+
 /**
  * Everything of a step but its signal. `sha256` answers hex; it makes call ids for vendors that accept only short
- * ones. Raw chunks are asked for: they tell when the provider has said its last word.
+ * ones.
  */
-export function toCall(
-  settings: ProviderSettings,
-  request: GenerateRequest,
-  sha256: (text: string) => string,
-): Omit<LanguageModelV3CallOptions, 'headers'> & { readonly headers: Record<string, string> } {
+export function toCall(settings: ProviderSettings, request: GenerateRequest, sha256: (text: string) => string): ChatCall {
   const vendor = vendorOf(settings.npm)
   return {
     prompt: toPrompt(request.messages, {
@@ -40,8 +39,7 @@ export function toCall(
     ...(request.topP === undefined ? {} : { topP: request.topP }),
     ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
     headers: headersOf(settings, request),
-    providerOptions: { [SDK_NAME]: { fields: extraFields(settings, request, vendor) } },
-    includeRawChunks: true,
+    fields: extraFields(settings, request, vendor),
   }
 }
 

@@ -1,37 +1,64 @@
 /** The one module that loads the SDK; it is imported at the first step. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { APICallError, type LanguageModelV3, type LanguageModelV3CallOptions, type LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import { APICallError, type LanguageModelV3, type LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../actors/plugin/native.js'
 import type { ProviderError } from '../../actors/provider/adapter.js'
-import { asksForUsage, SDK_NAME, toBody } from './call.js'
+import { asksForUsage, type ChatCall, toBody } from './call.js'
 import { leanChunks } from './chunk-schema.js'
 import type { Connection } from './connection.js'
 import { connectionError, type ErrorContext, statusError, streamFault } from './errors.js'
+import { isRecord } from './json.js'
+
+/** Name under which the SDK knows every provider, and finds the options of a call. */
+const SDK_NAME = 'svc'
 
 /** Models kept per provider: making one takes a millisecond, because the SDK builds its schemas anew. */
 const KEPT = 8
 
-export interface ChatModels {
-  /** Calls a model over `connection`; rejects with `ProviderError`. */
-  stream(
-    modelId: string,
-    call: LanguageModelV3CallOptions,
-    exchange: { readonly connection: Connection; readonly context: ErrorContext },
-  ): Promise<ReadableStream<LanguageModelV3StreamPart>>
+export interface Exchange {
+  readonly connection: Connection
+  /** Called with every chunk, parsed, before the parts the SDK makes of it. */
+  readonly look: (chunk: unknown) => void
+  readonly context: ErrorContext
 }
 
-/** The models at one address. A model serves many steps at once; the signal of a step leads to its connection. */
+export interface ChatModels {
+  /** Calls a model; rejects with `ProviderError`. */
+  stream(modelId: string, call: ChatCall, exchange: Exchange): Promise<ReadableStream<LanguageModelV3StreamPart>>
+}
+
+/**
+ * The models at one address. A model serves many steps at once, so what the SDK calls back must find its step: its
+ * body by the fields only that step has, its request by its signal, and its chunks because the SDK asks for their
+ * observer right after the body. A request whose chunks nobody observes is refused.
+ */
 export function createChatModels(settings: ProviderSettings, baseURL: string): ChatModels {
-  const connections = new WeakMap<AbortSignal, Connection>()
+  const exchanges = new WeakMap<object, Exchange>()
+  const observed = new WeakSet<Exchange>()
   const models = new Map<string, LanguageModelV3>()
+  const body = toBody(settings.npm)
+  let asked: Exchange | undefined
   const provider = createOpenAICompatible({
     name: SDK_NAME,
     baseURL,
     includeUsage: asksForUsage(settings),
-    transformRequestBody: toBody(settings.npm),
+    transformRequestBody: (args) => {
+      asked = isRecord(args.fields) ? exchanges.get(args.fields) : undefined
+      return body(args)
+    },
+    metadataExtractor: {
+      extractMetadata: () => Promise.resolve(undefined),
+      createStreamExtractor: () => {
+        const exchange = asked
+        asked = undefined
+        if (exchange !== undefined) observed.add(exchange)
+        return { processChunk: (chunk) => exchange?.look(chunk), buildMetadata: () => undefined }
+      },
+    },
     fetch: (input, init) => {
-      const connection = init?.signal == null ? undefined : connections.get(init.signal)
-      return connection === undefined ? Promise.reject(new Error('a request without a connection')) : connection.fetch(input, init)
+      const exchange = init?.signal == null ? undefined : exchanges.get(init.signal)
+      if (exchange === undefined || !observed.has(exchange)) return Promise.reject(new Error('the request belongs to no step'))
+      return exchange.connection.fetch(input, init)
     },
   })
   const modelOf = (id: string) => {
@@ -45,13 +72,14 @@ export function createChatModels(settings: ProviderSettings, baseURL: string): C
     return model
   }
   return {
-    async stream(modelId, call, { connection, context }) {
-      connections.set(connection.signal, connection)
+    async stream(modelId, { fields, ...call }, exchange) {
+      const abortSignal = exchange.connection.signal
+      exchanges.set(abortSignal, exchange).set(fields, exchange)
       try {
-        const { stream } = await modelOf(modelId).doStream({ ...call, abortSignal: connection.signal })
+        const { stream } = await modelOf(modelId).doStream({ ...call, abortSignal, providerOptions: { [SDK_NAME]: { fields } } })
         return stream
       } catch (error) {
-        throw callError(error, context)
+        throw callError(error, exchange.context)
       }
     },
   }

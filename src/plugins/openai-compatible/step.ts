@@ -15,10 +15,12 @@ const REASONS: Readonly<Record<string, FinishReason>> = { end_turn: 'stop', eos:
 
 export interface Step {
   /**
-   * Takes one part. Answers `last` when the provider has said everything: a finish reason together with usage;
-   * `ended` when the SDK has. Throws `ProviderError` on garbage, on errors in the stream, and when it was not complete.
+   * Looks at a chunk, before the parts the SDK makes of it. Answers `last` when the provider has said everything:
+   * a finish reason together with usage.
    */
-  take(part: LanguageModelV3StreamPart): 'more' | 'last' | 'ended'
+  look(chunk: unknown): 'more' | 'last'
+  /** Takes one part; answers `ended` after the last. Throws `ProviderError` on garbage, on errors in the stream, and when it was not complete. */
+  take(part: LanguageModelV3StreamPart): 'more' | 'ended'
   /** Whether the provider has sent its finish reason. */
   readonly finished: boolean
 }
@@ -30,15 +32,6 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
   let thought: string | undefined
   let thoughts = 0
 
-  const look = (chunk: unknown): 'more' | 'last' => {
-    if (!isRecord(chunk)) return 'more'
-    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
-    if (isRecord(choice)) {
-      reason ??= filled(choice.finish_reason)
-      if (isRecord(choice.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)
-    }
-    return reason !== undefined && isRecord(chunk.usage) ? 'last' : 'more'
-  }
   const endReasoning = () => {
     if (thought !== undefined) push({ type: 'reasoning-end', id: thought })
     thought = undefined
@@ -58,10 +51,17 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
   }
 
   return {
+    look(chunk) {
+      if (!isRecord(chunk)) return 'more'
+      const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+      if (isRecord(choice)) {
+        reason ??= filled(choice.finish_reason)
+        if (isRecord(choice.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)
+      }
+      return reason !== undefined && isRecord(chunk.usage) ? 'last' : 'more'
+    },
     take(part) {
       switch (part.type) {
-        case 'raw':
-          return look(part.rawValue)
         case 'text-delta':
           push({ type: 'text', delta: part.delta })
           break
@@ -89,6 +89,8 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
         case 'finish':
           finish(part.finishReason.unified, part.usage)
           return 'ended'
+        default:
+          break
       }
       return 'more'
     },

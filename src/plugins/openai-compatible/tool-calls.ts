@@ -16,7 +16,7 @@ interface Call {
 }
 
 export interface ToolCalls {
-  /** Takes `delta.tool_calls` of a raw chunk, before the SDK's parts of it. */
+  /** Takes `delta.tool_calls` of a chunk, at any time before the SDK's parts of it. */
   announce(deltas: readonly unknown[]): void
   start(id: string, tool: string): void
   add(id: string, delta: string): void
@@ -29,7 +29,7 @@ export function createToolCalls(push: (part: StreamPart) => void): ToolCalls {
   const calls = new Map<string, Call>()
   const ids = new Set<string>()
   const indexes = new Set<number>()
-  let nameless = false
+  let nameless = 0
 
   const complete = (callId: string, call: Call): boolean => {
     const input = call.input.trim() === '' ? '{}' : call.input
@@ -41,19 +41,19 @@ export function createToolCalls(push: (part: StreamPart) => void): ToolCalls {
 
   return {
     announce(deltas) {
-      nameless = false
       for (const delta of deltas) {
         if (!isRecord(delta)) continue
         const id = filled(delta.id)
         const index = typeof delta.index === 'number' ? delta.index : undefined
         if (id !== undefined) ids.add(id)
         if (id !== undefined && index !== undefined) indexes.add(index)
-        nameless ||= id === undefined && (index === undefined || !indexes.has(index))
+        const begins = isRecord(delta.function) && filled(delta.function.name) !== undefined
+        if (id === undefined && begins && (index === undefined || !indexes.has(index))) nameless++
       }
     },
     start(id, tool) {
       // The SDK gives a call an id of its own when the provider gave none, and when the provider's was taken.
-      if (!ids.has(id) && !nameless) return
+      if (!ids.has(id) && nameless-- <= 0) return
       for (const [earlier, call] of calls) if (!call.complete && isRecord(parseJson(call.input))) complete(earlier, call)
       calls.set(id, { tool, input: '', complete: false })
       push({ type: 'tool-input-start', callId: id, tool })

@@ -1,6 +1,7 @@
 /** Directory changes on a command line: where the commands after them may run. */
+import { isWithin } from '../../protocol/caller.js'
 import { addPlaces, addReason, type Findings, type Flow } from './findings.js'
-import { canonicalPath, isInside, normalisePath } from './place.js'
+import { canonicalPath, normalisePath } from './place.js'
 import { resolveWord } from './touch.js'
 import type { Word } from './word.js'
 
@@ -22,14 +23,14 @@ export async function changeDirectory(findings: Findings, args: readonly Word[],
   const word = operands[0]
   if (operands.length > 1) return addReason(findings, 'it changes the directory in a way that is not analysed')
   if (word === undefined) {
-    if (!returns && !isInside(findings.session, findings.home)) findings.outside.add(findings.home)
+    if (!returns && !isWithin(findings.session, findings.home)) findings.outside.add(findings.home)
     return addPlaces(findings, returns ? findings.visited : [findings.home, ...findings.visited])
   }
   if (word.dynamic) return addReason(findings, `it changes to a directory that is only known when it runs: ${word.text}`)
   if (flow.repeats && !word.pattern.startsWith('/')) addReason(findings, 'it changes the directory relatively, perhaps more than once')
   const targets = await targetsOf(findings, word)
   const exists = (await Promise.all(targets.map((target) => findings.files.kindOf(target)))).every((kind) => kind === 'directory')
-  for (const target of targets) if (!isInside(findings.session, target)) findings.outside.add(target)
+  for (const target of targets) if (!isWithin(findings.session, target)) findings.outside.add(target)
   findings.visited = [...new Set([...findings.visited, ...findings.places])]
   if (flow.certain && (exists || flow.gates)) {
     if (!exists) findings.assumed = true

@@ -27,7 +27,10 @@ const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
     return { ...NONE, reads: operands, writes: values }
   }),
   ...each('uniq xxd', (args) => ({ ...NONE, reads: operandsOf(args).slice(0, 1), writes: operandsOf(args).slice(1) })),
-  ...each('mkdir touch truncate tee sponge mkfifo mknod', (args) => ({ ...NONE, writes: operandsOf(args) })),
+  ...each('tee sponge mkfifo mknod', (args) => ({ ...NONE, writes: operandsOf(args) })),
+  ...each('mkdir', (args) => ({ ...NONE, writes: splitArguments(args, ['-m', '--mode']).operands })),
+  ...each('touch', (args) => ({ ...NONE, writes: splitArguments(args, ['-d', '--date', '-t', '-r', '--reference']).operands })),
+  ...each('truncate', (args) => ({ ...NONE, writes: splitArguments(args, ['-s', '--size', '-r', '--reference']).operands })),
   ...each('rm rmdir unlink shred srm chattr', (args) => ({ ...NONE, wholes: operandsOf(args) })),
   ...each('chmod chown chgrp', (args) => ({ ...NONE, wholes: afterFirst(args, /^(?:--ref|-[rwxXstugo,]+$)/) })),
   ...each('cp rsync scp', (args) => copyUse(args, 'reads')),
@@ -101,7 +104,9 @@ function findUse(args: readonly Word[]): FileUse {
   const expression = args.findIndex((word) => /^[-(!]/.test(word.text) && !/^-[HLPOD]/.test(word.text))
   const roots = (expression < 0 ? args : args.slice(0, expression)).filter((word) => !word.text.startsWith('-'))
   const outputs = args.filter((_, index) => /^-f(?:print0?|printf|ls)$/.test(args[index - 1]?.text ?? ''))
-  if (args.some((word) => literalOf(word) === '-delete')) return { ...NONE, wholes: orHere(roots), writes: outputs }
+  const deletes = args.some((word) => literalOf(word) === '-delete')
+  const filtered = args.some((word) => /^-i?(?:name|path|regex|wholename)$/.test(word.text))
+  if (deletes) return { ...NONE, [filtered ? 'writes' : 'wholes']: [...orHere(roots), ...outputs] }
   return { ...NONE, reads: roots, writes: outputs }
 }
 

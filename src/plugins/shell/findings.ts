@@ -60,8 +60,9 @@ export interface Flow {
 export const TOP: Flow = { certain: true, repeats: false, gates: false, fed: false }
 
 const MAX_PLACES = 16
-const MAX_LOOKUPS = 2000
+const MAX_LOOKUPS = 1000
 const MAX_REASON = 200
+const MAX_REASONS = 20
 
 export function createFindings(place: ScanPlace, directory: string): Findings {
   return {
@@ -83,6 +84,7 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
 }
 
 export function addReason(findings: Findings, reason: string): void {
+  if (findings.reasons.size >= MAX_REASONS) return
   findings.reasons.add(reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason)
 }
 

@@ -58,6 +58,11 @@ function inspectNode(node: ShellNode, source: string, ancestors: readonly string
       const shown = node.children.filter((child) => child.named && child.type !== 'string_content')
       return hidesActive(source, { start: node.start + 1, end: node.end - 1 }, shown, '"') ? HIDDEN : undefined
     }
+    case 'expansion':
+    case 'test_command':
+    case 'subscript':
+    case 'arithmetic_expansion':
+      return /[<>]\(/.test(node.text) ? 'a process inside an expression' : inspectGaps(node, source)
     default:
       return node.children.length === 0 ? inspectLeaf(node, source, ancestors) : inspectGaps(node, source)
   }

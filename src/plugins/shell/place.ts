@@ -1,4 +1,5 @@
 /** Paths as text and as places: joining, containment by whole segments, canonical form (threat-model F1). */
+import { isWithin } from '../../protocol/caller.js'
 
 /** What the analysis may ask of the file system; nothing is changed. */
 export interface FileView {
@@ -35,15 +36,10 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** True when `path` is `directory` or below it. */
-export function isInside(directory: string, path: string): boolean {
-  return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`)
-}
-
 /** `path` relative to `directory` when inside, else absolute; `.` for the directory itself. */
 export function displayPath(directory: string, path: string): string {
   if (path === directory) return '.'
-  return isInside(directory, path) ? path.slice(directory === '/' ? 1 : directory.length + 1) : path
+  return isWithin(directory, path) ? path.slice(directory === '/' ? 1 : directory.length + 1) : path
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Shell text as a plain syntax tree: tree-sitter's bash grammar, with limits on size, depth and time. */
-import { Language, Parser, type Tree } from 'web-tree-sitter'
+import type { Parser, Tree } from 'web-tree-sitter'
 
 /** Where the two WebAssembly modules come from; called once, at the first parse. */
 export interface ShellGrammar {
@@ -46,9 +46,9 @@ export function createShellParser(grammar: ShellGrammar, monotonic: () => number
 }
 
 async function loadParser(grammar: ShellGrammar): Promise<Parser> {
-  const [core, bash] = await Promise.all([grammar.core(), grammar.bash()])
-  await Parser.init({ wasmBinary: core.slice().buffer })
-  const parser = new Parser()
+  const [{ Language, Parser: TreeSitter }, core, bash] = await Promise.all([import('web-tree-sitter'), grammar.core(), grammar.bash()])
+  await TreeSitter.init({ wasmBinary: core.slice().buffer })
+  const parser = new TreeSitter()
   parser.setLanguage(await Language.load(bash))
   return parser
 }

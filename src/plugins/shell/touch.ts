@@ -1,8 +1,9 @@
 /** Resolves words to the places they name: paths written, and directories outside the session (sessions-events §8.8–8.9). */
+import { isWithin } from '../../protocol/caller.js'
 import { expandBraces } from './braces.js'
 import { addReason, type Findings } from './findings.js'
 import { expandGlob, hasWildcard, literalDirectory } from './glob.js'
-import { canonicalPath, isInside, joinPath, nameOf, normalisePath, parentOf } from './place.js'
+import { canonicalPath, joinPath, nameOf, normalisePath, parentOf } from './place.js'
 import { escape, unescape, type Word } from './word.js'
 
 /** `whole`: removed, moved or changed with everything below it. */
@@ -59,14 +60,16 @@ export async function touchPath(findings: Findings, path: string, touch: Touch):
   if (DEVICES.test(path)) return
   if (NETWORK.test(path)) return addReason(findings, 'it opens a network connection')
   const canonical = await lookup(findings, () => canonicalPath(path, findings.files))
+  if (findings.lookups < 0) return
   if (canonical === undefined) return addReason(findings, `it is not certain where ${path} leads`)
   if (touch !== 'read') findings.writes.add(canonical)
-  if (touch === 'whole' && isInside(canonical, findings.session)) addReason(findings, `it changes ${canonical} as a whole`)
-  if (isInside(findings.session, canonical)) return
+  if (touch === 'whole' && isWithin(canonical, findings.session)) addReason(findings, `it changes ${canonical} as a whole`)
+  if (isWithin(findings.session, canonical)) return
   const kind = await lookup(findings, () => findings.files.kindOf(canonical))
   findings.outside.add(kind === 'directory' ? canonical : parentOf(canonical))
 }
 
+/** Paths of a wildcard; one that fits nothing is itself. */
 async function expandPattern(findings: Findings, pattern: string, touch: Touch): Promise<string[]> {
   if (!hasWildcard(pattern)) return [unescape(pattern)]
   const found = await lookup(findings, () => expandGlob(pattern, findings.files))

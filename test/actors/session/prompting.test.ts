@@ -262,3 +262,22 @@ describe('a run', () => {
     ])
   })
 })
+
+describe('the text of a prompt', () => {
+  it('is made well formed before it is stored, and refused beyond the bound of one event', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    service.steps.push(says('ok'))
+    await service.prompt(id, { prompt: 'half \ud83d', messageId: 'msg_half' })
+    await service.prompt(id, { prompt: 'half \ud83d', messageId: 'msg_half' })
+    await service.idle(id)
+    expect(service.messages(id)[0]?.parts).toMatchObject([{ text: 'half \ufffd' }])
+    expect(service.requests).toHaveLength(1)
+    await expect(service.prompt(id, 'x'.repeat(1_100_000))).rejects.toMatchObject({ code: 'request.unprocessable' })
+    const url = `data:image/png;base64,${'A'.repeat(1_100_000)}`
+    service.steps.push(says('seen'))
+    await service.prompt(id, { parts: [{ type: 'file', url, filename: 'a.png', mime: 'image/png' }] })
+    await service.idle(id)
+    expect(service.messages(id)).toHaveLength(4)
+  })
+})

@@ -1,0 +1,169 @@
+/**
+ * Tool `bash`: runs a command line in the session directory (sessions-events §10.5).
+ *
+ * I1 A command is analysed before it is judged, and again before it runs: when it would touch something else
+ *    than what was judged (a link changed, files came), nothing runs.
+ * I2 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
+ */
+import * as z from 'zod'
+import type { ProcessResult } from '../../actors/effects.js'
+import {
+  defineTool,
+  type NativeHost,
+  type ToolContext,
+  type ToolContribution,
+  ToolError,
+  type ToolResult,
+} from '../../actors/plugin/native.js'
+import { isWithin } from '../../protocol/caller.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { displayText } from './display.js'
+import type { ShellEnvironment } from './environment.js'
+import { createFileView } from './file-view.js'
+import { alwaysPatterns, commandNeeds, commandPatterns } from './needs.js'
+import { joinPath } from './place.js'
+import { createRunningOutput } from './running-output.js'
+import type { ShellScan, ShellScanner } from './scan.js'
+
+const { bashTimeout, bashTimeoutMax, captureBytes, outputBytes } = LIMITS.tools
+const REMEMBERED = 4096
+const TITLE_LENGTH = 200
+
+const Input = z.strictObject({
+  command: z.string().min(1).max(100_000).describe('The command line, for bash.'),
+  timeout: z.number().int().min(1).max(bashTimeoutMax).optional().describe(`Milliseconds until it is stopped. Default ${bashTimeout}.`),
+  workdir: z.string().min(1).max(4096).optional().describe('Directory to run in: absolute, or relative to the session directory.'),
+  description: z.string().max(500).optional().describe('What the command does, in five to ten words.'),
+})
+type Input = z.infer<typeof Input>
+
+const DESCRIPTION = `Runs a command line in a shell and returns its output.
+- Every call starts anew in the session directory; use workdir instead of "cd". Standard input is closed: pass options that need no answers.
+- Quote paths with blanks. Join dependent commands with "&&".
+- Read, search and change files with the tools made for that, not with cat, grep, find, sed or redirections.
+- Long output is cut in the middle; the whole of it stays readable in a file that is named then.`
+
+export interface BashTools {
+  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles'>
+  readonly scanner: ShellScanner
+  readonly environment: ShellEnvironment
+}
+
+export function bashTool({ host, scanner, environment }: BashTools): ToolContribution {
+  const { effects, protectedFiles } = host
+  const view = createFileView(effects.files)
+  const judged = new Map<string, string>()
+
+  const analyse = async (input: Input, context: ToolContext) => {
+    const directory = await workingDirectory(effects, input.workdir, context)
+    const found = await scanner.scan(input.command, { session: context.directory, directory, home: effects.paths.home, files: view })
+    const outside = isWithin(context.directory, directory) ? found.outside : [...new Set([joinPath(directory, '*'), ...found.outside])]
+    return { directory, scan: { ...found, outside } }
+  }
+
+  return defineTool<Input>({
+    id: 'bash',
+    description: DESCRIPTION,
+    input: Input,
+    permission: 'bash',
+    async needs(input, context) {
+      const { directory, scan } = await analyse(input, context)
+      remember(judged, keyOf(context), JSON.stringify({ directory, scan }))
+      return commandNeeds({ command: input.command, session: context.directory, scan, protectedFiles })
+    },
+    async invoke(input, context) {
+      const { directory, scan } = await analyse(input, context)
+      const key = keyOf(context)
+      if (judged.get(key) !== JSON.stringify({ directory, scan })) {
+        throw new ToolError('What the command touches was not checked for this call, or has changed since. Nothing was run; call again.')
+      }
+      judged.delete(key)
+      const running = createRunningOutput(effects.clock, (output) => context.progress({ output }))
+      try {
+        const [command, env] = await Promise.all([environment.shell(), environment.variables()])
+        context.signal.throwIfAborted()
+        const result = await effects.processes.run({
+          command,
+          args: ['-c', input.command],
+          cwd: directory,
+          env,
+          signal: context.signal,
+          timeoutMs: input.timeout ?? bashTimeout,
+          captureBytes,
+          onStdout: running.add,
+          onStderr: running.add,
+        })
+        return settle(input, result, { directory, scan })
+      } finally {
+        running.stop()
+      }
+    },
+  })
+}
+
+async function workingDirectory(effects: NativeHost['effects'], workdir: string | undefined, context: ToolContext): Promise<string> {
+  if (workdir === undefined) return context.directory
+  const path = /^~(?=\/|$)/.test(workdir) ? effects.paths.home + workdir.slice(1) : joinPath(context.directory, workdir)
+  const directory = await effects.files.realPath(path).catch(() => undefined)
+  const kind = directory === undefined ? undefined : (await effects.files.stat(directory))?.kind
+  if (directory === undefined || kind !== 'directory') throw new ToolError(`The directory ${workdir} does not exist.`)
+  return directory
+}
+
+function settle(
+  input: Input,
+  result: ProcessResult,
+  { directory, scan }: { readonly directory: string; readonly scan: ShellScan },
+): ToolResult {
+  const output = joinOutput(result)
+  const timeout = input.timeout ?? bashTimeout
+  const metadata = {
+    command: input.command,
+    ...(input.description !== undefined && { description: input.description }),
+    exit: result.exitCode,
+    timeout,
+    workdir: directory,
+    captureTruncated: result.captureTruncated,
+    alwaysPatterns: alwaysPatterns(scan),
+    commandPatterns: commandPatterns(scan, input.command),
+    externalDirectories: scan.outside,
+  }
+  const failed = (message: string) => {
+    const cut = lastPart(output)
+    return new ToolError(`${message}\n\n${cut.text}`, { ...metadata, truncated: cut.truncated })
+  }
+  if (result.aborted) throw failed('The command was stopped because the run was aborted. Its output so far:')
+  if (result.timedOut) throw failed(`The command was stopped after ${timeout} ms. Its output so far:`)
+  if (result.exitCode === null) throw failed(`The command was ended by the signal ${result.signal ?? '(unknown)'}. Its output:`)
+  if (result.exitCode !== 0) throw failed(`The command failed with exit status ${result.exitCode}. Its output:`)
+  return { title: displayText(input.description ?? input.command, TITLE_LENGTH), output, metadata }
+}
+
+/** Standard output, a newline, standard error; the cut of a full capture is said. */
+function joinOutput({ stdout, stderr, captureTruncated }: ProcessResult): string {
+  const text = [stdout.trimEnd(), stderr.trimEnd()].filter((part) => part !== '').join('\n')
+  const cut = captureTruncated ? `\n(More than ${captureBytes} bytes were printed; the rest was dropped.)` : ''
+  return (text || '(no output)') + cut
+}
+
+/** The end of an output within the limits of a result, since errors stand last. */
+function lastPart(output: string): { readonly text: string; readonly truncated: boolean } {
+  const lines = output.split('\n')
+  const text = lines.slice(-LIMITS.tools.outputLines).join('\n')
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= outputBytes && lines.length <= LIMITS.tools.outputLines) return { text: output, truncated: false }
+  const tail =
+    bytes.length <= outputBytes ? text : new TextDecoder().decode(bytes.subarray(bytes.length - outputBytes)).replace(/^\ufffd+/, '')
+  return { text: `... the beginning was cut ...\n${tail}`, truncated: true }
+}
+
+function keyOf(context: ToolContext): string {
+  return `${context.sessionId}\0${context.callId}`
+}
+
+function remember(judged: Map<string, string>, key: string, value: string): void {
+  judged.delete(key)
+  judged.set(key, value)
+  const oldest = judged.keys().next()
+  if (judged.size > REMEMBERED && oldest.done !== true) judged.delete(oldest.value) // I2
+}

@@ -1,0 +1,59 @@
+/** What a command line must be allowed to do, from what its analysis found (sessions-events §8.7; threat-model G1–G3, G5). */
+import type { PermissionNeed, ProtectedFiles } from '../../actors/plugin/native.js'
+import { displayText } from './display.js'
+import { displayPath } from './place.js'
+import type { ShellScan } from './scan.js'
+
+const TITLE_LENGTH = 4000
+
+export interface Judged {
+  readonly command: string
+  /** Canonical directory of the session. */
+  readonly session: string
+  readonly scan: ShellScan
+  readonly protectedFiles: ProtectedFiles
+}
+
+/** Patterns that stand for every program of the line, for metadata and requests. */
+export function commandPatterns(scan: ShellScan, command: string): string[] {
+  const patterns = scan.segments.map(({ text }) => text)
+  return patterns.length === 0 && scan.reasons.length > 0 ? [command] : patterns
+}
+
+/** `<program> *` for every program, and the bare program where it stands alone. */
+export function alwaysPatterns(scan: ShellScan): string[] {
+  return [...new Set(scan.segments.flatMap(({ text, program }) => (text === program ? [text, `${program} *`] : [`${program} *`])))]
+}
+
+/** One need per permission: the programs, places outside the session directory, files written. */
+export function commandNeeds({ command, session, scan, protectedFiles }: Judged): PermissionNeed[] {
+  const shown = displayText(command, TITLE_LENGTH)
+  const patterns = commandPatterns(scan, command)
+  const needs: PermissionNeed[] = []
+  if (patterns.length > 0) {
+    const metadata = { command, ...(scan.reasons.length > 0 && { reasons: scan.reasons }) }
+    const explicit = scan.reasons.length > 0 ? { explicit: scan.reasons.join('; ') } : {}
+    needs.push({ permission: 'bash', patterns, always: alwaysPatterns(scan), title: `Run: ${shown}`, metadata, ...explicit })
+  }
+  if (scan.outside.length > 0) {
+    const title = `Touch files outside the session directory: ${shown}`
+    needs.push({ permission: 'external_directory', patterns: scan.outside, always: scan.outside, title, metadata: { command } })
+  }
+  if (scan.writes.length > 0) {
+    const paths = scan.writes.map((path) => displayPath(session, path))
+    const reasons = scan.writes.flatMap((path) => {
+      const reason = protectedFiles.reason(path)
+      return reason === undefined ? [] : [`${displayPath(session, path)} is ${reason}`]
+    })
+    const explicit = reasons.length > 0 ? { explicit: reasons.join('; ') } : {}
+    needs.push({
+      permission: 'edit',
+      patterns: paths,
+      always: paths,
+      title: `Write by: ${shown}`,
+      metadata: { command, paths },
+      ...explicit,
+    })
+  }
+  return needs
+}

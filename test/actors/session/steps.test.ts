@@ -1,0 +1,469 @@
+import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../../src/actors/provider/adapter.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
+import type { Message, Part } from '../../../src/protocol/message.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+import { calls, gate, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'
+
+const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
+const finish = (reason = 'stop') => ({ type: 'finish' as const, reason, usage: USAGE })
+const echo: PlayedTool = { id: 'echo', invoke: async ({ value }) => ({ title: 'Echo', output: `said ${value}` }) }
+const tools = (message: Message | undefined) => message?.parts.filter((part): part is Part & { type: 'tool' } => part.type === 'tool')
+const statuses = (service: TestService) =>
+  service.events.filter(({ type }) => type === 'session.status').map(({ data }) => data['status'].type)
+const idles = (service: TestService) => statuses(service).filter((type) => type === 'idle').length
+
+describe('a run', () => {
+  it('ends at the step limit of its agent, where no tool is called any more', async () => {
+    const ran: string[] = []
+    const tool: PlayedTool = {
+      id: 'echo',
+      async invoke({ value }) {
+        ran.push(value)
+        return { title: '', output: '' }
+      },
+    }
+    const service = await startTestService({ tools: [tool], config: { agent: { build: { steps: 2 } } } })
+    const id = await service.session()
+    service.steps.push(calls({ callId: 'a', tool: 'echo' }), calls({ callId: 'b', tool: 'echo' }), says('never'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(ran).toEqual(['a'])
+    expect(service.requests).toHaveLength(2)
+    expect(service.requests[0]?.messages.at(-1)).toMatchObject({ role: 'user' })
+    expect(service.requests[1]?.messages.at(-1)).toMatchObject({
+      role: 'assistant',
+      content: [{ text: expect.stringContaining('last step') }],
+    })
+    expect(tools(service.messages(id)[2])).toMatchObject([{ callId: 'b', state: { status: 'error', input: { value: 'b' } } }])
+  })
+
+  it('goes on after a cut answer with an instruction that is not stored', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    service.steps.push(says('half', 'length'), says(' whole'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(service.requests[1]?.messages.at(-1)).toMatchObject({ role: 'user', content: [{ text: expect.stringContaining('cut off') }] })
+    expect(service.messages(id).map(({ info }) => info.role)).toEqual(['user', 'assistant', 'assistant'])
+    service.steps.push(says('ok'))
+    await service.prompt(id, 'next')
+    await service.idle(id)
+    expect(JSON.stringify(service.requests[2]?.messages)).not.toContain('cut off')
+  })
+
+  it('does not follow for ever a model that is always cut', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    for (let at = 0; at < 20; at++) service.steps.push(says('more', 'length'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(service.requests).toHaveLength(1 + LIMITS.run.continuations)
+  })
+
+  it('does not repeat a step once one of its calls has started', async () => {
+    const ran: string[] = []
+    const tool: PlayedTool = {
+      id: 'echo',
+      async invoke({ value }) {
+        ran.push(value)
+        return { title: '', output: '' }
+      },
+    }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    service.steps.push((push) => {
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value":"x"}' })
+      throw new ProviderError('broken pipe', { retryable: true })
+    }, says('never'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(service.requests).toHaveLength(1)
+    expect(statuses(service)).not.toContain('retry')
+    expect(service.messages(id)[1]?.info).toMatchObject({ finish: 'error', error: { message: 'broken pipe' } })
+    expect(ran.length).toBeLessThanOrEqual(1)
+  })
+
+  it('gives up after three repeats and tells the last error', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    for (const name of ['one', 'two', 'three', 'four'])
+      service.steps.push(() => {
+        throw new ProviderError(name, { retryable: true })
+      })
+    await service.prompt(id, 'go')
+    await service.effects.clock.advanceAsync(2000 + 4000 + 8000)
+    await service.idle(id)
+    const waits = service.events.flatMap(({ type, data }) =>
+      type === 'session.status' && data['status'].type === 'retry' ? [data['status']] : [],
+    )
+    expect(waits.map(({ attempt, message }) => [attempt, message])).toEqual([
+      [1, 'one'],
+      [2, 'two'],
+      [3, 'three'],
+    ])
+    expect(waits.map(({ next }, at) => next - (waits[at - 1]?.next ?? 0)).slice(1)).toEqual([4000, 8000])
+    expect(service.messages(id)[1]?.info).toMatchObject({ error: { message: 'four' } })
+    expect(idles(service)).toBe(1)
+  })
+
+  it('waits as long as the provider asks for, within a bound', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    const at = service.effects.clock.now()
+    service.steps.push(
+      () => {
+        throw new ProviderError('slow down', { retryable: true, retryAfterMs: 7500 })
+      },
+      () => {
+        throw new ProviderError('slower', { retryable: true, retryAfterMs: 10_000_000 })
+      },
+      says('fine'),
+    )
+    await service.prompt(id, 'go')
+    await service.effects.clock.advanceAsync(7500)
+    await service.effects.clock.advanceAsync(60_000)
+    await service.idle(id)
+    const waits = service.events.flatMap(({ type, data }) =>
+      type === 'session.status' && data['status'].type === 'retry' ? [data['status'].next - at] : [],
+    )
+    expect(waits).toEqual([7500, 67_500])
+    expect(service.messages(id)[1]?.parts.at(1)).toMatchObject({ text: 'fine' })
+  })
+
+  it('leaves nothing of a failed attempt but the message', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    service.steps.push((push) => {
+      push({ type: 'reasoning-start', id: 'r' })
+      push({ type: 'reasoning', id: 'r', delta: 'hmm' })
+      push({ type: 'text', delta: 'wrong' })
+      push({ type: 'tool-input-start', callId: 'a', tool: 'echo' })
+      push({ type: 'tool-call', callId: 'b', tool: 'nothing', input: '{}' })
+      push(finish())
+      throw new ProviderError('late', { retryable: true })
+    }, says('right'))
+    await service.prompt(id, 'go')
+    await service.effects.clock.advanceAsync(2000)
+    await service.idle(id)
+    const [, assistant, ...more] = service.messages(id)
+    expect(more).toEqual([])
+    expect(assistant?.parts.map((part) => (part.type === 'text' ? part.text : part.type))).toEqual(['step-start', 'right', 'step-finish'])
+    const open = service.events.filter(({ type, data }) => type === 'session.execution.updated' && data['snapshot'].finished)
+    expect(open).toHaveLength(1)
+  })
+})
+
+describe('an abort', () => {
+  it('during a back-off ends the run at once', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    service.steps.push(() => {
+      throw new ProviderError('busy', { retryable: true })
+    })
+    await service.prompt(id, 'go')
+    await service.until(({ type, data }) => type === 'session.status' && data['status'].type === 'retry')
+    expect(await service.runtime.sessions.abort(id)).toBe(true)
+    await service.idle(id)
+    expect(service.messages(id)[1]?.info).toMatchObject({ error: { interrupted: true } })
+    await service.effects.clock.advanceAsync(60_000)
+    expect(service.requests).toHaveLength(1)
+    expect(idles(service)).toBe(1)
+  })
+
+  it('before the run begins ends it without a model call', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    await service.prompt(id, 'go')
+    expect(await service.runtime.sessions.abort(id)).toBe(true)
+    await service.idle(id)
+    expect(service.requests).toEqual([])
+    expect(service.messages(id).map(({ info }) => info.role)).toEqual(['user'])
+    expect(service.store.runs.running()).toEqual([])
+    expect(idles(service)).toBe(1)
+    service.steps.push(says('fine'))
+    await service.prompt(id, 'next')
+    await service.idle(id)
+    expect(service.messages(id).at(-1)?.info).toMatchObject({ finish: 'stop' })
+  })
+
+  it('while a step is prepared opens no message afterwards', async () => {
+    const effects = createFakeEffects()
+    const held = gate()
+    const looked = gate()
+    let holding = false
+    const { stat } = effects.files
+    const files = {
+      ...effects.files,
+      async stat(path: string) {
+        if (holding && path.endsWith('/.git')) {
+          looked.open()
+          await held.promise
+        }
+        return stat(path)
+      },
+    }
+    const service = await startTestService({ effects: { ...effects, files } })
+    const id = await service.session()
+    await service.prompt(id, 'go')
+    await service.until(({ type }) => type === 'session.execution.updated')
+    holding = true
+    await looked.promise
+    expect(service.store.runs.running()).toHaveLength(1)
+    await service.runtime.sessions.abort(id)
+    held.open()
+    await service.idle(id)
+    await service.effects.clock.advanceAsync(1000)
+    expect(service.messages(id).map(({ info }) => info.role)).toEqual(['user'])
+    expect(service.running.counters()).toMatchObject({ liveMessages: 0 })
+    expect(service.store.executions.unfinished()).toEqual([])
+  })
+
+  it('asked for twice ends the run once', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    service.steps.push((push, signal) => {
+      push({ type: 'text', delta: 'x' })
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+    })
+    await service.prompt(id, 'go')
+    await service.until(({ type }) => type === 'message.part.delta')
+    expect(await Promise.all([service.runtime.sessions.abort(id), service.runtime.sessions.abort(id)])).toEqual([true, false])
+    await service.idle(id)
+    expect(await service.runtime.sessions.abort(id)).toBe(false)
+    expect(idles(service)).toBe(1)
+  })
+
+  it('leaves the queue alone', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    service.steps.push((push, signal) => {
+      push({ type: 'text', delta: 'x' })
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+    }, says('second'))
+    await service.prompt(id, 'one')
+    await service.until(({ type }) => type === 'message.part.delta')
+    await service.prompt(id, { prompt: 'two', delivery: 'queue' })
+    await service.runtime.sessions.abort(id)
+    await service.idle(id)
+    expect(service.messages(id).at(-1)?.parts[1]).toMatchObject({ text: 'second' })
+    expect(idles(service)).toBe(1)
+  })
+})
+
+describe('a tool call', () => {
+  it('shows its progress, which does not outlive it', async () => {
+    const release = gate()
+    const tool: PlayedTool = {
+      id: 'echo',
+      async invoke(_input, context) {
+        context.progress({ half: true })
+        await release.promise
+        return { title: 'Echo', output: 'x', metadata: { whole: true } }
+      },
+    }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    service.steps.push(calls({ callId: 'a', tool: 'echo' }), says('ok'))
+    await service.prompt(id, 'go')
+    const shown = await service.until(({ type, data }) => type === 'message.part.updated' && data['part'].metadata?.half === true)
+    expect(shown.data['part']).toMatchObject({ callId: 'a', state: { status: 'running' } })
+    release.open()
+    await service.idle(id)
+    const [part] = tools(service.messages(id)[1]) ?? []
+    expect(part).not.toHaveProperty('metadata')
+    expect(part).toMatchObject({ state: { metadata: { whole: true, render: { tool: 'echo' } } } })
+  })
+
+  it('is one of at most ten that run at a time', async () => {
+    let running = 0
+    let most = 0
+    const gates: ReturnType<typeof gate<void>>[] = []
+    const tool: PlayedTool = {
+      id: 'echo',
+      async invoke() {
+        most = Math.max(most, ++running)
+        const held = gate()
+        gates.push(held)
+        await held.promise
+        running--
+        return { title: '', output: '' }
+      },
+    }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    service.steps.push(calls(...Array.from({ length: 14 }, (_, at) => ({ callId: `functions.echo:${at}`, tool: 'echo' }))), says('ok'))
+    await service.prompt(id, 'go')
+    await service.effects.clock.advanceAsync(100)
+    expect(gates).toHaveLength(10)
+    for (let at = 0; at < 14; at++) {
+      gates[at]?.open()
+      await service.effects.clock.advanceAsync(1)
+    }
+    await service.idle(id)
+    expect(most).toBe(10)
+    expect(tools(service.messages(id)[1])?.map(({ state }) => state.status)).toEqual(Array.from({ length: 14 }, () => 'completed'))
+  })
+
+  it('has its output bounded', async () => {
+    const tool: PlayedTool = { id: 'echo', invoke: async () => ({ title: 'Echo', output: 'line\n'.repeat(5000) }) }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    service.steps.push(calls({ callId: 'a', tool: 'echo' }), says('ok'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    const [part] = tools(service.messages(id)[1]) ?? []
+    expect(part?.state).toMatchObject({ status: 'completed', metadata: { truncated: true, outputPath: expect.any(String) } })
+    expect(part?.state.status === 'completed' && part.state.output.length).toBeLessThan(LIMITS.tools.outputBytes)
+  })
+
+  it('that failed is not run under the same id', async () => {
+    const ran: string[] = []
+    const tool: PlayedTool = {
+      id: 'echo',
+      async invoke({ value }) {
+        ran.push(value)
+        return { title: '', output: '' }
+      },
+    }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    service.steps.push((push) => {
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"wrong":1}' })
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value":"x"}' })
+      push(finish('tool-calls'))
+    }, says('ok'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(ran).toEqual([])
+    expect(tools(service.messages(id)[1])).toMatchObject([{ state: { status: 'error' } }])
+  })
+
+  it('with arguments beyond the bound is refused', async () => {
+    const service = await startTestService({ tools: [echo] })
+    const id = await service.session()
+    service.steps.push((push) => {
+      push({ type: 'tool-input-start', callId: 'a', tool: 'echo' })
+      const input = JSON.stringify({ value: 'x'.repeat(LIMITS.events.recordBytes) })
+      for (let at = 0; at < input.length; at += 65_536) push({ type: 'tool-input', callId: 'a', delta: input.slice(at, at + 65_536) })
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input })
+      push(finish('tool-calls'))
+    }, says('ok'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(tools(service.messages(id)[1])).toMatchObject([
+      { state: { status: 'error', input: {}, error: expect.stringContaining('512 KiB') } },
+    ])
+    for (const { data } of service.events) expect(JSON.stringify(data).length).toBeLessThan(LIMITS.events.recordBytes)
+  })
+})
+
+describe('text', () => {
+  it('never ends inside a character on the wire nor in its row', async () => {
+    const service = await startTestService({ tools: [echo] })
+    const id = await service.session()
+    service.steps.push((push) => {
+      push({ type: 'reasoning-start', id: 'r' })
+      push({ type: 'reasoning', id: 'r', delta: '🙂'.slice(0, 1) })
+      push({ type: 'reasoning', id: 'r', delta: '🙂'.slice(1) })
+      push({ type: 'reasoning', id: 'r', delta: '\ud83d' })
+      push({ type: 'reasoning-end', id: 'r', metadata: { signature: 's' } })
+      push({ type: 'text', delta: 'a🙂'.slice(0, 2) })
+      push({ type: 'text', delta: '🙂'.slice(1) + 'b' })
+      push({ type: 'text', delta: '\ude42c' })
+      push({ type: 'text', delta: '\ud83d' })
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value":"x\\ud83dy"}' })
+      push(finish())
+    }, says('ok'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    const deltas = service.events.flatMap(({ type, data }) => (type === 'message.part.delta' ? [data['delta']] : []))
+    expect(deltas.slice(0, 4)).toEqual(['🙂', 'a', '🙂b', '\ufffdc'])
+    const [, text, reasoning, tool] = service.messages(id)[1]?.parts ?? []
+    expect(text).toMatchObject({ text: 'a🙂b\ufffdc\ufffd' })
+    expect(reasoning).toMatchObject({ text: '🙂\ufffd', metadata: { signature: 's' }, time: { end: expect.any(Number) } })
+    expect(tool).toMatchObject({ state: { status: 'completed', input: { value: 'x\ufffdy' }, output: 'said x\ufffdy' } })
+    for (const { data } of service.events) expect(JSON.stringify(data)).not.toMatch(/\\ud[89a-f]/i)
+  })
+
+  it('beyond the bound of one event ends the step as an error', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    let aborted = false
+    service.steps.push(async (push, signal) => {
+      for (let at = 0; at < 20; at++) push({ type: 'text', delta: 'x'.repeat(65_536) })
+      aborted = signal.aborted
+      await new Promise(() => undefined)
+    })
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(aborted).toBe(true)
+    const [, assistant] = service.messages(id)
+    expect(assistant?.info).toMatchObject({ finish: 'error', error: { message: expect.stringContaining('1 MiB') } })
+    const text = assistant?.parts[1]
+    expect(text?.type === 'text' && text.text.length).toBe(15 * 65_536)
+  })
+
+  it('is in its row within a second, without an event', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    const release = gate()
+    service.steps.push(async (push) => {
+      push({ type: 'text', delta: 'so' })
+      push({ type: 'reasoning-start', id: 'r' })
+      push({ type: 'reasoning', id: 'r', delta: 'hm' })
+      push({ type: 'text', delta: ' far' })
+      await release.promise
+      push({ type: 'text', delta: '.' })
+      push(finish())
+    })
+    await service.prompt(id, 'go')
+    await service.until(({ type, data }) => type === 'message.part.delta' && data['delta'] === ' far')
+    const before = service.events.length
+    await service.effects.clock.advanceAsync(1000)
+    expect(service.messages(id)[1]?.parts).toMatchObject([{}, { text: 'so far' }, { text: 'hm' }])
+    expect(service.events).toHaveLength(before)
+    release.open()
+    await service.idle(id)
+    expect(service.effects.clock.pendingTimers).toBeLessThan(5)
+    expect(service.messages(id)[1]?.parts).toMatchObject([{}, { text: 'so far.' }, { text: 'hm' }, {}])
+  })
+})
+
+describe('a title', () => {
+  it('is the first line at once, and the model’s own when it comes', async () => {
+    const service = await startTestService()
+    const id = await service.session({ title: undefined })
+    service.steps.push(says('"Fixing the <think>deep</think> bug"\nmore'), says('ok'))
+    await service.prompt(id, `\n  ${'long '.repeat(30)}\nsecond`)
+    await service.idle(id)
+    const titles = service.events.flatMap(({ type, data }) => (type === 'session.updated' ? [data['info'].title] : []))
+    expect(titles[0]).toBe(`${'long '.repeat(16)}...`)
+    await service.effects.clock.advanceAsync(10)
+    expect(service.runtime.sessions.get(id).title).toBe('Fixing the  bug')
+  })
+
+  it('given by a person is kept', async () => {
+    const service = await startTestService()
+    const id = await service.session({ title: undefined })
+    const release = gate()
+    service.steps.push(
+      async (push) => {
+        await release.promise
+        push({ type: 'text', delta: 'Generated' })
+        push(finish())
+      },
+      says('ok'),
+      says('ok'),
+    )
+    await service.prompt(id, 'hello')
+    await service.idle(id)
+    await service.runtime.sessions.update(id, { title: 'Mine' })
+    release.open()
+    await service.effects.clock.advanceAsync(10)
+    expect(service.runtime.sessions.get(id).title).toBe('Mine')
+    await service.prompt(id, 'again')
+    await service.idle(id)
+    expect(service.requests).toHaveLength(3)
+  })
+})

@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest'
+import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from 'xstate'
+import { hasFollowUp, wasCut } from '../../src/machines/follow-up.js'
+import { mayRetry, RETRY_POLICY, retryDelay, retryPolicyOf } from '../../src/machines/retry.js'
+import { runMachine } from '../../src/machines/run.machine.js'
+import { runtimeMachine } from '../../src/machines/runtime.machine.js'
+import { sessionMachine } from '../../src/machines/session.machine.js'
+import { toolCallMachine } from '../../src/machines/tool-call.machine.js'
+import { SvcError } from '../../src/protocol/errors.js'
+
+const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
+const error = (actorId: string, cause: unknown = new Error('broken')) => ({ type: `xstate.error.actor.${actorId}`, error: cause, actorId })
+const after = (delay: string, node: string) => ({ type: `xstate.after.${delay}.${node}` })
+
+interface Action {
+  readonly type: string
+  readonly params?: Readonly<{ id?: string; delay?: number; event?: { type: string }; to?: unknown }> | undefined
+}
+
+/** What an action means to a reader: what is spawned, sent, stopped or raised. */
+function shown({ type, params }: Action): string {
+  const subject = params?.id ?? params?.event?.type ?? ''
+  return subject === '' ? type : `${type} ${subject}`
+}
+
+/** Where a machine stands after the events, and what the last of them made it do. */
+function walk(machine: AnyStateMachine, input: unknown, ...events: readonly EventObject[]) {
+  let [snapshot, actions] = initialTransition(machine, input) as [AnyMachineSnapshot, Action[]]
+  for (const event of events) [snapshot, actions] = transition(machine, snapshot, event) as [AnyMachineSnapshot, Action[]]
+  return { value: snapshot.value, context: snapshot.context, output: snapshot.output, status: snapshot.status, actions: actions.map(shown) }
+}
+
+describe('the session machine', () => {
+  const session = (...events: EventObject[]) => walk(sessionMachine, { sessionId: 'ses_1' }, ...events)
+  const claimed = done('claimWork', { kind: 'run', runId: 'evt_1' })
+
+  it('looks for work first and runs what it finds', () => {
+    expect(session()).toMatchObject({ value: 'looking', actions: ['xstate.spawnChild claimWork'] })
+    expect(session(claimed)).toMatchObject({
+      value: 'running',
+      context: { runId: 'evt_1' },
+      actions: expect.arrayContaining(['xstate.spawnChild run']),
+    })
+    expect(session(done('claimWork', { kind: 'none' })).value).toBe('idle')
+  })
+
+  it('looks again when it was woken while it looked', () => {
+    expect(session({ type: 'woken' }, done('claimWork', { kind: 'none' }))).toMatchObject({
+      value: 'looking',
+      context: { wakePending: false },
+    })
+  })
+
+  it('carries an abort from looking into the run, and forgets it with the run', () => {
+    const aborted = session({ type: 'abort.requested' }, claimed)
+    expect(aborted).toMatchObject({ value: 'running', context: { abortPending: true } })
+    expect(session({ type: 'abort.requested' }, claimed, done('run', { end: 'aborted' }))).toMatchObject({
+      value: 'looking',
+      context: { abortPending: false },
+    })
+  })
+
+  it('keeps an unrecorded run until its end is recorded, pausing longer each time', () => {
+    const unrecorded = done('run', { end: 'unrecorded' })
+    expect(session(claimed, unrecorded)).toMatchObject({ value: 'recovering', context: { runId: 'evt_1' } })
+    const failed = [claimed, unrecorded, error('recordCrash')]
+    expect(session(...failed)).toMatchObject({ value: 'pausing', context: { runId: 'evt_1', faults: 1 } })
+    expect(session(...failed, after('faultRetry', 'session.pausing'))).toMatchObject({ value: 'recovering', context: { runId: 'evt_1' } })
+    expect(session(...failed, { type: 'woken' }).value).toBe('recovering')
+    expect(session(...failed, { type: 'woken' }, error('recordCrash')).context).toMatchObject({ faults: 2 })
+    expect(session(...failed, { type: 'woken' }, done('recordCrash'))).toMatchObject({ value: 'looking', context: { runId: undefined } })
+  })
+
+  it('pauses after a failed look and does not lose an abort meanwhile', () => {
+    const paused = [error('claimWork'), { type: 'abort.requested' }]
+    expect(session(...paused)).toMatchObject({ value: 'pausing', context: { faults: 1, abortPending: true } })
+    expect(session(...paused, after('faultRetry', 'session.pausing'), claimed)).toMatchObject({
+      value: 'running',
+      context: { abortPending: true, faults: 0 },
+    })
+  })
+
+  it('stops from everywhere, a run first being aborted', () => {
+    expect(session(claimed, { type: 'stop.requested' })).toMatchObject({
+      value: 'running',
+      actions: expect.arrayContaining(['xstate.sendTo abort.requested']),
+    })
+    expect(session(claimed, { type: 'stop.requested' }, done('run', { end: 'aborted' })).value).toBe('stopped')
+    expect(session(error('claimWork'), { type: 'stop.requested' }).value).toBe('stopped')
+    expect(session(claimed, { type: 'stop.requested' }, done('run', { end: 'unrecorded' }), error('recordCrash')).value).toBe('stopped')
+    expect(session({ type: 'stop.requested' }, done('claimWork', { kind: 'none' })).value).toBe('stopped')
+  })
+})
+
+describe('the run machine', () => {
+  const run = (...events: EventObject[]) => walk(runMachine, { sessionId: 'ses_1', runId: 'evt_1' }, ...events)
+  const prepared = done('prepare')
+  const called = (callId: string) => ({ type: 'tool.called', callId })
+  const failed = (retryable: boolean) => ({ type: 'generation.failed', failure: { code: 'provider.failed', message: 'no', retryable } })
+  const settled = (callId: string) => done(`call:${callId}`, { callId, end: 'completed' })
+
+  it('starts calls while the stream goes on and closes the step after both', () => {
+    expect(run(prepared, called('a'))).toMatchObject({
+      value: 'generating',
+      context: { active: ['a'], callsStarted: 1 },
+      actions: ['xstate.spawnChild call:a'],
+    })
+    expect(run(prepared, called('a'), { type: 'generation.finished' }).value).toBe('settling')
+    expect(run(prepared, called('a'), { type: 'generation.finished' }, settled('a')).value).toBe('closing')
+    expect(run(prepared, { type: 'generation.finished' }).value).toBe('closing')
+  })
+
+  it('starts the eleventh call when one of ten has settled', () => {
+    const eleven = 'abcdefghijk'.split('').map(called)
+    expect(run(prepared, ...eleven).context).toMatchObject({ waiting: ['k'], callsStarted: 10 })
+    expect(run(prepared, ...eleven, settled('c'))).toMatchObject({
+      context: { waiting: [], callsStarted: 11 },
+      actions: expect.arrayContaining(['xstate.spawnChild call:k']),
+    })
+  })
+
+  it('backs off after a retryable failure unless a call was started', () => {
+    expect(run(prepared, failed(true))).toMatchObject({ value: 'backingOff', context: { attempt: 1 } })
+    expect(run(prepared, failed(true), after('retryDelay', 'run.backingOff'))).toMatchObject({ value: 'generating' })
+    expect(run(prepared, failed(false)).value).toBe('failing')
+    expect(run(prepared, called('a'), failed(true))).toMatchObject({ value: 'failing', context: { aborted: true } })
+  })
+
+  it('waits for aborted calls, at most until the deadline', () => {
+    const aborting = [prepared, called('a'), { type: 'abort.requested' }]
+    expect(run(...aborting)).toMatchObject({ value: 'aborting', actions: expect.arrayContaining(['xstate.sendTo abort.requested']) })
+    expect(run(...aborting, settled('a')).value).toBe('recordingAbort')
+    expect(run(...aborting, after('abortDeadline', 'run.aborting')).value).toBe('recordingAbort')
+    expect(run({ type: 'abort.requested' }).value).toBe('recordingAbort')
+  })
+
+  it('ends aborted when the abort came while the step was closed', () => {
+    const closing = [prepared, { type: 'generation.finished' }, { type: 'abort.requested' }]
+    expect(run(...closing, done('closeStep', true)).value).toBe('recordingAbort')
+    expect(run(...closing, done('closeStep', false)).output).toEqual({ end: 'finished' })
+  })
+
+  it('tells why an effect failed, and when the end could not be recorded', () => {
+    const full = new SvcError('store.unavailable', 'The disk is full.')
+    expect(run(error('prepare', full))).toMatchObject({
+      value: 'failing',
+      context: { failure: { code: 'store.unavailable', message: 'The disk is full.', retryable: false } },
+    })
+    expect(run(error('prepare')).context.failure).toMatchObject({ code: 'server.internal', message: 'The step could not be carried out.' })
+    expect(run(error('prepare'), error('recordFailure')).output).toEqual({ end: 'unrecorded' })
+    expect(run(error('prepare'), done('recordFailure')).output).toEqual({ end: 'failed' })
+    expect(run({ type: 'abort.requested' }, error('recordAbort')).output).toEqual({ end: 'unrecorded' })
+  })
+
+  it('begins the next step with its counters at zero', () => {
+    const next = run(prepared, called('a'), settled('a'), { type: 'generation.finished' }, done('closeStep', true))
+    expect(next).toMatchObject({ value: 'preparing', context: { step: 2, attempt: 0, callsStarted: 0 } })
+  })
+})
+
+describe('the tool call machine', () => {
+  const call = (...events: EventObject[]) => walk(toolCallMachine, { runId: 'evt_1', callId: 'a' }, ...events)
+  const ask = [done('judge', 'ask'), done('ask', true)]
+
+  it('judges again after every answer, at most four times', () => {
+    expect(call(...ask)).toMatchObject({ value: 'judging', context: { rounds: 1 } })
+    expect(call(...ask, ...ask, ...ask, ...ask, done('judge', 'ask')).value).toBe('refusing')
+    expect(call(...ask, done('judge', 'allow'))).toMatchObject({
+      value: { executing: 'working' },
+      actions: ['xstate.stopChild judge', 'xstate.spawnChild execute'],
+    })
+  })
+
+  it('ends as it was decided', () => {
+    expect(call(done('judge', 'deny')).output).toEqual({ callId: 'a', end: 'denied' })
+    expect(call(done('judge', 'ask'), done('ask', false)).output).toEqual({ callId: 'a', end: 'denied' })
+    expect(call(done('judge', 'ask'), { type: 'abort.requested' }).output).toEqual({ callId: 'a', end: 'aborted' })
+    expect(call(done('judge', 'allow'), { type: 'execution.settled', end: 'completed' } as EventObject).output).toEqual({
+      callId: 'a',
+      end: 'completed',
+    })
+  })
+
+  it('leaves a tool that ignores its abort after the deadline', () => {
+    const aborting = [done('judge', 'allow'), { type: 'abort.requested' }]
+    expect(call(...aborting)).toMatchObject({ value: { executing: 'aborting' }, actions: expect.arrayContaining(['xstate.sendTo abort']) })
+    expect(call(...aborting, after('abortDeadline', 'tool-call.executing.aborting')).output).toEqual({ callId: 'a', end: 'aborted' })
+  })
+})
+
+describe('the runtime machine', () => {
+  const runtime = (...events: EventObject[]) => walk(runtimeMachine, undefined, ...events)
+  const started = ['recover', 'startPlugins', 'startSessions', 'listen'].map((id) => done(id))
+
+  it('opens the door last and closes it first', () => {
+    expect(runtime(...started.slice(0, 3))).toMatchObject({ actions: ['xstate.stopChild startSessions', 'xstate.spawnChild listen'] })
+    const stopping = [...started, { type: 'stop.requested' }]
+    expect(runtime(...stopping).actions).toContain('xstate.spawnChild refuse')
+    expect(runtime(...stopping, done('refuse')).actions).toContain('xstate.spawnChild drainSessions')
+    expect(runtime(...stopping, done('refuse'), done('drainSessions'), done('drainPlugins'), done('closeStore')).output).toMatchObject({
+      exitCode: 0,
+    })
+  })
+
+  it('ends with a failure when a start step fails or it is killed', () => {
+    expect(runtime(error('recover'), done('abandon')).output).toMatchObject({ exitCode: 1, failure: { message: 'broken' } })
+    expect(runtime(...started, { type: 'kill.requested' }, done('abandon')).output).toMatchObject({ exitCode: 1 })
+  })
+})
+
+describe('whether a step is repeated', () => {
+  const failure = { code: 'provider.failed', message: '', retryable: true }
+
+  it.each([
+    [failure, 0, 0, true],
+    [failure, 2, 0, true],
+    [failure, 3, 0, false],
+    [failure, 0, 1, false],
+    [{ ...failure, retryable: false }, 0, 0, false],
+  ])('%j at attempt %d with %d calls: %s', (given, attempt, started, expected) => {
+    expect(mayRetry(RETRY_POLICY, given, attempt, started)).toBe(expected)
+  })
+
+  it('doubles its delay to a bound, or does as it is told, to a bound', () => {
+    expect([0, 1, 2, 3, 4, 5].map((attempt) => retryDelay(RETRY_POLICY, failure, attempt))).toEqual([
+      2000, 4000, 8000, 16_000, 30_000, 30_000,
+    ])
+    expect([-5, 0, 1500, 90_000].map((retryAfterMs) => retryDelay(RETRY_POLICY, { ...failure, retryAfterMs }, 0))).toEqual([
+      0, 0, 1500, 60_000,
+    ])
+  })
+
+  it('follows the environment where it says whole numbers', () => {
+    expect(
+      retryPolicyOf({
+        SVC_AGENT_PROVIDER_MAX_RETRIES: '0',
+        SVC_AGENT_PROVIDER_RETRY_INITIAL_MS: '-1',
+        SVC_AGENT_PROVIDER_RETRY_MAX_MS: '5',
+      }),
+    ).toEqual({
+      retries: 0,
+      initialMs: 2000,
+      maxMs: 5,
+    })
+  })
+})
+
+describe('whether another step follows', () => {
+  const step = { finish: 'stop', toolCalls: 0, steered: 0, step: 1, limit: undefined, continued: 0 }
+
+  it.each([
+    [{}, false],
+    [{ toolCalls: 1 }, true],
+    [{ finish: 'tool-calls' }, true],
+    [{ finish: 'length' }, true],
+    [{ finish: 'max_tokens' }, true],
+    [{ finish: 'incomplete' }, true],
+    [{ finish: 'length', continued: 9 }, true],
+    [{ finish: 'length', continued: 10 }, false],
+    [{ finish: 'tool-calls', continued: 10 }, false],
+    [{ finish: 'length', toolCalls: 1, continued: 10 }, true],
+    [{ finish: 'content-filter' }, false],
+    [{ steered: 1 }, true],
+    [{ toolCalls: 1, step: 2, limit: 2 }, false],
+    [{ finish: 'length', step: 2, limit: 2 }, false],
+    [{ steered: 1, step: 2, limit: 2 }, true],
+  ])('%j: %s', (facts, expected) => {
+    expect(hasFollowUp({ ...step, ...facts })).toBe(expected)
+  })
+
+  it('knows a cut by its names', () => {
+    expect(['length', 'max_tokens', 'incomplete', 'stop', 'tool-calls'].filter(wasCut)).toEqual(['length', 'max_tokens', 'incomplete'])
+  })
+})

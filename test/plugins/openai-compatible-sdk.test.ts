@@ -1,0 +1,145 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { LanguageModelV3 } from '@ai-sdk/provider'
+import { describe, expect, it } from 'vitest'
+import { leanChunks } from '../../src/plugins/openai-compatible/chunk-schema.js'
+import { bytes, createGate, finish, hold, reply, type Step, text, toolCall } from '../fixtures/model-server.js'
+import { createBench, play } from './openai-compatible-setup.js'
+
+const chunk = (data: unknown): Step => bytes(`data: ${JSON.stringify(data)}\n\n`)
+const delta = (content: unknown): Step => chunk({ choices: [{ delta: content }] })
+const calls = (...entries: readonly unknown[]): Step => delta({ tool_calls: entries })
+
+/** One step of the SDK alone, with its own check of chunks or with ours. */
+async function errorsOf(events: readonly unknown[], change: (model: LanguageModelV3) => unknown): Promise<unknown[]> {
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  const fetch = () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+  const model = createOpenAICompatible({ name: 'svc', baseURL: 'http://127.0.0.1:1/v1', fetch }).chatModel('m')
+  change(model)
+  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'go' }] }] })
+  const errors: unknown[] = []
+  for await (const part of stream) if (part.type === 'error') errors.push(part.error)
+  return errors
+}
+
+describe('the check of chunks', () => {
+  const events = [{ object: 'ping' }, { choices: [{ delta: {}, finish_reason: 'stop' }] }]
+
+  it('takes the place of that of the SDK', async () => {
+    expect(await errorsOf(events, leanChunks)).toEqual([])
+    expect(leanChunks(createOpenAICompatible({ name: 'svc', baseURL: 'http://127.0.0.1:1/v1' }).chatModel('m'))).toBe(true)
+  })
+
+  it('is needed: that of the SDK refuses a chunk without choices', async () => {
+    expect(await errorsOf(events, () => undefined)).toMatchObject([{ name: 'AI_TypeValidationError' }])
+  })
+
+  it.each([{}, { chunkSchema: undefined }, { chunkSchema: 'something else' }])(
+    'leaves a model alone that keeps it elsewhere: %j',
+    (fields) => {
+      const model = { ...createOpenAICompatible({ name: 'svc', baseURL: 'http://127.0.0.1:1/v1' }).chatModel('m'), ...fields }
+      if (!('chunkSchema' in fields)) Reflect.deleteProperty(model, 'chunkSchema')
+      const before = { ...model }
+      expect(leanChunks(model as LanguageModelV3)).toBe(false)
+      expect(model).toEqual(before)
+    },
+  )
+
+  it('forgives chunks without choices, empty reasons and errors that are null', async () => {
+    const { parts, error } = await play(
+      reply(
+        chunk({ object: 'ping' }),
+        chunk({ error: null, choices: [{ delta: { content: 'a', reasoning_content: '' }, finish_reason: '' }] }),
+        finish('stop'),
+      ),
+    )
+    expect(error).toBeUndefined()
+    expect(parts.map((part) => part.type)).toEqual(['text', 'finish'])
+  })
+
+  it('takes refusals as text, and arguments sent as an object', async () => {
+    const { parts } = await play(
+      reply(delta({ refusal: 'no' }), calls({ index: 0, id: 'a', function: { name: 'read', arguments: { x: 1 } } }), finish('stop')),
+    )
+    expect(parts.filter((part) => part.type === 'text' || part.type === 'tool-call')).toEqual([
+      { type: 'text', delta: 'no' },
+      { type: 'tool-call', callId: 'a', tool: 'read', input: '{"x":1}' },
+    ])
+  })
+
+  it('finds errors inside a choice, and errors that are a text', async () => {
+    const inside = await play(reply(chunk({ choices: [{ error: { message: 'Overloaded' } }] })))
+    expect(inside.error).toMatchObject({ retryable: true, message: 'Provider "local" failed while streaming: Overloaded' })
+    const text = await play(reply(chunk({ error: 'Invalid API key' })))
+    expect(text.error).toMatchObject({ retryable: false, message: 'Provider "local" failed while streaming: Invalid API key' })
+  })
+})
+
+describe('tool calls', () => {
+  it('that are announced together wait for their own arguments', async () => {
+    const { parts } = await play(
+      reply(
+        calls(
+          { index: 0, id: 'a', function: { name: 'read', arguments: '' } },
+          { index: 1, id: 'b', function: { name: 'grep', arguments: '' } },
+        ),
+        calls({ index: 0, function: { arguments: '{"x":1}' } }),
+        calls({ index: 1, function: { arguments: '{"y":2}' } }),
+        finish('tool_calls'),
+      ),
+    )
+    expect(parts.filter((part) => part.type === 'tool-call')).toEqual([
+      { type: 'tool-call', callId: 'a', tool: 'read', input: '{"x":1}' },
+      { type: 'tool-call', callId: 'b', tool: 'grep', input: '{"y":2}' },
+    ])
+  })
+
+  it('are handed on before the stream has ended, when the next one begins', async () => {
+    const gate = createGate()
+    const bench = await createBench([
+      reply(
+        toolCall({ id: 'a', name: 'read', input: {} }),
+        toolCall({ id: 'b', name: 'read', input: {}, index: 1 }),
+        hold(gate),
+        finish('tool_calls'),
+      ),
+    ])
+    const { outcome } = bench.start({
+      onPart: (part) => {
+        if (part.type === 'tool-call' && part.callId === 'a') gate.open()
+      },
+    })
+    expect((await outcome).parts.at(-1)).toMatchObject({ type: 'finish', reason: 'tool-calls' })
+    await bench.server.close()
+  })
+
+  it('without an id get one each', async () => {
+    const { parts } = await play(
+      reply(
+        calls({ function: { name: 'read', arguments: '{}' } }),
+        calls({ function: { name: 'read', arguments: '{}' } }),
+        finish('tool_calls'),
+      ),
+    )
+    const ids = parts.flatMap((part) => (part.type === 'tool-call' ? [part.callId] : []))
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  it('without a name are a failure worth another try', async () => {
+    const { error } = await play(reply(calls({ index: 0, id: 'a', function: { arguments: '{}' } }), finish('tool_calls')))
+    expect(error).toMatchObject({ retryable: true })
+    expect(error?.message).toContain('sent what cannot be read')
+  })
+})
+
+it('steps of one model at the same time stay apart', async () => {
+  const gate = createGate()
+  const bench = await createBench(({ index }) => reply(text(`${index}`), hold(gate), text(`${index}`), finish('stop')))
+  let seen = 0
+  const onPart = () => void (++seen === 2 && gate.open())
+  const steps = [bench.start({ onPart }), bench.start({ onPart })]
+  const texts = await Promise.all(
+    steps.map(async ({ outcome }) => (await outcome).parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')),
+  )
+  expect(texts.toSorted()).toEqual(['00', '11'])
+  await bench.server.close()
+})

@@ -1,0 +1,78 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { NativeHost, PermissionNeed, ToolContext, ToolResult } from '../../src/actors/plugin/native.js'
+import { createProtectedFiles } from '../../src/actors/protected-files.js'
+import { createFileView } from '../../src/plugins/shell/file-view.js'
+import { shellPlugin } from '../../src/plugins/shell/plugin.js'
+import { createShellScanner, type ShellScan, type ShellScanner } from '../../src/plugins/shell/scan.js'
+import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
+
+const require = createRequire(import.meta.url)
+export const coreWasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
+export const grammarWasm = require.resolve('tree-sitter-bash/tree-sitter-bash.wasm')
+
+const bytes = (path: string) => async () => new Uint8Array(readFileSync(path))
+export const scanner: ShellScanner = createShellScanner({ core: bytes(coreWasm), bash: bytes(grammarWasm) }, () => 0)
+
+export interface ShellWorkspace {
+  readonly effects: FakeEffects
+  /** The session directory. */
+  readonly directory: string
+  put(name: string, content?: string): string
+  scan(command: string, directory?: string): Promise<ShellScan>
+  needs(input: unknown, context?: Partial<ToolContext>): Promise<readonly PermissionNeed[]>
+  /** Judges and invokes. */
+  run(input: unknown, context?: Partial<ToolContext>): Promise<ToolResult>
+  invoke(input: unknown, context?: Partial<ToolContext>): Promise<ToolResult>
+  /** Whether the input is accepted by the tool's schema. */
+  accepts(input: unknown): boolean
+}
+
+export function createShellWorkspace(overrides: Parameters<typeof createFakeEffects>[0] = {}): ShellWorkspace {
+  const effects = createFakeEffects(overrides)
+  const { paths } = effects
+  const host: NativeHost = {
+    effects,
+    outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
+    questions: { ask: async () => [] },
+    todos: { replace: () => undefined },
+    instructions: { nested: async () => [] },
+    protectedFiles: createProtectedFiles({ configDirectory: paths.config, stateDirectory: paths.state, home: paths.home, env: {} }),
+    config: async () => ({}),
+  }
+  const allowVariables = (variables: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(variables).filter(([name]) => name === 'PATH'))
+  const [tool] = shellPlugin({ coreWasm, grammarWasm, allowVariables }).start(host).tools ?? []
+  if (tool === undefined) throw new Error('the plugin has no tool')
+  const contextOf = (context: Partial<ToolContext>): ToolContext => ({
+    sessionId: 'ses_1',
+    messageId: 'msg_1',
+    callId: 'call_1',
+    agent: 'build',
+    directory: paths.cwd,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    ...context,
+  })
+  return {
+    effects,
+    directory: paths.cwd,
+    put(name, content = '') {
+      const path = join(paths.cwd, name)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, content)
+      return path
+    },
+    scan: (command, directory = paths.cwd) =>
+      scanner.scan(command, { session: paths.cwd, directory, home: paths.home, files: createFileView(effects.files) }),
+    needs: async (input, context = {}) => tool.needs(tool.input.parse(input), contextOf(context)),
+    invoke: async (input, context = {}) => tool.invoke(tool.input.parse(input), contextOf(context)),
+    accepts: (input) => tool.input.safeParse(input).success,
+    async run(input, context = {}) {
+      const parsed = tool.input.parse(input)
+      await tool.needs(parsed, contextOf(context))
+      return tool.invoke(parsed, contextOf(context))
+    },
+  }
+}

@@ -24,6 +24,7 @@ import { createSessions } from './session/sessions.js'
 import { createStatuses } from './session/statuses.js'
 import { createTranscripts } from './session/transcripts.js'
 import { createSideStreams } from './side-streams.js'
+import { tidyWhenQuiet } from './tidy.js'
 import { createSystem } from './system.js'
 
 export interface AssemblyOptions {
@@ -103,6 +104,7 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
       await outputs.sweep()
       await artifacts.sweep()
     },
+    tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),
     counters: () => ({
       subscribers: bus.subscribers,
       awakeSessions: sessions.supervisor.awake,

@@ -46,6 +46,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
   const { effects, store } = options
   const parts = await assemble(options)
   let maintenance: Maintenance | undefined
+  let stopTidying: (() => void) | undefined
   let listener: Listener | undefined
   let startError: unknown
   let queued: string[] = []
@@ -71,6 +72,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       startSessions: keep(async () => {
         for (const sessionId of queued) parts.sessions.supervisor.wake(sessionId)
         maintenance = startMaintenance({ store, effects, sweep: parts.sweep })
+        stopTidying = parts.tidy()
       }),
       listen: keep(async () => {
         listener = await options.listen?.(parts.runtime)
@@ -85,10 +87,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       }),
       closeStore: fromPromise<void, void>(async () => {
         maintenance?.stop()
+        stopTidying?.()
         store.close()
       }),
       abandon: fromPromise<void, void>(async () => {
         maintenance?.stop()
+        stopTidying?.()
         parts.sessions.supervisor.stop()
         effects.processes.killAll()
         await Promise.race([listener?.close(), new Promise<void>((resolve) => effects.clock.setTimeout(resolve, 100))])

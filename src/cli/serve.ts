@@ -1,6 +1,7 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
 import { closeInheritedDescriptors } from '../actors/node-descriptors.js'
 import { createNodeEffects } from '../actors/node-effects.js'
+import { boundHeap } from '../actors/node-heap.js'
 import { scrubEnvironment } from '../actors/node-environment.js'
 import { LIMITS } from '../protocol/limits.js'
 import type { ServeOptions } from './arguments.js'
@@ -12,6 +13,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Says where it listens once it can answer; answers the exit code: 0 after an orderly stop, 1 otherwise. */
 export async function serve(options: ServeOptions): Promise<number> {
   closeInheritedDescriptors()
+  boundHeap()
   const effects = createNodeEffects()
   scrubEnvironment()
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {

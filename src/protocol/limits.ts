@@ -34,7 +34,16 @@ export const LIMITS = {
     negativeFamilyCache: 16_384,
     activityInterval: 15 * SECOND,
   },
-  sessions: { pageMax: 200, titleLength: 80, generatedTitleLength: 100, idleMemory: 60 * SECOND, queuePreview: 120, queueRows: 1000, faultRetry: 250, faultRetryMax: 15 * SECOND },
+  sessions: {
+    pageMax: 200,
+    titleLength: 80,
+    generatedTitleLength: 100,
+    idleMemory: 60 * SECOND,
+    queuePreview: 120,
+    queueRows: 1000,
+    faultRetry: 250,
+    faultRetryMax: 15 * SECOND,
+  },
   store: { sequenceBlock: 65_536, walBytes: 64 * MiB, flushInterval: 1 * SECOND },
   stop: { graceful: 10 * SECOND, sessions: 5 * SECOND },
   run: {

@@ -39,7 +39,7 @@ function configure(database: Database.Database): void {
     pragma synchronous = full;
     pragma foreign_keys = on;
     pragma mmap_size = 0;
-    pragma cache_size = -8192;
+    pragma cache_size = -2048;
     pragma wal_autocheckpoint = 2000;
     pragma journal_size_limit = ${LIMITS.store.walBytes};
     pragma trusted_schema = off;

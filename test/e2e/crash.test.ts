@@ -45,6 +45,9 @@ test(
     await Promise.allSettled(halves)
     // The instants have met every kind of work; otherwise this test would show little.
     const met = new Set((await Promise.all(halves)).flat())
+    console.log(
+      (await Promise.all(halves)).flat().reduce<Record<string, number>>((t, k) => ({ ...t, [k]: (t[k] ?? 0) + 1 }), {}),
+    )
     const enough = CRASHES < 20 ? [...met] : ['process', 'queued', 'streaming', 'tool']
     expect([...met].toSorted()).toEqual(enough.toSorted())
   },
@@ -120,7 +123,7 @@ function turn({ body }: ModelServerRequest): Reply {
       reasoning('I ', 'think'),
       text('First ', 'I ', 'look. '),
       call('a', 'read', { filePath: 'notes.txt' }, 0),
-      call('b', 'bash', { command: `sleep 30 >/dev/null 2>&1 & sleep 0.04; echo ${name}`, description: 'leave something running' }, 1),
+      call('b', 'bash', { command: `sleep 30 >/dev/null 2>&1 & sleep 0.3; echo ${name}`, description: 'leave something running' }, 1),
       finish('tool_calls'),
     )
   }
@@ -139,16 +142,25 @@ function paced(...steps: readonly (readonly Step[])[]): Reply {
   return reply(all.flatMap((step, index) => [step, hold({ open: () => undefined, opened: delay((index + 1) * 4) })]))
 }
 
-/** Waits for the instant of a kill: some time or some events after the connection, or the very moment a prompt is acknowledged. */
+/** Waits for the instant of a kill: some time or some events after the connection, the very moment a prompt is acknowledged, or somewhere inside a command. */
 async function instant(
   random: () => number,
   { client, prompts, sessionId }: { client: Client; prompts: Prompts; sessionId: string },
 ): Promise<void> {
   const kind = random()
-  if (kind < 0.4) return delay(random() * 600)
-  if (kind < 0.6) return prompts.nextAccepted()
+  if (kind < 0.25) return delay(random() * 600)
+  if (kind < 0.45) return prompts.nextAccepted()
+  if (kind < 0.75) {
+    await client.stream().waitFor(isCommandRunning, client.position())
+    return delay(random() * 500)
+  }
   let left = Math.floor(random() * 90)
   await client.stream().waitFor((event) => event.subject?.id === sessionId && left-- <= 0, client.position())
+}
+
+function isCommandRunning(event: AnyEvent): boolean {
+  if (event.type !== 'message.part.updated' || event.data.part.type !== 'tool') return false
+  return event.data.part.tool === 'bash' && event.data.part.state.status === 'running'
 }
 
 function underWay(events: readonly AnyEvent[], sessionId: string, theirs: readonly Process[]): string[] {

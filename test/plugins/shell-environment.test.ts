@@ -6,10 +6,15 @@ import { createFakeEffects } from '../fakes/effects.js'
 const TERMINAL = { TERM: 'xterm-256color', SVC_TERMINAL: '1' }
 const allow = (variables: Variables) => Object.fromEntries(Object.entries(variables).filter(([name]) => !/KEY|PS4/.test(name)))
 
-function setup(childEnv: Variables, answers: readonly (Partial<ProcessResult> | Promise<Partial<ProcessResult>>)[]) {
+type Answer = Partial<ProcessResult> | (() => Promise<Partial<ProcessResult>>)
+
+function setup(childEnv: Variables, answers: readonly Answer[]) {
   const effects = createFakeEffects({ childEnv })
   let asked = 0
-  effects.processes.script(() => answers[asked++] ?? {})
+  effects.processes.script(() => {
+    const answer = answers[asked++] ?? {}
+    return typeof answer === 'function' ? answer() : answer
+  })
   return { effects, environment: createShellEnvironment({ effects, allow }) }
 }
 
@@ -42,7 +47,7 @@ describe('the environment of commands', () => {
     ['fails', { exitCode: 1, stdout: '' }],
     ['prints something else', { stdout: 'PATH=/x' }],
     ['prints too much', { ...captured('/x'), captureTruncated: true }],
-    ['cannot be started', Promise.reject(new Error('ENOENT'))],
+    ['cannot be started', () => Promise.reject(new Error('ENOENT'))],
   ])('is the plain one when the login shell %s', async (_, answer) => {
     const { environment } = setup({ PATH: '/bin' }, [answer])
     expect(await environment.variables()).toEqual({ PATH: '/bin', ...TERMINAL })
@@ -53,7 +58,7 @@ describe('the environment of commands', () => {
     const slow = new Promise<Partial<ProcessResult>>((resolve) => {
       finish = resolve
     })
-    const { effects, environment } = setup({ PATH: '/bin' }, [slow])
+    const { effects, environment } = setup({ PATH: '/bin' }, [() => slow])
     const first = environment.variables()
     await effects.clock.advanceAsync(1000)
     expect(await first).toEqual({ PATH: '/bin', ...TERMINAL })

@@ -26,12 +26,12 @@ export async function startProgram(findings: Findings, words: readonly Word[], f
   const [first, ...args] = words
   if (first === undefined) return
   const name = literalOf(first)
-  if (name === undefined || name === '' || RESERVED.test(name) || nesting > MAX_NESTING) {
+  const program = nameOf(name ?? '')
+  if (name === undefined || program === '' || RESERVED.test(name) || nesting > MAX_NESTING) {
     addSegment(findings, texts(words))
     addReason(findings, `which program starts is only known when it runs: ${first.text === '' ? 'an empty or added word' : first.text}`)
     return
   }
-  const program = nameOf(name)
   if (isDirectoryChange(program)) return changeDirectory(findings, args, flow)
   addSegment(findings, texts(words))
   if (program !== name) {

@@ -30,36 +30,43 @@ const MAX_DEPTH = 200
 const MAX_NODES = 40_000
 const MAX_PARSE_MS = 500
 
-/** Makes a parser that loads its grammar at the first use; `monotonic` (ms) bounds the time of one parse. */
+/**
+ * Makes a parser that loads its grammar at the first use; `monotonic` (ms) bounds the time of one parse.
+ *
+ * I1 Every text is parsed by a parser of its own: the grammar's scanner keeps state, and how one command is
+ *    read must never depend on another.
+ */
 export function createShellParser(grammar: ShellGrammar, monotonic: () => number): ShellParser {
-  let loading: Promise<Parser> | undefined
+  let loading: Promise<() => Parser> | undefined
   return {
     async parse(source) {
       if (source.length > MAX_SOURCE) return { refused: `the command is longer than ${MAX_SOURCE} characters` }
-      loading ??= loadParser(grammar).catch((error: unknown) => {
+      loading ??= loadGrammar(grammar).catch((error: unknown) => {
         loading = undefined
         throw error
       })
-      return parseSource(await loading, source, monotonic)
+      const createParser = await loading
+      const parser = createParser() // I1
+      try {
+        return parseSource(parser, source, monotonic)
+      } finally {
+        parser.delete()
+      }
     },
   }
 }
 
-async function loadParser(grammar: ShellGrammar): Promise<Parser> {
-  const [{ Language, Parser: TreeSitter }, core, bash] = await Promise.all([import('web-tree-sitter'), grammar.core(), grammar.bash()])
-  await TreeSitter.init({ wasmBinary: core.slice().buffer })
-  const parser = new TreeSitter()
-  parser.setLanguage(await Language.load(bash))
-  return parser
+async function loadGrammar(grammar: ShellGrammar): Promise<() => Parser> {
+  const [treeSitter, core, bash] = await Promise.all([import('web-tree-sitter'), grammar.core(), grammar.bash()])
+  await treeSitter.Parser.init({ wasmBinary: core.slice().buffer })
+  const language = await treeSitter.Language.load(bash)
+  return () => new treeSitter.Parser().setLanguage(language)
 }
 
 function parseSource(parser: Parser, source: string, monotonic: () => number): ShellParse {
   const deadline = monotonic() + MAX_PARSE_MS
   const tree = parser.parse(source, null, { progressCallback: () => monotonic() > deadline })
-  if (tree === null) {
-    parser.reset()
-    return { refused: 'the command takes too long to analyse' }
-  }
+  if (tree === null) return { refused: 'the command takes too long to analyse' }
   try {
     if (tree.rootNode.hasError) return { refused: 'the command is not complete shell syntax, or uses syntax that is not understood' }
     const root = toPlain(tree, source)

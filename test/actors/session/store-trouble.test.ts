@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../../src/protocol/errors.js'
 import { openStore } from '../../../src/store/open.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { calls, gate, says, startTestService } from '../../fakes/service.js'
 
 const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
-const stray: unknown[] = []
-const note = (error: unknown) => void stray.push(error)
-beforeAll(() => {
-  process.on('unhandledRejection', note)
-  process.on('uncaughtException', note)
-})
-afterAll(() => {
-  process.off('unhandledRejection', note)
-  process.off('uncaughtException', note)
-  expect(stray).toEqual([])
-})
-
 /** A service whose store refuses every commit for which `disk.refuses` answers true, as a full disk does. */
 async function startOnDisk(tools: Parameters<typeof startTestService>[0] = {}) {
   const effects = createFakeEffects()
@@ -280,6 +268,7 @@ it('a stopped service writes nothing more, whatever still happens', async () => 
   service.running.kill()
   await service.effects.clock.advanceAsync(200)
   await service.running.ended
+  const written = service.events.length
   await service.effects.clock.advanceAsync(60_000)
-  expect(stray).toEqual([])
+  expect(service.events).toHaveLength(written)
 })

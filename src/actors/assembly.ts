@@ -83,8 +83,7 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
     generation: () => registry.generation,
   })
   const sessions = createSessions(core, (path) => system.canonicalDirectory(path), inspect)
-  const activities = (rootId: string) => familyActivities(core)(rootId)
-  const sides = createSideStreams({ store, bus, journal, families, owners, executions, effects, activityOf: activities })
+  const sides = createSideStreams({ store, bus, journal, families, owners, executions, effects, activities: () => familyActivities(core) })
   const runtime: Runtime = {
     sessions: sessions.facade,
     interactions,

@@ -26,8 +26,8 @@ export interface Journal {
   commit<T>(durability: Durability, change: (tx: Change) => T): T
   /** Publishes an event that is not stored. */
   publish<T extends EventType>(type: T, data: EventData<T>): void
-  /** Publishes a text delta: the hot path of a run. */
-  publishDelta(sessionId: string, messageId: string, partId: string, partType: 'text' | 'reasoning', delta: string): void
+  /** Publishes a text delta, given as JSON text: the hot path of a run. */
+  publishDelta(sessionId: string, messageId: string, partId: string, partType: 'text' | 'reasoning', deltaJson: string): void
   /** An envelope outside the order, for one subscriber: carries the head sequence and is not stored. */
   baseline<T extends EventType>(type: T, data: EventData<T>): Uint8Array
   /** The highest sequence handed out. */
@@ -97,8 +97,8 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       if (!TRANSIENT_EVENTS.has(type)) throw new Error(`"${type}" is durable and needs a commit`)
       bus.publish(stamp(type, data, sessionOf(data), JSON.stringify(data), false))
     },
-    publishDelta(sessionId, messageId, partId, partType, delta) {
-      const json = `{"sessionID":"${sessionId}","messageID":"${messageId}","partID":"${partId}","partType":"${partType}","field":"text","delta":${JSON.stringify(delta)}}`
+    publishDelta(sessionId, messageId, partId, partType, deltaJson) {
+      const json = `{"sessionID":"${sessionId}","messageID":"${messageId}","partID":"${partId}","partType":"${partType}","field":"text","delta":${deltaJson}}`
       bus.publish(stamp('message.part.delta', undefined, sessionId, json, false))
     },
     baseline(type, data) {

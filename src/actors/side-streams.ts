@@ -29,7 +29,8 @@ export function createSideStreams(deps: {
   families: Families
   owners: Owners
   executions: Executions
-  activityOf(rootId: string): CatalogActivity
+  /** Looks at every family once; answers the activity of any root. */
+  activities(): (rootId: string) => CatalogActivity
   effects: Pick<Effects, 'clock' | 'log'>
 }): Pick<Events, 'subscribeCatalog' | 'subscribeActivity' | 'activity'> {
   const { store, bus, journal, families, owners, executions, effects } = deps
@@ -49,7 +50,7 @@ export function createSideStreams(deps: {
     const info = isRoot && LIFECYCLE.has(record.type) ? sessionIn(record.data) : undefined
     const session = info ?? store.sessions.get(root)
     if (session === undefined || session.directory !== directory) return
-    const activity = deps.activityOf(root)
+    const activity = deps.activities()(root)
     if (info !== undefined) {
       const data = { sessionID: root, info: { ...info, catalogActivity: activity } }
       if (record.type === 'session.created') sink.write(journal.baseline('session.created', data))
@@ -69,8 +70,9 @@ export function createSideStreams(deps: {
         rootsOnly: true,
         limit: LIMITS.events.backlogRecords / 2,
       })
+      const activityOf = deps.activities()
       for (const root of roots)
-        sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: deps.activityOf(root.id) }))
+        sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: activityOf(root.id) }))
       const close = bus.subscribe(
         (record) => {
           catalogRecord(record, caller, directory, sink)
@@ -115,7 +117,7 @@ export function createSideStreams(deps: {
   }
 
   function summaries(caller: Caller): ExecutionSummary[] {
-    return executions.summaries().filter(({ rootSessionId }) => owners.mayUse(caller, rootSessionId))
+    return [...executions.summaries()].filter(({ rootSessionId }) => owners.mayUse(caller, rootSessionId))
   }
 }
 

@@ -2,7 +2,7 @@
 
 /** The text with every half of a surrogate pair replaced by U+FFFD. */
 export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD')
+  return text.toWellFormed()
 }
 
 /** A JSON-like value with every text in it, keys included, well formed; the value itself when it already is. */

@@ -310,7 +310,7 @@ describe('the journal', () => {
 
   it('never runs out of numbers inside a commit', () => {
     const { journal, seen } = start()
-    for (let at = 0; at < LIMITS.store.sequenceBlock - 3; at++) journal.publishDelta('ses_1', 'msg_1', 'prt_1', 'text', 'x')
+    for (let at = 0; at < LIMITS.store.sequenceBlock - 3; at++) journal.publishDelta('ses_1', 'msg_1', 'prt_1', 'text', '"x"')
     const before = seen.length
     journal.commit('process', (tx) => {
       for (let at = 0; at < 10; at++) tx.emit('config.updated', {})

@@ -19,7 +19,10 @@ export interface Executions {
   settle(tx: Change, rootId: string, exempt?: string): void
   current(rootId: string): ExecutionActivitySnapshot | undefined
   runtime(rootId: string): SessionRuntimeSnapshot
-  summaries(): ExecutionSummary[]
+  /** The latest execution of every root. Read from the rows once, then kept. */
+  summaries(): Iterable<ExecutionSummary>
+  /** Tells of a deleted root. */
+  forget(rootId: string): void
   /** Finishes what an earlier process left open. */
   recover(tx: Change): void
 }
@@ -33,6 +36,8 @@ export function createExecutions(deps: {
   const { store, effects, families, statuses } = deps
   /** Unfinished executions; finished ones are read from their rows. */
   const open = new Map<string, ExecutionActivitySnapshot>()
+
+  let summaries: Map<string, ExecutionSummary> | undefined
 
   const current = (rootId: string) => open.get(rootId) ?? store.executions.get(rootId)
 
@@ -48,6 +53,7 @@ export function createExecutions(deps: {
     tx.after(() => {
       if (next.finished) open.delete(next.rootSessionId)
       else open.set(next.rootSessionId, next)
+      summaries?.set(next.rootSessionId, summaryOf(next))
     })
     const draft = drafts.get(tx) ?? new Map<string, ExecutionActivitySnapshot>()
     drafts.set(tx, draft.set(next.rootSessionId, next))
@@ -115,14 +121,19 @@ export function createExecutions(deps: {
     },
     current,
     runtime: (rootId) => runtimeOf(rootId, current(rootId)),
-    summaries: () =>
-      store.executions
-        .all()
-        .map(({ rootSessionId, executionId, revision, finished }) => ({ rootSessionId, executionId, revision, finished })),
+    summaries: () => (summaries ??= new Map(store.executions.all().map((one) => [one.rootSessionId, summaryOf(one)]))).values(),
+    forget(rootId) {
+      open.delete(rootId)
+      summaries?.delete(rootId)
+    },
     recover(tx) {
       for (const left of store.executions.unfinished()) {
         put(tx, { ...left, activeSegments: {}, finished: store.queue.count(left.rootSessionId) === 0 })
       }
     },
   }
+}
+
+function summaryOf({ rootSessionId, executionId, revision, finished }: ExecutionActivitySnapshot): ExecutionSummary {
+  return { rootSessionId, executionId, revision, finished }
 }

@@ -149,24 +149,25 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     }, LIMITS.store.flushInterval)
   }
 
-  /** What a delta adds to the text of a part, and how long that is by now inside its event. */
-  function grow(id: string, delta: string): { readonly more: string; readonly bytes: number } {
+  /** What a delta adds to the text of a part, the same as JSON, and how long the text is by now inside its event. */
+  function grow(id: string, delta: string): { readonly more: string; readonly json: string; readonly bytes: number } {
     const known = growth.get(id) ?? { joiner: createJoiner(), bytes: 0 }
     growth.set(id, known)
     const more = known.joiner.push(delta)
-    known.bytes += Buffer.byteLength(JSON.stringify(more)) - 2
-    return { more, bytes: known.bytes }
+    const json = JSON.stringify(more)
+    known.bytes += Buffer.byteLength(json) - 2
+    return { more, json, bytes: known.bytes }
   }
 
   const restOf = (id: string) => growth.get(id)?.joiner.rest() ?? ''
 
   function append(part: TextPart | ReasoningPart, delta: string): void {
-    const { more, bytes } = grow(part.id, delta)
+    const { more, json, bytes } = grow(part.id, delta)
     if (more === '') return
     if (bytes > TEXT_BYTES) throw new SvcError('request.unprocessable', 'The model wrote more than 1 MiB of text in one step.')
     parts.set(part.id, { ...part, text: part.text + more })
     dirty.add(part.id)
-    journal.publishDelta(sessionId, messageId, part.id, part.type, more)
+    journal.publishDelta(sessionId, messageId, part.id, part.type, json)
     scheduleFlush()
   }
 

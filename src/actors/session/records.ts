@@ -188,6 +188,7 @@ export function deleteFamily(core: SessionCore, id: string): void {
         core.owners.noted(info)
         core.statuses.forget(member)
         core.transcripts.forget(member)
+        core.executions.forget(member)
       })
     }
   })

@@ -5,6 +5,8 @@ import { LIMITS } from '../protocol/limits.js'
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const SUSPICIOUS_KEY = /__proto__|constructor|\\u/
+/** Escapes of surrogate halves; whole characters may be written so, too. */
+const ESCAPED_HALF = /\\u[dD][89a-fA-F]/
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The value of a body; undefined for an empty one. Throws `request.invalid_json`. */
@@ -16,6 +18,7 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   const text = decode(bytes)
   const value = parse(text)
   if (SUSPICIOUS_KEY.test(text)) refusePrototypeKeys(value)
+  if (ESCAPED_HALF.test(text)) refuseHalfCharacters(value)
   return value
 }
 
@@ -64,6 +67,18 @@ function refusePrototypeKeys(root: unknown): void {
       throw new SvcError('request.invalid_json', 'The body contains a key that names a prototype.')
     }
     for (const child of Object.values(value)) if (typeof child === 'object' && child !== null) open.push(child)
+  }
+}
+
+/** Stored and sent text is well-formed Unicode (threat-model 6.5.3). */
+function refuseHalfCharacters(root: unknown): void {
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === 'string' && !value.isWellFormed()) {
+      throw new SvcError('request.invalid_json', 'The body contains half of a surrogate pair, which is not a Unicode character.')
+    }
+    if (typeof value === 'object' && value !== null) for (const inner of [Object.keys(value), Object.values(value)].flat()) open.push(inner)
   }
 }
 

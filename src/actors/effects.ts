@@ -148,7 +148,7 @@ export interface Effects {
   readonly paths: Paths
   readonly platform: { readonly os: string; readonly arch: string; readonly user: string }
   readonly log: Log
-  /** `collect` gives memory back; tens of milliseconds, for quiet times only. */
-  readonly memory: { collect(): void }
+  /** `bound` keeps the room for short-lived objects small, cheaply; `collect` gives memory back, for quiet times only. */
+  readonly memory: { bound(): void; collect(): void }
   readonly sha256: (data: Uint8Array | string) => string
 }

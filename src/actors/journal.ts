@@ -5,6 +5,7 @@
  * I1 Sequence order = commit order = publish order: stamping, committing and publishing are one uninterrupted turn.
  * I2 A change that throws publishes nothing; the numbers it drew are never used again.
  */
+import { setImmediate } from 'node:timers'
 import { type EventData, type EventType, SCHEMA_VERSION, TRANSIENT_EVENTS } from '../protocol/event.js'
 import type { Durability, Store } from '../store/store.js'
 import { type Bus, type BusRecord, encodeFrame, sseFrame } from './bus.js'
@@ -24,6 +25,8 @@ export interface Change {
 export interface Journal {
   /** Runs `change` in one transaction; the events it emits are stored with it and published after it. */
   commit<T>(durability: Durability, change: (tx: Change) => T): T
+  /** Resolves once everything committed so far survives power loss; whoever waits in one turn of the loop shares one sync. */
+  synced(): Promise<void>
   /** Publishes an event that is not stored. */
   publish<T extends EventType>(type: T, data: EventData<T>): void
   /** Publishes a text delta, given as JSON text: the hot path of a run. */
@@ -59,6 +62,28 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
   }
 
   let open: BusRecord[] | undefined
+  let waiting: { resolve(): void; reject(error: unknown): void }[] = []
+  let isSynced = true
+
+  function settle(error?: unknown): void {
+    const settled = waiting
+    waiting = []
+    for (const waiter of settled) {
+      if (error === undefined) waiter.resolve()
+      else waiter.reject(error)
+    }
+  }
+
+  function syncNow(): void {
+    if (waiting.length === 0) return
+    try {
+      store.sync()
+      isSynced = true
+      settle()
+    } catch (error) {
+      settle(error)
+    }
+  }
 
   return {
     commit(durability, change) {
@@ -82,6 +107,8 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       try {
         const result = store.transact(durability, () => change({ emit, after: (run) => afterwards.push(run) }))
         open = undefined
+        isSynced = durability === 'power'
+        if (isSynced) settle()
         try {
           for (const run of afterwards) run()
         } finally {
@@ -91,6 +118,13 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       } finally {
         open = undefined
       }
+    },
+    synced() {
+      if (isSynced) return Promise.resolve()
+      return new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject })
+        if (waiting.length === 1) setImmediate(syncNow)
+      })
     },
     publish(type, data) {
       if (open !== undefined) throw new Error('transient events are published outside commits')

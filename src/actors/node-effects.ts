@@ -1,5 +1,5 @@
 /** The one real implementation of `Effects`; the parts are in the `node-*` files beside it. */
-import { collectGarbage } from './node-heap.js'
+import { boundYoungGeneration, collectGarbage } from './node-heap.js'
 import { hash, randomBytes, randomFillSync } from 'node:crypto'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
@@ -30,7 +30,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
     random: { bytes: (size) => new Uint8Array(randomBytes(size)) },
     files: createNodeFiles(),
     processes: createNodeProcesses(childEnv['PATH'] ?? ''),
-    memory: { collect: collectGarbage },
+    memory: { bound: boundYoungGeneration, collect: collectGarbage },
     fetch: globalThis.fetch,
     env,
     childEnv,

@@ -17,7 +17,9 @@ export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' |
   }
   const leave = deps.bus.subscribe(
     (record) => {
-      if (record.type === 'session.status' && timer === undefined) wait()
+      if (record.type !== 'session.status') return
+      memory.bound()
+      if (timer === undefined) wait()
     },
     () => undefined,
   )

@@ -75,6 +75,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, rele
     audit: createAuditTable(connection),
     artifacts: createArtifactTable(connection),
     reserveSequences: createSequenceReservation(connection, transact, counters),
+    sync: () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1)),
     prune: createPrune(connection, transact, counters),
     checkpoint() {
       if (connection.inTransaction) throw new Error('the log cannot be moved inside a transaction')

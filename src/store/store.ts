@@ -216,6 +216,8 @@ export interface Store {
   readonly events: EventTable
   readonly audit: AuditTable
   readonly artifacts: ArtifactTable
+  /** Syncs every commit so far: afterwards they survive power loss as well. */
+  sync(): void
   /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. Not inside `transact`. */
   reserveSequences(count: number): number
   /** One bounded step of retention; true while more is left to remove. */

@@ -48,7 +48,7 @@ export function createFakeEffects(overrides: Overrides = {}): FakeEffects {
     fetch: async (input) => {
       throw new Error(`unexpected fetch of ${String(input instanceof Request ? input.url : input)}`)
     },
-    memory: { collect: () => undefined },
+    memory: { bound: () => undefined, collect: () => undefined },
     env: Object.freeze({}),
     childEnv: Object.freeze({ PATH: '/usr/bin:/bin', HOME: join(root, 'home') }),
     paths: makePaths(root),

@@ -40,13 +40,14 @@ export async function submitPrompt(
     await core.providers.resolve(directory, { ...rest, id })
   }
   const target = prompt.noReply ? await resolveTarget(core, sessionId, prompt) : undefined
-  if (isRepeat(core, sessionId, prompt, delivery)) return
+  if (isRepeat(core, sessionId, prompt, delivery)) return core.journal.synced()
   if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
     appendNow(core, sessionId, prompt, target)
-    return
+    return core.journal.synced()
   }
   admit(core, sessionId, prompt, delivery)
   wake()
+  await core.journal.synced()
 }
 
 function settle(core: SessionCore, caller: Caller, request: PromptRequest): QueuedPrompt {
@@ -124,7 +125,7 @@ function plain(value: unknown): unknown {
 }
 
 function appendNow(core: SessionCore, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
-  core.journal.commit('power', (tx) => appendPrompt(core, tx, sessionId, prompt, target))
+  core.journal.commit('process', (tx) => appendPrompt(core, tx, sessionId, prompt, target))
 }
 
 function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
@@ -133,7 +134,7 @@ function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, deliv
   if (store.queue.count(sessionId) >= LIMITS.sessions.queueRows) {
     throw new SvcError('quota.exceeded', `The queue of this session holds ${LIMITS.sessions.queueRows} prompts already.`, { sessionId })
   }
-  journal.commit('power', (tx) => {
+  journal.commit('process', (tx) => {
     store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
     const request = { ...prompt, parts: [...prompt.parts] }
     tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery, request })

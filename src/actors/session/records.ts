@@ -42,11 +42,12 @@ export async function createSession(core: SessionCore, caller: Caller, directory
     ...(model === undefined ? {} : { model }),
     ...(request.permission === undefined ? {} : { permission: request.permission }),
   }
-  journal.commit('power', (tx) => {
+  journal.commit('process', (tx) => {
     store.sessions.insert(session)
     tx.emit('session.created', { sessionID: id, info: session })
     tx.after(() => core.families.added(id, session.parentId))
   })
+  await journal.synced()
   return session
 }
 

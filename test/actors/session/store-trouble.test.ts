@@ -22,6 +22,12 @@ async function startOnDisk(tools: Parameters<typeof startTestService>[0] = {}) {
   return { service, disk }
 }
 
+/** Lets the admission of a prompt pass, then refuses as long as `refuses` says. */
+const afterAdmission = (refuses: () => boolean) => {
+  let passed = 0
+  return () => passed++ > 0 && refuses()
+}
+
 const once = () => {
   let left = 1
   return () => left-- > 0
@@ -66,12 +72,12 @@ describe('while the store refuses to commit', () => {
     expect(service.messages(id).map(({ info }) => info.role)).toEqual(['user', 'assistant'])
   })
 
-  it('an accepted prompt keeps its place and runs once when the store is back', async () => {
+  it('a prompt that is stored but not yet synced is not acknowledged, keeps its place and runs once when the store is back', async () => {
     const { service, disk } = await startOnDisk()
     const id = await service.session()
     service.steps.push(says('late'))
-    await service.prompt(id, 'hi')
-    disk.refuses = () => true
+    disk.refuses = afterAdmission(() => true)
+    await expect(service.prompt(id, { prompt: 'hi', messageId: 'msg_late' })).rejects.toMatchObject({ code: 'store.unavailable' })
     await service.effects.clock.advanceAsync(100)
     expect(disk.refused).toBeGreaterThan(0)
     expect(service.store.queue.count(id)).toBe(1)
@@ -81,6 +87,8 @@ describe('while the store refuses to commit', () => {
     expect(refused).toBeLessThan(12)
     disk.refuses = () => false
     await service.effects.clock.advanceAsync(15_000)
+    await service.idle(id)
+    await service.prompt(id, { prompt: 'hi', messageId: 'msg_late' })
     await service.idle(id)
     expect(service.requests).toHaveLength(1)
     expect(service.messages(id).map(({ info }) => info.role)).toEqual(['user', 'assistant'])
@@ -94,8 +102,8 @@ describe('while the store refuses to commit', () => {
     service.steps.push(says('one'), says('two'))
     await service.prompt(id, 'first')
     await service.idle(id)
+    disk.refuses = afterAdmission(once())
     await service.prompt(id, 'second')
-    disk.refuses = once()
     await service.effects.clock.advanceAsync(250)
     await service.idle(id)
     expect(disk.refused).toBe(1)

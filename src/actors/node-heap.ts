@@ -30,8 +30,5 @@ export function boundYoungGeneration(): void {
 /** Collects everything; takes some tens of milliseconds. Does nothing where the engine does not offer it. */
 export function collectGarbage(): void {
   const collect: unknown = runInNewContext('typeof gc === "function" ? gc : undefined')
-  if (typeof collect !== 'function') return
-  collect()
-  // Emptied pages go back to the system with the next collection only.
-  setImmediate(() => collect())
+  if (typeof collect === 'function') collect()
 }

@@ -3,6 +3,8 @@ import type { Bus } from './bus.js'
 import type { Effects } from './effects.js'
 
 const QUIET = 3000
+/** Pages that one collection empties go back to the system with the next. */
+const AGAIN = 1000
 
 /** Answers the function that ends it. */
 export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' | 'memory'>; isBusy(): boolean }): () => void {
@@ -11,8 +13,12 @@ export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' |
   const wait = () => {
     timer = clock.setTimeout(() => {
       timer = undefined
-      if (deps.isBusy()) wait()
-      else memory.collect()
+      if (deps.isBusy()) return wait()
+      memory.collect()
+      timer = clock.setTimeout(() => {
+        timer = undefined
+        if (!deps.isBusy()) memory.collect()
+      }, AGAIN)
     }, QUIET)
   }
   const leave = deps.bus.subscribe(

@@ -123,7 +123,8 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       if (isSynced) return Promise.resolve()
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
-        if (waiting.length === 1) setImmediate(syncNow)
+        // One turn later, so that requests to models leave before the loop waits for the disk.
+        if (waiting.length === 1) setImmediate(() => setImmediate(syncNow))
       })
     },
     publish(type, data) {

@@ -104,6 +104,7 @@ export async function executeCall(
 ): Promise<'completed' | 'failed' | 'aborted'> {
   const { contribution } = call.tool
   try {
+    await core.journal.synced()
     const result = await contribution.invoke(call.input, contextOf(run, call, signal))
     const settled = await settleOutput(result, { tool: contribution.id, sessionId: run.session.id, outputs: core.outputs })
     call.step.callCompleted(call.callId, settled)

@@ -3,6 +3,7 @@
  *
  * I1 The row leaves the queue in the same commit that stores its message and its run: after a crash it is
  *    either still queued or claimed, never both, never neither.
+ * I2 The claim is synced while the model answers; no tool is executed before it is (`executeCall`).
  */
 import type { Work } from '../../machines/session.machine.js'
 import { type ErrorCode, SvcError, toFailure } from '../../protocol/errors.js'
@@ -81,7 +82,7 @@ function drop(core: SessionCore, sessionId: string, row: QueueRow, error: unknow
 
 function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunTarget): RunScope | undefined {
   const { store, journal, effects, statuses, executions } = core
-  return journal.commit('power', (tx) => {
+  return journal.commit('process', (tx) => {
     dequeue(core, tx, sessionId, row)
     const session = appendPrompt(core, tx, sessionId, row.request, target)
     if (row.request.noReply) return undefined

@@ -174,8 +174,10 @@ describe('an abort', () => {
   it('before the run begins ends it without a model call', async () => {
     const service = await startTestService()
     const id = await service.session()
-    await service.prompt(id, 'go')
+    const submitted = service.prompt(id, 'go')
+    await service.until(({ type }) => type === 'session.prompt.admitted')
     expect(await service.runtime.sessions.abort(id)).toBe(true)
+    await submitted
     await service.idle(id)
     expect(service.requests).toEqual([])
     expect(service.messages(id).map(({ info }) => info.role)).toEqual(['user'])
@@ -205,10 +207,11 @@ describe('an abort', () => {
     }
     const service = await startTestService({ effects: { ...effects, files } })
     const id = await service.session()
-    await service.prompt(id, 'go')
+    const submitted = service.prompt(id, 'go')
     await service.until(({ type }) => type === 'session.execution.updated')
     holding = true
     await looked.promise
+    await submitted
     expect(service.store.runs.running()).toHaveLength(1)
     await service.runtime.sessions.abort(id)
     held.open()

@@ -137,13 +137,16 @@ describe('while the store refuses to commit', () => {
   it('a step that cannot be closed is closed later with all its text, once', async () => {
     const { service, disk } = await startOnDisk()
     const id = await service.session()
-    service.steps.push((push) => {
+    const full = gate()
+    service.steps.push(async (push) => {
       push({ type: 'text', delta: 'whole answer' })
+      await full.promise
       push({ type: 'finish', reason: 'stop', usage: USAGE })
-      disk.refuses = () => true
     }, says('next'))
     await service.prompt(id, 'one')
     await service.until(({ type }) => type === 'message.part.delta')
+    disk.refuses = () => true
+    full.open()
     await service.effects.clock.advanceAsync(3000)
     expect(service.messages(id)[1]?.info).not.toHaveProperty('finish')
     disk.refuses = () => false

@@ -30,8 +30,12 @@ export function boundYoungGeneration(): void {
 /** Collects everything; takes some tens of milliseconds. Does nothing where the engine does not offer it. */
 export function collectGarbage(): void {
   const collect: unknown = runInNewContext('typeof gc === "function" ? gc : undefined')
-  if (typeof collect !== 'function') return
+  if (!isCollector(collect)) return
   collect()
   // The second one gives emptied pages back to the system, which the first keeps.
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+}
+
+function isCollector(value: unknown): value is (options?: Readonly<Record<string, string>>) => void {
+  return typeof value === 'function'
 }

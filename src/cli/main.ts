@@ -29,6 +29,12 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+// Whoever reads our output may stop reading: `svc run … | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(0)
+})
+
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code

@@ -25,9 +25,17 @@ export function notePresence(state: string, presence: Presence): () => void {
 export function readPresence(state: string): Presence | undefined {
   try {
     const result = Presence.safeParse(JSON.parse(readFileSync(join(state, 'server.json'), 'utf8')))
-    return result.success ? result.data : undefined
+    return result.success && isAlive(result.data.pid) ? result.data : undefined
   } catch {
     return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 

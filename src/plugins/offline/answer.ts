@@ -44,8 +44,8 @@ export function answer(conversation: Conversation, tools: readonly ToolDefinitio
   })
   const next = todo[conversation.results.length]
   if (next !== undefined) {
-    const place = todo.length === 1 ? '' : `Step ${conversation.results.length + 1} of ${todo.length}: `
-    return { say: `${conversation.results.length === 0 ? `${INTRODUCTION} ` : ''}${place}${next.label}.`, call: next }
+    const doing = todo.length === 1 ? capital(next.label) : `Step ${conversation.results.length + 1} of ${todo.length}: ${next.label}`
+    return { say: `${conversation.results.length === 0 ? `${INTRODUCTION} ` : ''}${doing}.`, call: next }
   }
   const done = todo.map((request, index) => report(request, conversation.results[index]))
   const unsaid = notes.splice(SHOWN_NOTES).length
@@ -54,8 +54,12 @@ export function answer(conversation: Conversation, tools: readonly ToolDefinitio
   return { say: [...(done.length === 0 ? [INTRODUCTION] : []), ...done, ...notes, ...hint].join('\n\n') }
 }
 
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
 function report(request: Understood, result: ToolResultContent | undefined): string {
-  const label = `${request.label.charAt(0).toUpperCase()}${request.label.slice(1)}`
+  const label = capital(request.label)
   if (result === undefined) return `${label} was not done.`
   if (result.isError) return `${label} failed: ${clip(result.output.trim())}`
   const lines = result.output.trimEnd().split('\n')

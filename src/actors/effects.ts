@@ -139,7 +139,7 @@ export interface Effects {
   readonly random: { bytes(size: number): Uint8Array }
   readonly files: Files
   readonly processes: Processes
-  /** `fetch` of the platform: 10 s to connect, at most 300 s of silence; callers bound it further with signals. */
+  /** What model calls need of `fetch`: 10 s to connect, no other limit; callers bound it with signals. Never follows a redirect. */
   readonly fetch: typeof globalThis.fetch
   /** Environment of the server, read once at start (credentials included; never handed to children). */
   readonly env: Readonly<Record<string, string | undefined>>

@@ -1,4 +1,5 @@
 /** The one real implementation of `Effects`; the parts are in the `node-*` files beside it. */
+import { createNodeFetch } from './node-fetch.js'
 import { boundYoungGeneration, collectGarbage } from './node-heap.js'
 import { hash, randomBytes, randomFillSync } from 'node:crypto'
 import { homedir, userInfo } from 'node:os'
@@ -31,7 +32,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
     files: createNodeFiles(),
     processes: createNodeProcesses(childEnv['PATH'] ?? ''),
     memory: { bound: boundYoungGeneration, collect: collectGarbage },
-    fetch: globalThis.fetch,
+    fetch: createNodeFetch(),
     env,
     childEnv,
     paths: nodePaths(env),

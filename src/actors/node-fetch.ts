@@ -82,6 +82,8 @@ function responseOf(request: ClientRequest, message: IncomingMessage, failure: F
 
 function streamOf(request: ClientRequest, message: IncomingMessage, failure: Failure): ReadableStream<Uint8Array> {
   let isOver = false
+  /** A model sends a chunk for every token; what one read of the socket brings is passed on in one piece. */
+  let pieces: Uint8Array[] = []
   const once = (run: () => void) => {
     if (!isOver) run()
     isOver = true
@@ -89,12 +91,20 @@ function streamOf(request: ClientRequest, message: IncomingMessage, failure: Fai
   return new ReadableStream<Uint8Array>(
     {
       start(body) {
-        message.on('data', (piece: Uint8Array) => {
-          if (isOver) return
-          body.enqueue(piece)
+        const flush = () => {
+          const [first, ...more] = pieces
+          pieces = []
+          if (isOver || first === undefined) return
+          body.enqueue(more.length === 0 ? first : Buffer.concat([first, ...more]))
           if ((body.desiredSize ?? 0) <= 0) message.pause()
+        }
+        message.on('data', (piece: Uint8Array) => {
+          if (pieces.push(piece) === 1) queueMicrotask(flush)
         })
-        message.on('end', () => once(() => body.close()))
+        message.on('end', () => {
+          flush()
+          once(() => body.close())
+        })
         message.on('error', (error) => once(() => body.error(failure(error))))
         message.on('close', () => once(() => body.error(failure(new Error('the connection was closed before the answer was complete')))))
       },

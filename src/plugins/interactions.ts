@@ -25,14 +25,14 @@ const TodoInput = z.strictObject({
     .describe('The whole list, in order. It replaces the list there was.'),
 })
 
-const TODO_DESCRIPTION = `Keeps the todo list of this session, which the user sees.
+const LIST_DESCRIPTION = `Keeps the todo list of this session, which the user sees.
 - Use it for work of three steps or more; leave it out for simple requests.
 - Always send the whole list. Have one item in_progress at a time, and mark it completed as soon as it is done.`
 
 function todoTool({ todos }: Pick<NativeHost, 'todos'>): ToolContribution {
   return defineTool<z.infer<typeof TodoInput>>({
     id: 'todowrite',
-    description: TODO_DESCRIPTION,
+    description: LIST_DESCRIPTION,
     input: TodoInput,
     permission: 'todowrite',
     needs: async () => own('todowrite', 'Update the todo list'),

@@ -28,7 +28,7 @@ export const SESSION: Session = {
   id: SESSION_ID,
   slug: 'mine',
   projectId: 'prj',
-  directory: '/work/space',
+  directory: '/srv/space',
   title: 'A session',
   version: '0.1.0',
   time: { created: 1, updated: 2 },
@@ -95,8 +95,8 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     clearQueue: noted('sessions.clearQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
     popQueue: noted('sessions.popQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
     owner(id) {
-      if (id === SESSION_ID) return { tenantId: 'local', directory: '/work/space' }
-      return id === FOREIGN_SESSION_ID ? { tenantId: 'somebody', directory: '/work/space' } : undefined
+      if (id === SESSION_ID) return { tenantId: 'local', directory: '/srv/space' }
+      return id === FOREIGN_SESSION_ID ? { tenantId: 'somebody', directory: '/srv/space' } : undefined
     },
   }
   const interactions: Interactions = {
@@ -174,9 +174,9 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
       { id: 'svc.sessions', version: '0.1.0', enabled: true, disableable: false, source: 'core' },
     ]),
     directories: noted('system.directories', async () => ({
-      path: '/work',
+      path: '/srv',
       parent: '/',
-      entries: [{ name: 'space', path: '/work/space' }],
+      entries: [{ name: 'space', path: '/srv/space' }],
     })),
     tools: noted('system.tools', async () => [{ id: 'read', description: 'Reads.', parameters: {} }]),
     audit: noted('system.audit', () => [{ id: 'aud_1', tenantId: 'local', method: 'GET', path: '/v2/meta', status: 200, created: 1 }]),
@@ -186,7 +186,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
       if (path.includes('missing')) throw new SvcError('request.invalid_directory')
       return path.replace(/\/+$/, '')
     },
-    workingDirectory: '/work/here',
+    workingDirectory: '/srv/here',
     installationDirectory: '/home/ada/.config/svc',
   }
   return {

@@ -9,7 +9,7 @@ import { BEARER, TOKEN, createTestServer, withToken } from './setup.js'
 
 const runtime = createFakeRuntime()
 const admission = createAdmission(runtime)
-const scoped: Caller = { ...TRUSTED_CALLER, authenticated: true, directoryPrefixes: ['/work/space'] }
+const scoped: Caller = { ...TRUSTED_CALLER, authenticated: true, directoryPrefixes: ['/srv/space'] }
 const nothing = { params: {}, directory: undefined, directoryHeader: undefined, scope: undefined, sessionId: undefined }
 const code = (expected: string): unknown => expect.objectContaining({ code: expected })
 
@@ -17,15 +17,15 @@ describe('a caller with directory prefixes', () => {
   const directory = { class: 'directory' } as const
 
   test('may use directories at and below a prefix, by whole segments', async () => {
-    expect(await admission.admit(directory, scoped, { ...nothing, directory: '/work/space' })).toBe('/work/space')
-    expect(await admission.admit(directory, scoped, { ...nothing, directory: '/work/space/deep' })).toBe('/work/space/deep')
-    await expect(admission.admit(directory, scoped, { ...nothing, directory: '/work/spaceship' })).rejects.toEqual(
+    expect(await admission.admit(directory, scoped, { ...nothing, directory: '/srv/space' })).toBe('/srv/space')
+    expect(await admission.admit(directory, scoped, { ...nothing, directory: '/srv/space/deep' })).toBe('/srv/space/deep')
+    await expect(admission.admit(directory, scoped, { ...nothing, directory: '/srv/spaceship' })).rejects.toEqual(
       code('auth.directory_forbidden'),
     )
   })
 
   test('may not name another directory in a header that loses, nor fall back to the working directory', async () => {
-    const named = { ...nothing, directory: '/work/space', directoryHeader: '/elsewhere' }
+    const named = { ...nothing, directory: '/srv/space', directoryHeader: '/elsewhere' }
     await expect(admission.admit(directory, scoped, named)).rejects.toEqual(code('auth.directory_forbidden'))
     await expect(admission.admit(directory, scoped, nothing)).rejects.toEqual(code('auth.directory_forbidden'))
     await expect(admission.admit(directory, scoped, { ...nothing, scope: 'installation' })).rejects.toEqual(
@@ -37,7 +37,7 @@ describe('a caller with directory prefixes', () => {
     const session = { class: 'session', param: 'session_id' } as const
     const named = { ...nothing, params: { session_id: 'ses_mine' } }
     expect(await admission.admit(session, scoped, named)).toBe('')
-    await expect(admission.admit(session, { ...scoped, directoryPrefixes: ['/work/other'] }, named)).rejects.toEqual(
+    await expect(admission.admit(session, { ...scoped, directoryPrefixes: ['/srv/other'] }, named)).rejects.toEqual(
       code('auth.session_forbidden'),
     )
     await expect(admission.admit(session, { ...scoped, directoryPrefixes: [] }, named)).rejects.toEqual(code('auth.session_forbidden'))

@@ -96,7 +96,7 @@ describe('a JSON body', () => {
     for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'text/plain' }]) {
       const answer = await server.inject({ method: 'POST', url: '/v2/sessions', headers })
       expect(answer.statusCode).toBe(200)
-      expect(lastCall()).toMatchObject({ method: 'sessions.create', args: [{ subject: 'local' }, '/work/here', {}] })
+      expect(lastCall()).toMatchObject({ method: 'sessions.create', args: [{ subject: 'local' }, '/srv/here', {}] })
     }
   })
 })
@@ -133,13 +133,13 @@ describe('parameters', () => {
 
 describe('the directory of a call', () => {
   test('is the query parameter before the header before the working directory, canonical', async () => {
-    const header = { 'x-svc-directory': '/work/header/' }
+    const header = { 'x-svc-directory': '/srv/header/' }
     await server.inject({ url: '/v2/commands?directory=/work/query/', headers: header })
-    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/work/query'] })
+    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/srv/query'] })
     await server.inject({ url: '/v2/commands', headers: header })
-    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/work/header'] })
+    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/srv/header'] })
     await server.inject({ url: '/v2/commands' })
-    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/work/here'] })
+    expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/srv/here'] })
   })
 
   test('stands for the installation when the scope says so', async () => {
@@ -148,10 +148,10 @@ describe('the directory of a call', () => {
   })
 
   test('filters a session list, also when it is gone', async () => {
-    await server.inject({ url: '/v2/sessions?directory=/work/space/' })
-    expect(lastCall()).toMatchObject({ args: [{}, { directory: '/work/space' }] })
-    await server.inject({ url: '/v2/sessions', headers: { 'x-svc-directory': '/work/missing' } })
-    expect(lastCall()).toMatchObject({ args: [{}, { directory: '/work/missing' }] })
+    await server.inject({ url: '/v2/sessions?directory=/srv/space/' })
+    expect(lastCall()).toMatchObject({ args: [{}, { directory: '/srv/space' }] })
+    await server.inject({ url: '/v2/sessions', headers: { 'x-svc-directory': '/srv/missing' } })
+    expect(lastCall()).toMatchObject({ args: [{}, { directory: '/srv/missing' }] })
   })
 
   test('a session is moved to is resolved before it is handed on', async () => {
@@ -162,8 +162,8 @@ describe('the directory of a call', () => {
         payload: JSON.stringify({ directory }),
         headers: { 'content-type': 'application/json' },
       })
-    expect((await move('/work/other/')).statusCode).toBe(200)
-    expect(lastCall()).toEqual({ method: 'sessions.update', args: ['ses_mine', { directory: '/work/other' }] })
+    expect((await move('/srv/other/')).statusCode).toBe(200)
+    expect(lastCall()).toEqual({ method: 'sessions.update', args: ['ses_mine', { directory: '/srv/other' }] })
     expect((await move('/missing')).json()).toMatchObject({ code: 'request.invalid_directory' })
   })
 })
@@ -186,7 +186,7 @@ describe('the request target', () => {
 
   test('may encode characters that do not change its meaning', async () => {
     expect((await server.inject({ url: '/v2/agents/caf%C3%A9%20one' })).statusCode).toBe(200)
-    expect(lastCall()).toEqual({ method: 'resources.agent', args: ['/work/here', 'café one'] })
+    expect(lastCall()).toEqual({ method: 'resources.agent', args: ['/srv/here', 'café one'] })
     expect((await server.inject({ url: `/v2/sessions/${'x'.repeat(2000)}` })).statusCode).toBe(404)
   })
 })

@@ -214,7 +214,7 @@ describe('an event stream', () => {
     })
     const client = connect(port, '127.0.0.1')
     clients.push(client)
-    client.write(`GET /v2/session-catalog/events?directory=/work/space HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
+    client.write(`GET /v2/session-catalog/events?directory=/srv/space HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
     await closed(1)
     expect({ sinks: sinks.length, streams: server.streams }).toEqual({ sinks: 1, streams: 0 })
   })

@@ -29,8 +29,8 @@ function providersOf(document: ConfigDocument) {
 
 async function generate(document: ConfigDocument) {
   const providers = providersOf(document)
-  const ref = await providers.defaultModel('/work')
-  const { adapter, model, options } = await providers.resolve('/work', ref)
+  const ref = await providers.defaultModel('/srv')
+  const { adapter, model, options } = await providers.resolve('/srv', ref)
   const parts: StreamPart[] = []
   await adapter.generate({ ...REQUEST, model: ref, options }, (part) => parts.push(part), new AbortController().signal)
   return { ref, model, parts }

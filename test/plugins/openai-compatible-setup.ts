@@ -6,7 +6,7 @@ import { type ModelServer, type Reply, type Script, startModelServer } from '../
 
 export const REQUEST: GenerateRequest = {
   sessionId: 'ses_1',
-  directory: '/work',
+  directory: '/srv',
   model: { id: 'scripted', providerId: 'local' },
   messages: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }],
   tools: [],

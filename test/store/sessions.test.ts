@@ -189,7 +189,7 @@ describe('session lists', () => {
       slug: 'slug-ses_1',
       projectId: 'global',
       workspaceId: 'wrk_1',
-      directory: '/work',
+      directory: '/srv',
       path: 'sub',
       title: 'Title of ses_1',
       agent: 'build',

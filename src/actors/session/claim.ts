@@ -10,9 +10,8 @@ import { type ErrorCode, SvcError, toFailure } from '../../protocol/errors.js'
 import type { QueueRow } from '../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { rootOf, type SessionCore } from './core.js'
-import { busyStatus, queueInfo } from './queue.js'
+import { busyStatus, dequeue } from './queue.js'
 import type { RunScope } from './run-scope.js'
-import type { Change } from '../journal.js'
 import type { SystemContext } from './system-context.js'
 
 /** These say nothing against the prompt: it keeps its place and is claimed later. */
@@ -56,23 +55,10 @@ function rest(core: SessionCore, sessionId: string): Work {
   return { kind: 'none' }
 }
 
-function dequeue(core: SessionCore, tx: Change, sessionId: string, row: QueueRow): void {
-  core.store.queue.remove(row.id)
-  const queue = queueInfo(core, sessionId)
-  tx.emit('session.queue.updated', {
-    sessionID: sessionId,
-    action: 'dequeue',
-    removed: 1,
-    queue,
-    messageID: row.request.messageId,
-    delivery: row.delivery,
-  })
-}
-
 function drop(core: SessionCore, sessionId: string, row: QueueRow, error: unknown): void {
   const { code, message } = toFailure(error)
   core.journal.commit('power', (tx) => {
-    dequeue(core, tx, sessionId, row)
+    dequeue(core, tx, row)
     tx.emit('session.error', {
       sessionID: sessionId,
       error: { code: 'prompt.failed', message, retryable: false, details: { cause: code, messageId: row.request.messageId } },
@@ -83,7 +69,7 @@ function drop(core: SessionCore, sessionId: string, row: QueueRow, error: unknow
 function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunTarget): RunScope | undefined {
   const { store, journal, effects, statuses, executions } = core
   return journal.commit('process', (tx) => {
-    dequeue(core, tx, sessionId, row)
+    dequeue(core, tx, row)
     const session = appendPrompt(core, tx, sessionId, row.request, target)
     if (row.request.noReply) return undefined
     const runId = effects.ids.next('evt')

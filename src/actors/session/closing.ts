@@ -6,7 +6,7 @@ import { stepCost } from '../provider/cost.js'
 import type { Change } from '../journal.js'
 import { appendMessage } from './append.js'
 import type { SessionCore } from './core.js'
-import { busyStatus, queueInfo } from './queue.js'
+import { busyStatus, dequeue } from './queue.js'
 import type { RunScope } from './run-scope.js'
 
 export const ABORTED = 'Session aborted'
@@ -42,16 +42,7 @@ function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
     row !== undefined;
     row = store.queue.first(sessionId, ['steer', 'continue'])
   ) {
-    store.queue.remove(row.id)
-    const queue = queueInfo(core, sessionId)
-    tx.emit('session.queue.updated', {
-      sessionID: sessionId,
-      action: 'dequeue',
-      removed: 1,
-      queue,
-      messageID: row.request.messageId,
-      delivery: row.delivery,
-    })
+    dequeue(core, tx, row)
     appendMessage(core, tx, sessionId, row.request, run.target, effects.clock.now())
     if (!row.request.noReply) {
       drained++

@@ -83,3 +83,18 @@ function publishQueueStatus(core: SessionCore, tx: Change, sessionId: string): v
   const { status, queued } = busyStatus(core, sessionId)
   core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
 }
+
+/** Takes a row out of its queue, with its event, inside the caller's commit. */
+export function dequeue(core: Pick<SessionCore, 'store' | 'statuses'>, tx: Change, row: QueueRow): void {
+  const { sessionId, delivery } = row
+  core.store.queue.remove(row.id)
+  const queue = queueInfo(core, sessionId)
+  tx.emit('session.queue.updated', {
+    sessionID: sessionId,
+    action: 'dequeue',
+    removed: 1,
+    queue,
+    messageID: row.request.messageId,
+    delivery,
+  })
+}

@@ -4,7 +4,7 @@ import { createProviders } from '../../../src/actors/provider/providers.js'
 import type { ConfigDocument } from '../../../src/protocol/config.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
-export const DIRECTORY = '/work'
+export const DIRECTORY = '/srv'
 
 /** Providers over a configuration document, with adapters that only note what they are made and asked for. */
 export function setUp(document: ConfigDocument, options: { env?: Record<string, string>; fetch?: typeof globalThis.fetch } = {}) {

@@ -134,7 +134,7 @@ describe('parameters', () => {
 describe('the directory of a call', () => {
   test('is the query parameter before the header before the working directory, canonical', async () => {
     const header = { 'x-svc-directory': '/srv/header/' }
-    await server.inject({ url: '/v2/commands?directory=/work/query/', headers: header })
+    await server.inject({ url: '/v2/commands?directory=/srv/query/', headers: header })
     expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/srv/query'] })
     await server.inject({ url: '/v2/commands', headers: header })
     expect(lastCall()).toEqual({ method: 'resources.commands', args: ['/srv/header'] })
@@ -143,7 +143,7 @@ describe('the directory of a call', () => {
   })
 
   test('stands for the installation when the scope says so', async () => {
-    await server.inject({ url: '/v2/agents?scope=installation&directory=/work/query' })
+    await server.inject({ url: '/v2/agents?scope=installation&directory=/srv/query' })
     expect(lastCall()).toEqual({ method: 'resources.agents', args: ['/home/ada/.config/svc'] })
   })
 

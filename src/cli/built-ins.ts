@@ -1,6 +1,7 @@
 /** The built-in plugins, in the order they start. */
 import { createRequire } from 'node:module'
 import { childEnvironment } from '../actors/node-environment.js'
+import type { Effects } from '../actors/effects.js'
 import type { NativePlugin } from '../actors/plugin/native.js'
 import { filesPlugin } from '../plugins/files/plugin.js'
 import { interactionsPlugin } from '../plugins/interactions.js'
@@ -8,7 +9,8 @@ import { createOfflinePlugin } from '../plugins/offline/plugin.js'
 import { createOpenAICompatiblePlugin } from '../plugins/openai-compatible/plugin.js'
 import { shellPlugin } from '../plugins/shell/plugin.js'
 
-export async function builtInPlugins(): Promise<readonly NativePlugin[]> {
+/** `env` is the environment of the server: an installation may lengthen the silence it allows a model. */
+export async function builtInPlugins(env: Effects['env']): Promise<readonly NativePlugin[]> {
   const ripgrep = await ripgrepPath()
   const { resolve } = createRequire(import.meta.url)
   const shell = shellPlugin({
@@ -16,7 +18,13 @@ export async function builtInPlugins(): Promise<readonly NativePlugin[]> {
     grammarWasm: resolve('tree-sitter-bash/tree-sitter-bash.wasm'),
     allowVariables: childEnvironment,
   })
-  return [filesPlugin({ ripgrepPath: ripgrep }), shell, interactionsPlugin(), createOpenAICompatiblePlugin(), createOfflinePlugin()]
+  return [
+    filesPlugin({ ripgrepPath: ripgrep }),
+    shell,
+    interactionsPlugin(),
+    createOpenAICompatiblePlugin({ timeouts: modelTimeouts(env) }),
+    createOfflinePlugin(),
+  ]
 }
 
 /** Path of the bundled search program; undefined on platforms it is not made for. */
@@ -26,4 +34,10 @@ async function ripgrepPath(): Promise<string | undefined> {
   } catch {
     return undefined
   }
+}
+
+/** Milliseconds; a value that is no whole number above 0 is ignored. */
+function modelTimeouts(env: Effects['env']): { readonly idle?: number } {
+  const text = env['SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS']
+  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? { idle: Number(text) } : {}
 }

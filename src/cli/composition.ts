@@ -66,7 +66,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   }
 
   try {
-    const running = await createRuntime({ effects, store, plugins: await builtInPlugins(), version: VERSION, listen })
+    const running = await createRuntime({ effects, store, plugins: await builtInPlugins(env), version: VERSION, listen })
     return { url, stop: () => running.stop(), kill: () => running.kill(), ended: running.ended }
   } catch (error) {
     throw error instanceof SvcError ? error : listenFailure(error, options)

@@ -9,6 +9,7 @@
 import { LIMITS } from '../protocol/limits.js'
 import type { Effects } from './effects.js'
 import type { ManagedOutputs, ToolResult } from './plugin/native.js'
+import { wellFormed } from './well-formed.js'
 
 const { outputLines, outputBytes, artifactBytes, artifactRetention } = LIMITS.tools
 /** Files removed by one sweep at most. */
@@ -150,10 +151,6 @@ function asRecord(metadata: unknown): Readonly<Record<string, unknown>> {
   if (metadata === undefined || metadata === null) return {}
   if (typeof metadata !== 'object' || Array.isArray(metadata)) return { raw: metadata }
   return { ...metadata }
-}
-
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD') // I1
 }
 
 /** A newline at the end opens no further line. */

@@ -2,7 +2,6 @@
 import * as z from 'zod'
 
 export const uint = z.number().int().min(0)
-export const pos = z.number().int().min(1)
 /** Unix milliseconds. */
 export const ms = z.number().int()
 export const anyRecord = z.record(z.string(), z.unknown())

@@ -1,4 +1,4 @@
-/** Commands: prompts with a name, and the expansion of their templates (subsystems b.9). */
+/** Commands: prompts with a name (subsystems b.9). */
 import { CommandConfig } from '../../protocol/agent-config.js'
 import type { Command } from '../../protocol/resource.js'
 import { isRecord, recordAt } from './config-merge.js'
@@ -48,31 +48,4 @@ export function listCommands(snapshot: ConfigSnapshot): Command[] {
 /** Whether a command of this name exists without being configured. */
 export function isNativeCommand(name: string): boolean {
   return Object.hasOwn(NATIVE, name)
-}
-
-/** The prompt text of a command; one without a template is `/name args`. */
-export function expandCommand(command: Pick<Command, 'name' | 'template'>, args: string): string {
-  return command.template === undefined ? `/${command.name} ${args}`.trim() : expandTemplate(command.template, args)
-}
-
-/**
- * Fills `$1`…`$n` (the highest number takes all that remain) and `$ARGUMENTS` (the text as it was typed). A template
- * that uses neither gets non-blank arguments appended. What is inserted is not expanded again; nothing is executed.
- */
-export function expandTemplate(template: string, args: string): string {
-  const tokens = splitArguments(args)
-  const highest = Math.max(0, ...Array.from(template.matchAll(/\$([1-9]\d*)/g), ([, digits]) => Number(digits)))
-  let used = false
-  const filled = template.replaceAll(/\$(?:([1-9]\d*)|ARGUMENTS\b)/g, (_match, digits: string | undefined) => {
-    used = true
-    if (digits === undefined) return args
-    const position = Number(digits)
-    return position === highest ? tokens.slice(position - 1).join(' ') : (tokens[position - 1] ?? '')
-  })
-  return (used || args.trim() === '' ? filled : `${filled}\n\n${args}`).trim()
-}
-
-/** Splits at white space; `'…'` and `"…"` are one token without their quotes, `[…]` one token with its brackets. */
-export function splitArguments(args: string): string[] {
-  return Array.from(args.matchAll(/"([^"]*)"|'([^']*)'|\[[^\]]*\]|\S+/g), ([token, double, single]) => double ?? single ?? token)
 }

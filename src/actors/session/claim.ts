@@ -3,7 +3,7 @@
  *
  * I1 The row leaves the queue in the same commit that stores its message and its run: after a crash it is
  *    either still queued or claimed, never both, never neither.
- * I2 The claim is synced while the model answers; no tool is executed before it is (`executeCall`).
+ * I2 The claim is synced with whatever is synced next, at the latest before a tool is executed (`executeCall`).
  */
 import type { Work } from '../../machines/session.machine.js'
 import { type ErrorCode, SvcError, toFailure } from '../../protocol/errors.js'

@@ -6,6 +6,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildLuaSandbox } from './build-lua-sandbox.mjs'
+import { buildPluginLibrary } from './build-plugin.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -13,6 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const OUTSIDE = [
   // Carry a native library, a program or a WebAssembly file.
   'better-sqlite3',
+  '@parcel/watcher',
   '@vscode/ripgrep',
   'web-tree-sitter',
   'tree-sitter-bash',
@@ -44,8 +47,9 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js and its chunks, then removes what an earlier build left. */
+/** Builds dist/main.js and its chunks the library of plugin authors and the sandbox program, then removes what an earlier build left. */
 export async function buildProgram() {
+  const sandbox = buildLuaSandbox()
   const { metafile } = await build({
     ...settings(),
     entryPoints: { main: 'src/cli/main.ts' },
@@ -59,7 +63,8 @@ export async function buildProgram() {
   })
   refuseLostNames(metafile)
   chmodSync(join(root, 'dist/main.js'), 0o755)
-  removeStale(new Set(Object.keys(metafile.outputs)))
+  const library = await buildPluginLibrary(root, settings())
+  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...(await sandbox)]))
 }
 
 /** A CommonJS package that is imported dynamically keeps only its default export: `const { a } = await import('b')` finds nothing. */

@@ -11,9 +11,14 @@ import { createJournal } from './journal.js'
 import { createLive } from './live.js'
 import { createOwners } from './owners.js'
 import { createManagedOutputs } from './outputs.js'
-import { createRegistry } from './plugin/registry.js'
+import { createEventCommit } from './plugin/event-commit.js'
+import { startEventFeed } from './plugin/event-feed.js'
 import { createNativeHost } from './plugin/host.js'
+import { createPluginCalls } from './plugin/plugin-calls.js'
+import { createPluginSystem, type PluginPrograms, type PluginSystem } from './plugin/plugin-system.js'
+import { createProtectedFiles } from './protected-files.js'
 import { createProviders } from './provider/providers.js'
+import { publicRecord } from './provider/secrets.js'
 import { createResourceFacades } from './resource/resources.js'
 import type { SessionCore } from './session/core.js'
 import { createExecutions } from './session/executions.js'
@@ -31,11 +36,14 @@ export interface AssemblyOptions {
   readonly effects: Effects
   readonly store: Store
   readonly version: string
+  readonly programs: PluginPrograms
+  /** Address of this server, once it listens. */
+  readonly serverUrl?: (() => string | undefined) | undefined
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
 }
 
 /** Everything of a service, wired but not started. */
-export async function assemble({ effects, store, version, inspect }: AssemblyOptions) {
+export async function assemble({ effects, store, version, programs, serverUrl, inspect }: AssemblyOptions) {
   const bus = createBus((error) => effects.log.error('an event subscriber failed', { cause: String(error) }))
   const journal = createJournal({ store, bus, effects })
   const families = createFamilies(store)
@@ -45,12 +53,36 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
   const executions = createExecutions({ store, effects, families, statuses })
   const stream = createEventStream({ store, bus, journal, families, owners, live, executions })
   const interactions = createInteractions({ store, journal, effects, owners, isAttended: stream.isAttended })
-  const registry = createRegistry()
+  let plugins: PluginSystem | undefined
   const { configs, resources, instructions } = createResourceFacades({
     effects,
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
+    plugins: () => plugins,
   })
-  const providers = createProviders({ effects, configs, contributions: () => registry.providers() })
+  plugins = createPluginSystem({
+    effects,
+    snapshots: configs.snapshots,
+    programs,
+    version,
+    inspect,
+    serverUrl: serverUrl ?? (() => undefined),
+    brokers: {
+      config: async ({ workspace }) => publicRecord(await configs.load(workspace ?? effects.paths.config)),
+      publish: createEventCommit({ journal, store, effects }),
+      protectedFiles: createProtectedFiles({
+        configDirectory: effects.paths.config,
+        stateDirectory: effects.paths.state,
+        home: effects.paths.home,
+        env: effects.env,
+      }),
+    },
+  })
+  const serving = plugins
+  const providers = createProviders({
+    effects,
+    configs,
+    contributions: async (directory) => (await serving.ready(directory)).providers,
+  })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const core: SessionCore = {
@@ -63,7 +95,7 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
     statuses,
     executions,
     interactions,
-    registry,
+    plugins: serving,
     resources,
     configs,
     providers,
@@ -79,8 +111,8 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
     resources,
     providers,
     version,
-    tools: () => registry.tools().map((tool) => tool.contribution),
-    generation: () => registry.generation,
+    plugins: serving,
+    generation: () => serving.generation,
   })
   const sessions = createSessions(core, (path) => system.canonicalDirectory(path), inspect)
   const sides = createSideStreams({ store, bus, journal, families, owners, executions, effects, activities: () => familyActivities(core) })
@@ -93,15 +125,27 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
     providers,
     artifacts,
     system,
+    plugins: {
+      ...serving.facade,
+      match: createPluginCalls({
+        plugins: serving,
+        session: (id) => sessions.facade.owner(id),
+        workingDirectory: system.workingDirectory,
+      }),
+    },
   }
   return {
     core,
     sessions,
     runtime,
+    plugins: serving,
+    /** Hands committed events to plugins; ends it. */
+    feed: () => startEventFeed({ bus, store, plugins: serving, effects }),
     host: (pluginId: string) => createNativeHost(core, pluginId, { outputs, instructions }),
     async sweep() {
       await outputs.sweep()
       await artifacts.sweep()
+      await serving.sweep()
     },
     tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),
     counters: () => ({
@@ -110,6 +154,7 @@ export async function assemble({ effects, store, version, inspect }: AssemblyOpt
       liveMessages: live.size,
       processes: effects.processes.alive,
       sequence: journal.head(),
+      ...serving.counters(),
     }),
   }
 }

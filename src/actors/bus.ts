@@ -7,10 +7,13 @@
  */
 
 export interface BusRecord {
+  readonly id: string
   readonly sequence: number
   readonly type: string
   /** The session the event belongs to; undefined = none. */
   readonly sessionId: string | undefined
+  /** The workspace an event of a plugin belongs to; undefined = told by its session or data. */
+  readonly directory: string | undefined
   /** The envelope as one line of JSON. */
   readonly json: string
   readonly durable: boolean

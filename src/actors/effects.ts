@@ -34,6 +34,21 @@ export interface DirectoryEntry {
   readonly kind: 'file' | 'directory' | 'link' | 'other'
 }
 
+/** A regular file or a link below a directory. */
+export interface TreeEntry {
+  /** Names joined by "/", relative to the directory; bytes that are no UTF-8 are U+FFFD. */
+  readonly path: string
+  readonly kind: 'file' | 'link'
+  readonly size: number
+  /** As in `FileStat`. */
+  readonly identity: string
+  /** When content, mode or name last changed, Unix ms. */
+  readonly changedMs: number
+  readonly executable: boolean
+  /** Content of the file; rejects with `request.unprocessable` when what is opened is not the file that was found. */
+  chunks(): AsyncIterable<Uint8Array>
+}
+
 export interface AccessOptions {
   /** The path came from `realPath` and was approved: a link found anywhere in it since then is refused, not followed. */
   readonly canonical?: boolean
@@ -61,8 +76,22 @@ export interface Files {
   remove(path: string): Promise<void>
   /** Replaces `to`; on disk when it settles. */
   rename(from: string, to: string): Promise<void>
-  /** Opens a new file for streamed writing (mode 0600), to be synced and closed by the caller. */
-  createFile(path: string): Promise<FileSink>
+  /** Opens a new file for streamed writing (mode 0600, or `mode`), to be synced and closed by the caller. */
+  createFile(path: string, options?: { readonly mode?: number }): Promise<FileSink>
+  /**
+   * Files and links below a canonical directory, depth first, the names of a directory in the order of their bytes. Links
+   * are not followed, special files neither reported nor opened. Rejects with `request.unprocessable` beyond `maxEntries` names.
+   */
+  walk(directory: string, options: { readonly maxEntries: number }): AsyncIterable<TreeEntry>
+  /** A directory with everything in it, links not followed; no error when absent. */
+  removeTree(path: string): Promise<void>
+  /**
+   * Calls `onChange` soon after something below `directory` changed, with the absolute paths that may have; a hint, not a
+   * record: events may be lost, doubled or early. A report that names `directory` itself may be the last, because it is
+   * gone. Resolves with the function that ends it, until which the program does not end by itself; undefined where it
+   * cannot be had.
+   */
+  watch(directory: string, onChange: (paths: readonly string[]) => void): Promise<(() => void) | undefined>
 }
 
 export interface FileSink {
@@ -101,7 +130,45 @@ export interface ProcessResult {
   readonly durationMs: number
 }
 
+/** A long-lived child that talks over its standard streams: a plugin, a language server. */
+export interface PipeOptions {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** The whole environment of the child: nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>
+  /** Bytes of input that may wait for a child that does not read. */
+  readonly inputBacklog: number
+  onStdout(chunk: Uint8Array): void
+  onStderr(chunk: Uint8Array): void
+}
+
+export interface ChildPipe {
+  readonly pid: number
+  /** Queues input; false, with nothing queued, when the backlog would be exceeded or the input is closed. */
+  write(text: string): boolean
+  /** Bytes of input that the child has not read yet. */
+  readonly waiting: number
+  closeInput(): void
+  /** Stops reading the output until `resume`, so that the child has to wait. What its pipes hold at its end is delivered all the same. */
+  pause(): void
+  resume(): void
+  /** The output has ended, or the child itself; what came before was delivered. Never rejects. */
+  readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>
+  /** The whole group is gone. Never rejects. */
+  readonly gone: Promise<void>
+  /** SIGKILL to the whole group, now. */
+  kill(): void
+  /** Resident bytes of the child itself (not of its children); undefined when unknown. */
+  residentBytes(): number | undefined
+}
+
 export interface Processes {
+  /**
+   * Starts a long-lived program in a process group of its own, under the guarantees of `run`: when the child has exited,
+   * the rest of its group is ended, and all of it ends when this server dies. Rejects only when it cannot be started.
+   */
+  open(options: PipeOptions): Promise<ChildPipe>
   /**
    * Runs a program in a process group of its own until it exits; the group is gone when the promise
    * settles, and also when this server is killed. Rejects only when the program cannot be started.
@@ -151,4 +218,6 @@ export interface Effects {
   /** `bound` keeps the room for short-lived objects small, cheaply; `collect` gives memory back, for quiet times only. */
   readonly memory: { bound(): void; collect(): void }
   readonly sha256: (data: Uint8Array | string) => string
+  /** SHA-256 of bytes that come in pieces; `digest` answers lower-case hex, once. */
+  readonly hasher: () => { update(data: Uint8Array): void; digest(): string }
 }

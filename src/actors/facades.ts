@@ -20,7 +20,10 @@ import type {
   Todo,
   UpdateSessionRequest,
 } from '../protocol/session.js'
+import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin.js'
+import type { RouteResponse } from '../protocol/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system.js'
+import type { PluginSocket } from './plugin/contributions.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
@@ -203,6 +206,44 @@ export interface System {
   readonly installationDirectory: string
 }
 
+/** A call of a contributed route or socket, before it is matched (plugin-protocol §8.2). */
+export interface PluginCall {
+  readonly pluginId: string
+  readonly method: string
+  /** The request asks to become a socket: sockets are looked for before routes. */
+  readonly upgrade: boolean
+  /** Path of the request as it was sent, from `/v2/` on, without the query. */
+  readonly path: string
+  readonly query: Readonly<Record<string, readonly string[]>>
+  readonly headers: Readonly<Record<string, string>>
+  /** Canonical workspace directory, when the caller named one by query or header. */
+  readonly directory: string | undefined
+  readonly workspaceId: string | undefined
+  readonly body: unknown
+}
+
+export interface Plugins {
+  /** Built-in plugins, then those of the workspace by id. */
+  list(directory: string): Promise<PluginManifest[]>
+  /** A fresh look at every package of the workspace. */
+  lifecycle(directory: string): Promise<PackageLifecycleInfo[]>
+  /** Throws `resource.not_found`. */
+  manifest(directory: string, pluginId: string): Promise<PluginManifest>
+  /** Whether `method path` is a contributed route (`route`) or socket (`socket`) and who may call it; throws `resource.not_found`. */
+  match(caller: Caller, call: Omit<PluginCall, 'body'>): Promise<PluginRouteMatch>
+}
+
+/** A matched contributed route: `sessionId` is set for session routes, and admission has to check it. */
+export interface PluginRouteMatch {
+  readonly kind: 'route' | 'socket'
+  readonly directory: string
+  readonly sessionId: string | undefined
+  /** Runs the handler; throws `plugin.route_failed`, `plugin.generation_closed`. */
+  handle(body: unknown, signal: AbortSignal): Promise<RouteResponse>
+  /** Opens the socket, before the upgrade; throws `plugin.websocket_rejected`. */
+  open(signal: AbortSignal): Promise<PluginSocket>
+}
+
 /** A running service. */
 export interface Runtime {
   readonly sessions: Sessions
@@ -213,4 +254,5 @@ export interface Runtime {
   readonly providers: Providers
   readonly artifacts: Artifacts
   readonly system: System
+  readonly plugins: Plugins
 }

@@ -14,10 +14,25 @@ import { createSequence } from './sequence.js'
 
 export type Emit = <T extends EventType>(type: T, data: EventData<T>) => void
 
+/** An event whose type and data are none of ours: what plugins publish. */
+export interface OpenEvent {
+  /** Letters, digits, ".", "_" and "-". */
+  readonly type: string
+  /** Id of the plugin. */
+  readonly source: string
+  /** JSON. */
+  readonly data: unknown
+  readonly sessionId: string | undefined
+  /** The workspace it belongs to; undefined = none. */
+  readonly directory: string | undefined
+}
+
 /** What a change may do besides writing rows. */
 export interface Change {
   /** Adds a durable event to the transaction. */
   readonly emit: Emit
+  /** Adds a durable event of a plugin to the transaction. */
+  emitOpen(event: OpenEvent): void
   /** Runs once the transaction is committed and before anything is published: for state kept in memory. */
   after(run: () => void): void
 }
@@ -37,23 +52,39 @@ export interface Journal {
   head(): number
 }
 
+const CORE = 'svc.core'
+const OPEN_NAME = /^[\w.-]{1,600}$/
+
+/** An event before it has its number. */
+interface Draft extends OpenEvent {
+  readonly dataJson: string
+}
+
+function ownDraft(type: string, data: unknown, sessionId: string | undefined): Draft {
+  return { type, source: CORE, data, sessionId, directory: undefined, dataJson: JSON.stringify(data) }
+}
+
 export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effects, 'clock' | 'ids'> }): Journal {
   const { store, bus, effects } = deps
   const sequence = createSequence(store)
 
-  function envelope(type: string, number: number, at: number, sessionId: string | undefined, dataJson: string): string {
+  function envelope({ type, sessionId, source, dataJson }: Draft, id: string, number: number, at: number): string {
     const subject = sessionId === undefined ? '' : `"subject":{"kind":"session","id":${JSON.stringify(sessionId)}},`
-    return `{"id":"${effects.ids.next('evt')}","sequence":${number},"type":"${type}","source":"svc.core","schemaVersion":"${SCHEMA_VERSION}","timestamp":${at},${subject}"data":${dataJson}}`
+    return `{"id":"${id}","sequence":${number},"type":"${type}","source":"${source}","schemaVersion":"${SCHEMA_VERSION}","timestamp":${at},${subject}"data":${dataJson}}`
   }
 
-  function stamp(type: string, data: unknown, sessionId: string | undefined, dataJson: string, durable: boolean): BusRecord {
+  function stamp(draft: Draft, durable: boolean): BusRecord {
+    const { type, sessionId, data, directory } = draft
+    const id = effects.ids.next('evt')
     const number = sequence.next()
-    const json = envelope(type, number, effects.clock.now(), sessionId, dataJson)
+    const json = envelope(draft, id, number, effects.clock.now())
     let frame: Uint8Array | undefined
     return {
+      id,
       sequence: number,
       type,
       sessionId,
+      directory,
       json,
       durable,
       data,
@@ -92,11 +123,11 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       const afterwards: (() => void)[] = []
       sequence.prepare()
       open = records
-      const emit: Emit = (type, data) => {
-        const record = stamp(type, data, sessionOf(data), JSON.stringify(data), true)
+      const keep = (draft: Draft): void => {
+        const record = stamp(draft, true)
         const row = {
           sequence: record.sequence,
-          type,
+          type: record.type,
           sessionId: record.sessionId ?? null,
           json: record.json,
           created: effects.clock.now(),
@@ -104,8 +135,13 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         store.events.insert(row)
         records.push(record)
       }
+      const emit: Emit = (type, data) => keep(ownDraft(type, data, sessionOf(data)))
+      const emitOpen = ({ type, source, data, sessionId, directory }: OpenEvent): void => {
+        if (!OPEN_NAME.test(type) || !OPEN_NAME.test(source)) throw new Error('names of open events have letters, digits, ".", "_" and "-"')
+        keep({ type, source, data, sessionId, directory, dataJson: JSON.stringify(data) ?? 'null' })
+      }
       try {
-        const result = store.transact(durability, () => change({ emit, after: (run) => afterwards.push(run) }))
+        const result = store.transact(durability, () => change({ emit, emitOpen, after: (run) => afterwards.push(run) }))
         open = undefined
         isSynced = durability === 'power'
         if (isSynced) settle()
@@ -130,14 +166,16 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
     publish(type, data) {
       if (open !== undefined) throw new Error('transient events are published outside commits')
       if (!TRANSIENT_EVENTS.has(type)) throw new Error(`"${type}" is durable and needs a commit`)
-      bus.publish(stamp(type, data, sessionOf(data), JSON.stringify(data), false))
+      bus.publish(stamp(ownDraft(type, data, sessionOf(data)), false))
     },
     publishDelta(sessionId, messageId, partId, partType, deltaJson) {
       const json = `{"sessionID":"${sessionId}","messageID":"${messageId}","partID":"${partId}","partType":"${partType}","field":"text","delta":${deltaJson}}`
-      bus.publish(stamp('message.part.delta', undefined, sessionId, json, false))
+      bus.publish(
+        stamp({ type: 'message.part.delta', source: CORE, data: undefined, sessionId, directory: undefined, dataJson: json }, false),
+      )
     },
     baseline(type, data) {
-      const json = envelope(type, sequence.last(), effects.clock.now(), sessionOf(data), JSON.stringify(data))
+      const json = envelope(ownDraft(type, data, sessionOf(data)), effects.ids.next('evt'), sequence.last(), effects.clock.now())
       return encodeFrame(sseFrame(type, json))
     },
     head: () => sequence.last(),

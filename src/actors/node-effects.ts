@@ -1,7 +1,7 @@
 /** The one real implementation of `Effects`; the parts are in the `node-*` files beside it. */
 import { createNodeFetch } from './node-fetch.js'
 import { boundYoungGeneration, collectGarbage } from './node-heap.js'
-import { hash, randomBytes, randomFillSync } from 'node:crypto'
+import { createHash, hash, randomBytes, randomFillSync } from 'node:crypto'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { createIds } from '../protocol/ids.js'
@@ -43,7 +43,14 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
       write: options.logWrite ?? ((line) => process.stderr.write(line)),
     }),
     sha256: (data) => hash('sha256', data, 'hex'),
+    hasher: sha256Hasher,
   }
+}
+
+/** See `Effects.hasher`. */
+export function sha256Hasher(): ReturnType<Effects['hasher']> {
+  const hasher = createHash('sha256')
+  return { update: (data) => void hasher.update(data), digest: () => hasher.digest('hex') }
 }
 
 /** Wall and monotonic time; delays beyond the 24.8 days a platform timer holds are waited for in hops. */

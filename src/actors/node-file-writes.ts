@@ -41,7 +41,7 @@ export async function writeAtomic(path: string, data: Uint8Array | string, optio
 }
 
 /** See `Files.createFile`. */
-export async function createSink(path: string): Promise<FileSink> {
+export async function createSink(path: string, options: { readonly mode?: number } = {}): Promise<FileSink> {
   const handle = await open(path, NEW_FILE, PRIVATE)
   let unfinished = true
   const finish = async (how: (handle: FileHandle) => Promise<void>) => {
@@ -49,6 +49,7 @@ export async function createSink(path: string): Promise<FileSink> {
     unfinished = false
     await how(handle)
   }
+  if (options.mode !== undefined) await applyMode(handle, path, options.mode)
   return {
     write: async (chunk) => handle.writeFile(chunk),
     close: async () => finish(closeSynced),
@@ -56,6 +57,16 @@ export async function createSink(path: string): Promise<FileSink> {
       await finish(async () => handle.close())
       await unlink(path).catch(ignoreAbsent)
     },
+  }
+}
+
+async function applyMode(handle: FileHandle, path: string, mode: number): Promise<void> {
+  try {
+    await handle.chmod(mode)
+  } catch (error) {
+    await handle.close()
+    await unlink(path).catch(() => undefined) // I3
+    throw error
   }
 }
 

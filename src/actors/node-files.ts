@@ -7,11 +7,13 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { BigIntStats, Dirent, Stats } from 'node:fs'
-import { mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '../protocol/errors.js'
 import type { DirectoryEntry, FileStat, Files } from './effects.js'
 import { createSink, syncDirectory, writeAtomic } from './node-file-writes.js'
+import { walkTree } from './node-tree.js'
+import { createWatch } from './node-watch.js'
 
 const SMALL = 256 * 1024
 const CHUNK = 256 * 1024
@@ -36,6 +38,9 @@ export function createNodeFiles(): Files {
       await syncDirectory(dirname(to))
     },
     createFile: createSink,
+    walk: (directory, options) => walkTree(directory, options.maxEntries),
+    removeTree: async (path) => rm(path, { recursive: true, force: true }),
+    watch: createWatch(),
   }
 }
 

@@ -5,15 +5,15 @@
  * I2 After the child's exit, pipes held by what it left behind are waited for `pipeGrace` at most, then the group ends.
  * I3 Every wait is bounded: TERM, `killGrace`, KILL, `lastWait`; then it settles whatever the kernel says.
  */
-import type { Readable } from 'node:stream'
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import type { Readable, Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../protocol/limits.js'
 import type { ProcessResult, SpawnOptions } from './effects.js'
 import { type Capture, createCapture } from './node-capture.js'
-import { groupRuns } from './node-process-table.js'
+import { endGroup, LAST_WAIT, settlesWithin, signalGroup } from './node-group-signals.js'
 
 export interface ChildHandle {
-  readonly stdin: NodeJS.WritableStream & { destroy(): void }
+  readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
   once(event: 'exit', listener: (code: number | null, signal: string | null) => void): unknown
@@ -29,13 +29,9 @@ export interface Child {
 }
 
 const { killGrace, pipeGrace } = LIMITS.tools
-/** How long a killed process may take to be seen dead: one in uninterruptible sleep takes as long as its device. */
-const LAST_WAIT = 300
-/** Looks at a signalled group, `killGrace` in all. */
-const PAUSES = [0.05, 0.15, 0.3, 0.5].map((share) => share * killGrace)
 const LONGEST_TIMER = 2 ** 31 - 1
 
-interface Exit {
+export interface Exit {
   readonly code: number | null
   readonly signal: string | null
 }
@@ -121,32 +117,3 @@ async function drain(stream: Readable, capture: Capture): Promise<void> {
 }
 
 function ignore(): void {}
-
-/** Ends what is left of a group: TERM, then KILL. A group that no signal ends is left after a bounded wait (I3). */
-async function endGroup(pid: number): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    if (!signalGroup(pid, signal)) return
-    for (const pause of PAUSES) {
-      await delay(pause)
-      if (!signalGroup(pid, 0) || !groupRuns(pid)) return
-    }
-  }
-}
-
-/** Whether the group exists and could be signalled. */
-function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(-pid, signal)
-    return true
-  } catch {
-    return false
-  }
-}
-
-async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const timer = new AbortController()
-  const late = delay(ms, false, { signal: timer.signal }).catch(() => false)
-  const first = await Promise.race([work.then(() => true), late])
-  timer.abort()
-  return first
-}

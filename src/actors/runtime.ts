@@ -9,7 +9,9 @@ import type { Store } from '../store/store.js'
 import { type Effects, machineClock } from './effects.js'
 import type { Runtime } from './facades.js'
 import { startMaintenance, type Maintenance } from './maintenance.js'
+import type { EventFeed } from './plugin/event-feed.js'
 import type { NativePlugin } from './plugin/native.js'
+import type { PluginPrograms } from './plugin/plugin-system.js'
 import { recover } from './recovery.js'
 import { assemble } from './assembly.js'
 
@@ -24,6 +26,10 @@ export interface RuntimeOptions {
   readonly store: Store
   readonly plugins: readonly NativePlugin[]
   readonly version: string
+  /** Absolute paths of the programs that plugins are run with. */
+  readonly programs: PluginPrograms
+  /** Address of this server, once it listens. */
+  readonly serverUrl?: () => string | undefined
   /** Opens the door once everything behind it can answer. */
   readonly listen?: (runtime: Runtime) => Promise<Listener>
   /** Sees every actor event, for debugging and tests. */
@@ -48,6 +54,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
   let maintenance: Maintenance | undefined
   let stopTidying: (() => void) | undefined
   let listener: Listener | undefined
+  let feed: EventFeed | undefined
   let startError: unknown
   let queued: string[] = []
 
@@ -67,7 +74,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         queued = recover(parts.core)
       }),
       startPlugins: keep(async () => {
-        for (const plugin of options.plugins) parts.core.registry.publish(plugin.id, plugin.start(parts.host(plugin.id)))
+        await parts.plugins.startBuiltIns(options.plugins, parts.host)
+        feed = parts.feed()
       }),
       startSessions: keep(async () => {
         for (const sessionId of queued) parts.sessions.supervisor.wake(sessionId)
@@ -83,6 +91,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       drainSessions: fromPromise<void, void>(() => parts.sessions.supervisor.drain()),
       drainPlugins: fromPromise<void, void>(async () => {
         parts.sessions.supervisor.stop()
+        feed?.stop()
+        await parts.plugins.drain()
         effects.processes.killAll()
       }),
       closeStore: fromPromise<void, void>(async () => {
@@ -94,6 +104,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         maintenance?.stop()
         stopTidying?.()
         parts.sessions.supervisor.stop()
+        feed?.stop()
+        parts.plugins.stop()
         effects.processes.killAll()
         await Promise.race([listener?.close(), new Promise<void>((resolve) => effects.clock.setTimeout(resolve, 100))])
         store.close()

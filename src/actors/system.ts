@@ -1,5 +1,4 @@
 /** The system facade: health, versions, identity, capabilities, directories, tools and the audit log (subsystems o; http-contract §2.1). */
-import * as z from 'zod'
 import { API_VERSION } from '../protocol/api.js'
 import { SvcError } from '../protocol/errors.js'
 import { SCHEMA_VERSION } from '../protocol/event.js'
@@ -9,7 +8,9 @@ import type { Store } from '../store/store.js'
 import { createDirectories } from './directories.js'
 import type { Effects } from './effects.js'
 import type { Configs, Providers, Resources, System } from './facades.js'
-import type { ToolContribution } from './plugin/native.js'
+import { defineTools } from './plugin/tool-definitions.js'
+import type { WorkspacePlugins } from './plugin/view.js'
+import type { ToolDefinition } from './provider/adapter.js'
 
 export interface SystemDeps {
   readonly effects: Pick<Effects, 'clock' | 'env' | 'files' | 'ids' | 'paths' | 'platform'>
@@ -17,8 +18,7 @@ export interface SystemDeps {
   readonly configs: Pick<Configs, 'load'>
   readonly resources: Pick<Resources, 'defaultAgent'>
   readonly providers: Pick<Providers, 'defaultModel'>
-  /** The tools of the active registry generation. */
-  readonly tools: () => readonly ToolContribution[]
+  readonly plugins: Pick<WorkspacePlugins, 'ready'>
   /** Version of the server. */
   readonly version: string
   /** Number of the active plugin registry generation. */
@@ -50,7 +50,6 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
   const { effects, store, configs, resources, providers, version } = deps
   const workingDirectory = await effects.files.realPath(effects.paths.cwd)
   const directories = createDirectories(effects, workingDirectory)
-  const describeTool = toolDescriber()
 
   return {
     workingDirectory,
@@ -83,7 +82,10 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     capabilities: async () => capabilitiesOf(version),
     directories: (caller, path) => directories.list(caller, path),
     canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
-    tools: async () => deps.tools().map(describeTool),
+    async tools(directory) {
+      const view = await deps.plugins.ready(directory)
+      return (await defineTools(view, view.tools, new AbortController().signal)).map(toTool)
+    },
     audit: (caller, limit) => store.audit.list({ tenantId: caller.tenantId, limit }),
     recordAudit({ caller, method, path, status }) {
       const created = effects.clock.now()
@@ -117,19 +119,8 @@ function capabilitiesOf(version: string): Capability[] {
   }))
 }
 
-/** Describes tools; the JSON Schema of one is made once. */
-function toolDescriber(): (tool: ToolContribution) => Tool {
-  const schemas = new WeakMap<ToolContribution, unknown>()
-  return (tool) => {
-    const parameters = schemas.get(tool) ?? inputSchema(tool)
-    schemas.set(tool, parameters)
-    return { id: tool.id, description: tool.description, parameters }
-  }
-}
-
-function inputSchema({ input }: ToolContribution): unknown {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' })
-  return schema
+function toTool({ id, description, parameters, outputSchema }: ToolDefinition): Tool {
+  return { id, description, parameters, ...(outputSchema === undefined ? {} : { outputSchema }) }
 }
 
 /** `username` of the installation; nothing while its configuration cannot be read. */

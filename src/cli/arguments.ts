@@ -1,5 +1,6 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { type PluginOptions, readPluginArguments } from './plugin-arguments.js'
 
 export interface ServeOptions {
   readonly port: number
@@ -37,12 +38,13 @@ export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }
   | { readonly name: 'run'; readonly options: RunOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
+  | { readonly name: 'plugin'; readonly options: PluginOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'version' }
   | { readonly name: 'help'; readonly topic: string | undefined }
   | { readonly name: 'usage'; readonly problem: string }
 
-export const COMMANDS = ['serve', 'run', 'doctor', 'openapi'] as const
+export const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'openapi'] as const
 
 /** Reads the arguments after the program name. Never throws: what is wrong comes back as `usage`. */
 export function readArguments(argv: readonly string[]): Command {
@@ -67,6 +69,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readRun(args) }
     case 'doctor':
       return { name, options: readDoctor(args) }
+    case 'plugin':
+      return { name, options: readPluginArguments(args, readServerUrl) }
     case 'openapi':
       readFlags(args, {}, false)
       return { name }

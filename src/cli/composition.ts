@@ -9,6 +9,7 @@ import { openStore } from '../store/open.js'
 import type { ServeOptions } from './arguments.js'
 import { builtInPlugins } from './built-ins.js'
 import { listenFailure } from './listen-failure.js'
+import { pluginPrograms } from './plugin-programs.js'
 import { type Presence, notePresence } from './presence.js'
 import { VERSION } from './version.js'
 
@@ -66,7 +67,15 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   }
 
   try {
-    const running = await createRuntime({ effects, store, plugins: await builtInPlugins(env), version: VERSION, listen })
+    const running = await createRuntime({
+      effects,
+      store,
+      plugins: await builtInPlugins(env),
+      version: VERSION,
+      programs: pluginPrograms(),
+      serverUrl: () => (url === '' ? undefined : url),
+      listen,
+    })
     return { url, stop: () => running.stop(), kill: () => running.kill(), ended: running.ended }
   } catch (error) {
     throw error instanceof SvcError ? error : listenFailure(error, options)

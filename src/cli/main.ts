@@ -24,6 +24,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./serve.js')).serve(command.options)
     case 'run':
       return (await import('./run.js')).run(command.options)
+    case 'plugin':
+      return (await import('./plugin.js')).plugin(command.options)
     case 'doctor':
       return (await import('./doctor.js')).doctor(command.options)
   }

@@ -5,6 +5,7 @@ const OVERVIEW = `svc - a local runtime for coding agents
   svc serve               start the server
   svc run "<prompt>"      ask once, print the answer
   svc doctor              check this installation
+  svc plugin <action>     make, list, approve and check plugins
   svc openapi             print the OpenAPI document
 
   svc help <command>      the options of a command
@@ -41,6 +42,28 @@ The answer goes to standard output, everything else to standard error.
   --json                  print the findings as JSON
 
 Ends with 1 when something is broken.
+`,
+  plugin: `svc plugin <action> [options]
+
+  init <id>               write a working package with one tool
+    --language <name>     lua, typescript, javascript or python        (lua)
+    --scope <scope>       workspace, session, user or global           (workspace)
+  list                    packages, their state and whether they are approved
+  trust <id>              show what a package is and may do, ask, and approve exactly that
+    --capabilities <a,b>  approve these                                (what it asks for)
+    --source <place>      user or workspace, when both have the package
+    --session <id>        session of a package with the scope session
+    --user <id>           user of a package with the scope user        (you)
+    --yes                 approve without asking
+  disable <id>            switch a plugin off
+  enable <id>             switch it on again
+  doctor [<id>]           what keeps plugins from running, and what to do
+
+  --directory <dir>       workspace                                    (the current one)
+  --server <url>          ask this server; list and doctor find a local one themselves
+  --json                  print the result as JSON
+
+Approvals and switches are written to the configuration of the installation, never to the workspace.
 `,
   openapi: `svc openapi
 

@@ -19,11 +19,15 @@ export interface Named {
   readonly sessionId: string | undefined
 }
 
+type Carriers = Pick<Named, 'directory' | 'directoryHeader'>
+
 export interface Admission {
   /** Answers the canonical directory of a `directory` operation, '' for every other; throws what refuses the caller. */
   admit(access: Access, caller: Caller, named: Named): Promise<string>
   /** Canonical form of a directory the caller may use; `auth.directory_forbidden`, `request.invalid_directory`. */
   directory(caller: Caller, path: string): Promise<string>
+  /** The directory a call names by query or header, as `directory` answers it; undefined when it names none. */
+  namedDirectory(caller: Caller, named: Carriers): Promise<string | undefined>
   /** Throws `resource.not_found` for an unknown session, `auth.session_forbidden` for somebody else's. */
   session(caller: Caller, sessionId: string): void
 }
@@ -40,11 +44,21 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
     return permitted(caller, canonical)
   }
 
-  async function directoryOf(caller: Caller, { directory: query, directoryHeader: header, scope }: Named): Promise<string> {
-    const named = query ?? header
+  /** A header that is overruled must be allowed all the same (T3). */
+  async function checkOverruled(caller: Caller, { directory: query, directoryHeader: header }: Carriers): Promise<void> {
     if (query !== undefined && header !== undefined && caller.directoryPrefixes !== undefined) await directory(caller, header)
-    if (scope === 'installation') return permitted(caller, system.installationDirectory)
-    return named === undefined ? permitted(caller, system.workingDirectory) : directory(caller, named)
+  }
+
+  async function namedDirectory(caller: Caller, carriers: Carriers): Promise<string | undefined> {
+    await checkOverruled(caller, carriers)
+    const path = carriers.directory ?? carriers.directoryHeader
+    return path === undefined ? undefined : directory(caller, path)
+  }
+
+  async function directoryOf(caller: Caller, named: Named): Promise<string> {
+    if (named.scope !== 'installation') return (await namedDirectory(caller, named)) ?? permitted(caller, system.workingDirectory)
+    await checkOverruled(caller, named)
+    return permitted(caller, system.installationDirectory)
   }
 
   async function admit(access: Access, caller: Caller, named: Named): Promise<string> {
@@ -69,7 +83,7 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
     }
   }
 
-  return { admit, directory, session }
+  return { admit, directory, namedDirectory, session }
 }
 
 /** Operator-only operations need a credential: nobody is the operator in trusted mode. */

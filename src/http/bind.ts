@@ -12,6 +12,7 @@ import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js
 import type { Admission } from './admission.js'
 import type { Audit } from './audit.js'
 import { JSON_TYPE } from './errors.js'
+import { fieldsOf } from './fields.js'
 import { answerHeaders } from './headers.js'
 import type { OpenCalls } from './calls.js'
 import type { EventStreams } from './sse.js'
@@ -146,19 +147,6 @@ function admitterOf(contract: RouteContract, admission: Admission): (request: Fa
     })
     request.admitted = { directory, ...parsed }
   }
-}
-
-/** The fields a contract names and nothing else; a field given twice has no one value and is refused (H9). */
-function fieldsOf(source: unknown, names: readonly string[], what: string): Record<string, string> {
-  const fields: Record<string, string> = {}
-  if (typeof source !== 'object' || source === null) return fields
-  for (const name of names) {
-    const value: unknown = Object.getOwnPropertyDescriptor(source, name)?.value
-    if (value === undefined) continue
-    if (typeof value !== 'string') throw new SvcError('request.invalid', `The ${what} "${name}" is given more than once.`, { name })
-    fields[name] = value
-  }
-  return fields
 }
 
 function callOf<P extends Schema, Q extends Schema, H extends Schema, I extends Schema, O extends Schema>(

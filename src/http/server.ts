@@ -3,6 +3,7 @@
  *
  * Owns the listening socket, the connections and the event streams on them; knows no operation.
  */
+import websocket from '@fastify/websocket'
 import { fastify } from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import type { Clock, Log } from '../actors/effects.js'
@@ -20,9 +21,11 @@ import { createGate } from './gate.js'
 import { artifactRoutes } from './routes/artifacts.js'
 import { catalogRoutes } from './routes/catalog.js'
 import { configRoutes } from './routes/config.js'
+import { contributedRoutes } from './routes/contributed.js'
 import { eventRoutes } from './routes/events.js'
 import { interactionRoutes } from './routes/interactions.js'
 import { messageRoutes } from './routes/messages.js'
+import { pluginRoutes } from './routes/plugins.js'
 import { sessionRoutes } from './routes/sessions.js'
 import { systemRoutes } from './routes/system.js'
 import { boundSockets } from './sockets.js'
@@ -30,6 +33,9 @@ import { createEventStreams } from './sse.js'
 import { originForm } from './target.js'
 import type { TokenSource } from './tokens.js'
 import { refuseExpectation, refuseUnreadable } from './unreadable.js'
+import { Incoming, followUpgrades } from './upgrades.js'
+import type { Upgrades } from './upgrades.js'
+import { SOCKET_OPTIONS, createBridges } from './websocket.js'
 
 export interface HttpServerOptions {
   readonly runtime: Runtime
@@ -54,6 +60,8 @@ export interface HttpServer {
   readonly inject: FastifyInstance['inject']
   /** Open event streams, for counters. */
   readonly streams: number
+  /** Open sockets, for counters. */
+  readonly sockets: number
 }
 
 const CHECK_INTERVAL = 5000
@@ -66,7 +74,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const calls = createOpenCalls()
   const streams = createEventStreams({ clock, soon: options.soon ?? setImmediate })
   const doors = createDoors({ bound: () => bound, allowedHosts: options.allowedHosts, allowedOrigins: options.allowedOrigins })
-  const app = createApp(clock, log)
+  const bridges = createBridges({ clock })
+  const { app, upgrades } = createApp(clock, log)
   const refusedSockets = reporter('connections refused: too many', clock, log)
   const sockets = boundSockets(app.server, (address) => refusedSockets({ address }))
   const refusedCredentials = reporter('credentials refused', clock, log)
@@ -77,8 +86,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.decorateRequest('allowedOrigin', undefined)
   app.decorateRequest('audited', false)
   app.decorateRequest('admitted', null)
+  app.decorateRequest('contributed', null)
   app.addHook('onRequest', (request, reply, done) => {
     try {
+      upgrades.endWith(request, reply)
+      reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
       if (!gate(request, reply)) done()
     } catch (error) {
       done(error instanceof Error ? error : new SvcError('server.internal'))
@@ -101,7 +113,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   messageRoutes(bind, runtime)
   interactionRoutes(bind, runtime)
   eventRoutes(bind, runtime)
+  pluginRoutes(bind, runtime)
   app.register(async (scope) => artifactRoutes(scope, createBinder(scope, parts), runtime, admission))
+  app.register(async (scope) => {
+    // Sockets end with `bridges`; errors on an open socket close it, with the code that says why, before they are told here.
+    await scope.register(websocket, { options: SOCKET_OPTIONS, errorHandler: () => undefined, preClose: (done) => done() })
+    contributedRoutes(scope, { runtime, admission, audit, calls, upgrades, bridges })
+  })
 
   return {
     async listen({ host, port }) {
@@ -114,14 +132,21 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     async close(deadlineMs) {
       calls.close()
       streams.endAll()
+      bridges.endAll()
       sockets.dropWaiting()
-      const timer = clock.setTimeout(() => app.server.closeAllConnections(), deadlineMs)
+      const timer = clock.setTimeout(() => {
+        app.server.closeAllConnections()
+        upgrades.destroyAll()
+      }, deadlineMs)
       await app.close()
       clock.clearTimeout(timer)
     },
     inject: app.inject.bind(app),
     get streams() {
       return streams.size
+    },
+    get sockets() {
+      return bridges.size
     },
   }
 }
@@ -133,7 +158,7 @@ function noCompiler(): never {
   throw new Error('no JSON Schema is declared to Fastify')
 }
 
-function createApp(clock: Clock, log: Log): FastifyInstance {
+function createApp(clock: Clock, log: Log): { readonly app: FastifyInstance; readonly upgrades: Upgrades } {
   const boot = clock.now().toString(36)
   let requests = 0
   const nextId = () => `${boot}-${(++requests).toString(36)}`
@@ -151,10 +176,12 @@ function createApp(clock: Clock, log: Log): FastifyInstance {
     routerOptions: { maxParamLength: LIMITS.http.url },
     rewriteUrl: (request) => originForm(request.url ?? '', request.headers.host),
     frameworkErrors: (error, request, reply) => {
+      upgrades.endWith(request, reply)
       sendError(request, reply, error, log)
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(error.code, socket, nextId()),
     http: {
+      IncomingMessage: Incoming,
       maxHeaderSize: LIMITS.http.headerBlock,
       headersTimeout: LIMITS.http.headersTimeout,
       connectionsCheckingInterval: CHECK_INTERVAL,
@@ -162,8 +189,9 @@ function createApp(clock: Clock, log: Log): FastifyInstance {
     },
   })
   app.server.on('checkExpectation', (_request, answer) => refuseExpectation(answer, nextId()))
+  const upgrades = followUpgrades(app.server)
   acceptJsonBodies(app)
-  return app
+  return { app, upgrades }
 }
 
 function refuseOpenBind(host: string, { tokens, allowUnauthenticatedRemote, log }: HttpServerOptions): void {

@@ -4,6 +4,7 @@ import { configRoutes } from './config.js'
 import { eventRoutes } from './event.js'
 import { interactionRoutes } from './interaction.js'
 import { messageRoutes } from './message.js'
+import { pluginRoutes } from './plugin.js'
 import { providerRoutes } from './provider.js'
 import { resourceRoutes } from './resource.js'
 import type { RouteContract } from './route.js'
@@ -23,4 +24,5 @@ export const API: readonly RouteContract[] = [
   ...Object.values(sessionRoutes),
   ...Object.values(messageRoutes),
   ...Object.values(artifactRoutes),
+  ...Object.values(pluginRoutes),
 ]

@@ -92,5 +92,96 @@ export const LIMITS = {
   artifacts: { uploadBytes: 26_214_400 },
   directories: { entries: 10_000 },
   audit: { pageDefault: 100, pageMax: 1000, retainedRows: 100_000 },
+  plugins: {
+    packageFiles: 4096,
+    packageBytes: 64 * MiB,
+    /** Names below a package, directories and special files included. */
+    packageEntries: 65_536,
+    /** How long a copy of content that nobody approves any more is kept. */
+    copyRetention: 7 * DAY,
+    packagesPerRoot: 512,
+    manifestBytes: 256 * KiB,
+    frameBytes: 1 * MiB,
+    logLineBytes: 64 * KiB,
+    logLinesPerSecond: 50,
+    /** Bytes waiting for a child that does not read, beyond which it counts as failed. */
+    inputBacklog: 8 * MiB,
+    /** Frames of a generation that are no protocol, beyond which it counts as failed: in all, and within one second. */
+    badFrames: 10_000,
+    badFramesPerSecond: 1000,
+    pendingCalls: 128,
+    reverseQueue: 64,
+    brokerInput: 256 * KiB,
+    brokerOutput: 512 * KiB,
+    operationBytes: 256,
+    streams: 32,
+    streamQueue: 64,
+    streamItemBytes: 256 * KiB,
+    streamBytes: 16 * MiB,
+    mediaBytes: 786_432,
+    initialize: 8 * SECOND,
+    shutdownGrace: 1500,
+    callTimeout: 60 * SECOND,
+    callTimeoutMin: 1 * SECOND,
+    callTimeoutMax: 600 * SECOND,
+    /** How long a superseded generation may finish its calls before it is retired. */
+    drain: 60 * SECOND,
+    restarts: 3,
+    restartWindow: 60 * SECOND,
+    restartDelay: 250,
+    recheck: 1 * SECOND,
+    idleTeardown: 60 * MINUTE,
+    perWorkspace: 256,
+    tools: 512,
+    declarations: 1024,
+    routeBody: 16 * MiB,
+    routeSegments: 64,
+    eventQueue: 256,
+    /** Events one plugin may publish per second. */
+    publishedPerSecond: 100,
+    /** How long a list of agents, commands, skills, sections or settings waits for one plugin. */
+    serviceWait: 8 * SECOND,
+    /** Age at which the answer of a service is asked for anew, while it still serves. */
+    serviceAge: 5 * SECOND,
+    /** System context of one plugin. */
+    contextBytes: 64 * KiB,
+    legacyResponse: 4 * MiB,
+    /** Processes of one hook command at a time. */
+    legacyProcesses: 8,
+    legacyTimeout: 10 * SECOND,
+    legacyTimeoutMin: 100,
+    legacyTimeoutMax: 120 * SECOND,
+    installTimeout: 5 * MINUTE,
+  },
+  lua: {
+    heapBytes: 16 * MiB,
+    /** Resident size of a sandbox process at which it is ended from outside. */
+    processBytes: 256 * MiB,
+    load: 250,
+    callback: 30 * SECOND,
+    hostCall: 10 * SECOND,
+    /** How much longer than a budget the watchdog outside waits before it kills. */
+    watchdogGrace: 250,
+    instructions: 10_000_000,
+    instructionStep: 1000,
+    queue: 64,
+    streamItems: 4096,
+    /** Stream items sent in one go; the host queues no more than `plugins.streamQueue`. */
+    pacedItems: 32,
+    sourceBytes: 1 * MiB,
+    /** Levels of nested arrays and objects that cross between JSON and Lua. */
+    depth: 200,
+    /** What `print` may write in one callback. */
+    printLines: 1000,
+    printBytes: 256 * KiB,
+  },
+  sockets: {
+    messageBytes: 1 * MiB,
+    /** Silence after which a peer is asked whether it is still there; after twice as much it is gone. */
+    heartbeat: 30 * SECOND,
+    /** How long a peer may take for one message, and for its half of a close. */
+    writeStall: 30 * SECOND,
+    closeReason: 123,
+  },
   config: { fileBytes: 1 * MiB, markdownBytes: 512 * KiB, filesPerKind: 4096 },
 } as const

@@ -50,3 +50,35 @@ it('settles a scripted process that never ends when its signal aborts', async ()
   expect(await run).toMatchObject({ aborted: true, exitCode: null })
   expect(processes.alive).toBe(0)
 })
+
+it('lets the test play the child of a pipe', async () => {
+  const { processes } = createFakeEffects()
+  const heard: string[] = []
+  const options = { args: [], cwd: '/', env: {}, inputBacklog: 10, onStderr: () => undefined }
+  const onStdout = (chunk: Uint8Array) => void heard.push(Buffer.from(chunk).toString())
+  processes.pipe(({ command }) => (command === '/bin/echo' ? (child) => child.onInput((text) => child.stdout(`got ${text}`)) : undefined))
+  const pipe = await processes.open({ ...options, command: '/bin/echo', onStdout })
+  await expect(processes.open({ ...options, command: '/bin/rm', onStdout })).rejects.toThrow('no pipe script for: /bin/rm')
+  const [child] = processes.children
+  expect([pipe.write('one'), heard]).toEqual([true, []])
+  await Promise.resolve()
+  expect(heard).toEqual(['got one'])
+  child?.stopReading()
+  expect([pipe.write('123456789'), pipe.write('12'), pipe.waiting]).toEqual([true, false, 9])
+  pipe.pause()
+  child?.stdout('last')
+  expect([heard.length, processes.alive]).toEqual([1, 1])
+  child?.end({ exitCode: 3 })
+  expect(await pipe.ended).toEqual({ exitCode: 3, signal: null })
+  await pipe.gone
+  expect([heard, child?.input, processes.alive, pipe.write('x')]).toEqual([['got one', 'last'], 'one', 0, false])
+})
+
+it('kills the children of pipes with all others', async () => {
+  const { processes } = createFakeEffects()
+  processes.pipe(() => () => undefined)
+  const listener = () => undefined
+  const pipe = await processes.open({ command: 'x', args: [], cwd: '/', env: {}, inputBacklog: 1, onStdout: listener, onStderr: listener })
+  processes.killAll()
+  expect(await pipe.ended).toEqual({ exitCode: null, signal: 'SIGKILL' })
+})

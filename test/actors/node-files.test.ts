@@ -263,6 +263,32 @@ describe('names', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
+  it('removes a tree without following its links, and is content with nothing', async () => {
+    put('outside', 'x')
+    await files.makeDirectory(join(directory, 'tree/a/b'))
+    put('tree/a/b/file', 'x')
+    chmodSync(join(directory, 'tree/a/b/file'), 0o400)
+    symlinkSync('../outside', join(directory, 'tree/link'))
+    symlinkSync('..', join(directory, 'tree/up'))
+    await files.removeTree(join(directory, 'tree'))
+    await files.removeTree(join(directory, 'tree'))
+    symlinkSync('outside', join(directory, 'link'))
+    await files.removeTree(join(directory, 'link'))
+    expect(readdirSync(directory)).toEqual(['outside'])
+  })
+
+  it('opens a new file with exactly the mode it is given', async () => {
+    const modes: string[] = []
+    for (const mode of [undefined, 0o500, 0o666]) {
+      const path = join(directory, `file-${mode}`)
+      const sink = await files.createFile(path, mode === undefined ? undefined : { mode })
+      await sink.write(Buffer.from('x'))
+      await sink.close()
+      modes.push((statSync(path).mode & 0o7777).toString(8))
+    }
+    expect(modes).toEqual(['600', '500', '666'])
+  })
+
   it('renames over an existing file', async () => {
     await files.rename(put('from', 'new'), put('to', 'old'))
     expect([readdirSync(directory), readFileSync(join(directory, 'to'), 'utf8')]).toEqual([['to'], 'new'])

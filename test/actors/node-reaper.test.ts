@@ -18,16 +18,20 @@ const real = createReaper()
 const reaper = {
   release: real.release,
   adopt: async (group) => {
-    if (mode === 'die-before-adopting') { say({ gate: group }); process.kill(process.pid, 'SIGKILL') }
+    if (mode.endsWith('die-before-adopting')) { say({ gate: group }); process.kill(process.pid, 'SIGKILL') }
     await real.adopt(group)
-    if (mode === 'die-before-opening') { say({ gate: group }); process.kill(process.pid, 'SIGKILL') }
+    if (mode.endsWith('die-before-opening')) { say({ gate: group }); process.kill(process.pid, 'SIGKILL') }
   },
 }
-const run = createNodeProcesses('/usr/bin:/bin', reaper).run({
+const processes = createNodeProcesses('/usr/bin:/bin', reaper)
+const command = {
   command: '/bin/sh', args: ['-c', script], cwd: '/', env: { PATH: '/usr/bin:/bin' },
-  signal: new AbortController().signal, timeoutMs: 60_000, captureBytes: 1000,
-  onStdout: (text) => say({ reaper: real.pid, pids: text.trim().split(/\\s+/).map(Number) }),
-})
+  onStdout: (text) => say({ reaper: real.pid, pids: String(text).trim().split(/\\s+/).map(Number) }),
+}
+const run = mode.startsWith('pipe')
+  ? processes.open({ ...command, inputBacklog: 1000, onStdout: (chunk) => command.onStdout(Buffer.from(chunk)), onStderr: () => undefined })
+      .then((pipe) => pipe.gone)
+  : processes.run({ ...command, signal: new AbortController().signal, timeoutMs: 60_000, captureBytes: 1000 })
 if (mode === 'replace-reaper') {
   while (real.pid === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
   const first = real.pid
@@ -73,8 +77,8 @@ async function gone(...pids: number[]): Promise<void> {
 }
 
 describe('a server killed without warning', () => {
-  it('leaves neither its commands nor its reaper', async () => {
-    const server = startServer(STUBBORN)
+  it.each(['plain', 'pipe'])('leaves neither its commands nor its reaper (%s)', async (mode) => {
+    const server = startServer(STUBBORN, mode)
     const { reaper, pids } = Started.parse(await server.said())
     expect([reaper, ...pids].map(isRunning)).toEqual([true, true, true])
     server.kill('SIGKILL')
@@ -89,14 +93,17 @@ describe('a server killed without warning', () => {
     await expect(gone(reaper, ...pids)).resolves.toBeUndefined()
   })
 
-  it.each(['die-before-adopting', 'die-before-opening'])('runs nothing of a command that waits at its gate (%s)', async (mode) => {
-    const witness = join(directory, mode)
-    const server = startServer(`echo ran > ${witness}`, mode)
-    const { gate } = Gate.parse(await server.said())
-    await server.exited
-    await gone(gate)
-    expect(existsSync(witness)).toBe(false)
-  })
+  it.each(['die-before-adopting', 'die-before-opening', 'pipe-die-before-adopting', 'pipe-die-before-opening'])(
+    'runs nothing of a command that waits at its gate (%s)',
+    async (mode) => {
+      const witness = join(directory, mode)
+      const server = startServer(`echo ran > ${witness}`, mode)
+      const { gate } = Gate.parse(await server.said())
+      await server.exited
+      await gone(gate)
+      expect(existsSync(witness)).toBe(false)
+    },
+  )
 
   it('leaves none when its reaper had been killed and replaced before', async () => {
     const server = startServer(STUBBORN, 'replace-reaper')

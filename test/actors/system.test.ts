@@ -2,7 +2,6 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { defineTool } from '../../src/actors/plugin/native.js'
 import { createSystem } from '../../src/actors/system.js'
 import type { SystemDeps } from '../../src/actors/system.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
@@ -11,16 +10,8 @@ import { SvcError } from '../../src/protocol/errors.js'
 import type { AuditEntry } from '../../src/protocol/system.js'
 import { ApiMeta, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../../src/protocol/system.js'
 import { createFakeEffects } from '../fakes/effects.js'
+import { createFakePlugins, createFakeView, readTool, registeredTool } from '../fakes/plugins.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
-
-const TOOL = defineTool({
-  id: 'read',
-  description: 'Reads a file.',
-  input: z.strictObject({ filePath: z.string(), limit: z.number().int().optional() }),
-  permission: 'read',
-  needs: async () => [],
-  invoke: async () => ({ title: '', output: '' }),
-})
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected })
 
@@ -46,7 +37,7 @@ async function setup(overrides: Partial<SystemDeps> & { env?: Record<string, str
     configs: runtime.configs,
     resources: runtime.resources,
     providers: runtime.providers,
-    tools: () => [TOOL],
+    plugins: createFakePlugins(() => createFakeView({ tools: [registeredTool('test.files', readTool)] })),
     version: '1.2.3',
     generation: () => 7,
     ...overrides,

@@ -24,6 +24,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     contracts: {
       'src/actors/plugin/native.ts': ['ToolError', 'defineTool'],
       'src/actors/provider/adapter.ts': ['ProviderError'],
+      'src/actors/plugin/contributions.ts': [],
       'src/actors/effects.ts': [],
     },
     packages: true,
@@ -31,12 +32,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   http: {
     layers: ['http', 'protocol'],
-    contracts: { 'src/actors/facades.ts': [], 'src/actors/effects.ts': [] },
-    packages: ['fastify', 'zod'],
+    contracts: { 'src/actors/facades.ts': [], 'src/actors/effects.ts': [], 'src/actors/plugin/contributions.ts': [] },
+    packages: ['fastify', 'zod', '@fastify/websocket'],
     node: true,
   },
   cli: { layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
 }
+
+/** The author library runs in the process of a plugin, not of the server: there these files are the outside world. */
+const AUTHOR_PROCESS = /^src\/plugins\/author\/node-/
 
 /** The outside world, and who may touch it directly. Everybody else takes `Effects`. */
 const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [
@@ -46,7 +50,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; rea
   { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
   { what: 'setTimeout', pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/node-|cli\/)/ },
   { what: 'setInterval', pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/node-|cli\/)/ },
-  { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/node-|plugins\/author\/node-|cli\/)/ },
 ]
 
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
@@ -80,7 +84,7 @@ function arrow(path: string, layer: Layer, each: Import): string | undefined {
     ({ pattern, allowed, except }) => pattern.test(specifier) && !allowed.test(path) && !onlyTakes(each, except),
   )
   if (misplaced !== undefined) return `imports ${specifier}; take Effects instead`
-  if (specifier.startsWith('node:')) return layer.node ? undefined : `imports ${specifier}`
+  if (specifier.startsWith('node:')) return layer.node || AUTHOR_PROCESS.test(path) ? undefined : `imports ${specifier}`
   const name = specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

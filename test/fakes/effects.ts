@@ -34,7 +34,7 @@ afterAll(() => {
 
 /**
  * Effects for tests: a clock that stands still (`clock.advance`), ids and randomness that repeat from run to run, real
- * files below a temporary `root`, processes played by `processes.script`, logs kept in `logs`, and no network unless
+ * files below a temporary `root`, processes played by `processes.script` and `processes.pipe`, logs kept in `logs`, and no network unless
  * `fetch` is given. Any member can be overridden.
  */
 export function createFakeEffects(overrides: Overrides = {}): FakeEffects {
@@ -55,6 +55,10 @@ export function createFakeEffects(overrides: Overrides = {}): FakeEffects {
     platform: { os: 'linux', arch: 'x64', user: 'tester' },
     log: createFakeLog(logs),
     sha256: (data) => createHash('sha256').update(data).digest('hex'),
+    hasher: () => {
+      const hasher = createHash('sha256')
+      return { update: (data) => void hasher.update(data), digest: () => hasher.digest('hex') }
+    },
     ...overrides,
     clock,
     random,

@@ -1,7 +1,9 @@
-import type { ProcessResult, Processes, SpawnOptions } from '../../src/actors/effects.js'
+import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../src/actors/effects.js'
+import { createPlayedChild, type PlayedChild } from './child.js'
 
 type Answer = Partial<ProcessResult>
 type Script = (options: SpawnOptions) => Answer | Promise<Answer> | undefined
+type PipeScript = (options: PipeOptions) => ((child: PlayedChild) => void) | undefined
 
 export interface FakeProcesses extends Processes {
   /** Every `run` so far. */
@@ -10,6 +12,10 @@ export interface FakeProcesses extends Processes {
   readonly programs: Map<string, string>
   /** Adds a script; the newest one that does not answer undefined plays the process. Unset fields are those of a silent success. */
   script(play: Script): void
+  /** Every child `open` has started so far. */
+  readonly children: readonly PlayedChild[]
+  /** Adds a script for `open`; the newest one that does not answer undefined gets the child. A throw is a program that cannot be started. */
+  pipe(play: PipeScript): void
 }
 
 const SUCCESS: ProcessResult = {
@@ -23,6 +29,8 @@ const SUCCESS: ProcessResult = {
   durationMs: 1,
 }
 
+const FIRST_PID = 1000
+
 function ignore(): void {}
 
 /** Processes that are played by scripts; a run without a script rejects. Aborting a run settles it as aborted. */
@@ -30,6 +38,8 @@ export function createFakeProcesses(): FakeProcesses {
   const calls: SpawnOptions[] = []
   const programs = new Map<string, string>()
   const scripts: Script[] = []
+  const pipeScripts: PipeScript[] = []
+  const children: PlayedChild[] = []
   const killers = new Set<() => void>()
 
   const play = (options: SpawnOptions): Answer | Promise<Answer> => {
@@ -40,11 +50,32 @@ export function createFakeProcesses(): FakeProcesses {
     throw new Error(`no script for: ${[options.command, ...options.args].join(' ')}`)
   }
 
+  const playChild = (options: PipeOptions): ((child: PlayedChild) => void) => {
+    for (const script of pipeScripts.toReversed()) {
+      const start = script(options)
+      if (start !== undefined) return start
+    }
+    throw new Error(`no pipe script for: ${[options.command, ...options.args].join(' ')}`)
+  }
+
   return {
     calls,
+    children,
     programs,
     script: (script) => {
       scripts.push(script)
+    },
+    pipe: (script) => {
+      pipeScripts.push(script)
+    },
+    async open(options) {
+      const start = playChild(options)
+      const { child, pipe } = createPlayedChild(FIRST_PID + children.length, options)
+      children.push(child)
+      killers.add(pipe.kill)
+      void pipe.gone.then(() => killers.delete(pipe.kill))
+      queueMicrotask(() => start(child))
+      return pipe
     },
     find: async (program) => programs.get(program),
     get alive() {

@@ -1,7 +1,19 @@
-import type { Artifacts, Configs, Events, Interactions, Providers, Resources, Runtime, Sessions, System } from '../../src/actors/facades.js'
+import type {
+  Artifacts,
+  Configs,
+  Events,
+  Interactions,
+  Plugins,
+  Providers,
+  Resources,
+  Runtime,
+  Sessions,
+  System,
+} from '../../src/actors/facades.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import type { Artifact } from '../../src/protocol/artifact.js'
 import type { Message, Part } from '../../src/protocol/message.js'
+import type { PackageLifecycleInfo, PluginManifest } from '../../src/protocol/plugin.js'
 import type { Session } from '../../src/protocol/session.js'
 
 /** What a fake runtime was asked, newest last. */
@@ -56,6 +68,32 @@ export const ARTIFACT: Artifact = {
   sha256: 'a'.repeat(64),
   created: 1,
   downloadUrl: '/v2/artifacts/art_1/content',
+}
+
+export const PLUGIN: PluginManifest = {
+  id: 'dev.example.notes',
+  name: 'Notes',
+  version: '1.0.0',
+  pluginApi: '2',
+  internal: false,
+  enabled: true,
+  active: true,
+  disableable: true,
+  capabilities: [],
+  requires: [],
+  eventNamespaces: [],
+}
+
+export const PACKAGE: PackageLifecycleInfo = {
+  packageId: PLUGIN.id,
+  state: 'active',
+  source: 'workspace',
+  revision: `sha256:${'0'.repeat(64)}`,
+  scope: 'workspace',
+  requestedCapabilities: [],
+  grantedCapabilities: [],
+  leaseActive: true,
+  diagnostics: [],
 }
 
 const AGENT = { name: 'build', mode: 'primary', native: true, hidden: false, permission: {}, options: {} }
@@ -148,6 +186,14 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     content: noted('artifacts.content', () => ({ artifact: ARTIFACT, bytes: chunksOf(ARTIFACT_BYTES) })),
     delete: noted('artifacts.delete', async () => undefined),
   }
+  const plugins: Plugins = {
+    list: noted('plugins.list', async () => [PLUGIN]),
+    lifecycle: noted('plugins.lifecycle', async () => [PACKAGE]),
+    manifest: noted('plugins.manifest', async () => PLUGIN),
+    match: noted('plugins.match', async () => {
+      throw new SvcError('resource.not_found', 'The fake runtime offers no contributed route.')
+    }),
+  }
   const system: System = {
     health: () => ({
       healthy: true,
@@ -199,6 +245,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     providers: { ...providers, ...overrides.providers },
     artifacts: { ...artifacts, ...overrides.artifacts },
     system: { ...system, ...overrides.system },
+    plugins: { ...plugins, ...overrides.plugins },
   }
 }
 

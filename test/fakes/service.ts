@@ -131,6 +131,9 @@ export async function startTestService(
     store?: Store
     effects?: FakeEffects
     steps?: PlayedStep[]
+    /** Further native plugins. */
+    plugins?: readonly NativePlugin[]
+    luaSandbox?: string
   } = {},
 ): Promise<TestService> {
   const effects = options.effects ?? createFakeEffects()
@@ -150,8 +153,9 @@ export async function startTestService(
   const running = await createRuntime({
     effects,
     store,
-    plugins: [playedPlugin(steps, requests, options.tools ?? [])],
+    plugins: [playedPlugin(steps, requests, options.tools ?? []), ...(options.plugins ?? [])],
     version: '0.0.0-test',
+    programs: { node: process.execPath, luaSandbox: options.luaSandbox ?? '/nowhere/lua-sandbox.js' },
   })
   const { runtime } = running
   const events: SeenEvent[] = []

@@ -45,6 +45,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
     message_id: 'msg_1',
     part_id: 'prt_1',
     name: 'build',
+    plugin_id: 'dev.example.notes',
   }
   const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')
   const body = BODIES[contract.id]

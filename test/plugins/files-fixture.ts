@@ -46,6 +46,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
     todos: { replace: () => undefined },
     instructions: { nested: async () => [] },
     protectedFiles: { reason: () => undefined },
+    shellEnvironment: async () => ({}),
     config: async () => ({}),
     ...options.host,
   }

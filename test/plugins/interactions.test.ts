@@ -11,6 +11,7 @@ function setup(host: Partial<NativeHost>): (id: string) => ToolContribution {
     todos: { replace: () => undefined },
     instructions: { nested: async () => [] },
     protectedFiles: { reason: () => undefined },
+    shellEnvironment: async () => ({}),
     config: async () => ({}),
     ...host,
   })

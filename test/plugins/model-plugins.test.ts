@@ -21,6 +21,7 @@ function providersOf(document: ConfigDocument) {
     todos: { replace: () => {} },
     instructions: { nested: absent },
     protectedFiles: { reason: () => undefined },
+    shellEnvironment: async () => ({}),
     config: () => Promise.resolve(document),
   }
   const contributions = [createOpenAICompatiblePlugin(), createOfflinePlugin()].flatMap((plugin) => plugin.start(host).providers ?? [])

@@ -39,6 +39,7 @@ export function createShellWorkspace(overrides: Parameters<typeof createFakeEffe
     todos: { replace: () => undefined },
     instructions: { nested: async () => [] },
     protectedFiles: createProtectedFiles({ configDirectory: paths.config, stateDirectory: paths.state, home: paths.home, env: {} }),
+    shellEnvironment: async () => ({}),
     config: async () => ({}),
   }
   const allowVariables = (variables: Readonly<Record<string, string>>) =>

@@ -3,6 +3,8 @@ import type { Todo } from '../../protocol/session.js'
 import { createProtectedFiles } from '../protected-files.js'
 import type { SessionCore } from '../session/core.js'
 import { sessionOrThrow } from '../session/core.js'
+import { HookedVariables } from './hook-values.js'
+import { runHooks } from './hooks.js'
 import { type Instructions, type ManagedOutputs, type NativeHost, type ToolContext, ToolError } from './native.js'
 
 export function createNativeHost(
@@ -23,6 +25,11 @@ export function createNativeHost(
       env: effects.env,
     }),
     config: (directory) => core.configs.load(directory),
+    async shellEnvironment({ cwd, sessionId, callId, signal }) {
+      const view = core.plugins.current(sessionOrThrow(core, sessionId).directory, sessionId)
+      const none: Readonly<Record<string, string>> = {}
+      return runHooks(view, 'shell.env', { cwd, sessionId, callId }, none, { signal, accept: (value) => HookedVariables.parse(value) })
+    },
     todos: {
       replace(sessionId, todos: readonly Todo[]) {
         sessionOrThrow(core, sessionId)

@@ -7,6 +7,7 @@ import type { FilePart } from '../../protocol/message.js'
 import type { Todo } from '../../protocol/session.js'
 import type { Effects } from '../effects.js'
 import type { ProviderAdapter } from '../provider/adapter.js'
+import type { ExtraContributions } from './contributions.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -58,6 +59,10 @@ export interface ToolContribution<Input = unknown> {
   readonly description: string
   /** Closed schema; input is parsed by it before `needs` and `invoke`. */
   readonly input: z.ZodType<Input>
+  /** JSON Schema the model is shown instead of one made from `input`. */
+  readonly parameters?: Readonly<Record<string, unknown>>
+  /** JSON Schema of the result, for whoever shows tools. */
+  readonly outputSchema?: unknown
   /** Group that decides whether the tool is offered at all (sessions-events §8.6). */
   readonly permission: string
   /** What must be allowed before `invoke`; may read files to canonicalise, never changes anything. */
@@ -78,8 +83,14 @@ export interface ProviderContribution {
   readonly endpoints?: Readonly<Record<string, string>>
   /** A provider that exists without being configured; its id is also in `npm`. */
   readonly builtin?: BuiltinProvider
+  /** What the provider says of a model that `builtin` lists without limits; asked once, rejects or undefined when it says nothing. */
+  describe?(modelId: string): Promise<ModelDescription | undefined>
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
+}
+
+export interface ModelDescription {
+  readonly limit?: { readonly context: number; readonly output: number; readonly input?: number }
 }
 
 /** A keyless provider a plugin brings with it; models are offered in this order, the first is its default. */
@@ -106,7 +117,7 @@ export interface ProviderSettings {
   readonly compatibility: { readonly streamUsage: boolean; readonly reasoningEffort: boolean }
 }
 
-export interface Contributions {
+export interface Contributions extends ExtraContributions {
   readonly tools?: readonly ToolContribution[]
   readonly providers?: readonly ProviderContribution[]
 }
@@ -142,6 +153,14 @@ export interface ProtectedFiles {
   reason(canonicalPath: string): string | undefined
 }
 
+/** The command whose environment is asked for. */
+export interface ShellContext {
+  readonly cwd: string
+  readonly sessionId: string
+  readonly callId: string
+  readonly signal: AbortSignal
+}
+
 export interface NativeHost {
   readonly effects: Pick<Effects, 'clock' | 'ids' | 'files' | 'processes' | 'fetch' | 'childEnv' | 'paths' | 'platform' | 'log' | 'sha256'>
   readonly outputs: ManagedOutputs
@@ -149,6 +168,11 @@ export interface NativeHost {
   readonly todos: Todos
   readonly instructions: Instructions
   readonly protectedFiles: ProtectedFiles
+  /**
+   * Variables that plugins add to the environment of a command (hook `shell.env`); rejects when a hook fails. Names are
+   * checked: what would run something before the command is refused, as is a `PATH` that is not absolute.
+   */
+  shellEnvironment(context: ShellContext): Promise<Readonly<Record<string, string>>>
   /** The effective configuration of a directory, e.g. `shell`. */
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
 }
@@ -158,5 +182,8 @@ export interface NativePlugin {
   readonly id: string
   readonly name: string
   readonly capabilities: readonly string[]
+  /** Called once for each generation; what it throws is the reason why there is none. */
   start(host: NativeHost): Contributions
+  /** Ends what the plugin started; called once when its generation is retired. */
+  stop?(): Promise<void>
 }

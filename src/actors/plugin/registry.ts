@@ -1,80 +1,120 @@
 /**
  * What can be called: contributions of every plugin, stamped with owner and generation (architecture §10).
- * A set is validated whole and swapped in at once; a failing set leaves the old one in service.
+ *
+ * I1 A set is validated whole and swapped in at once; a set that is not valid changes nothing.
+ * I2 A conflict is the newcomer's: whoever was published first keeps what both contribute (plugin-protocol §13-9).
+ * I3 A view is the same object until something it shows changes; an unused one is forgotten.
  */
-import * as z from 'zod'
 import { SvcError } from '../../protocol/errors.js'
-import type { ToolDefinition } from '../provider/adapter.js'
-import type { Contributions, ProviderContribution, ToolContribution } from './native.js'
-
-export interface RegisteredTool {
-  readonly pluginId: string
-  readonly generation: number
-  readonly contribution: ToolContribution
-  /** Id, description and JSON Schema, made once. */
-  readonly definition: ToolDefinition
-}
+import { createLru } from '../resource/lru.js'
+import type { Publication } from './publication.js'
+import { overlap, reachKey, reaches } from './reach.js'
+import { createView, type Entry, stampEntry } from './registry-view.js'
+import type { Reach, RegistryView } from './view.js'
 
 export interface Registry {
-  /** Replaces everything `pluginId` contributes; throws without effect when the set is not valid. */
-  publish(pluginId: string, contributions: Contributions): void
-  tools(): readonly RegisteredTool[]
-  tool(id: string): RegisteredTool | undefined
-  providers(): readonly ProviderContribution[]
-  /** Grows with every publication. */
+  /** Replaces what the plugin contributes in this reach; throws `resource.conflict` or `plugin.invalid`, without effect. */
+  publish(publication: Publication): void
+  /** Takes the contributions of a generation out, unless another one has replaced them. */
+  withdraw(publication: Publication): void
+  /** What a directory sees, or one session of it; plugins for which `isHidden` holds are left out. */
+  view(directory: string, sessionId?: string): RegistryView
+  /** Plugins a directory has switched off; undefined forgets the directory. */
+  hide(directory: string, isHidden: ((pluginId: string) => boolean) | undefined): void
+  /** Everybody who hears committed events, whatever the reach. Cheap: made once per change. */
+  subscribers(): RegistryView['subscribers']
+  /** Grows with every change. */
   readonly generation: number
 }
 
-const TOOL_ID = /^[a-z][a-z0-9_]{0,63}$/
+const KEPT_VIEWS = 256
 
 export function createRegistry(): Registry {
-  const published = new Map<string, { tools: readonly RegisteredTool[]; providers: readonly ProviderContribution[] }>()
-  let tools = new Map<string, RegisteredTool>()
+  const entries = new Map<string, Entry>()
+  const hidden = new Map<string, (pluginId: string) => boolean>()
+  let views = createLru<string, RegistryView>(KEPT_VIEWS)
   let generation = 0
+  let subscribers: RegistryView['subscribers'] | undefined
 
-  function stage(pluginId: string, contributions: Contributions): readonly RegisteredTool[] {
-    const next = generation + 1
-    const seen = new Set<string>()
-    return (contributions.tools ?? []).map((contribution) => {
-      const { id } = contribution
-      if (!TOOL_ID.test(id))
-        throw new SvcError('request.invalid', `Plugin ${pluginId}: "${id}" is not a tool name (lower-case letters, digits, "_").`)
-      const owner = tools.get(id)?.pluginId
-      if (seen.has(id) || (owner !== undefined && owner !== pluginId)) {
-        throw new SvcError('resource.conflict', `Plugin ${pluginId}: the tool "${id}" is already contributed by ${owner ?? pluginId}.`)
-      }
-      seen.add(id)
-      return { pluginId, generation: next, contribution, definition: defineOf(contribution) }
-    })
+  function changed(): void {
+    generation++
+    subscribers = undefined
+    views = createLru(KEPT_VIEWS)
+  }
+
+  function refuseConflicts({ publication: { pluginId, reach }, keys }: Entry, id: string): void {
+    for (const [otherId, other] of entries) {
+      if (otherId === id || !overlap(reach, other.publication.reach)) continue
+      const shared = [...keys].find((key) => other.keys.has(key))
+      if (shared === undefined) continue
+      const { pluginId: owner } = other.publication
+      throw new SvcError('resource.conflict', `The ${shared} is already contributed by ${owner}.`, {
+        pluginId,
+        owner,
+        contribution: shared,
+      })
+    }
   }
 
   return {
-    publish(pluginId, contributions) {
-      const staged = stage(pluginId, contributions)
-      published.set(pluginId, { tools: staged, providers: contributions.providers ?? [] })
-      tools = new Map([...published.values()].flatMap((set) => set.tools.map((tool) => [tool.contribution.id, tool] as const)))
-      generation++
+    publish(publication) {
+      const id = idOf(publication)
+      const entry = stampEntry(publication)
+      refuseConflicts(entry, id)
+      entries.set(id, entry)
+      changed()
     },
-    tools: () => [...tools.values()],
-    tool: (id) => tools.get(id),
-    providers: () => [...published.values()].flatMap((set) => set.providers),
+    withdraw(publication) {
+      const id = idOf(publication)
+      if (entries.get(id)?.source !== publication) return
+      entries.delete(id)
+      changed()
+    },
+    view(directory, sessionId) {
+      const inSession = sessionId !== undefined && [...entries.values()].some(({ publication: { reach } }) => isOf(reach, sessionId))
+      const key = inSession ? `${directory} ${sessionId}` : directory
+      const kept = views.get(key)
+      if (kept !== undefined) return kept
+      const isHidden = hidden.get(directory) ?? (() => false)
+      const seen = [...entries.values()].filter(
+        ({ publication: { pluginId, reach } }) => reaches(reach, directory, sessionId) && !isHidden(pluginId),
+      )
+      const view = createView(seen.toSorted(byOrder), generation)
+      views.set(key, view)
+      return view
+    },
+    hide(directory, isHidden) {
+      const before = hidden.get(directory)
+      if (isHidden === undefined) hidden.delete(directory)
+      else hidden.set(directory, isHidden)
+      const differs = [...entries.values()].some(
+        ({ publication: { pluginId } }) => (before?.(pluginId) ?? false) !== (isHidden?.(pluginId) ?? false),
+      )
+      if (differs) changed()
+    },
+    subscribers() {
+      subscribers ??= [...entries.values()].flatMap(({ publication: { contributions, reach } }) =>
+        contributions.events === undefined ? [] : [{ events: contributions.events, reach }],
+      )
+      return subscribers
+    },
     get generation() {
       return generation
     },
   }
 }
 
-function defineOf(contribution: ToolContribution): ToolDefinition {
-  let parameters: Readonly<Record<string, unknown>> | undefined
-  return {
-    id: contribution.id,
-    description: contribution.description,
-    get parameters() {
-      if (parameters === undefined) {
-        const { $schema: _dialect, ...schema } = z.toJSONSchema(contribution.input, { io: 'input' })
-        parameters = schema
-      }
-      return parameters
-    },
-  }
+function idOf({ pluginId, reach }: Publication): string {
+  return `${pluginId} ${reachKey(reach)}`
+}
+
+function isOf(reach: Reach, sessionId: string): boolean {
+  return reach.type === 'session' && reach.sessionId === sessionId
+}
+
+/** Built-ins in their own order, then by plugin id; of one plugin, the wider reach first. */
+function byOrder({ publication: a }: Entry, { publication: b }: Entry): number {
+  if (a.internal !== b.internal) return a.internal ? -1 : 1
+  if (a.internal) return 0
+  return a.pluginId < b.pluginId ? -1 : a.pluginId > b.pluginId ? 1 : 0
 }

@@ -33,6 +33,8 @@ export interface ToolDefinition {
   readonly description: string
   /** JSON Schema of the input, closed. */
   readonly parameters: Readonly<Record<string, unknown>>
+  /** JSON Schema of the result, for providers that take one. */
+  readonly outputSchema?: unknown
 }
 
 export interface GenerateRequest {
@@ -46,7 +48,7 @@ export interface GenerateRequest {
   readonly maxOutputTokens?: number
   /** Extra request options of provider, model, variant and agent, merged in that order. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Request headers of the model, added to those of the provider; never a credential. */
+  /** Request headers of the model, added to those of the provider; never a credential. Absent = as configured. */
   readonly headers?: Readonly<Record<string, string>>
   /** Message field in which the model wants its earlier reasoning back; absent = it is not sent back. */
   readonly reasoningField?: string

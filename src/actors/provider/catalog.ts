@@ -67,7 +67,7 @@ export function readCatalog(document: ConfigDocument, contributions: readonly Pr
     if (parsed.success) configs.set(id, parsed.data)
   }
   const builtins = contributions.flatMap((contribution) => (contribution.builtin === undefined ? [] : [contribution.builtin.id]))
-  const ids = [...[...configs.keys()].filter((id) => !builtins.includes(id)), ...builtins]
+  const ids = [...[...configs.keys()].filter((id) => !builtins.includes(id)), ...new Set(builtins)]
   const isOn = (id: string) => enabledProviders?.includes(id) !== false && disabledProviders?.includes(id) !== true
   return {
     providers: ids.filter(isOn).map((id) => makeProvider(id, configs.get(id) ?? {}, contributions)),

@@ -7,6 +7,7 @@ export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel): Provi
   const { input = {}, temperature, toolCall, interleaved } = model.record.capabilities
   const takes = (mime: string) => mime.startsWith('text/') || isTrue(input, modalityOf(mime))
   const reasoningField = fieldOf(interleaved)
+  const hidden = Object.fromEntries(Object.entries(model.headers).filter(([name]) => !Object.hasOwn(model.record.headers, name)))
   return {
     generate(request, push, signal) {
       const { temperature: wanted, ...rest } = request
@@ -17,7 +18,7 @@ export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel): Provi
         model: { ...request.model, id: model.wireId },
         messages: request.messages.map((message) => withoutMedia(message, takes)),
         tools: toolCall === false ? [] : request.tools,
-        headers: { ...model.headers, ...request.headers },
+        headers: request.headers === undefined ? model.headers : { ...request.headers, ...hidden },
       }
       return adapter.generate(fitted, push, signal)
     },

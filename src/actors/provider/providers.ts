@@ -14,6 +14,7 @@ import type { Configs, Providers } from '../facades.js'
 import type { ProviderContribution } from '../plugin/native.js'
 import type { ProviderAdapter } from './adapter.js'
 import { type Catalog, type CatalogProvider, defaultModelOf, isOffered, readCatalog, withDiscovered } from './catalog.js'
+import { createDescriptions } from './describe.js'
 import { createDiscovery } from './discover.js'
 import { fitAdapter } from './fit.js'
 import { type CatalogModel, makeModel } from './models.js'
@@ -22,7 +23,8 @@ import { publicRecord } from './secrets.js'
 export interface ProvidersDeps {
   readonly effects: Pick<Effects, 'clock' | 'fetch' | 'env' | 'log'>
   readonly configs: Pick<Configs, 'load'>
-  readonly contributions: () => readonly ProviderContribution[]
+  /** What plugins contribute in a directory: the same list for as long as nothing changes. */
+  readonly contributions: (directory: string) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
 }
 
 const OFFLINE: ModelRef = { providerId: 'svc', id: 'offline' }
@@ -35,9 +37,13 @@ type Models = ReadonlyMap<string, CatalogModel>
 
 export function createProviders({ effects, configs, contributions }: ProvidersDeps): Providers {
   const discovery = createDiscovery(effects)
-  const catalogOf = createCatalogCache(contributions)
+  const describe = createDescriptions(effects)
+  const catalogOf = createCatalogCache()
   const adapterOf = createAdapterCache((provider) => keyOf(provider, effects.env))
-  const load = async (directory: string): Promise<Catalog> => catalogOf(await configs.load(directory))
+  const load = async (directory: string): Promise<Catalog> => {
+    const from = await contributions(directory)
+    return catalogOf(await configs.load(directory), from)
+  }
   const isUsable = (provider: CatalogProvider) => obstacle(provider, effects.env) === undefined
   const isConnected = (provider: CatalogProvider) =>
     provider.contribution !== undefined && (provider.auth !== 'required' || keyOf(provider, effects.env) !== undefined)
@@ -47,12 +53,14 @@ export function createProviders({ effects, configs, contributions }: ProvidersDe
     const { id: providerId, baseURL, headers } = provider
     return discovery.models({ providerId, baseURL, headers, key: keyOf(provider, effects.env) })
   }
-  const modelsOf = async (provider: CatalogProvider): Promise<Models> => withDiscovered(provider, (await discovered(provider)) ?? [])
+  const modelsOf = async (provider: CatalogProvider): Promise<Models> =>
+    describe(provider, withDiscovered(provider, (await discovered(provider)) ?? []))
 
   /** A named model; while an endpoint has never told its models, any name is taken at its word. */
   const findModel = async (provider: CatalogProvider, id: string): Promise<CatalogModel | undefined> => {
     const explicit = provider.models.get(id)
-    if (explicit !== undefined || !provider.discoverModels) return explicit
+    if (explicit !== undefined) return (await describe(provider, new Map([[id, explicit]]))).get(id)
+    if (!provider.discoverModels) return undefined
     const ids = await discovered(provider)
     return ids === undefined ? makeModel(provider, id, {}) : withDiscovered(provider, ids).get(id)
   }
@@ -180,10 +188,9 @@ function requestOptions(options: CatalogProvider['options']): Record<string, unk
 }
 
 /** Reads a document once for as long as it and the contributions stay the same objects. */
-function createCatalogCache(contributions: ProvidersDeps['contributions']): (document: ConfigDocument) => Catalog {
+function createCatalogCache(): (document: ConfigDocument, from: readonly ProviderContribution[]) => Catalog {
   const catalogs = new WeakMap<ConfigDocument, { readonly from: readonly ProviderContribution[]; readonly catalog: Catalog }>()
-  return (document) => {
-    const from = contributions()
+  return (document, from) => {
     const known = catalogs.get(document)
     if (known !== undefined && known.from.length === from.length && known.from.every((one, index) => one === from[index]))
       return known.catalog

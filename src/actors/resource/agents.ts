@@ -1,4 +1,4 @@
-/** The agents of a directory: built-in, configured and Markdown ones, with their rules by trust (subsystems b.7; sessions-events §8.4, 8.5). */
+/** The agents of a directory: built-in ones, those of plugins, configured and Markdown ones, with their rules by trust (subsystems b.7; sessions-events §8.4, 8.5). */
 import { flattenPermissionConfig } from '../../machines/permission.js'
 import { AgentConfig, type PermissionConfig } from '../../protocol/agent-config.js'
 import type { ModelRef } from '../../protocol/message.js'
@@ -7,6 +7,7 @@ import type { AgentView } from '../facades.js'
 import { recordAt } from './config-merge.js'
 import { DEFAULT_AGENT, type NativeAgent, nativeAgents, type Places } from './native-agents.js'
 import { mergeGlobalPermission, mergePermission, permissionOf, showNarrowed } from './permission-config.js'
+import { NO_RESOURCES, type PluginAgents } from './plugin-source.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
 export interface AgentEntry {
@@ -15,15 +16,19 @@ export interface AgentEntry {
   readonly view: AgentView
 }
 
-/** Every agent that is not disabled: the default one first, then by name. */
-export function listAgents(snapshot: ConfigSnapshot, places: Places): readonly AgentEntry[] {
+/**
+ * Every agent that is not disabled: the default one first, then by name. What a plugin says of an agent stands between
+ * the built-in definition and the configured one, and counts as the installation's, which trusts the plugin.
+ */
+export function listAgents(snapshot: ConfigSnapshot, places: Places, plugins: PluginAgents = NO_RESOURCES.agents): readonly AgentEntry[] {
   const natives = nativeAgents(places)
   const configured = recordAt(snapshot.document, 'agent')
-  const keys = [...new Set([...Object.keys(natives), ...Object.keys(configured)])].filter((key) => key !== '' && !isDisabled(snapshot, key))
-  const entries = keys
-    .map((key) => makeAgent({ snapshot, places, natives }, key))
+  const known = new Set([...Object.keys(natives), ...plugins.definitions.keys(), ...Object.keys(configured)])
+  const entries = [...known]
+    .filter((key) => key !== '' && !isDisabled(snapshot, key))
+    .map((key) => makeAgent({ snapshot, places, natives, plugins }, key))
     .toSorted((a, b) => compare(a.view.record.name, b.view.record.name))
-  const first = pickDefault(entries, snapshot.document['defaultAgent'])
+  const first = pickDefault(entries, [snapshot.document['defaultAgent'], ...plugins.defaults])
   return first === undefined ? entries : [first, ...entries.filter((entry) => entry !== first)]
 }
 
@@ -32,11 +37,15 @@ export function findAgent(entries: readonly AgentEntry[], name: string): AgentEn
   return entries.find((entry) => entry.key === name) ?? entries.find((entry) => entry.view.record.name === name)
 }
 
-/** The configured default if it may be one, else `build`, else the first by name that may; a directory always has one. */
-export function defaultAgentOf(entries: readonly AgentEntry[], snapshot: ConfigSnapshot, places: Places): AgentEntry {
-  return (
-    pickDefault(entries, snapshot.document['defaultAgent']) ?? makeAgent({ snapshot, places, natives: nativeAgents(places) }, DEFAULT_AGENT)
-  )
+/** The configured default if it may be one, else one that plugins propose, else `build`, else the first by name that may; a directory always has one. */
+export function defaultAgentOf(
+  entries: readonly AgentEntry[],
+  snapshot: ConfigSnapshot,
+  places: Places,
+  plugins: PluginAgents = NO_RESOURCES.agents,
+): AgentEntry {
+  const picked = pickDefault(entries, [snapshot.document['defaultAgent'], ...plugins.defaults])
+  return picked ?? makeAgent({ snapshot, places, natives: nativeAgents(places), plugins }, DEFAULT_AGENT)
 }
 
 /** Keys of all agents a name in the configuration may mean, for validation. */
@@ -56,18 +65,20 @@ interface Sources {
   readonly snapshot: ConfigSnapshot
   readonly places: Places
   readonly natives: Readonly<Record<string, NativeAgent>>
+  readonly plugins: PluginAgents
 }
 
-function makeAgent({ snapshot, places, natives }: Sources, key: string): AgentEntry {
+function makeAgent({ snapshot, places, natives, plugins }: Sources, key: string): AgentEntry {
   const native = Object.hasOwn(natives, key) ? natives[key] : undefined
+  const added = plugins.definitions.get(key)
   const own = definitionOf(snapshot.document, key)
   const base = native?.permission ?? natives[DEFAULT_AGENT]?.permission ?? {}
-  const trusted = mergePermission(
+  const trusted = [added, definitionOf(snapshot.trusted, key)].reduce<PermissionConfig>(
+    (merged, definition) => mergePermission(merged, permissionOf(definition)),
     mergeGlobalPermission(base, snapshot.trustedPermission),
-    permissionOf(definitionOf(snapshot.trusted, key)),
   )
   const narrowing = mergePermission(snapshot.narrowingPermission, permissionOf(definitionOf(snapshot.workspace, key)))
-  const record = toRecord(key, { mode: 'all', ...native, ...own }, native !== undefined, showNarrowed(trusted, narrowing))
+  const record = toRecord(key, { mode: 'all', ...native, ...added, ...own }, native !== undefined, showNarrowed(trusted, narrowing))
   return {
     key,
     view: { record, rules: flattenPermissionConfig(trusted, places.home), narrowing: flattenPermissionConfig(narrowing, places.home) },
@@ -100,9 +111,9 @@ function isDisabled(snapshot: ConfigSnapshot, key: string): boolean {
   return [snapshot.document, snapshot.trusted, snapshot.workspace].some((document) => definitionOf(document, key).disable === true)
 }
 
-function pickDefault(entries: readonly AgentEntry[], configured: unknown): AgentEntry | undefined {
+function pickDefault(entries: readonly AgentEntry[], wishes: readonly unknown[]): AgentEntry | undefined {
   const able = entries.filter(({ view }) => view.record.mode !== 'subagent' && !view.record.hidden)
-  const wanted = typeof configured === 'string' ? findAgent(able, configured) : undefined
+  const wanted = wishes.map((name) => (typeof name === 'string' ? findAgent(able, name) : undefined)).find((entry) => entry !== undefined)
   return wanted ?? able.find(({ key }) => key === DEFAULT_AGENT) ?? able[0]
 }
 

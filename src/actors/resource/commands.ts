@@ -20,10 +20,10 @@ const NATIVE: Readonly<Record<string, CommandConfig>> = {
   summarize: { description: 'Summarise the conversation so far.' },
 }
 
-/** Built-in and configured commands by name. */
-export function listCommands(snapshot: ConfigSnapshot): Command[] {
+/** Built-in commands, those of plugins and configured ones by name; each may change the one before it key by key. */
+export function listCommands(snapshot: ConfigSnapshot, plugins: ReadonlyMap<string, CommandConfig> = new Map()): Command[] {
   const configured = recordAt(snapshot.document, 'command')
-  const keys = [...new Set([...Object.keys(NATIVE), ...Object.keys(configured)])].toSorted()
+  const keys = [...new Set([...Object.keys(NATIVE), ...plugins.keys(), ...Object.keys(configured)])].toSorted()
   return keys.map((key) => {
     const own = configured[key]
     const {
@@ -33,7 +33,7 @@ export function listCommands(snapshot: ConfigSnapshot): Command[] {
       agent,
       model,
       subtask,
-    } = CommandConfig.parse({ ...NATIVE[key], ...(isRecord(own) ? own : {}) })
+    } = CommandConfig.parse({ ...NATIVE[key], ...plugins.get(key), ...(isRecord(own) ? own : {}) })
     return {
       name,
       ...(description !== undefined && { description }),

@@ -77,6 +77,11 @@ export async function planLayers(probe: FileProbe, effects: PlanEffects, directo
   return { worktree, inGit: top !== undefined, steps: distinctFiles(steps), diagnostics: directories.diagnostics }
 }
 
+/** Configuration directories of the installation, whether they exist or not. */
+export function installationDirectories({ env, paths }: PlanEffects): readonly string[] {
+  return [paths.config, join(paths.home, PROJECT_DIRECTORY), ...fromEnvironment(env['SVC_AGENT_CONFIG_DIR'], paths)]
+}
+
 /** The nearest ancestor (or the directory itself) that holds `.git`, found without running version control. */
 export async function findWorktree(probe: Pick<FileProbe, 'kind'>, directory: string): Promise<string | undefined> {
   for (const ancestor of ancestors(directory, '/').toReversed()) {

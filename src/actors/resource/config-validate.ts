@@ -1,6 +1,7 @@
 /** What is wrong with an effective configuration although it could be read (subsystems b.5). */
 import { isKnownKey } from '../../protocol/agent-config.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/config.js'
+import { readPluginEntries } from '../plugin/entries.js'
 import { knownAgentNames } from './agents.js'
 import { isNativeCommand } from './commands.js'
 import { isRecord, type JsonRecord, recordAt, stringsAt } from './config-merge.js'
@@ -21,6 +22,7 @@ export function validateSnapshot(snapshot: ConfigSnapshot): ConfigValidation {
       warning(path, 'a workspace cannot loosen what the installation configuration says'),
     ),
     ...checkSkills(document),
+    ...readPluginEntries(snapshot.trusted, document).diagnostics,
     ...Object.keys(document).flatMap((key) =>
       isKnownKey(key) ? [] : [warning(key, `the key "${key}" is not known; it is kept and not used`)],
     ),

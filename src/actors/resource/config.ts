@@ -3,12 +3,15 @@ import type { Configs } from '../facades.js'
 import { normalisePatch } from './config-patch.js'
 import { validateSnapshot } from './config-validate.js'
 import { writePatch } from './config-write.js'
+import type { ConfigSnapshot } from './snapshot.js'
 import { createSnapshots, type SnapshotEffects, type Snapshots } from './snapshots.js'
 
 export interface ConfigDeps {
   readonly effects: SnapshotEffects
   /** Called after a patch is on disk and loaded. */
   readonly onUpdated?: (directory: string) => void
+  /** Puts what plugins say under a snapshot; absent = there are none. */
+  readonly layer?: (snapshot: ConfigSnapshot) => ConfigSnapshot
 }
 
 export type ConfigFacade = Configs & {
@@ -16,20 +19,20 @@ export type ConfigFacade = Configs & {
 }
 
 /** One per process: patches are serialised inside it. Directories are canonical paths. */
-export function createConfigs({ effects, onUpdated }: ConfigDeps): ConfigFacade {
+export function createConfigs({ effects, onUpdated, layer = (snapshot) => snapshot }: ConfigDeps): ConfigFacade {
   const snapshots = createSnapshots(effects)
   let lastPatch: Promise<unknown> = Promise.resolve()
 
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
     await writePatch(effects, await snapshots.get(directory, { fresh: true }), flat)
-    const { document } = await snapshots.get(directory, { fresh: true })
+    const { document } = layer(await snapshots.get(directory, { fresh: true }))
     onUpdated?.(directory)
     return document
   }
 
   return {
     snapshots,
-    load: async (directory, options) => (await snapshots.get(directory, options)).document,
+    load: async (directory, options) => layer(await snapshots.get(directory, options)).document,
     async update(directory, body) {
       const flat = normalisePatch(body)
       const turn = lastPatch.then(async () => patch(directory, flat))

@@ -2,9 +2,13 @@
 import type { Verdict } from '../../machines/tool-call.machine.js'
 import { type JudgedNeed, judge } from '../../machines/permission.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { SvcError } from '../../protocol/errors.js'
 import { settleOutput } from '../outputs.js'
-import { type PermissionNeed, type ToolContext, ToolError } from '../plugin/native.js'
+import { HookedResult } from '../plugin/hook-values.js'
+import { runHooks } from '../plugin/hooks.js'
+import { type PermissionNeed, type ToolContext, ToolError, type ToolResult } from '../plugin/native.js'
 import { wellFormed } from '../well-formed.js'
+import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import type { SessionCore } from './core.js'
 import { approvalKey } from './interactions.js'
 import { type OpenCall, type RunScope, trustedRules } from './run-scope.js'
@@ -21,29 +25,52 @@ function contextOf(run: RunScope, call: OpenCall, signal: AbortSignal): ToolCont
   }
 }
 
-/** Judges every need of a call; remembers which to ask about. A denial is recorded on the part. */
+/** Judges every need of a call anew, with what hooks make of its input; remembers which to ask about. A denial is recorded on the part. */
 export async function judgeCall(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Verdict> {
   const name = call.tool.contribution.id
-  let needs: readonly PermissionNeed[]
+  let judgement: Judgement
   try {
-    needs = [...(await call.tool.contribution.needs(call.input, contextOf(run, call, signal))), ...doomLoop(run, call)]
+    judgement = await judgeAttempt(core, run, call, { further: () => doomLoop(run, call), signal })
   } catch (error) {
-    call.step.callFailed(call.callId, name, messageOf(error), undefined, error instanceof ToolError ? error.metadata : undefined)
+    if (!signal.aborted) failCall(core, call, error)
     return 'deny'
   }
+  const { denied, asking } = judgement
+  if (denied !== undefined) {
+    const message = `A permission rule denies ${denied.permission} for ${denied.patterns.join(', ')}.`
+    call.step.callFailed(call.callId, name, message)
+    return 'deny'
+  }
+  call.asking = asking
+  return asking === undefined ? 'allow' : 'ask'
+}
+
+/** A need that is denied, else the first to ask about; neither = allowed. */
+interface Judgement {
+  readonly denied?: JudgedNeed
+  readonly asking?: PermissionNeed
+}
+
+/** Makes the next attempt of a call and judges it: what hooks changed is judged as if the model had asked for it. */
+async function judgeAttempt(
+  core: SessionCore,
+  run: RunScope,
+  call: OpenCall,
+  { further, signal }: { readonly further: () => readonly PermissionNeed[]; readonly signal: AbortSignal },
+): Promise<Judgement> {
+  const attempt = await makeAttempt(core, run, call, signal)
+  call.attempt = attempt
+  if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
+  const needs = [...(await attempt.tool.contribution.needs(attempt.input, contextOf(run, call, signal))), ...further()]
   const config = await core.configs.load(run.session.directory)
   const bypass = config['dangerouslySkipPermissions'] === true
   let asking: PermissionNeed | undefined
   for (const need of needs) {
     const { decision, patterns } = judgeNeed(core, run, call, need, bypass)
-    if (decision === 'deny') {
-      call.step.callFailed(call.callId, name, `A permission rule denies ${need.permission} for ${patterns.join(', ')}.`)
-      return 'deny'
-    }
+    if (decision === 'deny') return { denied: { ...need, patterns } }
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
-  call.asking = asking
-  return asking === undefined ? 'allow' : 'ask'
+  return asking === undefined ? {} : { asking }
 }
 
 function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, bypass: boolean) {
@@ -77,7 +104,7 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
     metadata: {
       ...need.metadata,
       tool: call.tool.contribution.id,
-      input: call.input,
+      input: call.attempt.input,
       ...(need.explicit === undefined ? {} : { explicit: need.explicit }),
       deniedAfterMs: LIMITS.run.unattendedWait,
     },
@@ -102,20 +129,51 @@ export async function executeCall(
   call: OpenCall,
   signal: AbortSignal,
 ): Promise<'completed' | 'failed' | 'aborted'> {
-  const { contribution } = call.tool
+  const tool = call.tool.contribution.id
   try {
     await core.journal.synced()
-    const result = await contribution.invoke(call.input, contextOf(run, call, signal))
-    const settled = await settleOutput(result, { tool: contribution.id, sessionId: run.session.id, outputs: core.outputs })
-    call.step.callCompleted(call.callId, settled)
+    const result = await hookResult(core, run, call, await invokeTool(core, run, call, signal), signal)
+    const settled = await settleOutput(result, { tool, sessionId: run.session.id, outputs: core.outputs })
+    call.step.callCompleted(call.callId, { ...settled, metadata: { ...settled.metadata, ...changeNote(call.attempt) } })
     return 'completed'
   } catch (error) {
     if (signal.aborted) return 'aborted'
     if (!(error instanceof ToolError))
-      core.effects.log.warn('a tool failed unexpectedly', { tool: contribution.id, sessionId: run.session.id, cause: String(error) })
+      core.effects.log.warn('a tool failed unexpectedly', { tool, sessionId: run.session.id, cause: String(error) })
     failCall(core, call, error)
     return 'failed'
   }
+}
+
+/** A generation that closed after the judgement is replaced once, when nothing has to be asked for it; what has begun is never repeated. */
+async function invokeTool(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolResult> {
+  let begun = false
+  const invoke = () => {
+    const { tool, input } = call.attempt
+    return tool.use(() => {
+      begun = true
+      return tool.contribution.invoke(input, contextOf(run, call, signal))
+    })
+  }
+  try {
+    return await invoke()
+  } catch (error) {
+    if (begun || !(error instanceof SvcError) || error.code !== 'plugin.generation_closed') throw error
+    const { denied, asking } = await judgeAttempt(core, run, call, { further: () => [], signal })
+    if (denied !== undefined || asking !== undefined) throw goneTool(call.tool)
+    return invoke()
+  }
+}
+
+/** The result after the hook `tool.after`; attachments stay as they are. */
+async function hookResult(core: SessionCore, run: RunScope, call: OpenCall, result: ToolResult, signal: AbortSignal): Promise<ToolResult> {
+  const view = core.plugins.current(run.session.directory, run.session.id)
+  if (view.hooks('tool.after').length === 0) return result
+  const { title, output, metadata } = result
+  const value = { title, output, metadata: metadata ?? {} }
+  const accept = (answer: unknown) => HookedResult.parse(answer)
+  const hooked = await runHooks(view, 'tool.after', callContext(run, call), value, { signal, accept })
+  return { ...result, title: hooked.title, output: hooked.output, metadata: hooked.metadata }
 }
 
 /** A failure that cannot be recorded leaves the call open; the step ends it when it is closed. */
@@ -126,7 +184,7 @@ function failCall(core: SessionCore, call: OpenCall, error: unknown): void {
       call.tool.contribution.id,
       messageOf(error),
       undefined,
-      error instanceof ToolError ? error.metadata : undefined,
+      error instanceof ToolError && error.metadata !== undefined ? { ...error.metadata, ...changeNote(call.attempt) } : undefined,
     )
   } catch (fault) {
     core.effects.log.warn('the failure of a tool could not be recorded', { tool: call.tool.contribution.id, cause: String(fault) })

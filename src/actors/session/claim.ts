@@ -4,12 +4,14 @@
  * I1 The row leaves the queue in the same commit that stores its message and its run: after a crash it is
  *    either still queued or claimed, never both, never neither.
  * I2 The claim is synced with whatever is synced next, at the latest before a tool is executed (`executeCall`).
+ * I3 Plugins that never ran for this session have started or failed before agent, model and system context are settled;
+ *    the steps of the run then use what is published at their time.
  */
 import type { Work } from '../../machines/session.machine.js'
 import { type ErrorCode, SvcError, toFailure } from '../../protocol/errors.js'
 import type { QueueRow } from '../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
-import { rootOf, type SessionCore } from './core.js'
+import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { busyStatus, dequeue } from './queue.js'
 import type { RunScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
@@ -28,6 +30,7 @@ export async function claimWork(
   if (row === undefined) return rest(core, sessionId)
   let target: RunTarget
   try {
+    if (!row.request.noReply) await core.plugins.ready(sessionOrThrow(core, sessionId).directory, sessionId) // I3
     target = await resolveTarget(core, sessionId, row.request)
     const session = core.store.sessions.get(sessionId)
     if (session !== undefined && !row.request.noReply) await context.reconcile(session, core.transcripts.of(sessionId).length)

@@ -9,7 +9,7 @@ import type { Journal } from '../journal.js'
 import type { Live } from '../live.js'
 import type { Owners } from '../owners.js'
 import type { ManagedOutputs } from '../plugin/native.js'
-import type { Registry } from '../plugin/registry.js'
+import type { WorkspacePlugins } from '../plugin/view.js'
 import type { Executions } from './executions.js'
 import type { InteractionBroker } from './interactions.js'
 import type { Projects } from './project.js'
@@ -31,7 +31,7 @@ export interface SessionCore {
   readonly resources: Resources
   readonly configs: Configs
   readonly providers: Providers
-  readonly registry: Registry
+  readonly plugins: WorkspacePlugins
   readonly outputs: ManagedOutputs
   /** Server version, recorded on sessions. */
   readonly version: string

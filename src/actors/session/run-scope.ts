@@ -5,19 +5,32 @@ import type { Session } from '../../protocol/session.js'
 import type { PermissionGrant } from '../../machines/permission.js'
 import type { StepFailure } from '../../machines/retry.js'
 import type { PermissionNeed } from '../plugin/native.js'
-import type { RegisteredTool } from '../plugin/registry.js'
+import type { RegisteredTool } from '../plugin/view.js'
 import type { GenerateRequest } from '../provider/adapter.js'
 import type { RunTarget } from './append.js'
 import type { StepRecorder } from './recorder.js'
 import type { TokenUsage } from '../../protocol/message.js'
 
+/** What is judged and then executed: the tool as it is published by now, and its input after the hook `tool.before`. */
+export interface Attempt {
+  readonly tool: RegisteredTool
+  readonly input: unknown
+  /** The input is not what the model asked for. */
+  readonly isChanged: boolean
+}
+
 /** A tool call whose arguments were accepted. */
 export interface OpenCall {
   readonly callId: string
+  /** The tool that was offered; its generation may have been retired since. */
   readonly tool: RegisteredTool
+  /** The arguments as the model gave them, before the tool's schema. */
+  readonly given: unknown
   readonly input: unknown
   readonly step: StepRecorder
   readonly grants: PermissionGrant[]
+  /** The latest that was judged. */
+  attempt: Attempt
   /** The need to ask about next. */
   asking: PermissionNeed | undefined
 }

@@ -35,6 +35,7 @@ export function createSessions(
     onAsleep(sessionId) {
       core.transcripts.forget(sessionId)
       context.forget(sessionId)
+      core.plugins.sessionEnded(sessionId)
     },
     ...(inspect === undefined ? {} : { inspect }),
   })

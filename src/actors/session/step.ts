@@ -1,15 +1,17 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
-import { isToolOffered } from '../../machines/permission.js'
 import type { StepFailure } from '../../machines/retry.js'
 import { SvcError } from '../../protocol/errors.js'
 import { type AssistantInfo, ZERO_USAGE } from '../../protocol/message.js'
-import type { RegisteredTool } from '../plugin/registry.js'
-import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart } from '../provider/adapter.js'
+import { defineTools } from '../plugin/tool-definitions.js'
+import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart, type ToolDefinition } from '../provider/adapter.js'
+import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from './core.js'
 import { wellFormed, wellFormedValue } from '../well-formed.js'
+import { parseInput } from './attempt.js'
+import { offeredTools } from './offered-tools.js'
 import { beginStep, TOOL_INPUT_BYTES } from './recorder.js'
 import { modelMessages } from './request.js'
-import { type RunScope, type StepScope, trustedRules } from './run-scope.js'
+import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 
 const MAX_OUTPUT = 32_000
@@ -27,8 +29,11 @@ export async function prepareStep(
   const { target, session } = run
   const { steps } = target.agent.record
   const isLast = steps !== undefined && steps > 0 && number >= steps
-  const offered = offeredTools(core, run)
+  const view = core.plugins.current(session.directory, session.id)
+  const offered = offeredTools(run, view)
   const project = await core.projects.identify(session.directory)
+  const tools = await defineTools(view, [...offered.values()], signal)
+  const request = await hookRequest(core, run, view, requestOf(core, context, run, { tools, isLast }), signal)
   signal.throwIfAborted()
   const info: AssistantInfo = {
     role: 'assistant',
@@ -45,7 +50,6 @@ export async function prepareStep(
     providerId: target.model.ref.providerId,
   }
   const segmentId = core.effects.ids.next('evt')
-  const request = requestOf(core, context, run, offered, isLast)
   const recorder = core.journal.commit('process', (tx) => {
     const opened = beginStepEvents(core, tx, info)
     core.executions.startSegment(tx, run.rootId, segmentId)
@@ -62,23 +66,11 @@ function beginStepEvents(core: SessionCore, tx: Parameters<typeof beginStep>[1],
   return beginStep(core, tx, info)
 }
 
-function offeredTools(core: SessionCore, run: RunScope): ReadonlyMap<string, RegisteredTool> {
-  if (run.target.model.model.capabilities['toolCall'] === false) return new Map()
-  const rules = trustedRules(run)
-  const { narrowing } = run.target.agent
-  const offered = core.registry.tools().filter(({ contribution: { id, permission } }) => {
-    const visible = isToolOffered(rules, permission) && isToolOffered(narrowing, permission)
-    return visible && (id === permission || (isToolOffered(rules, id) && isToolOffered(narrowing, id)))
-  })
-  return new Map(offered.map((tool) => [tool.contribution.id, tool]))
-}
-
 function requestOf(
   core: SessionCore,
   context: SystemContext,
   run: RunScope,
-  offered: ReadonlyMap<string, RegisteredTool>,
-  isLast: boolean,
+  { tools, isLast }: { readonly tools: readonly ToolDefinition[]; readonly isLast: boolean },
 ): GenerateRequest {
   const { session, target } = run
   const { record } = target.agent
@@ -95,7 +87,7 @@ function requestOf(
       ...modelMessages(core.transcripts.of(session.id), target.model.ref),
       ...extras,
     ],
-    tools: [...offered.values()].map((tool) => tool.definition),
+    tools,
     options: { ...target.model.options, ...record.options },
     ...(record.temperature === undefined ? {} : { temperature: record.temperature }),
     ...(record.topP === undefined ? {} : { topP: record.topP }),
@@ -187,33 +179,28 @@ function acceptCall(
       rawInput(call.input),
     )
   }
-  const parsed = parseInput(tool, call.input)
+  const given = readJson(call.input)
+  const parsed = given === undefined ? { problem: 'they are not JSON.' } : parseInput(tool, given.json)
   if ('problem' in parsed)
     return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
   if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
   if (!recorder.callAccepted(callId, name, parsed.input)) return
-  run.calls.set(callId, { callId, tool, input: parsed.input, step: recorder, grants: [], asking: undefined })
+  const attempt = { tool, input: parsed.input, isChanged: false }
+  run.calls.set(callId, { callId, tool, given: given?.json, input: parsed.input, step: recorder, grants: [], attempt, asking: undefined })
   onCall(callId)
 }
 
-function parseInput(tool: RegisteredTool, text: string): { input: unknown } | { problem: string } {
-  let json: unknown
+function readJson(text: string): { readonly json: unknown } | undefined {
   try {
-    json = wellFormedValue(JSON.parse(text.trim() === '' ? '{}' : text))
+    return { json: wellFormedValue(JSON.parse(text.trim() === '' ? '{}' : text)) }
   } catch {
-    return { problem: 'they are not JSON.' }
+    return undefined
   }
-  const result = tool.contribution.input.safeParse(json)
-  if (result.success) return { input: result.data }
-  return { problem: result.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`).join('; ') }
 }
 
 function rawInput(text: string): unknown {
-  try {
-    return wellFormedValue(JSON.parse(text))
-  } catch {
-    return { raw: wellFormed(text) }
-  }
+  const read = text.trim() === '' ? undefined : readJson(text)
+  return read === undefined ? { raw: wellFormed(text) } : read.json
 }
 
 /** Any rejection of a stream as the run machine's failure. */

@@ -1,14 +1,15 @@
 /**
  * The system messages of a request and the context epoch (sessions-events §12).
  *
- * I1 The first system message is byte-stable while a session is awake: providers can cache it. What drifts
- *    from its baseline is told in a note of its own.
+ * I1 The first system messages, the workspace's and the plugins', are byte-stable while a session is awake: providers
+ *    can cache them. What drifts from their baseline is told in a note of its own.
  */
 import type { Session } from '../../protocol/session.js'
 import type { InstructionFile } from '../facades.js'
 import type { ModelMessage } from '../provider/adapter.js'
 import type { SessionCore } from './core.js'
 import type { RunTarget } from './append.js'
+import { type ContextSection, createPluginContext } from './plugin-context.js'
 
 const DAY = 86_400_000
 
@@ -16,6 +17,8 @@ interface Sources {
   readonly config: { readonly generation: number }
   readonly environment: Readonly<Record<string, unknown>>
   readonly instructions: readonly { readonly path: string; readonly sha256: string }[]
+  /** Sections of plugins; absent when there are none. */
+  readonly services?: readonly { readonly key: string; readonly sha256: string }[]
   readonly calendar: { readonly unixDay: number }
 }
 
@@ -35,18 +38,36 @@ export interface SystemContext {
   forget(sessionId: string): void
 }
 
+/** What a look at the sources found. */
+interface Seen {
+  readonly sources: Sources
+  readonly files: readonly InstructionFile[]
+  readonly sections: readonly ContextSection[]
+}
+
+/** What an awake session is told: the texts of its baseline, and what has changed since. */
+interface Awake {
+  readonly workspace: string
+  readonly sections: string
+  readonly epoch: Epoch
+  readonly note: string | undefined
+}
+
 export function createSystemContext(
-  core: Pick<SessionCore, 'effects' | 'resources' | 'projects' | 'journal' | 'store' | 'registry'>,
+  core: Pick<SessionCore, 'effects' | 'resources' | 'projects' | 'journal' | 'store' | 'plugins'>,
 ): SystemContext {
   const { effects } = core
+  const sectionsOf = createPluginContext(effects)
   /** One entry for each awake session: whoever puts a session to sleep calls `forget`. */
-  const awake = new Map<
-    string,
-    { readonly workspace: string; readonly files: readonly InstructionFile[]; readonly epoch: Epoch; readonly note: string | undefined }
-  >()
+  const awake = new Map<string, Awake>()
 
-  async function look(session: Session): Promise<{ sources: Sources; files: readonly InstructionFile[] }> {
-    const [files, project] = await Promise.all([core.resources.instructions(session.directory), core.projects.identify(session.directory)])
+  async function look(session: Session): Promise<Seen> {
+    const view = core.plugins.current(session.directory, session.id)
+    const [files, project, sections] = await Promise.all([
+      core.resources.instructions(session.directory),
+      core.projects.identify(session.directory),
+      sectionsOf(view, session.directory),
+    ])
     const { os, arch } = effects.platform
     const environment = {
       directory: session.directory,
@@ -55,12 +76,15 @@ export function createSystemContext(
       shell: effects.childEnv['SHELL'] ?? '/bin/sh',
       git: project.worktree !== undefined,
     }
+    const services = sections.map(({ key, text }) => ({ key, sha256: effects.sha256(text) }))
     return {
       files,
+      sections,
       sources: {
-        config: { generation: core.registry.generation },
+        config: { generation: view.generation },
         environment,
         instructions: files.map((file) => ({ path: file.path, sha256: effects.sha256(file.text) })),
+        ...(services.length === 0 ? {} : { services }),
         calendar: { unixDay: Math.floor(effects.clock.now() / DAY) },
       },
     }
@@ -68,7 +92,8 @@ export function createSystemContext(
 
   return {
     async reconcile(session, messageCount) {
-      const { sources, files } = await look(session)
+      const seen = await look(session)
+      const { sources, files } = seen
       const known = awake.get(session.id)
       const last = known?.epoch ?? (session['contextEpoch'] as Epoch | undefined)
       if (known !== undefined && same(known.epoch.snapshot, sources)) return
@@ -80,7 +105,8 @@ export function createSystemContext(
         updated: effects.clock.now(),
       }
       const workspace = known?.workspace ?? workspaceSection(sources, files, effects.clock.now())
-      const next = { workspace, files: known?.files ?? files, epoch, note: changeNote(epoch, files) }
+      const sections = known?.sections ?? seen.sections.map(({ text }) => text).join('\n\n')
+      const next = { workspace, sections, epoch, note: changeNote(epoch, seen) }
       if (last !== undefined && same(last.snapshot, sources)) {
         awake.set(session.id, next)
         return
@@ -95,7 +121,12 @@ export function createSystemContext(
     },
     messages(session, target, system) {
       const known = awake.get(session.id)
-      const texts = [known?.workspace, known?.note, [target.agent.record.prompt, system].filter((text) => text?.trim()).join('\n\n')]
+      const texts = [
+        known?.workspace,
+        known?.sections,
+        known?.note,
+        [target.agent.record.prompt, system].filter((text) => text?.trim()).join('\n\n'),
+      ]
       return texts.flatMap((text): ModelMessage[] => (text === undefined || text === '' ? [] : [{ role: 'system', text }]))
     },
     forget: (sessionId) => void awake.delete(sessionId),
@@ -117,7 +148,7 @@ function workspaceSection(sources: Sources, files: readonly InstructionFile[], n
 }
 
 /** What differs from the baseline, for the model; undefined when nothing does. */
-function changeNote(epoch: Epoch, files: readonly InstructionFile[]): string | undefined {
+function changeNote(epoch: Epoch, { files, sections }: Seen): string | undefined {
   const { baseline, snapshot } = epoch
   const notes: string[] = []
   if (baseline.calendar.unixDay !== snapshot.calendar.unixDay)
@@ -131,5 +162,17 @@ function changeNote(epoch: Epoch, files: readonly InstructionFile[]): string | u
   }
   const now = new Set(snapshot.instructions.map((file) => file.path))
   for (const { path } of baseline.instructions) if (!now.has(path)) notes.push(`Instructions from ${path} no longer apply.`)
+  notes.push(...sectionNotes(epoch, sections))
   return notes.length === 0 ? undefined : ['Since this conversation began:', ...notes].join('\n\n')
+}
+
+function sectionNotes({ baseline, snapshot }: Epoch, sections: readonly ContextSection[]): string[] {
+  const before = new Map(baseline.services?.map(({ key, sha256 }) => [key, sha256]))
+  const now = new Map(snapshot.services?.map(({ key, sha256 }) => [key, sha256]))
+  const changed = sections.filter(({ key }) => before.get(key) !== now.get(key))
+  const gone = [...before.keys()].filter((key) => !now.has(key))
+  return [
+    ...changed.map(({ key, text }) => `Guidance of the plugin section ${key} now reads:\n${text}`),
+    ...gone.map((key) => `Guidance of the plugin section ${key} no longer applies.`),
+  ]
 }

@@ -44,7 +44,7 @@ const DESCRIPTION = `Runs a command line in a shell and returns its output.
 - Long output is cut in the middle; the whole of it stays readable in a file that is named then.`
 
 export interface BashTools {
-  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles'>
+  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'shellEnvironment'>
   readonly scanner: ShellScanner
   readonly environment: ShellEnvironment
 }
@@ -80,14 +80,19 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
       judged.delete(key)
       const running = createRunningOutput(effects.clock, (output) => context.progress({ output }))
       try {
-        const [command, env] = await Promise.all([environment.shell(), environment.variables()])
-        context.signal.throwIfAborted()
+        const { sessionId, callId, signal } = context
+        const [command, variables, added] = await Promise.all([
+          environment.shell(),
+          environment.variables(),
+          host.shellEnvironment({ cwd: directory, sessionId, callId, signal }),
+        ])
+        signal.throwIfAborted()
         const result = await effects.processes.run({
           command,
           args: ['-c', input.command],
           cwd: directory,
-          env,
-          signal: context.signal,
+          env: { ...variables, ...added },
+          signal,
           timeoutMs: input.timeout ?? bashTimeout,
           captureBytes,
           onStdout: running.add,

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Files } from '../../../src/actors/effects.js'
+import type { WorkspacePlugins } from '../../../src/actors/plugin/view.js'
 import { createResourceFacades } from '../../../src/actors/resource/resources.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
@@ -9,14 +10,15 @@ interface Options {
   /** Whether `root/work` is the top of a Git worktree; yes unless told otherwise. */
   readonly git?: boolean
   readonly onUpdated?: (directory: string) => void
+  readonly plugins?: WorkspacePlugins
 }
 
 /** A configuration root, a home and a worktree in a temporary directory, and the facades over them. */
-export function createWorkspace({ env = {}, git = true, onUpdated }: Options = {}) {
+export function createWorkspace({ env = {}, git = true, onUpdated, plugins }: Options = {}) {
   const fake = createFakeEffects({ env })
   const counts = { stat: 0, read: 0, list: 0 }
   const effects = { ...fake, files: countCalls(fake.files, counts) }
-  const facades = createResourceFacades({ effects, ...(onUpdated !== undefined && { onUpdated }) })
+  const facades = createResourceFacades({ effects, plugins: () => plugins, ...(onUpdated !== undefined && { onUpdated }) })
   const work = join(fake.root, 'work')
   if (git) mkdirSync(join(work, '.git'))
   return {

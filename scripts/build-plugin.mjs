@@ -1,0 +1,43 @@
+/**
+ * Builds the library of plugin authors: dist/plugin.js, one readable file that needs nothing but Node, and dist/plugin.d.ts,
+ * the `*-types.ts` files in one. Both are copied into packages, so they stand alone.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+const SOURCES = 'src/plugins/author'
+
+/** What the library exports as values, with the type of each. */
+const VALUES = { definePlugin: 'DefinePlugin', runPlugin: 'RunPlugin', createTestHost: 'CreateTestHost' }
+
+/** Answers the paths it wrote, relative to the root. `settings` are those of the program. */
+export async function buildPluginLibrary(root, settings) {
+  const { metafile } = await build({
+    ...settings,
+    entryPoints: { plugin: join(SOURCES, 'plugin.ts') },
+    outdir: 'dist',
+    banner: { js: `// svc/plugin: the library for svc plugins. Made by the build of svc; copy it, do not edit it.\n${settings.banner.js}` },
+    // Streams come with Node.
+    alias: { 'readable-stream': 'stream' },
+    metafile: true,
+  })
+  refuseOtherPackages(metafile)
+  const declarations = join('dist', 'plugin.d.ts')
+  writeFileSync(join(root, declarations), declarationText(root))
+  return [...Object.keys(metafile.outputs), declarations]
+}
+
+function declarationText(root) {
+  const names = readdirSync(join(root, SOURCES)).filter((name) => name.endsWith('-types.ts'))
+  const types = names.map((name) => readFileSync(join(root, SOURCES, name), 'utf8').replaceAll(/^import type [^']*'[^']*'\n/gm, ''))
+  const values = Object.entries(VALUES).map(([name, type]) => `export declare const ${name}: ${type}\n`)
+  return `${types.join('\n')}\n${values.join('')}`
+}
+
+function refuseOtherPackages({ outputs }) {
+  for (const { imports } of Object.values(outputs)) {
+    const outside = imports.find(({ external, kind, path }) => external && kind !== 'require-call' && !/^(node:|stream$|os$)/.test(path))
+    if (outside !== undefined) throw new Error(`dist/plugin.js would need ${outside.path}`)
+  }
+}

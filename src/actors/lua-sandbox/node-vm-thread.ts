@@ -1,0 +1,81 @@
+/**
+ * The thread of the script.
+ *
+ * I1 One message in, one `done` out, in order; what the script prints and asks for comes in between.
+ * I2 Nothing of the script outlives a run that went beyond its budget: the message says so, and the process ends.
+ */
+import { receiveMessageOnPort, parentPort, workerData } from 'node:worker_threads'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createBudget } from './budget.js'
+import { fieldsOf, parseFrame } from './frames.js'
+import { createHostCalls } from './host-calls.js'
+import { chargeBytesTo } from './lua-bytes.js'
+import { createSourceReader } from './node-sources.js'
+import { createPrinter } from './print.js'
+import type { Outcome } from './run.js'
+import { createSignals } from './signals.js'
+import type { AnswerMessage, CallMessage, CallResult, ThreadData, ThreadMessage } from './thread-messages.js'
+import { createVm } from './vm.js'
+
+const port = parentPort
+if (port === null) throw new Error('This file is a thread of the sandbox program.')
+const { signals: buffer, answers, root, entrypoint } = workerData as ThreadData
+const send = (message: ThreadMessage): void => port.postMessage(message)
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void
+
+const memory = {
+  used() {
+    const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
+    return heap + external
+  },
+  // The first one frees what owns the buffers, the second one the buffers.
+  collect() {
+    collect()
+    collect()
+  },
+}
+
+const signals = createSignals(buffer)
+let owner = '{}'
+collect({ type: 'minor' })
+const budget = createBudget(signals, memory, memory.used())
+chargeBytesTo(budget.charge)
+const printer = createPrinter((line) => send({ type: 'print', line }))
+const callHost = createHostCalls({
+  signals,
+  budget,
+  now: () => performance.now(),
+  send: (id, frame) => send({ type: 'request', id, frame }),
+  take: () => receiveMessageOnPort(answers)?.message as AnswerMessage | undefined,
+  owner: () => owner,
+})
+const vm = createVm({ budget, readSource: createSourceReader(root), callHost, print: printer.print })
+
+port.on('message', (message: CallMessage) => {
+  printer.begin()
+  const outcome = serve(message)
+  if (outcome.type === 'value') send({ type: 'done', result: outcome.value })
+  else {
+    const result: CallResult = { type: 'error', error: outcome.text }
+    const kept = outcome.excess === undefined || outcome.excess === 'cancelled'
+    send({ type: 'done', result, ...(kept ? {} : { fatal: outcome.text }) }) // I2
+  }
+})
+send({ type: 'ready' })
+
+function serve({ line, routeId }: CallMessage): Outcome<CallResult> {
+  const frame = parseFrame(line)
+  if (frame?.type !== 'call') return { type: 'error', text: 'this is no call' }
+  const { method, params } = frame
+  if (method !== 'initialize') return vm.call({ method, params, routeId })
+  owner = ownerOf(params)
+  return vm.load(entrypoint)
+}
+
+/** JSON of the owner of an instance, which a host may leave out of `initialize` (plugin-protocol §6.1). */
+function ownerOf({ owner, pluginId, instanceId }: ReturnType<typeof fieldsOf>): string {
+  return JSON.stringify(owner ?? { pluginId, instanceId })
+}

@@ -1,0 +1,75 @@
+/** One incarnation of a plugin, whatever its tier, as its generation actor drives it (plugin-protocol §3.4, §3.6). */
+import type { HostCapability, PluginScope } from '../../protocol/plugin.js'
+import type { PluginOwner } from '../../protocol/plugin-frame.js'
+import type { Contributions } from './native.js'
+
+/** A plugin that has answered `initialize` with contributions of a valid shape. Nothing of it is published yet. */
+export interface PluginInstance {
+  /** Name and version the plugin gave itself, when it did. */
+  readonly name?: string
+  readonly version?: string
+  readonly contributions: Contributions
+  /** Resolves with a sentence when the instance has ended by itself (exit, end of its output, a broken rule); never rejects. */
+  readonly failed: Promise<string>
+  /**
+   * Begins retirement, at once: inactive, lease revoked, open streams failed, `shutdown` sent, input closed. Idempotent.
+   * Calls under way fail when the output ends.
+   */
+  retire(): void
+  /** Ends the process group at once. Idempotent. */
+  kill(): void
+  /** Resolves when nothing of the instance runs any more; never rejects. Natives: right after `retire`. */
+  readonly gone: Promise<void>
+  /** Frames dropped because they came late, were foreign or were no protocol. */
+  readonly droppedFrames: number
+}
+
+/** Where and as whom an instance runs. */
+export interface InstancePlace {
+  readonly scope: PluginScope
+  /** Canonical workspace directory; absent for `global` and `user`. */
+  readonly workspace?: string
+  /** User id (`user`) or session id (`session`). */
+  readonly scopeId?: string
+}
+
+/** Starts an instance; rejects with a sentence for people when it cannot be had, and leaves nothing running then. */
+export type StartInstance = (
+  generation: number,
+  onProblem: (problem: InstanceProblem) => void,
+  signal: AbortSignal,
+) => Promise<PluginInstance>
+
+/** Something worth a diagnostic that does not end the instance: a dropped line, a refused request. */
+export interface InstanceProblem {
+  readonly code: 'malformed-frame' | 'oversized-frame' | 'late-frame' | 'foreign-frame' | 'refused' | 'flood' | 'log'
+  readonly message: string
+}
+
+/** What the host grants an instance, and revokes as one. */
+export interface Lease {
+  readonly capabilities: ReadonlySet<HostCapability>
+  readonly revoked: boolean
+}
+
+/** A fresh lease; `revoke` is permanent. */
+export function createLease(capabilities: Iterable<HostCapability>): Lease & { revoke(): void } {
+  let revoked = false
+  return {
+    capabilities: new Set(capabilities),
+    get revoked() {
+      return revoked
+    },
+    revoke() {
+      revoked = true
+    },
+  }
+}
+
+/** A reverse request of a plugin, after owner and shape were checked by the link (plugin-protocol §4.8). */
+export interface ReverseRequest {
+  readonly method: string
+  readonly params: unknown
+  readonly owner: PluginOwner
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,50 @@
+/** JSON that a child wrote: strict UTF-8, bounded depth, no prototype keys, whole characters (threat-model X1). */
+import { isUtf8 } from 'node:buffer'
+import { wellFormedValue } from '../well-formed.js'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const PROTOTYPE_KEY = /__proto__|\\u00[567]/
+const ESCAPED_HALF = /\\ud[89a-f]/i
+
+/** The value of a text whose size is already bounded, or why it is none. */
+export function readJson(bytes: Uint8Array, depth: number): { readonly value: unknown } | { readonly problem: string } {
+  if (!isUtf8(bytes)) return { problem: 'is not valid UTF-8' }
+  if (isDeeperThan(bytes, depth)) return { problem: `is nested deeper than ${depth} levels` }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { problem: 'is not JSON' }
+  }
+  if (PROTOTYPE_KEY.test(text)) removePrototypeKeys(value)
+  return { value: ESCAPED_HALF.test(text) ? wellFormedValue(value) : value }
+}
+
+function isDeeperThan(bytes: Uint8Array, limit: number): boolean {
+  if (bytes.length <= 2 * limit) return false
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]
+    if (inString) {
+      if (byte === BACKSLASH) index++
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) inString = true
+    else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > limit) return true
+    } else if (byte === 0x7d || byte === 0x5d) depth--
+  }
+  return false
+}
+
+function removePrototypeKeys(root: unknown): void {
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
+    for (const child of Object.values(value)) if (typeof child === 'object' && child !== null) open.push(child)
+  }
+}

@@ -1,0 +1,99 @@
+/** What HTTP and the command line see of plugins (http-contract §5.8). */
+import { SvcError } from '../../protocol/errors.js'
+import type { PackageDiagnostic, PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin.js'
+import type { Plugins } from '../facades.js'
+import type { DirectoryPlugins } from './directory-plugins.js'
+import { lifecycleInfo } from './lifecycle.js'
+import type { PackageSupervisor } from './package-supervisor.js'
+import { manifestOf } from './plugin-list.js'
+import type { PluginRecord, PluginRecords } from './plugin-records.js'
+import type { Registry } from './registry.js'
+import type { Workspaces } from './workspaces.js'
+
+export interface FacadeDeps {
+  readonly registry: Registry
+  readonly supervisor: PackageSupervisor
+  readonly records: PluginRecords
+  readonly directories: DirectoryPlugins
+  readonly workspaces: Pick<Workspaces, 'use' | 'refresh'>
+  /** Keys of the built-in plugins, in order. */
+  readonly builtIns: readonly string[]
+}
+
+export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
+  const { registry, supervisor, records, directories, workspaces, builtIns } = deps
+
+  function describe(directory: string, keys: Iterable<string>): PluginManifest[] {
+    const { plugins } = registry.view(directory)
+    return [...keys].flatMap((key) => {
+      const record = records.get(key)
+      if (record === undefined) return []
+      const isInternal = record.origin.kind === 'native'
+      const described = manifestOf(record, supervisor.snapshot(key), undefined, false)
+      const published = plugins.find(({ pluginId, internal }) => pluginId === described.id && internal === isInternal)
+      const isHidden = isInternal && published === undefined && supervisor.snapshot(key)?.hasTag('serving') === true
+      return [manifestOf(record, supervisor.snapshot(key), published, isHidden)]
+    })
+  }
+
+  function all(directory: string): PluginManifest[] {
+    const others = [...describe(directory, directories.keys(directory)), ...directories.broken(directory).map(brokenManifest)]
+    return [...describe(directory, builtIns), ...others.toSorted((a, b) => compare(a.id, b.id))]
+  }
+
+  return {
+    async list(directory) {
+      await workspaces.use(directory)
+      return all(directory).filter(({ internal, active, enabled, reason }) => internal || active || (enabled && reason !== undefined))
+    },
+    async manifest(directory, pluginId) {
+      await workspaces.use(directory)
+      const found = all(directory).find(({ id }) => id === pluginId)
+      if (found === undefined) throw new SvcError('resource.not_found', `There is no plugin "${pluginId}".`, { pluginId })
+      return found
+    },
+    async lifecycle(directory) {
+      await workspaces.refresh(directory)
+      const infos = [...directories.keys(directory)].flatMap((key) => packageInfo(key, records.get(key)) ?? [])
+      return infos.filter((info) => !isTemplate(info, infos)).toSorted((a, b) => compare(a.packageId, b.packageId))
+    },
+  }
+
+  function packageInfo(key: string, record: PluginRecord | undefined): PackageLifecycleInfo | undefined {
+    const snapshot = supervisor.snapshot(key)
+    if (record === undefined || snapshot === undefined || record.origin.kind !== 'package') return undefined
+    const { found, entry, place } = record.origin.sighting
+    const info = lifecycleInfo({ found, entry, place, droppedFrames: record.droppedFrames }, snapshot)
+    return { ...info, diagnostics: [...info.diagnostics, ...problemsOf(record)] }
+  }
+}
+
+/** A session package that runs for some session needs no line of its own. */
+function isTemplate({ packageId, scope, scopeId }: PackageLifecycleInfo, infos: readonly PackageLifecycleInfo[]): boolean {
+  return scope === 'session' && scopeId === undefined && infos.some((other) => other.packageId === packageId && other.scopeId !== undefined)
+}
+
+function problemsOf({ problems }: PluginRecord): PackageDiagnostic[] {
+  return [...problems].map(([code, { message, times }]) => ({ code, message: times === 1 ? message : `${message} (${times} times)` }))
+}
+
+function brokenManifest({ id, reason }: { readonly id: string; readonly reason: string }): PluginManifest {
+  return {
+    id,
+    name: id,
+    version: '',
+    pluginApi: '2',
+    internal: false,
+    enabled: true,
+    active: false,
+    disableable: true,
+    capabilities: [],
+    requires: [],
+    eventNamespaces: [],
+    reason,
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,48 @@
+/** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
+import type { NativePlugin } from './native.js'
+import type { ProcessEntry } from './entries.js'
+import type { HookCommand } from './hook-manifest.js'
+import type { InstanceProblem } from './instance.js'
+import type { Sighting } from './package-look.js'
+
+export type Origin =
+  | { readonly kind: 'native'; readonly plugin: NativePlugin }
+  | { readonly kind: 'package'; readonly sighting: Sighting }
+  | { readonly kind: 'process'; readonly entry: ProcessEntry; readonly directory: string }
+  | { readonly kind: 'hook-command'; readonly command: HookCommand; readonly directory: string }
+
+export interface PluginRecord {
+  origin: Origin
+  /** Of generations that are gone. */
+  droppedFrames: number
+  /** The last problem of each kind since the latest generation started, and how often it came. */
+  readonly problems: Map<InstanceProblem['code'], { readonly message: string; readonly times: number }>
+  /** A hook failed last. */
+  isUnwell: boolean
+}
+
+export interface PluginRecords {
+  get(key: string): PluginRecord | undefined
+  /** Makes the record, or tells it where the package is found now. */
+  put(key: string, origin: Origin): void
+  delete(key: string): void
+  entries(): IterableIterator<[string, PluginRecord]>
+}
+
+export function createPluginRecords(): PluginRecords {
+  const records = new Map<string, PluginRecord>()
+  return {
+    get: (key) => records.get(key),
+    put(key, origin) {
+      const known = records.get(key)
+      if (known === undefined) records.set(key, { origin, droppedFrames: 0, problems: new Map(), isUnwell: false })
+      else known.origin = origin
+    },
+    delete: (key) => void records.delete(key),
+    entries: () => records.entries(),
+  }
+}
+
+export function noteProblem({ problems }: PluginRecord, { code, message }: InstanceProblem): void {
+  problems.set(code, { message, times: (problems.get(code)?.times ?? 0) + 1 })
+}

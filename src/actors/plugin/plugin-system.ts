@@ -1,0 +1,248 @@
+/**
+ * The plugins of the service: packages, entries of the configuration and built-ins, their actors and what they
+ * contribute (architecture §10; plugin-protocol §3).
+ *
+ * I1 A plugin degrades alone: nothing here rejects because of one of them.
+ * I2 Whoever asks for a view waits for plugins that never ran, at most for `initialize` and a little more.
+ */
+import { fromPromise, type InspectionEvent } from 'xstate'
+import type { Assessment } from '../../machines/assessment.js'
+import { intersectCapabilities } from '../../machines/capability.js'
+import { packageMachine } from '../../machines/package.machine.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { HOST_CAPABILITIES } from '../../protocol/plugin.js'
+import type { Effects } from '../effects.js'
+import type { Plugins } from '../facades.js'
+import type { Snapshots } from '../resource/snapshots.js'
+import type { BrokerHost } from './brokers.js'
+import type { PublishEvent } from './event-commit.js'
+import { createDirectoryPlugins } from './directory-plugins.js'
+import { resolveDriven } from './driven.js'
+import { generationLogic, type StartPlan } from './generation.actor.js'
+import { startHookCommand } from './hook-command.js'
+import type { NativeHost, NativePlugin } from './native.js'
+import { startNative } from './native-instance.js'
+import { createNpmCache } from './npm-cache.js'
+import { createPackageReader } from './package-reader.js'
+import { createPackageStore } from './package-store.js'
+import { planPackage } from './package-plan.js'
+import { supervisePackages } from './package-supervisor.js'
+import { createPluginFacade } from './plugin-facade.js'
+import { createPluginRecords, noteProblem } from './plugin-records.js'
+import { createInstanceIds, type ProcessSpec } from './process-spec.js'
+import { startProcess } from './process-instance.js'
+import { createRegistry } from './registry.js'
+import { createSandbox } from './sandbox.js'
+import type { WorkspacePlugins } from './view.js'
+import { createWorkspaces } from './workspaces.js'
+
+export interface PluginPrograms {
+  /** Absolute path of Node. */
+  readonly node: string
+  /** Absolute path of the program that runs Lua packages. */
+  readonly luaSandbox: string
+}
+
+export interface PluginSystemDeps {
+  readonly effects: Effects
+  readonly snapshots: Snapshots
+  readonly programs: PluginPrograms
+  /** What plugin processes are served with. */
+  readonly brokers: Omit<BrokerHost, 'publish'> & { readonly publish: PublishEvent }
+  readonly version: string
+  serverUrl(): string | undefined
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined
+}
+
+export interface PluginSystem extends WorkspacePlugins {
+  readonly facade: Omit<Plugins, 'match'>
+  /** Starts the built-in plugins and resolves when each serves or has failed. */
+  startBuiltIns(plugins: readonly NativePlugin[], host: (pluginId: string) => NativeHost): Promise<void>
+  /** Retires everything; resolves when nothing of it runs. */
+  drain(): Promise<void>
+  /** Ends every actor at once. */
+  stop(): void
+  /** Removes copies of packages that nobody needs any more. */
+  sweep(): Promise<void>
+  readonly generation: number
+  counters(): { readonly plugins: number }
+}
+
+const FIRST_START = LIMITS.plugins.initialize + LIMITS.plugins.shutdownGrace
+
+export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
+  const { effects, snapshots, programs, brokers, version, serverUrl } = deps
+  const registry = createRegistry()
+  const records = createPluginRecords()
+  const store = createPackageStore({ effects, directory: `${effects.paths.state}/plugins` })
+  const reader = createPackageReader(effects)
+  const sandbox = createSandbox(effects)
+  const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll() })
+  const nextInstanceId = createInstanceIds()
+  const brokered = new Set(brokers.brokers?.keys())
+  const grants = new Set(intersectCapabilities({ declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', brokered }).leased)
+  const builtIns: string[] = []
+  let hostOf: (pluginId: string) => NativeHost = () => {
+    throw new Error('built-in plugins are started by startBuiltIns')
+  }
+
+  async function plan(key: string, revision: string): Promise<StartPlan> {
+    const origin = records.get(key)?.origin
+    if (origin === undefined) throw new Error('the plugin is gone')
+    const common = { version: '', internal: false } as const
+    const start = (spec: ProcessSpec) => {
+      const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
+      return startProcess({ effects, host: { ...brokers, publish }, nextInstanceId }, spec)
+    }
+    switch (origin.kind) {
+      case 'native': {
+        const { plugin } = origin
+        const { id: pluginId, name } = plugin
+        return { pluginId, name, version, internal: true, reach: { type: 'everywhere' }, start: startNative(plugin, hostOf(pluginId)) }
+      }
+      case 'package': {
+        const { found, entry, place } = origin.sighting
+        const subject = { packageId: found.id, source: found.source, entry, place }
+        return planPackage({ effects, store, sandbox, brokered, ...programs, serverUrl, startProcess: start }, subject, revision)
+      }
+      case 'process': {
+        const { entry, directory } = origin
+        const driven = await resolveDriven({ effects, sandbox, npm, node: programs.node, grants, serverUrl }, entry, directory)
+        if ('unavailable' in driven) throw new Error(driven.unavailable)
+        return { ...common, pluginId: entry.id, name: entry.id, reach: { type: 'workspace', directory }, start: start(driven.spec) }
+      }
+      case 'hook-command': {
+        const { command, directory } = origin
+        const { id } = command
+        const instance = startHookCommand({ effects, sandbox, grants, serverUrl }, command, directory)
+        return { ...common, pluginId: id, name: id, reach: { type: 'workspace', directory }, start: instance }
+      }
+    }
+  }
+
+  const generation = generationLogic({
+    registry,
+    plan,
+    onProblem(key, number, problem) {
+      const record = records.get(key)
+      if (record !== undefined) noteProblem(record, problem)
+      effects.log.debug('a plugin misbehaves', { package: key, generation: number, ...problem })
+    },
+    onHook(key, number, failure) {
+      const record = records.get(key)
+      if (record === undefined || (failure === undefined && !record.isUnwell)) return
+      record.isUnwell = failure !== undefined
+      supervisor.tell(key, failure === undefined ? { type: 'hook.succeeded', number } : { type: 'hook.failed', number, reason: failure })
+    },
+    onGone(key, _number, droppedFrames) {
+      const record = records.get(key)
+      if (record !== undefined) record.droppedFrames += droppedFrames
+    },
+  })
+  const supervisor = supervisePackages({
+    effects,
+    inspect: deps.inspect,
+    logic: packageMachine.provide({
+      actors: {
+        generation,
+        keepCopy: fromPromise(async ({ input: { key, revision } }) => {
+          const origin = records.get(key)?.origin
+          if (origin?.kind === 'package') await store.keep(origin.sighting.found.root, revision)
+        }),
+      },
+    }),
+  })
+  const directories = createDirectoryPlugins({
+    effects,
+    registry,
+    supervisor,
+    records,
+    npm,
+    looking: {
+      effects,
+      reader,
+      lastManifests: new Map(),
+      assessing: { brokered, sha256: effects.sha256, hasCopy: async (revision) => (await store.path(revision)) !== undefined },
+    },
+  })
+  const workspaces = createWorkspaces({
+    effects,
+    snapshots,
+    look: (workspace, snapshot) => directories.look(workspace, snapshot),
+    onIdle: (directory) => directories.release(directory),
+  })
+
+  return {
+    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns }),
+    async ready(directory, sessionId) {
+      await workspaces.use(directory, sessionId)
+      await withDeadline(effects, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
+      return registry.view(directory, sessionId)
+    },
+    current: (directory, sessionId) => registry.view(directory, sessionId),
+    sessionEnded(sessionId) {
+      const directory = workspaces.sessionEnded(sessionId)
+      if (directory !== undefined) directories.release(directory, sessionId)
+    },
+    wantsEvents: () => registry.subscribers().length > 0,
+    deliver(event, { directory, sessionId }) {
+      for (const { events, reach } of registry.subscribers()) {
+        if (reach.type !== 'everywhere' && reach.directory !== directory) continue
+        if (reach.type === 'session' && reach.sessionId !== sessionId) continue
+        if (events.namespaces.some((prefix) => event.type.startsWith(prefix))) events.deliver(event)
+      }
+    },
+    async startBuiltIns(plugins, host) {
+      hostOf = host
+      for (const plugin of plugins) {
+        const key = `${plugin.id}@built-in`
+        builtIns.push(key)
+        records.put(key, { kind: 'native', plugin })
+        supervisor.send(key, { type: 'assessed', assessment: BUILT_IN })
+        supervisor.tell(key, { type: 'wanted' })
+      }
+      await supervisor.settled(builtIns)
+      for (const key of builtIns) {
+        const snapshot = supervisor.snapshot(key)
+        if (snapshot?.hasTag('serving') !== true)
+          effects.log.error('a built-in plugin did not start', { plugin: key, reason: snapshot?.context.reason })
+      }
+    },
+    async drain() {
+      workspaces.stop()
+      await Promise.all([supervisor.drain(), npm.stop()])
+    },
+    stop() {
+      workspaces.stop()
+      supervisor.stop()
+      void npm.stop()
+    },
+    async sweep() {
+      const needed = [...records.entries()].flatMap(([key, { origin }]) => [
+        ...(origin.kind === 'package' ? origin.sighting.assessment.approved : []),
+        supervisor.snapshot(key)?.context.serving?.revision ?? '',
+      ])
+      await store.sweep(new Set(needed))
+    },
+    get generation() {
+      return registry.generation
+    },
+    counters: () => ({ plugins: supervisor.size }),
+  }
+}
+
+const BUILT_IN: Assessment = {
+  verdict: 'trusted',
+  revision: '',
+  signature: 'built-in',
+  diagnostics: [],
+  approved: [''],
+  retained: undefined,
+}
+
+async function withDeadline({ clock }: Pick<Effects, 'clock'>, work: Promise<void>, ms: number): Promise<void> {
+  let timer: unknown
+  const late = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, ms)))
+  await Promise.race([work, late])
+  clock.clearTimeout(timer)
+}

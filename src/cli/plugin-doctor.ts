@@ -1,0 +1,134 @@
+/** `svc plugin doctor`: everything that keeps a package from running, each with what to do about it. */
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FoundPackage } from '../actors/plugin/package-files.js'
+import { createSandbox, sandboxPolicy } from '../actors/plugin/sandbox.js'
+import { intersectCapabilities } from '../machines/capability.js'
+import { SvcError } from '../protocol/errors.js'
+import { failureText } from './failure.js'
+import { type Finding, renderFindings } from './findings.js'
+import type { PluginDoctorOptions } from './plugin-arguments.js'
+import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
+import { askServer, type ServerView } from './plugin-server.js'
+
+/** Prints the findings; answers 1 when one of them keeps a package from running. */
+export async function pluginDoctor(options: PluginDoctorOptions): Promise<number> {
+  const place = await openPluginPlace(options.directory)
+  const packages = place.packages.filter(({ id }) => options.id === undefined || id === options.id)
+  if (options.id !== undefined && packages.length === 0) {
+    throw new SvcError(
+      'resource.not_found',
+      `there is no package ${options.id} for ${place.workspace}; "svc plugin list" shows what there is`,
+    )
+  }
+  const server = await askServer(options.server, place.workspace)
+  const findings = [
+    ...place.entries.diagnostics.map(
+      ({ level, path, message }): Finding => ({ level, check: 'configuration', detail: `${path}: ${message}` }),
+    ),
+    ...(await Promise.all(packages.map((found) => inspectPackage(place, found)))).flat(),
+    ...serverFindings(server, options.id),
+  ]
+  const ok = findings.every(({ level }) => level !== 'error')
+  if (options.json) process.stdout.write(`${JSON.stringify({ ok, findings }, null, 2)}\n`)
+  else process.stdout.write(findings.length === 0 ? 'no packages\n' : renderFindings(findings))
+  return ok ? 0 : 1
+}
+
+async function inspectPackage(place: PluginPlace, found: FoundPackage): Promise<Finding[]> {
+  const check = found.id
+  if (found.problems.length > 0) {
+    return found.problems.map(({ message, action }) => ({ level: 'error', check, detail: advise(`${found.root}: ${message}`, action) }))
+  }
+  if (place.entries.isDisabled(found.id)) {
+    return [{ level: 'warning', check, detail: advise('it is switched off', `svc plugin enable ${found.id}`) }]
+  }
+  try {
+    const read = await readPackage(place, found)
+    const problems = [...approvalFindings(place, read), ...capabilityFindings(read), ...(await programFindings(place, read))]
+    if (problems.length > 0) return problems
+    return [{ level: 'ok', check, detail: `${read.revision}, ${read.files} files, approved for ${read.target.scope} scope` }]
+  } catch (error) {
+    return [{ level: 'error', check, detail: failureText(error) }]
+  }
+}
+
+function approvalFindings(place: PluginPlace, read: ReadPackage): Finding[] {
+  const check = read.found.id
+  const approval = approvalOf(place, read)
+  if (approval.ok) return []
+  const { workspaceId } = applicantOf(place, read).place
+  const before = place.entries.package(check).trust.find((trust) => trust.workspaceId === (workspaceId ?? '') && trust.packageId === check)
+  const isChanged = before !== undefined && before.revision !== read.revision
+  const reason = isChanged ? `its content changed since it was approved: ${before.revision} then, ${read.revision} now` : approval.reason
+  return [{ level: 'error', check, detail: advise(reason, `look at it, then: svc plugin trust ${check} --directory ${place.workspace}`) }]
+}
+
+function capabilityFindings({ found, target }: ReadPackage): Finding[] {
+  const { scope, capabilities: declared } = target
+  const { ungranted, leased, callable } = intersectCapabilities({ declared, trusted: undefined, scope, brokered: new Set() })
+  const hollow = leased.filter((capability) => !callable.includes(capability) && capability !== 'network')
+  return [
+    ...ungranted.map((capability): Finding => {
+      const detail = advise(
+        `${capability} is not granted in the scope ${scope}`,
+        'take it out of agent.capabilities, or install a broker for it',
+      )
+      return { level: 'error', check: found.id, detail }
+    }),
+    ...hollow.map((capability): Finding => {
+      return {
+        level: 'warning',
+        check: found.id,
+        detail: `${capability} is granted by name only: calls that need it answer "not available"`,
+      }
+    }),
+  ]
+}
+
+async function programFindings(place: PluginPlace, { found, target }: ReadPackage): Promise<Finding[]> {
+  if (target.runtime === 'lua') return []
+  const check = found.id
+  const [program = target.entrypoint, ...args] = target.command
+  const path = await findProgram(place, found.root, program, target.command.length === 0)
+  if (path === undefined) return [{ level: 'error', check, detail: missing(program, target.command.length === 0) }]
+  const policy = sandboxPolicy(place.entries.package(check).sandbox, place.effects.env)
+  const network = target.capabilities.includes('network')
+  const wrapped = await createSandbox(place.effects).wrap(policy, { program: path, args, cwd: found.root, network })
+  if (!('unavailable' in wrapped)) return []
+  const detail = advise(wrapped.unavailable, `install bubblewrap, or set plugins.${check}.options.sandbox to false`)
+  return [{ level: 'error', check, detail }]
+}
+
+/** An entrypoint is in the package; a name with a slash is relative to it; another name is searched for. */
+async function findProgram(place: PluginPlace, root: string, program: string, isEntrypoint: boolean): Promise<string | undefined> {
+  if (!isEntrypoint && !program.includes('/')) return place.effects.processes.find(program)
+  const path = program.startsWith('/') ? program : join(root, program)
+  try {
+    await access(path, constants.X_OK)
+    return path
+  } catch {
+    return undefined
+  }
+}
+
+function missing(program: string, isEntrypoint: boolean): string {
+  if (isEntrypoint || program.includes('/')) return advise(`${program} cannot be executed`, `chmod +x ${program}, in the package`)
+  return advise(`there is no program "${program}" on the search path`, `install ${program}, or change agent.command`)
+}
+
+function serverFindings(server: ServerView, id: string | undefined): Finding[] {
+  if (server.type === 'absent') return []
+  if (server.type === 'silent') return [{ level: 'warning', check: 'server', detail: `${server.url}: ${server.reason}` }]
+  return server.packages
+    .filter(({ packageId }) => id === undefined || packageId === id)
+    .flatMap(({ packageId, state, diagnostics }) => {
+      const level = state === 'failed' || state === 'degraded' ? 'error' : state === 'active' ? 'ok' : 'warning'
+      const detail = diagnostics.map(({ message, action }) => advise(message, action)).join('; ')
+      return [{ level, check: packageId, detail: `running server: ${state}${detail === '' ? '' : `: ${detail}`}` } as const]
+    })
+}
+
+function advise(problem: string, action: string | undefined): string {
+  return action === undefined ? problem : `${problem.replace(/\.$/, '')} -> ${action}`
+}

@@ -1,0 +1,19 @@
+/** `svc plugin`: each action is loaded when it is asked for. */
+import type { PluginOptions } from './plugin-arguments.js'
+
+/** Runs one action; answers the exit code: 0 done, 1 refused or something is wrong. */
+export async function plugin(options: PluginOptions): Promise<number> {
+  switch (options.action) {
+    case 'init':
+      return (await import('./plugin-init.js')).initPlugin(options)
+    case 'list':
+      return (await import('./plugin-list.js')).listPlugins(options)
+    case 'trust':
+      return (await import('./plugin-trust.js')).trustPlugin(options)
+    case 'disable':
+    case 'enable':
+      return (await import('./plugin-switch.js')).switchPlugin(options.action === 'enable', options)
+    case 'doctor':
+      return (await import('./plugin-doctor.js')).pluginDoctor(options)
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * What a plugin may ask of the host: declared ∩ trusted ∩ granted in its scope ∩ brokered
+ * (service.md, Authentication 11; plugin-protocol §2.2–2.4). Pure.
+ */
+import type { AgentTarget, HostCapability, PluginScope, TrustRecord } from '../protocol/plugin.js'
+
+/** Granted with a concrete service behind it, or by name only: activation passes, every call answers "not available". */
+type Grant = 'service' | 'named'
+
+const EVERY_SCOPE = ['global', 'user', 'workspace', 'session'] as const
+
+const GRANTS: Readonly<Partial<Record<HostCapability, Partial<Record<PluginScope, Grant>>>>> = {
+  'config-read': inScopes('service', EVERY_SCOPE),
+  'config-write': { workspace: 'named' },
+  'workspace-read': { workspace: 'service' },
+  'workspace-write': { workspace: 'service' },
+  'event-publish': inScopes('service', EVERY_SCOPE),
+  network: { workspace: 'named' },
+  'process-spawn': { workspace: 'named' },
+  'secret-read': { workspace: 'named' },
+}
+
+function inScopes(grant: Grant, scopes: readonly PluginScope[]): Partial<Record<PluginScope, Grant>> {
+  return Object.fromEntries(scopes.map((scope) => [scope, grant]))
+}
+
+export interface CapabilityQuestion {
+  readonly declared: readonly HostCapability[]
+  /** Of the trust record; undefined for entries the installation itself wrote, which need none. */
+  readonly trusted: readonly HostCapability[] | undefined
+  readonly scope: PluginScope
+  /** Capabilities a broker is installed for; each is granted in every scope. */
+  readonly brokered: ReadonlySet<HostCapability>
+}
+
+export interface CapabilityAnswer {
+  /** What the lease holds: declared, trusted and granted. */
+  readonly leased: readonly HostCapability[]
+  /** What also has a service or broker behind it, so that calls can succeed. */
+  readonly callable: readonly HostCapability[]
+  readonly untrusted: readonly HostCapability[]
+  /** Trusted, but not to be had in this scope on this host. */
+  readonly ungranted: readonly HostCapability[]
+}
+
+/** The one intersection; every list in the order of declaration, without repeats. */
+export function intersectCapabilities({ declared, trusted, scope, brokered }: CapabilityQuestion): CapabilityAnswer {
+  const wanted = [...new Set(declared)]
+  const isTrusted = (capability: HostCapability) => trusted === undefined || trusted.includes(capability)
+  const grantOf = (capability: HostCapability): Grant | undefined => (brokered.has(capability) ? 'service' : GRANTS[capability]?.[scope])
+  const leased = wanted.filter((capability) => isTrusted(capability) && grantOf(capability) !== undefined)
+  return {
+    leased,
+    callable: leased.filter((capability) => grantOf(capability) === 'service'),
+    untrusted: wanted.filter((capability) => !isTrusted(capability)),
+    ungranted: wanted.filter((capability) => isTrusted(capability) && grantOf(capability) === undefined),
+  }
+}
+
+export interface PackagePlace {
+  readonly scope: PluginScope
+  /** Canonical workspace directory; absent for `global` and `user`. */
+  readonly workspaceId: string | undefined
+  readonly scopeId: string | undefined
+}
+
+export interface Applicant {
+  readonly packageId: string
+  readonly revision: string
+  readonly source: 'user' | 'workspace'
+  readonly target: AgentTarget
+  readonly place: PackagePlace
+}
+
+export type Authorization = { readonly ok: true; readonly trust: TrustRecord } | { readonly ok: false; readonly reason: string }
+
+/** Whether one of the installation's records approves exactly this; the reason is that of the record that came furthest. */
+export function authorize(applicant: Applicant, records: readonly TrustRecord[]): Authorization {
+  let best: { readonly step: number; readonly reason: string } = { step: 0, reason: 'external trust is required' }
+  for (const trust of records) {
+    const refusal = refuse(applicant, trust)
+    if (refusal === undefined) return { ok: true, trust }
+    if (refusal.step > best.step) best = refusal
+  }
+  return { ok: false, reason: best.reason }
+}
+
+/** Whether a record is about this package in this place, whatever its revision: what it approves may keep serving. */
+export function approvesPlace(applicant: Omit<Applicant, 'revision'>, trust: TrustRecord): boolean {
+  const refusal = refuse({ ...applicant, revision: trust.revision }, trust)
+  return refusal === undefined || refusal.step >= CAPABILITY_STEP
+}
+
+const CAPABILITY_STEP = 6
+
+/** The order of plugin-protocol §2.2. */
+function refuse(
+  { packageId, revision, source, target, place }: Applicant,
+  trust: TrustRecord,
+): { step: number; reason: string } | undefined {
+  const { scope, workspaceId, scopeId } = place
+  if (trust.packageId !== packageId) return { step: 1, reason: `the approval is for ${trust.packageId}` }
+  if (target.scope !== scope || (trust.scope !== undefined && trust.scope !== scope))
+    return { step: 2, reason: `the approval is for the scope ${trust.scope ?? target.scope}, not ${scope}` }
+  if (scope === 'workspace' || scope === 'session') {
+    if (trust.workspaceId !== workspaceId) return { step: 3, reason: `the approval is for the workspace ${trust.workspaceId}` }
+  } else if (source !== 'user') return { step: 3, reason: `a package of a workspace cannot have the scope ${scope}` }
+  if ((scope === 'user' || scope === 'session') && trust.scopeId !== scopeId)
+    return { step: 4, reason: `the approval is for another ${scope}` }
+  if (trust.revision !== revision) return { step: 5, reason: `the approval is for the revision ${trust.revision}` }
+  const missing = target.capabilities.find((capability) => !trust.capabilities.includes(capability))
+  if (missing !== undefined) return { step: CAPABILITY_STEP, reason: `the capability ${missing} is not approved` }
+  if (target.runtime === 'lua' && !trust.luaApproved) return { step: 7, reason: 'running Lua is not approved (luaApproved)' }
+  if (target.runtime === 'process' && !trust.executableApproved)
+    return { step: 7, reason: 'running a program is not approved (executableApproved)' }
+  return undefined
+}

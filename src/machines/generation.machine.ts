@@ -1,0 +1,170 @@
+/**
+ * One incarnation of a plugin: start, publish, serve, drain, retire (plugin-protocol §3.4, §3.6).
+ *
+ * I1 Nothing is seen of a generation before `publish` succeeded; a refused one leaves nothing running.
+ * I2 A superseded generation finishes its calls, at most for `drain`; a revoked one is retired at once.
+ * I3 Retirement is: revoke, fail streams, `shutdown`, wait `shutdownGrace`, kill the tree. It always ends.
+ */
+import { assign, enqueueActions, setup } from 'xstate'
+import { LIMITS } from '../protocol/limits.js'
+import { requiredCallback, requiredPromise } from './required.js'
+
+export interface GenerationInput {
+  /** Key of the package actor, for effects and logs. */
+  readonly key: string
+  readonly number: number
+  readonly revision: string
+}
+
+export type GenerationEnd = 'refused' | 'failed' | 'retired'
+
+export interface GenerationOutput {
+  readonly number: number
+  readonly end: GenerationEnd
+  readonly reason: string
+}
+
+interface GenerationContext extends GenerationInput {
+  readonly end: GenerationEnd
+  readonly reason: string
+}
+
+type GenerationEvent =
+  | { readonly type: 'superseded' }
+  | { readonly type: 'revoked' }
+  /** The instance has ended by itself. */
+  | { readonly type: 'instance.failed'; readonly reason: string }
+
+/** What the package actor hears while the generation lives; its end is told by its output. */
+export type GenerationReport =
+  | { readonly type: 'generation.published'; readonly number: number; readonly revision: string }
+  | { readonly type: 'generation.unavailable'; readonly number: number; readonly reason: string }
+
+type Subject = Pick<GenerationInput, 'key' | 'number'>
+
+export const generationMachine = setup({
+  types: {
+    input: {} as GenerationInput,
+    context: {} as GenerationContext,
+    events: {} as GenerationEvent,
+    output: {} as GenerationOutput,
+  },
+  actors: {
+    /** Creates and initialises the instance and validates its contributions; leaves nothing running when it rejects or is aborted. */
+    start: requiredPromise<void, GenerationInput>('start'),
+    /** Publishes everything in one step, or rejects without effect. */
+    publish: requiredPromise<void, Subject>('publish'),
+    /** Reports `instance.failed` once, if it happens. */
+    watch: requiredCallback<Subject>('watch'),
+    /** Closes the door to new work and resolves when the last lease is returned. */
+    drain: requiredPromise<void, Subject>('drain'),
+    /** Withdraws, revokes, fails streams, sends `shutdown`; resolves when nothing of the instance runs. */
+    retire: requiredPromise<void, Subject>('retire'),
+    /** Withdraws what is still published and ends the process tree; resolves when it is gone. */
+    kill: requiredPromise<void, Subject>('kill'),
+  },
+  actions: {
+    noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => sentence(error) }),
+    noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
+    reportPublished: enqueueActions(({ context: { number, revision }, self, enqueue }) => {
+      if (self._parent !== undefined) enqueue.sendTo(self._parent, { type: 'generation.published', number, revision })
+    }),
+    reportUnavailable: enqueueActions(({ context: { number, reason }, self, enqueue }) => {
+      if (self._parent !== undefined) enqueue.sendTo(self._parent, { type: 'generation.unavailable', number, reason })
+    }),
+  },
+  delays: {
+    drainLimit: LIMITS.plugins.drain,
+    shutdownGrace: LIMITS.plugins.shutdownGrace,
+    killLimit: LIMITS.plugins.shutdownGrace,
+  },
+}).createMachine({
+  id: 'generation',
+  context: ({ input }) => ({ ...input, end: 'retired', reason: '' }),
+  output: ({ context }) => ({ number: context.number, end: context.end, reason: context.reason }),
+  initial: 'starting',
+  states: {
+    starting: {
+      invoke: {
+        id: 'start',
+        src: 'start',
+        input: ({ context: { key, number, revision } }) => ({ key, number, revision }),
+        onDone: { target: 'publishing' },
+        onError: { target: 'killing', actions: { type: 'noteRefusal', params: ({ event }: { event: { error: unknown } }) => event.error } },
+      },
+      on: { revoked: { target: 'killing' }, superseded: { target: 'killing' } },
+    },
+    publishing: {
+      invoke: {
+        id: 'publish',
+        src: 'publish',
+        input: ({ context }) => subject(context),
+        onDone: { target: 'serving' },
+        onError: {
+          target: 'retiring',
+          actions: { type: 'noteRefusal', params: ({ event }: { event: { error: unknown } }) => event.error },
+        },
+      },
+      on: { revoked: { target: 'retiring' }, superseded: { target: 'retiring' } },
+    },
+    serving: {
+      tags: ['serving'],
+      entry: 'reportPublished',
+      invoke: { id: 'watch', src: 'watch', input: ({ context }) => subject(context), onError: { target: 'killing' } },
+      on: {
+        superseded: { target: 'draining' },
+        revoked: { target: 'retiring' },
+        'instance.failed': {
+          target: 'killing',
+          actions: [{ type: 'noteFailure', params: ({ event }) => event.reason }, 'reportUnavailable'],
+        },
+      },
+    },
+    draining: {
+      invoke: [
+        { id: 'watch', src: 'watch', input: ({ context }) => subject(context), onError: { target: 'killing' } },
+        {
+          id: 'drain',
+          src: 'drain',
+          input: ({ context }) => subject(context),
+          onDone: { target: 'retiring' },
+          onError: { target: 'retiring' },
+        },
+      ],
+      after: { drainLimit: { target: 'retiring' } },
+      on: {
+        revoked: { target: 'retiring' },
+        'instance.failed': { target: 'killing', actions: { type: 'noteFailure', params: ({ event }) => event.reason } },
+      },
+    },
+    retiring: {
+      invoke: {
+        id: 'retire',
+        src: 'retire',
+        input: ({ context }) => subject(context),
+        onDone: { target: 'ended' },
+        onError: { target: 'killing' },
+      },
+      after: { shutdownGrace: { target: 'killing' } },
+    },
+    killing: {
+      invoke: {
+        id: 'kill',
+        src: 'kill',
+        input: ({ context }) => subject(context),
+        onDone: { target: 'ended' },
+        onError: { target: 'ended' },
+      },
+      after: { killLimit: { target: 'ended' } },
+    },
+    ended: { type: 'final' },
+  },
+})
+
+function subject({ key, number }: GenerationContext): Subject {
+  return { key, number }
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,174 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { drivenSignature, resolveDriven } from '../../../src/actors/plugin/driven.js'
+import { type ProcessEntry, readPluginEntries } from '../../../src/actors/plugin/entries.js'
+import { createNpmCache } from '../../../src/actors/plugin/npm-cache.js'
+import { createSandbox } from '../../../src/actors/plugin/sandbox.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+import { createFakeProcesses } from '../../fakes/processes.js'
+
+const NODE = '/opt/node/bin/node'
+
+/** A workspace with files below a temporary root, and what an entry becomes in it. */
+function setup(files: Record<string, string> = {}, env: Record<string, string> = {}) {
+  const processes = createFakeProcesses()
+  const effects = createFakeEffects({ processes, env })
+  const at = (path: string) => join(effects.root, path)
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(at(path)), { recursive: true })
+    writeFileSync(at(path), content)
+  }
+  const npm = createNpmCache({ effects, onInstalled: () => undefined })
+  const deps = {
+    effects,
+    sandbox: createSandbox(effects),
+    npm,
+    node: NODE,
+    grants: new Set(['network', 'config-read'] as const),
+    serverUrl: () => undefined,
+  }
+  const entry = (options: Record<string, unknown>): ProcessEntry => {
+    const [found] = readPluginEntries({ plugins: { 'dev.example.x': { options } } }, {}).driven
+    if (found === undefined || found.form === 'declarative') throw new Error('no process entry')
+    return found
+  }
+  return {
+    at,
+    processes,
+    resolve: async (options: Record<string, unknown>) => resolveDriven(deps, entry(options), at('work')),
+    signature: async (options: Record<string, unknown>) => drivenSignature(deps, entry(options), at('work')),
+  }
+}
+
+describe('a served program', () => {
+  it('becomes a process in the workspace with what it asks for and is granted', async () => {
+    const { at, processes, resolve } = setup()
+    processes.programs.set('tool', '/usr/bin/tool')
+    const options = {
+      serve: ['tool', '--x'],
+      capabilities: ['config-read', 'task-spawn'],
+      env: { A: 'b', SVC_PLUGIN_ID: 'other' },
+      revision: 'r1',
+      config: { a: 1 },
+    }
+    expect(await resolve(options)).toEqual({
+      spec: {
+        pluginId: 'dev.example.x',
+        place: { scope: 'workspace', workspace: at('work') },
+        revision: 'r1',
+        config: { a: 1 },
+        timeoutMs: 60_000,
+        directory: at('work'),
+        program: '/usr/bin/tool',
+        args: ['--x'],
+        env: {
+          PATH: '/usr/bin:/bin',
+          HOME: at('home'),
+          SVC_PLUGIN_PROTOCOL: 'svc-plugin/2',
+          SVC_WORKSPACE_DIR: at('work'),
+          A: 'b',
+          SVC_PLUGIN_ID: 'other',
+        },
+        capabilities: new Set(['config-read', 'network']),
+        eventNamespaces: ['dev.example.x'],
+      },
+    })
+  })
+
+  it('is found in the workspace by a path, and never by a name', async () => {
+    const { at, processes, resolve } = setup({ 'work/bin/tool': '', 'work/tool': '' })
+    expect(await resolve({ serve: ['bin/tool'] })).toMatchObject({ spec: { program: at('work/bin/tool') } })
+    expect(await resolve({ serve: ['./tool'] })).toMatchObject({ spec: { program: at('work/tool') } })
+    expect(await resolve({ serve: ['tool'] })).toEqual({ unavailable: 'the program "tool" was not found on the search path' })
+    processes.programs.set('tool', at('work/bin/tool'))
+    expect(await resolve({ serve: ['tool'] })).toEqual({ unavailable: expect.stringContaining('in the workspace') as string })
+  })
+
+  it.each([
+    [[], 'is empty'],
+    [[''], 'is empty'],
+    [['./nope'], 'does not exist'],
+    [['/nope/x'], 'does not exist'],
+  ])('cannot be %j', async (serve, reason) => {
+    expect(await setup().resolve({ serve })).toEqual({ unavailable: expect.stringContaining(reason) as string })
+  })
+
+  it('sees in its sandbox the package of a script that is named', async () => {
+    const { at, processes, resolve } = setup({ 'pkg/package.json': '{}', 'pkg/dist/x.mjs': '', 'home/y.mjs': '' })
+    processes.programs.set('node', NODE)
+    processes.programs.set('bwrap', '/usr/bin/bwrap')
+    processes.script(() => ({ stdout: 'bubblewrap' }))
+    const resolved = await resolve({ serve: ['node', at('pkg/dist/x.mjs'), at('home/y.mjs'), '-x'], sandbox: true })
+    if ('unavailable' in resolved) throw new Error(resolved.unavailable)
+    const { program, args } = resolved.spec
+    const shown = args.flatMap((arg, index) => (arg === '--ro-bind' ? [args[index + 2]] : []))
+    expect(program).toBe('/usr/bin/bwrap')
+    expect(shown).toEqual(expect.arrayContaining([at('work'), at('pkg'), at('home/y.mjs'), dirname(NODE)]))
+    expect(shown).not.toContain(at('home'))
+    expect(args.slice(-5)).toEqual(['--', NODE, at('pkg/dist/x.mjs'), at('home/y.mjs'), '-x'])
+  })
+
+  it('stays out where the installation requires a sandbox that is not there', async () => {
+    const { processes, resolve } = setup({}, { SVC_AGENT_PLUGIN_SANDBOX: 'required' })
+    processes.programs.set('tool', '/usr/bin/tool')
+    expect(await resolve({ serve: ['tool'] })).toEqual({ unavailable: expect.stringContaining('sandbox required') as string })
+    expect(await resolve({ serve: ['tool'], sandbox: false })).toHaveProperty('spec')
+  })
+})
+
+describe('an entry', () => {
+  it.each([
+    ['a file', 'tools/x.mjs', { 'work/tools/x.mjs': '' }, 'work/tools/x.mjs'],
+    [
+      'main of a package',
+      'pkg',
+      { 'work/pkg/package.json': '{"main":"dist/a.js"}', 'work/pkg/dist/a.js': '', 'work/pkg/index.mjs': '' },
+      'work/pkg/dist/a.js',
+    ],
+    [
+      'index.mjs without that file',
+      'pkg',
+      { 'work/pkg/package.json': '{"main":"gone.js"}', 'work/pkg/index.mjs': '', 'work/pkg/index.js': '' },
+      'work/pkg/index.mjs',
+    ],
+    ['index.js at last', 'pkg', { 'work/pkg/package.json': 'no json', 'work/pkg/index.js': '' }, 'work/pkg/index.js'],
+    [
+      'nothing outside of its package',
+      'pkg',
+      { 'work/pkg/package.json': '{"main":"../x.mjs"}', 'work/x.mjs': '', 'work/pkg/index.js': '' },
+      'work/pkg/index.js',
+    ],
+    ['a file of the home directory', '~/x.mjs', { 'home/x.mjs': '' }, 'home/x.mjs'],
+  ])('runs %s with Node', async (_name, entry, files, expected) => {
+    const { at, resolve } = setup(files)
+    expect(await resolve({ entry })).toMatchObject({ spec: { program: NODE, args: [at(expected)], directory: at('work') } })
+  })
+
+  it('says when there is nothing to run, and its signature tells when there is', async () => {
+    const { at, resolve, signature } = setup({ 'work/empty/x.txt': '' })
+    expect(await resolve({ entry: 'empty' })).toEqual({ unavailable: expect.stringContaining('index.mjs') as string })
+    expect(await signature({ entry: 'empty' })).toBe('dev.example.x:0')
+    writeFileSync(at('work/empty/index.js'), '')
+    expect(await signature({ entry: 'empty' })).toBe('dev.example.x:1')
+    expect(await signature({ serve: ['./empty/index.js'] })).toBe('dev.example.x:1')
+    expect(await signature({ serve: ['nowhere'] })).toBe('dev.example.x:0')
+    chmodSync(at('work/empty'), 0o700)
+  })
+})
+
+describe('an npm package', () => {
+  it('is being installed at first and runs from its slot afterwards', async () => {
+    const { at, processes, resolve, signature } = setup()
+    expect(await signature({ npm: '@s/n@1.2.3' })).toBe('dev.example.x:0')
+    expect(processes.calls).toEqual([])
+    expect(await resolve({ npm: '@s/n@1.2.3' })).toEqual({ unavailable: 'installing npm package @s/n@1.2.3' })
+    const slot = at('cache/plugin-cache/_s_n_1.2.3')
+    mkdirSync(join(slot, 'node_modules/@s/n'), { recursive: true })
+    writeFileSync(join(slot, 'node_modules/@s/n/index.mjs'), '')
+    expect(await resolve({ npm: '@s/n@1.2.3' })).toMatchObject({
+      spec: { program: NODE, args: [join(slot, 'node_modules/@s/n/index.mjs')] },
+    })
+    expect(await signature({ npm: '@s/n@1.2.3' })).toBe('dev.example.x:1')
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { HookedHeaders, HookedOptions, HookedResult, HookedVariables } from '../../../src/actors/plugin/hook-values.js'
+import { runHooks } from '../../../src/actors/plugin/hooks.js'
+import { defineTools } from '../../../src/actors/plugin/tool-definitions.js'
+import { createFakeView, readTool, registeredHook, registeredTool } from '../../fakes/plugins.js'
+import { gate } from '../../fakes/service.js'
+
+const never = new AbortController().signal
+const anything = (value: unknown) => value
+
+describe('a chain of hooks', () => {
+  it('answers the value itself when no plugin has the hook', async () => {
+    const value = { a: 1 }
+    expect(await runHooks(createFakeView(), 'chat.options', {}, value, { signal: never, accept: z.never() })).toBe(value)
+  })
+
+  it('gives each hook the answer of the one before, with the context', async () => {
+    const seen: unknown[] = []
+    const add = (name: string) =>
+      registeredHook(name, async (context, value) => {
+        seen.push([context, value])
+        return [...(value as string[]), name]
+      })
+    const view = createFakeView({ hooks: { 'chat.messages': [add('one'), add('two')] } })
+    const result = await runHooks(view, 'chat.messages', { agent: 'build' }, ['start'], { signal: never, accept: z.array(z.string()) })
+    expect(result).toEqual(['start', 'one', 'two'])
+    expect(seen).toEqual([
+      [{ agent: 'build' }, ['start']],
+      [{ agent: 'build' }, ['start', 'one']],
+    ])
+  })
+
+  it('stops at the first failure, names its plugin, and leaves the value of the caller as it was', async () => {
+    const value = { list: [1] }
+    const changes = registeredHook('test.first', async (_context, given) => {
+      const copy = given as { list: number[] }
+      copy.list.push(2)
+      return copy
+    })
+    const fails = registeredHook('test.second', async () => {
+      throw new Error('no more')
+    })
+    const last = registeredHook('test.third', async () => expect.fail('must not be called'))
+    const view = createFakeView({ hooks: { 'tool.before': [changes, fails, last] } })
+    await expect(runHooks(view, 'tool.before', {}, value, { signal: never, accept: anything as () => typeof value })).rejects.toMatchObject({
+      code: 'plugin.failed',
+      message: 'Plugin test.second: Its hook "tool.before" failed: no more',
+    })
+    expect(value).toEqual({ list: [1] })
+  })
+
+  it('charges the last plugin when the answer of the chain is not usable', async () => {
+    const first = registeredHook('test.first', async () => ({ a: 1 }))
+    const last = registeredHook('test.last', async () => ({ a: 'text' }))
+    const view = createFakeView({ hooks: { 'chat.headers': [first, last] } })
+    const accept = z.record(z.string(), z.number())
+    await expect(runHooks(view, 'chat.headers', {}, {}, { signal: never, accept })).rejects.toMatchObject({ details: { pluginId: 'test.last' } })
+    expect(first.blamed).toEqual([])
+    expect(last.blamed).toEqual([expect.stringMatching(/^The answer of the hook "chat.headers" is not usable: a: /)])
+  })
+
+  it('ends at once when its signal aborts, although the hook hangs', async () => {
+    const controller = new AbortController()
+    const called = gate()
+    const hangs = registeredHook('test.hangs', () => {
+      called.open()
+      return new Promise(() => undefined)
+    })
+    const running = runHooks(createFakeView({ hooks: { 'shell.env': [hangs] } }), 'shell.env', {}, {}, { signal: controller.signal, accept: HookedVariables })
+    await called.promise
+    controller.abort()
+    await expect(running).rejects.toThrow(/abort/i)
+    expect(hangs.blamed).toEqual([])
+  })
+
+  it('lets hooks see JSON and nothing else', async () => {
+    let seen: unknown
+    const looks = registeredHook('test.looks', async (_context, value) => {
+      seen = value
+      return value
+    })
+    await runHooks(createFakeView({ hooks: { 'tool.after': [looks] } }), 'tool.after', {}, { at: new Date(0), gone: undefined }, { signal: never, accept: anything as never })
+    expect(seen).toStrictEqual({ at: '1970-01-01T00:00:00.000Z' })
+  })
+})
+
+describe('answers of hooks', () => {
+  it('take an empty list for an empty object', () => {
+    expect(HookedOptions.parse([])).toEqual({})
+    expect(HookedVariables.parse([])).toEqual({})
+    expect(HookedResult.parse({ title: 't', output: 'o', metadata: [] })).toEqual({ title: 't', output: 'o', metadata: {} })
+    expect(HookedOptions.safeParse([1]).success).toBe(false)
+  })
+
+  it('refuse headers that break or frame a request', () => {
+    expect(HookedHeaders.parse({ 'X-Trace': 'a b' })).toEqual({ 'X-Trace': 'a b' })
+    for (const headers of [{ 'a b': 'c' }, { a: 'b\r\nc: d' }, { Host: 'elsewhere' }, { 'content-length': '1' }, { a: 1 }])
+      expect(HookedHeaders.safeParse(headers).success).toBe(false)
+  })
+
+  it('refuse variables that run something before the command, or belong to the server', () => {
+    expect(HookedVariables.parse({ NODE_ENV: 'test', PATH: '/opt/bin:/usr/bin' })).toEqual({ NODE_ENV: 'test', PATH: '/opt/bin:/usr/bin' })
+    for (const name of ['LD_PRELOAD', 'BASH_ENV', 'ENV', 'SVC_TOKEN', 'svc_token', 'IFS', 'A=B', '1A', ''])
+      expect([name, HookedVariables.safeParse({ [name]: '/x' }).success]).toEqual([name, false])
+    for (const variables of [{ PATH: '' }, { PATH: '/bin:' }, { PATH: 'bin' }, { A: 'x\0y' }, { A: 1 }])
+      expect(HookedVariables.safeParse(variables).success).toBe(false)
+  })
+})
+
+describe('definitions of tools', () => {
+  const tool = registeredTool('test.files', readTool)
+
+  it('are the registered ones without hooks', async () => {
+    expect(await defineTools(createFakeView(), [tool], never)).toEqual([tool.definition])
+  })
+
+  it('are what hooks make of them', async () => {
+    const louder = registeredHook('test.loud', async (context, value) => ({ ...(value as object), description: `${String(context['toolId'])}!` }))
+    const [definition] = await defineTools(createFakeView({ hooks: { 'tool.definition': [louder] } }), [tool], never)
+    expect(definition).toEqual({ ...tool.definition, description: 'read!', parameters: tool.definition.parameters })
+  })
+
+  it('refuse the whole list when a hook gives a tool another id', async () => {
+    const renames = registeredHook('test.renames', async (_context, value) => ({ ...(value as object), id: 'bash' }))
+    await expect(defineTools(createFakeView({ hooks: { 'tool.definition': [renames] } }), [tool], never)).rejects.toMatchObject({
+      code: 'request.invalid',
+      details: { toolId: 'read' },
+    })
+    expect(renames.blamed).toHaveLength(1)
+  })
+})

@@ -1,0 +1,129 @@
+import type { AnyMachineSnapshot } from 'xstate'
+import { describe, expect, it } from 'vitest'
+import type { Assessment } from '../../src/machines/assessment.js'
+import { generationMachine } from '../../src/machines/generation.machine.js'
+import { packageMachine } from '../../src/machines/package.machine.js'
+import { PACKAGE_STATES } from '../../src/protocol/plugin.js'
+import { explore, missing } from './paths.js'
+
+const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
+const error = (actorId: string) => ({ type: `xstate.error.actor.${actorId}`, error: new Error('broken'), actorId })
+const after = (delay: string, node: string) => ({ type: `xstate.after.${delay}.${node}` })
+
+const found = (verdict: Assessment['verdict'], revision: string, more: Partial<Assessment> = {}): Assessment => ({
+  verdict,
+  revision,
+  signature: `${revision} options`,
+  diagnostics: [],
+  approved: verdict === 'trusted' ? [revision] : [],
+  retained: undefined,
+  ...more,
+})
+
+const ASSESSMENTS: readonly Assessment[] = [
+  found('trusted', 'a'),
+  found('trusted', 'a', { signature: 'a other options' }),
+  found('trusted', 'b', { approved: ['a', 'b'] }),
+  found('untrusted', 'b', { approved: ['a'], retained: 'a' }),
+  found('untrusted', 'c'),
+  found('disabled', 'a'),
+  found('disabled', 'b'),
+  found('invalid', ''),
+  found('ungranted', 'c'),
+]
+
+const numbers = [1, 2]
+const [GOOD] = ASSESSMENTS
+
+/** Serves, ends by itself, and is refused on every attempt to bring it back. */
+const COLLAPSE = [
+  { type: 'generation.published', number: 1, revision: 'a' },
+  { type: 'generation.unavailable', number: 1, reason: 'it ended' },
+  ...[2, 3, 4].flatMap((number) => [
+    after('restartDelay', 'package.degraded'),
+    done(`generation:${number}`, { number, reason: 'no answer' }),
+  ]),
+]
+
+const explorePackage = (strict: boolean, assessments: readonly Assessment[]) =>
+  explore(
+    packageMachine,
+    { key: 'dev.example.one', strict },
+    [
+      ...assessments.map((assessment) => ({ type: 'assessed', assessment })),
+      { type: 'wanted' },
+      { type: 'unwanted' },
+      { type: 'removed' },
+      { type: 'stop.requested' },
+      { type: 'restore.requested' },
+      done('keepCopy'),
+      error('keepCopy'),
+      after('restartDelay', 'package.degraded'),
+      after('restartWindow', 'package.active'),
+      after('restartWindow', 'package.update-available'),
+      ...numbers.flatMap((number) => [
+        { type: 'generation.published', number, revision: 'a' },
+        { type: 'generation.unavailable', number, reason: 'it ended' },
+        { type: 'hook.failed', number, reason: 'tool.before failed' },
+        { type: 'hook.succeeded', number },
+        done(`generation:${number}`, { number, end: 'refused', reason: 'no answer' }),
+        error(`generation:${number}`),
+      ]),
+    ],
+    {
+      key: keyOf,
+      maxStates: 1500,
+      seeds: [[{ type: 'wanted' }, { type: 'assessed', assessment: GOOD }, done('keepCopy'), ...COLLAPSE] as never],
+    },
+  )
+
+/** Generations are numbered upwards for ever; what matters is how they stand to each other. */
+function keyOf({ context }: AnyMachineSnapshot): unknown {
+  const { assessment, wanted, serving, candidate, lastNumber, strikes, reason, refused } = context
+  return [
+    assessment?.verdict,
+    assessment?.signature,
+    wanted,
+    serving?.signature,
+    candidate?.revision,
+    Math.min(lastNumber, 3),
+    Math.min(strikes, 1),
+    reason !== undefined,
+    refused !== undefined,
+  ]
+}
+
+describe('every transition is covered by generated paths', () => {
+  it('of the generation machine', () => {
+    const explored = explore(generationMachine, { key: 'dev.example.one', number: 1, revision: 'a' }, [
+      { type: 'superseded' },
+      { type: 'revoked' },
+      { type: 'instance.failed', reason: 'it exited' } as never,
+      ...['start', 'publish', 'drain', 'retire', 'kill'].flatMap((id) => [done(id), error(id)]),
+      error('watch'),
+      after('drainLimit', 'generation.draining'),
+      after('shutdownGrace', 'generation.retiring'),
+      after('killLimit', 'generation.killing'),
+    ])
+    expect(missing(explored)).toEqual([])
+    const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)
+    expect(new Set(ends)).toEqual(new Set(['refused', 'failed', 'retired']))
+  })
+
+  it('of the package machine, in all eleven states', () => {
+    const explorations = [explorePackage(true, ASSESSMENTS), explorePackage(false, ASSESSMENTS.slice(0, 1))]
+    const taken = new Set(explorations.flatMap((explored) => [...explored.taken]))
+    const [first] = explorations
+    expect([...(first?.all ?? [])].filter((name) => !taken.has(name))).toEqual([])
+    const visited = new Set(explorations.flatMap(({ snapshots }) => snapshots.map(({ value }) => value)))
+    expect(PACKAGE_STATES.filter((state) => state !== 'trusted' && !visited.has(state))).toEqual([])
+
+    for (const { context, value } of explorations.flatMap(({ snapshots }) => snapshots)) {
+      const { serving, candidate, assessment } = context
+      if (value === 'active') expect(serving).toBeDefined()
+      if (value === 'enabled' || value === 'loading') expect(assessment.verdict).toBe('trusted')
+      if (['disabled', 'permission-required', 'failed', 'leaving', 'gone'].includes(value))
+        expect([serving, candidate]).toEqual([undefined, undefined])
+    }
+  })
+})

@@ -47,7 +47,7 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js and its chunks the library of plugin authors and the sandbox program, then removes what an earlier build left. */
+/** Builds dist/main.js and its chunks, the library of plugin authors and the sandbox program, then removes what an earlier build left. */
 export async function buildProgram() {
   const sandbox = buildLuaSandbox()
   const { metafile } = await build({

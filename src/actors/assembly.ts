@@ -66,6 +66,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     version,
     inspect,
     serverUrl: serverUrl ?? (() => undefined),
+    onUpdated: (info, directory) => journal.publish('package.updated', { info, ...(directory !== undefined && { directory }) }),
     brokers: {
       config: async ({ workspace }) => publicRecord(await configs.load(workspace ?? effects.paths.config)),
       publish: createEventCommit({ journal, store, effects }),

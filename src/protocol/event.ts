@@ -4,6 +4,7 @@ import { ApiError } from './errors.js'
 import { PermissionRequest, QuestionRequest } from './interaction.js'
 import { LIMITS } from './limits.js'
 import { MessageInfo, Part, PromptRequest, SessionQueueInfo } from './message.js'
+import { PackageLifecycleInfo } from './plugin.js'
 import { defineRoute } from './route.js'
 import {
   CatalogActivity,
@@ -82,13 +83,20 @@ export const EVENT_DATA = {
   'question.rejected': z.looseObject({ requestID: z.string(), info: QuestionRequest.nullable().optional(), reason: z.string().optional() }),
   'todo.updated': z.looseObject({ ...session, todos: z.array(Todo) }),
   'config.updated': z.looseObject({ directory: z.string().optional() }),
+  /** A plugin package is in another state; `directory` is absent for packages of every workspace. */
+  'package.updated': z.looseObject({ directory: z.string().optional(), info: PackageLifecycleInfo }),
 } as const
 
 export type EventType = keyof typeof EVENT_DATA
 export type EventData<T extends EventType> = z.infer<(typeof EVENT_DATA)[T]>
 
 /** Events that may be published without a commit; every other event is stored with the change it describes. */
-export const TRANSIENT_EVENTS: ReadonlySet<EventType> = new Set(['message.part.delta', 'message.part.updated', 'session.catalog.activity'])
+export const TRANSIENT_EVENTS: ReadonlySet<EventType> = new Set([
+  'message.part.delta',
+  'message.part.updated',
+  'session.catalog.activity',
+  'package.updated',
+])
 
 const envelope = {
   id: z.string(),

@@ -141,6 +141,8 @@ export const LIMITS = {
     publishedPerSecond: 100,
     /** How long a list of agents, commands, skills, sections or settings waits for one plugin. */
     serviceWait: 8 * SECOND,
+    /** How long a model waits for its provider to tell its limits, the first time; many providers never do. */
+    metadataWait: 1 * SECOND,
     /** Age at which the answer of a service is asked for anew, while it still serves. */
     serviceAge: 5 * SECOND,
     /** System context of one plugin. */

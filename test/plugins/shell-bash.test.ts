@@ -59,6 +59,21 @@ describe('bash', () => {
     })
   })
 
+  it('adds the variables of plugins, and runs nothing when they cannot be had', async () => {
+    const asked: unknown[] = []
+    const workspace = createShellWorkspace({}, async ({ cwd, sessionId, callId }) => {
+      asked.push({ cwd, sessionId, callId })
+      return { PATH: '/plugin/bin', NODE_ENV: 'test' }
+    })
+    workspace.effects.processes.script(() => ({}))
+    await workspace.run({ command: 'true' })
+    expect(workspace.effects.processes.calls.at(-1)?.env).toMatchObject({ PATH: '/plugin/bin', NODE_ENV: 'test', TERM: 'xterm-256color' })
+    expect(asked).toEqual([{ cwd: workspace.directory, sessionId: 'ses_1', callId: 'call_1' }])
+    const failing = createShellWorkspace({}, () => Promise.reject(new Error('the hook failed')))
+    await expect(failing.run({ command: 'true' })).rejects.toThrow('the hook failed')
+    expect(failing.effects.processes.calls.filter(({ args }) => args.includes('true'))).toEqual([])
+  })
+
   it('says when there is no output, and when some of it was dropped', async () => {
     expect((await setup().run({ command: 'true' })).output).toBe('(no output)')
     const full = await setup({ stdout: 'x', captureTruncated: true }).run({ command: 'yes' })

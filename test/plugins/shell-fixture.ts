@@ -29,7 +29,10 @@ export interface ShellWorkspace {
   accepts(input: unknown): boolean
 }
 
-export function createShellWorkspace(overrides: Parameters<typeof createFakeEffects>[0] = {}): ShellWorkspace {
+export function createShellWorkspace(
+  overrides: Parameters<typeof createFakeEffects>[0] = {},
+  shellEnvironment: NativeHost['shellEnvironment'] = async () => ({}),
+): ShellWorkspace {
   const effects = createFakeEffects(overrides)
   const { paths } = effects
   const host: NativeHost = {
@@ -39,7 +42,7 @@ export function createShellWorkspace(overrides: Parameters<typeof createFakeEffe
     todos: { replace: () => undefined },
     instructions: { nested: async () => [] },
     protectedFiles: createProtectedFiles({ configDirectory: paths.config, stateDirectory: paths.state, home: paths.home, env: {} }),
-    shellEnvironment: async () => ({}),
+    shellEnvironment,
     config: async () => ({}),
   }
   const allowVariables = (variables: Readonly<Record<string, string>>) =>

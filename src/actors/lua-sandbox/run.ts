@@ -5,6 +5,7 @@ import {
   LUA_TNUMBER,
   LUA_TSTRING,
   lua_atnativeerror,
+  lua_concat,
   lua_pcall,
   lua_pushcfunction,
   lua_pushstring,
@@ -15,6 +16,7 @@ import {
   lua_type,
   type LuaState,
 } from 'fengari/src/lua.js'
+import { luaL_where } from 'fengari/src/lauxlib.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Budget, Excess, Phase } from './budget.js'
 import { bytesOf, shownText } from './text.js'
@@ -45,7 +47,9 @@ export function createRun(L: LuaState, budget: Budget): Run {
     const error = lua_touserdata(L, -1)
     if (error === budget.tripped?.error) throw error
     if (error instanceof RangeError) endOnExhaustion(error, budget)
+    luaL_where(L, 1) // empty when it was not thrown in a line of the script but by a function the script called
     lua_pushstring(L, bytesOf(error instanceof Error ? error.message : String(error)))
+    lua_concat(L, 2)
     return 1
   })
 

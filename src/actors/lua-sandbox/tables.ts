@@ -1,6 +1,7 @@
 /** Reading and filling tables by name, without metamethods. Indices of tables are absolute. */
 import {
   LUA_TFUNCTION,
+  LUA_TNIL,
   LUA_TSTRING,
   LUA_TTABLE,
   lua_gettop,
@@ -59,13 +60,14 @@ export function withTable(L: LuaState, table: number, name: string, visit: (inde
   lua_pop(L, lua_gettop(L) - top)
 }
 
-/** Runs `visit` with the index of every element of the sequence `table`, whatever its type. */
+/** Runs `visit` with the index of every element of the sequence `table`, up to its first hole. */
 export function eachElement(L: LuaState, table: number, visit: (index: number, position: number, type: number) => void): void {
   const length = lua_rawlen(L, table)
   for (let position = 1; position <= length; position++) {
     const top = lua_gettop(L)
     const type = lua_rawgeti(L, table, position)
-    visit(top + 1, position, type)
+    if (type !== LUA_TNIL) visit(top + 1, position, type)
     lua_pop(L, lua_gettop(L) - top)
+    if (type === LUA_TNIL) return
   }
 }

@@ -92,12 +92,12 @@ const bytes = z.preprocess(
 )
 const PARAMS = {
   'host.config.get': z.looseObject({ key: z.string() }),
-  'host.config.set': z.looseObject({ key: z.string(), value: z.unknown() }),
+  'host.config.set': z.looseObject({ key: z.string(), value: z.unknown().optional() }),
   'host.workspace.read': path,
   'host.workspace.list': path,
   'host.workspace.write': path.extend({ contents: bytes }),
-  'host.event.publish': z.looseObject({ namespace: z.string(), name: z.string(), payload: z.unknown() }),
-  call: z.looseObject({ operation: z.string(), input: z.unknown() }),
+  'host.event.publish': z.looseObject({ namespace: z.string(), name: z.string(), payload: z.unknown().optional() }),
+  call: z.looseObject({ operation: z.string(), input: z.unknown().optional() }),
   cancel: z.looseObject({ opaqueId: z.string() }),
 }
 

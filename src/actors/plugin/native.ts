@@ -3,7 +3,7 @@
  * this and nothing else (architecture §7).
  */
 import type * as z from 'zod'
-import type { FilePart } from '../../protocol/message.js'
+import type { FilePart, UserModel } from '../../protocol/message.js'
 import type { Todo } from '../../protocol/session.js'
 import type { Effects } from '../effects.js'
 import type { ProviderAdapter } from '../provider/adapter.js'
@@ -83,14 +83,13 @@ export interface ProviderContribution {
   readonly endpoints?: Readonly<Record<string, string>>
   /** A provider that exists without being configured; its id is also in `npm`. */
   readonly builtin?: BuiltinProvider
-  /** What the provider says of a model that `builtin` lists without limits; asked once, rejects or undefined when it says nothing. */
-  describe?(modelId: string): Promise<ModelDescription | undefined>
+  /**
+   * What the provider says of a model that `builtin` lists without limits: `{ limit: { context, output, input? } | null, … }`
+   * (plugin-protocol §7.2). Asked once; rejects or never settles when it says nothing.
+   */
+  metadata?(model: UserModel): Promise<unknown>
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
-}
-
-export interface ModelDescription {
-  readonly limit?: { readonly context: number; readonly output: number; readonly input?: number }
 }
 
 /** A keyless provider a plugin brings with it; models are offered in this order, the first is its default. */

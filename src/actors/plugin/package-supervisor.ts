@@ -29,6 +29,8 @@ export interface PackageSupervisor {
 export function supervisePackages(deps: {
   effects: Pick<Effects, 'clock' | 'log'>
   logic: PackageLogic
+  /** The actor of a key is in another state. */
+  onState(key: string): void
   inspect?: ((event: InspectionEvent) => void) | undefined
 }): PackageSupervisor {
   const { effects, logic } = deps
@@ -52,7 +54,13 @@ export function supervisePackages(deps: {
   function start(key: string, strict: boolean): ActorRefFrom<PackageLogic> {
     const ref = createActor(logic, { id: `package:${key}`, input: { key, strict }, clock, ...inspection })
     actors.set(key, ref)
+    let last: unknown
     ref.subscribe({
+      next({ value }) {
+        if (value === last) return
+        last = value
+        deps.onState(key)
+      },
       complete: () => gone(key, ref),
       error: (error) => {
         effects.log.error('a package actor crashed', { package: key, cause: String(error) })

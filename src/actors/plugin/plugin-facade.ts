@@ -1,10 +1,10 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8). */
 import { SvcError } from '../../protocol/errors.js'
-import type { PackageDiagnostic, PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin.js'
+import { type PackageDiagnostic, type PackageLifecycleInfo, PackageState, type PluginManifest } from '../../protocol/plugin.js'
 import type { Plugins } from '../facades.js'
 import type { DirectoryPlugins } from './directory-plugins.js'
 import { lifecycleInfo } from './lifecycle.js'
-import type { PackageSupervisor } from './package-supervisor.js'
+import type { PackageSnapshot, PackageSupervisor } from './package-supervisor.js'
 import { manifestOf } from './plugin-list.js'
 import type { PluginRecord, PluginRecords } from './plugin-records.js'
 import type { Registry } from './registry.js'
@@ -54,18 +54,18 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
     },
     async lifecycle(directory) {
       await workspaces.refresh(directory)
-      const infos = [...directories.keys(directory)].flatMap((key) => packageInfo(key, records.get(key)) ?? [])
+      const infos = [...directories.keys(directory)].flatMap((key) => packageInfo(records.get(key), supervisor.snapshot(key)) ?? [])
       return infos.filter((info) => !isTemplate(info, infos)).toSorted((a, b) => compare(a.packageId, b.packageId))
     },
   }
+}
 
-  function packageInfo(key: string, record: PluginRecord | undefined): PackageLifecycleInfo | undefined {
-    const snapshot = supervisor.snapshot(key)
-    if (record === undefined || snapshot === undefined || record.origin.kind !== 'package') return undefined
-    const { found, entry, place } = record.origin.sighting
-    const info = lifecycleInfo({ found, entry, place, droppedFrames: record.droppedFrames }, snapshot)
-    return { ...info, diagnostics: [...info.diagnostics, ...problemsOf(record)] }
-  }
+/** The lifecycle record of a package; undefined for other plugins and for packages that are leaving. */
+export function packageInfo(record: PluginRecord | undefined, snapshot: PackageSnapshot | undefined): PackageLifecycleInfo | undefined {
+  if (record?.origin.kind !== 'package' || snapshot === undefined || !PackageState.safeParse(snapshot.value).success) return undefined
+  const { found, entry, place } = record.origin.sighting
+  const info = lifecycleInfo({ found, entry, place, droppedFrames: record.droppedFrames }, snapshot)
+  return { ...info, diagnostics: [...info.diagnostics, ...problemsOf(record)] }
 }
 
 /** A session package that runs for some session needs no line of its own. */

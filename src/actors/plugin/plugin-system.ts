@@ -10,7 +10,7 @@ import type { Assessment } from '../../machines/assessment.js'
 import { intersectCapabilities } from '../../machines/capability.js'
 import { packageMachine } from '../../machines/package.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { HOST_CAPABILITIES } from '../../protocol/plugin.js'
+import { HOST_CAPABILITIES, type PackageLifecycleInfo } from '../../protocol/plugin.js'
 import type { Effects } from '../effects.js'
 import type { Plugins } from '../facades.js'
 import type { Snapshots } from '../resource/snapshots.js'
@@ -27,7 +27,7 @@ import { createPackageReader } from './package-reader.js'
 import { createPackageStore } from './package-store.js'
 import { planPackage } from './package-plan.js'
 import { supervisePackages } from './package-supervisor.js'
-import { createPluginFacade } from './plugin-facade.js'
+import { createPluginFacade, packageInfo } from './plugin-facade.js'
 import { createPluginRecords, noteProblem } from './plugin-records.js'
 import { createInstanceIds, type ProcessSpec } from './process-spec.js'
 import { startProcess } from './process-instance.js'
@@ -51,6 +51,8 @@ export interface PluginSystemDeps {
   readonly brokers: Omit<BrokerHost, 'publish'> & { readonly publish: PublishEvent }
   readonly version: string
   serverUrl(): string | undefined
+  /** A package is in another state. */
+  onUpdated(info: PackageLifecycleInfo, directory: string | undefined): void
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
 }
 
@@ -142,6 +144,11 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const supervisor = supervisePackages({
     effects,
     inspect: deps.inspect,
+    onState(key) {
+      const record = records.get(key)
+      const info = packageInfo(record, supervisor.snapshot(key))
+      if (info !== undefined && record?.origin.kind === 'package') deps.onUpdated(info, record.origin.sighting.place.workspaceId)
+    },
     logic: packageMachine.provide({
       actors: {
         generation,

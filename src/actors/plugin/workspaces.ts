@@ -84,7 +84,7 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
   /** Directories appear and disappear: whatever is not watched is tried again at the next look. */
   async function watch(workspace: Tracked): Promise<void> {
     for (const end of workspace.unwatch) end()
-    const roots = [join(paths.config, 'plugins'), join(workspace.directory, '.svc/plugins')]
+    const roots = [paths.config, join(workspace.directory, '.svc/plugins')]
     const watches = await Promise.all(
       roots.map(async (root) => ({
         root,
@@ -116,7 +116,7 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
         do {
           if (workspace.seen === undefined || workspace.unwatched.length > 0) await watch(workspace)
           workspace.isDirty = false
-          const snapshot = await snapshots.get(workspace.directory)
+          const snapshot = await snapshots.get(workspace.directory, { fresh: true })
           workspace.seen = snapshot
           workspace.perSession = (await look(workspace, snapshot)).perSession
         } while (workspace.isDirty && !stopped)

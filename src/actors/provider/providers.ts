@@ -14,9 +14,9 @@ import type { Configs, Providers } from '../facades.js'
 import type { ProviderContribution } from '../plugin/native.js'
 import type { ProviderAdapter } from './adapter.js'
 import { type Catalog, type CatalogProvider, defaultModelOf, isOffered, readCatalog, withDiscovered } from './catalog.js'
-import { createDescriptions } from './describe.js'
 import { createDiscovery } from './discover.js'
 import { fitAdapter } from './fit.js'
+import { createModelLimits } from './model-limits.js'
 import { type CatalogModel, makeModel } from './models.js'
 import { publicRecord } from './secrets.js'
 
@@ -37,7 +37,7 @@ type Models = ReadonlyMap<string, CatalogModel>
 
 export function createProviders({ effects, configs, contributions }: ProvidersDeps): Providers {
   const discovery = createDiscovery(effects)
-  const describe = createDescriptions(effects)
+  const withLimits = createModelLimits(effects)
   const catalogOf = createCatalogCache()
   const adapterOf = createAdapterCache((provider) => keyOf(provider, effects.env))
   const load = async (directory: string): Promise<Catalog> => {
@@ -54,12 +54,12 @@ export function createProviders({ effects, configs, contributions }: ProvidersDe
     return discovery.models({ providerId, baseURL, headers, key: keyOf(provider, effects.env) })
   }
   const modelsOf = async (provider: CatalogProvider): Promise<Models> =>
-    describe(provider, withDiscovered(provider, (await discovered(provider)) ?? []))
+    withLimits(provider, withDiscovered(provider, (await discovered(provider)) ?? []))
 
   /** A named model; while an endpoint has never told its models, any name is taken at its word. */
   const findModel = async (provider: CatalogProvider, id: string): Promise<CatalogModel | undefined> => {
     const explicit = provider.models.get(id)
-    if (explicit !== undefined) return (await describe(provider, new Map([[id, explicit]]))).get(id)
+    if (explicit !== undefined) return (await withLimits(provider, new Map([[id, explicit]]))).get(id)
     if (!provider.discoverModels) return undefined
     const ids = await discovered(provider)
     return ids === undefined ? makeModel(provider, id, {}) : withDiscovered(provider, ids).get(id)

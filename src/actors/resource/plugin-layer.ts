@@ -7,7 +7,7 @@
  */
 import { ConfigDocument } from '../../protocol/config.js'
 import type { Effects } from '../effects.js'
-import type { Answers } from '../plugin/service-answers.js'
+import type { Answers } from '../plugin/answers.js'
 import { readLayer } from './config-layer.js'
 import { type JsonRecord, mergeDocuments, omit } from './config-merge.js'
 import { narrowWorkspace } from './config-trust.js'

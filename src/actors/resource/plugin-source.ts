@@ -10,7 +10,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { PluginAgent, PluginCommand } from '../../protocol/plugin-services.js'
 import type { Skill } from '../../protocol/resource.js'
 import type { Effects } from '../effects.js'
-import { type Answers, createServiceAnswers } from '../plugin/service-answers.js'
+import { type Answers, createServiceAnswers } from '../plugin/answers.js'
 import type { WorkspacePlugins } from '../plugin/view.js'
 import { isReservedKey } from './config-merge.js'
 

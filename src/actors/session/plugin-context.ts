@@ -1,7 +1,7 @@
 /** Sections plugins add to the system context of a session (sessions-events §12.1; plugin-protocol §4.7). */
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
-import { type Answers, createServiceAnswers } from '../plugin/service-answers.js'
+import { type Answers, createServiceAnswers } from '../plugin/answers.js'
 import type { RegistryView } from '../plugin/view.js'
 import { wellFormed } from '../well-formed.js'
 

@@ -43,10 +43,12 @@ describe('a chain of hooks', () => {
     })
     const last = registeredHook('test.third', async () => expect.fail('must not be called'))
     const view = createFakeView({ hooks: { 'tool.before': [changes, fails, last] } })
-    await expect(runHooks(view, 'tool.before', {}, value, { signal: never, accept: anything as () => typeof value })).rejects.toMatchObject({
-      code: 'plugin.failed',
-      message: 'Plugin test.second: Its hook "tool.before" failed: no more',
-    })
+    await expect(runHooks(view, 'tool.before', {}, value, { signal: never, accept: anything as () => typeof value })).rejects.toMatchObject(
+      {
+        code: 'plugin.failed',
+        message: 'Plugin test.second: Its hook "tool.before" failed: no more',
+      },
+    )
     expect(value).toEqual({ list: [1] })
   })
 
@@ -55,7 +57,9 @@ describe('a chain of hooks', () => {
     const last = registeredHook('test.last', async () => ({ a: 'text' }))
     const view = createFakeView({ hooks: { 'chat.headers': [first, last] } })
     const accept = z.record(z.string(), z.number())
-    await expect(runHooks(view, 'chat.headers', {}, {}, { signal: never, accept })).rejects.toMatchObject({ details: { pluginId: 'test.last' } })
+    await expect(runHooks(view, 'chat.headers', {}, {}, { signal: never, accept })).rejects.toMatchObject({
+      details: { pluginId: 'test.last' },
+    })
     expect(first.blamed).toEqual([])
     expect(last.blamed).toEqual([expect.stringMatching(/^The answer of the hook "chat.headers" is not usable: a: /)])
   })
@@ -67,7 +71,13 @@ describe('a chain of hooks', () => {
       called.open()
       return new Promise(() => undefined)
     })
-    const running = runHooks(createFakeView({ hooks: { 'shell.env': [hangs] } }), 'shell.env', {}, {}, { signal: controller.signal, accept: HookedVariables })
+    const running = runHooks(
+      createFakeView({ hooks: { 'shell.env': [hangs] } }),
+      'shell.env',
+      {},
+      {},
+      { signal: controller.signal, accept: HookedVariables },
+    )
     await called.promise
     controller.abort()
     await expect(running).rejects.toThrow(/abort/i)
@@ -80,7 +90,13 @@ describe('a chain of hooks', () => {
       seen = value
       return value
     })
-    await runHooks(createFakeView({ hooks: { 'tool.after': [looks] } }), 'tool.after', {}, { at: new Date(0), gone: undefined }, { signal: never, accept: anything as never })
+    await runHooks(
+      createFakeView({ hooks: { 'tool.after': [looks] } }),
+      'tool.after',
+      {},
+      { at: new Date(0), gone: undefined },
+      { signal: never, accept: anything as never },
+    )
     expect(seen).toStrictEqual({ at: '1970-01-01T00:00:00.000Z' })
   })
 })
@@ -116,7 +132,10 @@ describe('definitions of tools', () => {
   })
 
   it('are what hooks make of them', async () => {
-    const louder = registeredHook('test.loud', async (context, value) => ({ ...(value as object), description: `${String(context['toolId'])}!` }))
+    const louder = registeredHook('test.loud', async (context, value) => ({
+      ...(value as object),
+      description: `${String(context['toolId'])}!`,
+    }))
     const [definition] = await defineTools(createFakeView({ hooks: { 'tool.definition': [louder] } }), [tool], never)
     expect(definition).toEqual({ ...tool.definition, description: 'read!', parameters: tool.definition.parameters })
   })

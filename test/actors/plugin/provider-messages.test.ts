@@ -68,7 +68,9 @@ it('gives back the very messages when nothing changed, whatever the order of the
 })
 
 it('keeps what a changed message has no room for when only its text changed', () => {
-  const answered = toProviderMessages(CONVERSATION).map((message) => (message.content === 'one\n\ntwo' ? { ...message, content: 'three' } : message))
+  const answered = toProviderMessages(CONVERSATION).map((message) =>
+    message.content === 'one\n\ntwo' ? { ...message, content: 'three' } : message,
+  )
   expect(fromProviderMessages(answered, CONVERSATION)[2]).toEqual({
     role: 'assistant',
     content: [

@@ -19,11 +19,16 @@ function withPlugins(...plugins: readonly Answers[]) {
     plugins.map((answers, index) => registered(`test.plugin${index}`, of(answers, index)))
   const view = createFakeView({
     agents: all(
-      ({ agents = [], defaultAgent = null }, index): AgentService => ({ ...place(index), call: async () => ({ agents: [...agents], defaultAgent }) }),
+      ({ agents = [], defaultAgent = null }, index): AgentService => ({
+        ...place(index),
+        call: async () => ({ agents: [...agents], defaultAgent }),
+      }),
     ),
     commands: all(({ commands = [] }, index): CommandService => ({ ...place(index), call: async () => commands })),
     skills: all(({ skills = [] }, index): SkillService => ({ ...place(index), call: async () => skills })),
-    config: all(({ settings = {} }, index): ConfigService => ({ ...place(index), call: async () => ({ values: settings, provenance: {} }) })),
+    config: all(
+      ({ settings = {} }, index): ConfigService => ({ ...place(index), call: async () => ({ values: settings, provenance: {} }) }),
+    ),
   })
   return createWorkspace({ plugins: createFakePlugins(() => view) })
 }
@@ -85,8 +90,17 @@ describe('agents of plugins', () => {
 describe('commands and skills of plugins', () => {
   it('are taken by the first who has the name, below what is configured', async () => {
     const { resources, write, work } = withPlugins(
-      { commands: [{ name: 'init', description: 'first', template: 'go' }, { name: '' }], skills: [{ id: 'shared', name: 'Shared', path: '/p' }] },
-      { commands: [{ name: 'init', description: 'second' }, { name: 'more', template: 'more' }], skills: [{ id: 'other', name: '' }] },
+      {
+        commands: [{ name: 'init', description: 'first', template: 'go' }, { name: '' }],
+        skills: [{ id: 'shared', name: 'Shared', path: '/p' }],
+      },
+      {
+        commands: [
+          { name: 'init', description: 'second' },
+          { name: 'more', template: 'more' },
+        ],
+        skills: [{ id: 'other', name: '' }],
+      },
     )
     write('config/config.json', { command: { init: { description: 'configured' } } })
     write('config/skills/shared/SKILL.md', 'own')

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import type { ModelDescription, ProviderContribution } from '../../../src/actors/plugin/native.js'
+import type { ProviderContribution } from '../../../src/actors/plugin/native.js'
 import { createProviders } from '../../../src/actors/provider/providers.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 const UNKNOWN = { context: 0, output: 0 }
 
-function setup(describe: (modelId: string) => Promise<ModelDescription | undefined>) {
+function setup(metadata: (modelId: string) => Promise<unknown>) {
   const asked: string[] = []
   const contribution: ProviderContribution = {
     npm: ['brought'],
@@ -18,9 +18,9 @@ function setup(describe: (modelId: string) => Promise<ModelDescription | undefin
         { id: 'two', name: 'two', limit: { context: 5, output: 1 }, reasoning: false },
       ],
     },
-    describe(modelId) {
+    metadata({ modelId }) {
       asked.push(modelId)
-      return describe(modelId)
+      return metadata(modelId)
     },
     create: () => ({ generate: () => Promise.resolve() }),
   }
@@ -42,12 +42,13 @@ it('fills in the limits a provider did not list, asking once', async () => {
 })
 
 it('leaves a model as it is when the provider says nothing, fails or answers nonsense', async () => {
-  for (const describe of [
+  for (const metadata of [
+    async () => ({ limit: null }),
     async () => undefined,
     async () => ({ limit: { context: -1, output: 0.5 } }),
     () => Promise.reject(new Error('broken')),
   ]) {
-    const { limits } = setup(describe)
+    const { limits } = setup(metadata)
     expect((await limits())[0]).toEqual(UNKNOWN)
   }
 })
@@ -55,7 +56,7 @@ it('leaves a model as it is when the provider says nothing, fails or answers non
 it('waits for a provider that hangs once, and not for long', async () => {
   const { limits, effects } = setup(() => new Promise(() => undefined))
   const first = limits()
-  await effects.clock.advanceAsync(LIMITS.plugins.serviceWait)
+  await effects.clock.advanceAsync(LIMITS.plugins.metadataWait)
   expect((await first)[0]).toEqual(UNKNOWN)
   expect((await limits())[0]).toEqual(UNKNOWN)
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { CommandService } from '../../../src/actors/plugin/contributions.js'
-import { createServiceAnswers } from '../../../src/actors/plugin/service-answers.js'
+import { createServiceAnswers } from '../../../src/actors/plugin/answers.js'
 import type { PluginCommand } from '../../../src/protocol/plugin-services.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
@@ -15,7 +15,12 @@ function setup(...calls: readonly (() => Promise<readonly PluginCommand[]>)[]) {
   const viewOf = () => createFakeView({ commands: services.map((service, index) => registered(`test.plugin${index}`, service)) })
   const answers = createServiceAnswers(effects)
   const view = viewOf()
-  return { effects, viewOf, of: (directory = '/work', seen = view) => answers.of(seen, 'commands', directory), latest: () => answers.latest(view, 'commands', '/work') }
+  return {
+    effects,
+    viewOf,
+    of: (directory = '/work', seen = view) => answers.of(seen, 'commands', directory),
+    latest: () => answers.latest(view, 'commands', '/work'),
+  }
 }
 
 const command = (name: string): readonly PluginCommand[] => [{ name }]

@@ -1,0 +1,181 @@
+"""Searches the Markdown notes of a workspace: the files in notes/ that end in .md."""
+
+
+def search_notes(input, call):
+    words = input["query"].lower().split()
+    found = []
+    for name in host("host.workspace.list", {"path": "notes"}):
+        if not name.endswith(".md") or call.cancelled.is_set():
+            continue
+        text = bytes(host("host.workspace.read", {"path": f"notes/{name}"})).decode("utf-8", "replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            if all(word in line.lower() for word in words):
+                found.append(f"notes/{name}:{number}: {line.strip()}")
+    return {
+        "title": f"search notes for {input['query']}",
+        "output": "\n".join(found[:200]) or "No note has a line with all these words.",
+        "metadata": {"matches": len(found)},
+    }
+
+
+PLUGIN = {
+    "name": "Notes",
+    "version": "1.0.0",
+    "tools": [
+        {
+            "id": "search_notes",
+            "description": "Finds lines in the notes of the workspace that contain all the given words.",
+            "parameters": {
+                "type": "object",
+                "properties": {"query": {"type": "string", "description": "Words, separated by spaces"}},
+                "required": ["query"],
+            },
+            "execute": search_notes,
+        }
+    ],
+}
+
+
+# --- The protocol svc-plugin/2: one JSON object per line on standard input and output. Nothing to change below. ---
+
+import itertools
+import json
+import os
+import queue
+import sys
+import threading
+
+FRAME_BYTES = 1048576
+_out = os.fdopen(os.dup(1), "w", encoding="ascii", newline="\n")
+os.dup2(2, 1)  # whatever else is printed goes to standard error, where svc logs it
+_sending = threading.Lock()
+_ids = itertools.count(1)
+_asked = {}  # id of a request to the host -> queue that gets its answer
+_calls = {}  # id of a call of the host -> event that is set when it is cancelled
+_owner = None
+
+
+class Call:
+    """What a tool gets besides its input."""
+
+    def __init__(self, params, cancelled):
+        self.directory = params.get("directory")
+        self.session_id = params.get("sessionId")
+        self.cancelled = cancelled  # threading.Event
+
+
+def host(method, params, timeout=30):
+    """Asks the host, such as host("host.config.get", {"key": "theme"}); raises what it answers with an error."""
+    id, answer = next(_ids), queue.Queue(1)
+    _asked[id] = answer
+    try:
+        _send({"id": id, "method": method, "params": params, "owner": _owner})
+        reply = answer.get(timeout=timeout)
+    except queue.Empty:
+        raise TimeoutError(f"{method} was not answered within {timeout} s") from None
+    finally:
+        _asked.pop(id, None)
+    if reply.get("error") is not None:
+        raise RuntimeError(reply["error"])
+    return reply.get("result")
+
+
+def _send(frame):
+    line = json.dumps(frame, separators=(",", ":"), allow_nan=False) + "\n"
+    if len(line) > FRAME_BYTES:
+        raise ValueError(f"a frame may have at most {FRAME_BYTES} bytes")
+    with _sending:
+        _out.write(line)
+        _out.flush()
+
+
+def _initialize(params):
+    global _owner
+    if params["protocol"] != "svc-plugin/2":
+        raise ValueError(f"this plugin speaks svc-plugin/2, not {params['protocol']}")
+    _owner = params.get("owner") or {"pluginId": params["pluginId"], "instanceId": params["instanceId"]}
+    tools = [{key: value for key, value in tool.items() if key != "execute"} for tool in PLUGIN.get("tools", [])]
+    return {
+        "protocol": "svc-plugin/2",
+        "name": PLUGIN["name"],
+        "version": PLUGIN["version"],
+        "tools": tools,
+        "hooks": list(PLUGIN.get("hooks", {})),
+        "eventNamespaces": PLUGIN.get("events", {}).get("namespaces", []),
+    }
+
+
+def _perform(method, params, cancelled):
+    if method == "initialize":
+        return _initialize(params)
+    if method == "tool.invoke":
+        for tool in PLUGIN.get("tools", []):
+            if tool["id"] == params["tool"]:
+                answer = tool["execute"](params.get("input"), Call(params, cancelled))
+                return {"output": answer} if isinstance(answer, str) else answer
+        raise LookupError(f"unknown tool {params['tool']}")
+    if method == "hook.invoke":
+        hook = PLUGIN.get("hooks", {}).get(params["hook"])
+        return params["value"] if hook is None else hook(params["context"], params["value"])
+    raise LookupError(f"unknown method {method}")
+
+
+def _answer(id, method, params):
+    cancelled = _calls[id]
+    try:
+        try:
+            reply = {"id": id, "result": _perform(method, params, cancelled)}
+        finally:
+            _calls.pop(id, None)
+        _send(reply)
+    except Exception as error:
+        _send({"id": id, "error": str(error)[:10000] or type(error).__name__})
+
+
+def _handle(event):
+    handler = PLUGIN.get("events", {}).get("handler")
+    try:
+        if handler is not None:
+            handler(event)
+    except Exception as error:
+        print(f"the handler of {event.get('type')} failed: {error}", file=sys.stderr)
+
+
+def _events(waiting):
+    while True:
+        _handle(waiting.get())
+
+
+def run():
+    events = queue.Queue(256)
+    threading.Thread(target=_events, args=(events,), daemon=True).start()
+    for line in sys.stdin.buffer:
+        try:
+            frame = json.loads(line)
+            id, method, params = frame.get("id"), frame.get("method"), frame.get("params") or {}
+        except (ValueError, AttributeError):
+            continue
+        if method is None:
+            answer = _asked.pop(id, None)
+            if answer is not None:
+                answer.put(frame)
+        elif method == "$/cancel":
+            if params.get("id") in _calls:
+                _calls[params["id"]].set()
+        elif method == "shutdown":
+            if id is not None:
+                _send({"id": id, "result": {}})
+            return
+        elif method == "event":
+            try:
+                events.put_nowait(params)
+            except queue.Full:
+                print(f"the event {params.get('type')} was dropped: too many wait", file=sys.stderr)
+        elif id is not None:
+            _calls[id] = threading.Event()
+            threading.Thread(target=_answer, args=(id, method, params), daemon=True).start()
+
+
+if __name__ == "__main__":
+    run()
+    os._exit(0)

@@ -1,0 +1,4 @@
+import { createChangelog } from './changelog.js'
+import { runPlugin } from './svc-plugin.js'
+
+await runPlugin(createChangelog())

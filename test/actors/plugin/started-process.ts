@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { BrokerHost } from '../../../src/actors/plugin/brokers.js'
+import type { InstanceProblem, PluginInstance } from '../../../src/actors/plugin/instance.js'
+import type { ToolContext } from '../../../src/actors/plugin/native.js'
+import { startProcess } from '../../../src/actors/plugin/process-instance.js'
+import { createInstanceIds, pluginEnvironment, type ProcessSpec } from '../../../src/actors/plugin/process-spec.js'
+import { createNodeClock } from '../../../src/actors/node-effects.js'
+import { createNodeProcesses } from '../../../src/actors/node-processes.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+
+const FIXTURES = fileURLToPath(new URL('../../fixtures/plugins', import.meta.url))
+
+export const processes = createNodeProcesses('/usr/bin:/bin')
+export const effects = { ...createFakeEffects(), processes, clock: createNodeClock() }
+export const published: { type: string; properties: unknown }[] = []
+
+const host: BrokerHost = {
+  config: async () => ({ theme: 'dark', nested: { deep: [1] } }),
+  publish: async (type, properties) => void published.push({ type, properties }),
+  protectedFiles: { reason: (path) => (path.endsWith('/svc.json') ? 'svc configuration' : undefined) },
+}
+
+const nextInstanceId = createInstanceIds()
+
+export interface Started {
+  readonly instance: PluginInstance
+  readonly problems: readonly InstanceProblem[]
+  /** Runs a tool and answers its output. */
+  tool(id: string, input?: unknown, signal?: AbortSignal): Promise<string>
+  /** Retires it, kills what stays, and waits until nothing is left. */
+  stop(): Promise<void>
+}
+
+export function specOf(fixture: string, overrides: Partial<ProcessSpec> = {}): ProcessSpec {
+  return {
+    pluginId: 'dev.example.fixture',
+    place: { scope: 'workspace', workspace: effects.paths.cwd },
+    revision: 'sha256:1234',
+    config: {},
+    timeoutMs: 60_000,
+    directory: FIXTURES,
+    program: process.execPath,
+    args: [join(FIXTURES, `${fixture}.mjs`)],
+    env: pluginEnvironment(effects, { pluginId: 'dev.example.fixture', directory: FIXTURES }),
+    capabilities: new Set(['config-read', 'workspace-read', 'workspace-write', 'event-publish']),
+    eventNamespaces: ['example'],
+    ...overrides,
+  }
+}
+
+/** Starts a fixture program as generation 4. */
+export async function start(
+  fixture: string,
+  overrides: Partial<ProcessSpec> = {},
+  signal = new AbortController().signal,
+): Promise<Started> {
+  const problems: InstanceProblem[] = []
+  const run = startProcess({ effects, nextInstanceId, host }, specOf(fixture, overrides))
+  const instance = await run(4, (problem) => problems.push(problem), signal)
+  return {
+    instance,
+    problems,
+    async tool(id, input = {}, abort = new AbortController().signal) {
+      const tool = instance.contributions.tools?.find((candidate) => candidate.id === id)
+      if (tool === undefined) throw new Error(`no tool ${id}`)
+      const result = await tool.invoke(input, contextOf(abort))
+      return result.output
+    },
+    async stop() {
+      instance.retire()
+      instance.kill()
+      await instance.gone
+    },
+  }
+}
+
+export function contextOf(signal: AbortSignal): ToolContext {
+  return {
+    sessionId: 'ses_1',
+    messageId: 'msg_1',
+    callId: 'call_1',
+    agent: 'build',
+    directory: effects.paths.cwd,
+    signal,
+    progress: () => undefined,
+  }
+}

@@ -1,0 +1,165 @@
+import { expect, it } from 'vitest'
+import * as z from 'zod'
+import { defineTool, type ToolResult } from '../../../src/actors/plugin/native.js'
+import type { RegisteredTool, RegistryView } from '../../../src/actors/plugin/view.js'
+import { executeCall, judgeCall } from '../../../src/actors/session/calls.js'
+import type { SessionCore } from '../../../src/actors/session/core.js'
+import type { OpenCall, RunScope } from '../../../src/actors/session/run-scope.js'
+import { SvcError } from '../../../src/protocol/errors.js'
+import type { PermissionRule } from '../../../src/protocol/interaction.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+import { createFakePlugins, createFakeView, registeredTool } from '../../fakes/plugins.js'
+
+const closed = () => new SvcError('plugin.generation_closed')
+
+interface Generation {
+  readonly tool: RegisteredTool
+  close(): void
+}
+
+/** One generation of a plugin with the tool `echo`, whose needs and input are those of its version. */
+function generationOf(version: string, options: { input?: z.ZodType; invoke?: () => Promise<ToolResult> } = {}): Generation {
+  let open = true
+  const contribution = defineTool({
+    id: 'echo',
+    description: version,
+    input: options.input ?? z.strictObject({ value: z.string() }),
+    permission: 'echo',
+    needs: async () => [{ permission: 'echo', patterns: [version], always: [], title: version }],
+    invoke: options.invoke ?? (async (input) => ({ title: version, output: `${version} ${JSON.stringify(input)}` })),
+  })
+  const stamped = registeredTool('test.echo', contribution)
+  const tool: RegisteredTool = {
+    ...stamped,
+    get open() {
+      return open
+    },
+    async use(work) {
+      if (!open) throw closed()
+      return work()
+    },
+  }
+  return {
+    tool,
+    close: () => {
+      open = false
+    },
+  }
+}
+
+function setup(first: Generation, rules: readonly PermissionRule[] = [{ permission: '*', pattern: '*', action: 'allow' }]) {
+  let view: RegistryView = createFakeView({ tools: [first.tool] })
+  const recorded: unknown[][] = []
+  const core = {
+    effects: createFakeEffects(),
+    plugins: createFakePlugins(() => view),
+    configs: { load: async () => ({}) },
+    store: { approvals: { get: () => [] } },
+    journal: { synced: async () => undefined },
+    outputs: { store: () => Promise.reject(new Error('not needed')) },
+  } as unknown as SessionCore
+  const step = {
+    info: { id: 'msg_1' },
+    callFailed: (_callId: string, _tool: string, message: string) => recorded.push(['failed', message]),
+    callCompleted: (_callId: string, { output }: ToolResult) => recorded.push(['completed', output]),
+    callProgress: () => undefined,
+  }
+  const input = { value: 'x' }
+  const call = {
+    callId: 'call_1',
+    tool: first.tool,
+    given: input,
+    input,
+    step,
+    grants: [],
+    attempt: { tool: first.tool, input, isChanged: false },
+    asking: undefined,
+  } as unknown as OpenCall
+  const run = {
+    session: { id: 'ses_1', directory: '/work', projectId: 'global' },
+    prompt: {},
+    target: { agent: { record: { name: 'build' }, rules, narrowing: [] }, model: { model: { capabilities: {} } } },
+    recent: [],
+  } as unknown as RunScope
+  const { signal } = new AbortController()
+  return {
+    recorded,
+    publish(...tools: readonly RegisteredTool[]) {
+      view = createFakeView({ tools })
+    },
+    judge: () => judgeCall(core, run, call, signal),
+    execute: () => executeCall(core, run, call, signal),
+  }
+}
+
+it('runs the tool of the new generation when the old one closed before the call was judged', async () => {
+  const old = generationOf('v1')
+  const { recorded, publish, judge, execute } = setup(old)
+  old.close()
+  publish(generationOf('v2').tool)
+  expect(await judge()).toBe('allow')
+  expect(await execute()).toBe('completed')
+  expect(recorded).toEqual([['completed', 'v2 {"value":"x"}']])
+})
+
+it('judges anew when the generation closes between judgement and execution', async () => {
+  const old = generationOf('v1')
+  const { recorded, publish, judge, execute } = setup(old, [
+    { permission: '*', pattern: '*', action: 'allow' },
+    { permission: 'echo', pattern: 'v3', action: 'deny' },
+  ])
+  expect(await judge()).toBe('allow')
+  old.close()
+  publish(generationOf('v2').tool)
+  expect(await execute()).toBe('completed')
+  expect(recorded).toEqual([['completed', 'v2 {"value":"x"}']])
+})
+
+it('runs nothing when the new generation would need what is not allowed', async () => {
+  for (const action of ['deny', 'ask'] as const) {
+    const old = generationOf('v1')
+    const { recorded, publish, judge, execute } = setup(old, [
+      { permission: '*', pattern: '*', action: 'allow' },
+      { permission: 'echo', pattern: 'v2', action },
+    ])
+    expect(await judge()).toBe('allow')
+    old.close()
+    publish(generationOf('v2').tool)
+    expect(await execute()).toBe('failed')
+    expect(recorded).toEqual([['failed', expect.stringContaining('The tool "echo" is not available any more')]])
+  }
+})
+
+it('says so when the tool is gone, or does not take these arguments any more', async () => {
+  const old = generationOf('v1')
+  const gone = setup(old)
+  old.close()
+  expect(await gone.judge()).toBe('deny')
+  expect(gone.recorded).toEqual([
+    ['failed', 'The tool "echo" is not available any more: plugin test.echo was replaced or stopped. Nothing was run.'],
+  ])
+
+  const other = generationOf('v1')
+  const changed = setup(other)
+  other.close()
+  changed.publish(generationOf('v2', { input: z.strictObject({ text: z.string() }) }).tool)
+  expect(await changed.judge()).toBe('deny')
+  expect(changed.recorded).toEqual([['failed', expect.stringContaining('The arguments of "echo" are not valid any more')]])
+})
+
+it('never repeats a call that has begun', async () => {
+  let begun = 0
+  const old = generationOf('v1', {
+    invoke: () => {
+      begun++
+      old.close()
+      return Promise.reject(closed())
+    },
+  })
+  const { recorded, publish, judge, execute } = setup(old)
+  expect(await judge()).toBe('allow')
+  publish(generationOf('v2').tool)
+  expect(await execute()).toBe('failed')
+  expect(begun).toBe(1)
+  expect(recorded).toHaveLength(1)
+})

@@ -1,0 +1,99 @@
+/** docs/plugins.md, followed word for word: every command and file of its guide, and then a real server whose model calls the tool. */
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Message } from '../../src/protocol/message.js'
+import type { PackageLifecycleInfo } from '../../src/protocol/plugin.js'
+import { makePlace, type Place } from './place.js'
+import { readGuide, type Section } from './plugin-guide.js'
+import { openScene, PROGRAM, type Scene, type Server } from './server.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const execute = promisify(execFile)
+const sections = readGuide(new URL('../../docs/plugins.md', import.meta.url), 'From an empty folder to a tool')
+
+let scene: Scene
+afterEach(() => scene.close())
+
+describe('the guide for plugin authors', () => {
+  test('has a section for each language', () => {
+    scene = openScene(makePlace({}))
+    expect(sections.map(({ title }) => title)).toEqual(['In Lua', 'In JavaScript', 'In TypeScript', 'In Python'])
+  })
+
+  test.each(sections)(
+    '$title leads from an empty folder to a tool the model calls',
+    async (section) => {
+      scene = openScene(makePlace({}))
+      const said = await follow(section, scene.place)
+      expect(said).toContain('→ hello Ada')
+      expect(said).toContain('Greeted.')
+
+      const server = await scene.start()
+      const [info] = await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')
+      expect(info).toMatchObject({ packageId: 'dev.example.hello', source: 'workspace', scope: 'workspace' })
+      expect(await callHello(server)).toMatchObject({ status: 'completed', title: 'hello Ada', output: 'Hello, Ada!' })
+      const [serving] = await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')
+      expect(serving).toMatchObject({ state: 'active', leaseActive: true, diagnostics: [] })
+      await server.stop()
+    },
+    120_000,
+  )
+})
+
+/** Runs every block in the workspace; answers everything that was printed. Rejects with the output of the first that fails. */
+async function follow({ steps }: Section, place: Place): Promise<string> {
+  const env = { ...place.env, PATH: `${makePrograms(place)}:${place.env['PATH']}`, SVC_AGENT_PLUGIN_SANDBOX: 'off' }
+  let said = ''
+  for (const step of steps) {
+    if (step.type === 'file') place.write(step.path, step.text)
+    else {
+      const { stdout, stderr } = await execute('sh', ['-e', '-c', step.script], { cwd: place.repo, env, timeout: 60_000 })
+      said += stdout + stderr
+    }
+  }
+  return said
+}
+
+/** `svc` as if it were installed, and an `npm` that installs the compiler of this repository, so that no network is needed. */
+function makePrograms(place: Place): string {
+  const bin = join(place.root, 'bin')
+  const program = (name: string, script: string) => {
+    mkdirSync(bin, { recursive: true })
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  const modules = join(ROOT, 'node_modules')
+  program('svc', `exec "${process.execPath}" "${PROGRAM}" "$@"`)
+  program(
+    'npm',
+    [
+      'if [ "$1" = install ]; then',
+      '  mkdir -p node_modules/.bin',
+      `  ln -s "${modules}/typescript" node_modules/typescript`,
+      '  ln -s ../typescript/bin/tsc node_modules/.bin/tsc',
+      '  exit 0',
+      'fi',
+      `PATH="${dirname(process.execPath)}:${place.env['PATH']}" exec npm "$@"`,
+    ].join('\n'),
+  )
+  return bin
+}
+
+/** Has the model call the tool in a new session; answers the state of the call. */
+async function callHello(server: Server): Promise<unknown> {
+  const { id } = await server.createSession()
+  const script = '```svc-script\n{"tool": "hello", "input": {"name": "Ada"}}\n{"text": "Greeted."}\n```'
+  await server.prompt(id, { prompt: script, model: { providerId: 'svc', modelId: 'offline' } })
+  const answer = await server.call('POST', `/v2/sessions/${id}/wait`)
+  expect(answer.status).toBe(204)
+  const messages: Message[] = await server.messages(id)
+  const calls = messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === 'tool' && part.tool === 'hello' ? [part.state] : [])),
+  )
+  expect(calls).toHaveLength(1)
+  return calls[0]
+}

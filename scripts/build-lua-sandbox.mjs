@@ -25,11 +25,18 @@ const REPLACED = {
 /** Exact changes to the VM; a text that is not found fails the build. */
 const CHANGED = {
   // An exception inside a Lua function found no room to become an error of the script.
-  'ldo.js': [['lapi.lua_pushcfunction(L, atnativeerror);', 'L.ci.top = Math.max(L.ci.top, L.top + 4); lapi.lua_pushcfunction(L, atnativeerror);']],
-  // Stacks of threads grow to a million slots, which is more than the memory of the sandbox.
-  'luaconf.js': [['(process.env.FENGARICONF ? JSON.parse(process.env.FENGARICONF) : {})', '{ LUAI_MAXSTACK: 200000 }']],
+  'ldo.js': [
+    ['lapi.lua_pushcfunction(L, atnativeerror);', 'L.ci.top = Math.max(L.ci.top, L.top + 4); lapi.lua_pushcfunction(L, atnativeerror);'],
+  ],
+  // Stacks of threads may grow to a million slots: recursion without end would meet the memory of the sandbox first, and end it.
+  'luaconf.js': [['(process.env.FENGARICONF ? JSON.parse(process.env.FENGARICONF) : {})', '{ LUAI_MAXSTACK: 60000 }']],
   // The key of a string in a table took a hundred times the memory of the string, and two strings could share one.
-  'lstring.js': [['let len = str.length;\n    let s = "|";\n    for (let i=0; i<len; i++)\n        s += str[i].toString(16);\n    return s;', 'return hashOfBytes(str);']],
+  'lstring.js': [
+    [
+      'let len = str.length;\n    let s = "|";\n    for (let i=0; i<len; i++)\n        s += str[i].toString(16);\n    return s;',
+      'return hashOfBytes(str);',
+    ],
+  ],
 }
 
 const vmInABox = {
@@ -44,7 +51,10 @@ const vmInABox = {
         text = text.replace(before, after)
       }
       const bytes = JSON.stringify(join(sources, 'lua-bytes.ts'))
-      return { contents: `const process = undefined; const { LuaBytes: Uint8Array, hashOfBytes } = require(${bytes});\n${text}`, loader: 'js' }
+      return {
+        contents: `const process = undefined; const { LuaBytes: Uint8Array, hashOfBytes } = require(${bytes});\n${text}`,
+        loader: 'js',
+      }
     })
   },
 }

@@ -1,7 +1,7 @@
 /**
- * Compiles the SQLite driver after an install, from the sources in its package and the headers that came with
+ * Compiles the packages with native code after an install, from the sources in them and the headers that came with
  * this Node. Dependencies run no install scripts of their own (`allowScripts` in package.json), so an install
- * fetches nothing but packages.
+ * fetches nothing but packages. Without the SQLite driver nothing works; without terminals everything else does.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,27 +9,30 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const require = createRequire(import.meta.url)
-const driver = dirname(require.resolve('better-sqlite3/package.json'))
 
-if (!loads()) {
-  compile()
-  if (!loads()) fail('the SQLite driver was compiled but does not load.')
+provide('better-sqlite3', (path) => `new (require(${path}))(':memory:').close()`, fail)
+provide(
+  'node-pty',
+  (path) => `require(${path})`,
+  (reason) => process.stderr.write(`svc: ${reason} Terminals are not available.\n`),
+)
+
+/** Compiles a package unless it loads; `refuse` is told why it cannot be had. */
+function provide(name, probe, refuse) {
+  const root = dirname(require.resolve(`${name}/package.json`))
+  const loads = () => spawnSync(process.execPath, ['-e', probe(JSON.stringify(root))], { stdio: 'ignore' }).status === 0
+  if (loads()) return
+  if (!compile(root)) return refuse(`${name} did not compile; a C++ compiler, make and Python 3 are needed.`)
+  if (!loads()) refuse(`${name} was compiled but does not load.`)
 }
 
-function loads() {
-  const probe = `new (require(${JSON.stringify(driver)}))(':memory:').close()`
-  return spawnSync(process.execPath, ['-e', probe], { stdio: 'ignore' }).status === 0
-}
-
-function compile() {
+function compile(root) {
   const nodeGyp = process.env['npm_config_node_gyp']
   if (nodeGyp === undefined) fail('run this through npm: npm run postinstall')
   const args = [nodeGyp, 'rebuild', '--release', '--jobs=max', `--nodedir=${headers()}`]
-  const result = spawnSync(process.execPath, args, { cwd: driver, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
-  if (result.status !== 0) {
-    process.stderr.write(`${result.stdout}\n${result.stderr}\n`)
-    fail('the SQLite driver did not compile; a C++ compiler, make and Python 3 are needed.')
-  }
+  const result = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  if (result.status !== 0) process.stderr.write(`${result.stdout}\n${result.stderr}\n`)
+  return result.status === 0
 }
 
 /** Root of the installation whose include/node belongs to the Node that runs this. */

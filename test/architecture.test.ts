@@ -36,6 +36,7 @@ describe('the rules', () => {
       { path: 'src/store/rows.ts', text: "import { readFileSync } from 'node:fs'\nimport Database from 'better-sqlite3'\n" },
       { path: 'src/actors/plugin/native.ts', text: 'export class ToolError extends Error {}\n' },
       { path: 'src/plugins/tool.ts', text: "import { ToolError, type NativeHost } from '../actors/plugin/native.js'\n" },
+      { path: 'src/plugins/author/node-stdio.ts', text: "import { hrtime } from 'node:process'\nconst url = process.env['URL']\n" },
       { path: 'src/actors/yielder.ts', text: "import { setImmediate } from 'node:timers/promises'" },
       { path: 'src/actors/doer.ts', text: 'deps.clock.setTimeout(run, 5) // not Date.now()\nconst text = "process.env"\n' },
     ]
@@ -52,6 +53,8 @@ describe('the rules', () => {
     ['src/machines/x.ts', "import type { Store } from '../store/store.js'", 'src/machines/x.ts: imports src/store/store.ts'],
     ['src/store/x.ts', "import { bus } from '../actors/bus.js'", 'src/store/x.ts: imports src/actors/bus.ts'],
     ['src/plugins/x.ts', "import { join } from 'node:path'", 'src/plugins/x.ts: imports node:path'],
+    ['src/plugins/author/x.ts', "import { join } from 'node:path'", 'src/plugins/author/x.ts: imports node:path'],
+    ['src/plugins/author/x.ts', "const url = process.env['URL']", 'src/plugins/author/x.ts: uses process.env; take Effects instead'],
     [
       'src/plugins/x.ts',
       "import {\n  ToolError,\n  createHost,\n} from '../actors/plugin/native.js'",

@@ -142,7 +142,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     plugins: serving,
     /** Hands committed events to plugins; ends it. */
     feed: () => startEventFeed({ bus, store, plugins: serving, effects }),
-    host: (pluginId: string) => createNativeHost(core, pluginId, { outputs, instructions }),
+    host: (pluginId: string) => createNativeHost(core, pluginId, { outputs, instructions, sessions: sessions.facade }),
     async sweep() {
       await outputs.sweep()
       await artifacts.sweep()

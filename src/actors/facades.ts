@@ -24,6 +24,7 @@ import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin.js
 import type { RouteResponse } from '../protocol/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system.js'
 import type { PluginSocket } from './plugin/contributions.js'
+import type { OperationCall } from './plugin/native-doors.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
@@ -229,6 +230,8 @@ export interface Plugins {
   lifecycle(directory: string): Promise<PackageLifecycleInfo[]>
   /** Throws `resource.not_found`. */
   manifest(directory: string, pluginId: string): Promise<PluginManifest>
+  /** Calls an operation of the contract that a built-in plugin serves; throws `feature.not_implemented` while none does. */
+  call(operationId: string, call: OperationCall): Promise<unknown>
   /** Whether `method path` is a contributed route (`route`) or socket (`socket`) and who may call it; throws `resource.not_found`. */
   match(caller: Caller, call: Omit<PluginCall, 'body'>): Promise<PluginRouteMatch>
 }

@@ -94,10 +94,28 @@ async function programFindings(place: PluginPlace, { found, target }: ReadPackag
   if (path === undefined) return [{ level: 'error', check, detail: missing(program, target.command.length === 0) }]
   const policy = sandboxPolicy(place.entries.package(check).sandbox, place.effects.env)
   const network = target.capabilities.includes('network')
-  const wrapped = await createSandbox(place.effects).wrap(policy, { program: path, args, cwd: found.root, network })
-  if (!('unavailable' in wrapped)) return []
-  const detail = advise(wrapped.unavailable, `install bubblewrap, or set plugins.${check}.options.sandbox to false`)
-  return [{ level: 'error', check, detail }]
+  const isFromPackage = target.command.length === 0 || program.includes('/')
+  const trial = isFromPackage ? args : ['--version']
+  const wrapped = await createSandbox(place.effects).wrap(policy, { program: path, args: trial, cwd: found.root, network })
+  const advice = `install bubblewrap, or set plugins.${check}.options.sandbox to false`
+  if ('unavailable' in wrapped) return [{ level: 'error', check, detail: advise(wrapped.unavailable, advice) }]
+  if (isFromPackage || wrapped.program === path) return []
+  const failure = await whyItFails(place, found.root, wrapped)
+  if (failure === undefined) return []
+  const remedy = `name an interpreter below /usr in agent.command, or set plugins.${check}.options.sandbox to false`
+  return [{ level: 'error', check, detail: advise(`${path} does not run inside the sandbox: ${failure}`, remedy) }]
+}
+
+/** Interpreters of version managers live in home directories, which the sandbox hides; only the interpreter itself is tried. */
+async function whyItFails(
+  { effects }: PluginPlace,
+  cwd: string,
+  { program, args }: { readonly program: string; readonly args: readonly string[] },
+): Promise<string | undefined> {
+  const { signal } = new AbortController()
+  const options = { command: program, args, cwd, env: effects.childEnv, signal, timeoutMs: 10_000, captureBytes: 4096 }
+  const { exitCode, stderr } = await effects.processes.run(options)
+  return exitCode === 0 ? undefined : (stderr.trim().split('\n').at(-1) ?? `it ends with code ${exitCode}`)
 }
 
 /** An entrypoint is in the package; a name with a slash is relative to it; another name is searched for. */

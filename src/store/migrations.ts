@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3'
 import { SvcError } from '../protocol/errors.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
+import { PLUGIN_ROWS_SCHEMA } from './plugin-rows.js'
 
 export interface Migration {
   readonly name: string
@@ -12,7 +13,10 @@ export interface Migration {
 }
 
 /** Append only: what has shipped never changes. */
-export const MIGRATIONS: readonly Migration[] = [{ name: 'initial', sql: INITIAL_SCHEMA }]
+export const MIGRATIONS: readonly Migration[] = [
+  { name: 'initial', sql: INITIAL_SCHEMA },
+  { name: 'rows of plugins', sql: PLUGIN_ROWS_SCHEMA },
+]
 
 /**
  * Throws `store.unavailable` when the file was written by a newer svc or by another program; reads only, so a

@@ -1,6 +1,7 @@
 /** Opens the store of one state directory: lock first, then the database, then its tables. */
 import { join } from 'node:path'
 import { createArtifactTable } from './artifacts.js'
+import { createPluginRowTable } from './plugin-rows.js'
 import { createConnection } from './connection.js'
 import type { Connection } from './connection.js'
 import { createCounters, createSequenceReservation } from './counters.js'
@@ -74,6 +75,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, rele
     events: createEventTable(connection, counters),
     audit: createAuditTable(connection),
     artifacts: createArtifactTable(connection),
+    pluginRows: createPluginRowTable(connection),
     reserveSequences: createSequenceReservation(connection, transact, counters),
     sync: () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1)),
     prune: createPrune(connection, transact, counters),

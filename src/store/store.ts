@@ -10,6 +10,7 @@ import type { PermissionRequest, PermissionRule, QuestionRequest } from '../prot
 import type { Message, MessageInfo, Part, QueuedPrompt } from '../protocol/message.js'
 import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session.js'
 import type { AuditEntry } from '../protocol/system.js'
+import type { PluginRowTable } from './plugin-rows.js'
 
 /** Promise classes D1 and D2 of the threat model. */
 export type Durability = 'power' | 'process'
@@ -216,6 +217,7 @@ export interface Store {
   readonly events: EventTable
   readonly audit: AuditTable
   readonly artifacts: ArtifactTable
+  readonly pluginRows: PluginRowTable
   /** Syncs every commit so far: afterwards they survive power loss as well. */
   sync(): void
   /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. Not inside `transact`. */

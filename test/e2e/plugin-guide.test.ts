@@ -15,24 +15,29 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const execute = promisify(execFile)
 const sections = readGuide(new URL('../../docs/plugins.md', import.meta.url), 'From an empty folder to a tool')
 
-let scene: Scene
-afterEach(() => scene.close())
+/** Where the interpreters of this machine come from a version manager, the sandbox would hide them. */
+const INTERPRETERS = { SVC_AGENT_PLUGIN_SANDBOX: 'off' }
+
+let scene: Scene | undefined
+afterEach(async () => {
+  await scene?.close()
+  scene = undefined
+})
 
 describe('the guide for plugin authors', () => {
   test('has a section for each language', () => {
-    scene = openScene(makePlace({}))
     expect(sections.map(({ title }) => title)).toEqual(['In Lua', 'In JavaScript', 'In TypeScript', 'In Python'])
   })
 
   test.each(sections)(
     '$title leads from an empty folder to a tool the model calls',
     async (section) => {
-      scene = openScene(makePlace({}))
+      scene = openScene(makePlace())
       const said = await follow(section, scene.place)
       expect(said).toContain('→ hello Ada')
       expect(said).toContain('Greeted.')
 
-      const server = await scene.start()
+      const server = await scene.start(INTERPRETERS)
       const [info] = await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')
       expect(info).toMatchObject({ packageId: 'dev.example.hello', source: 'workspace', scope: 'workspace' })
       expect(await callHello(server)).toMatchObject({ status: 'completed', title: 'hello Ada', output: 'Hello, Ada!' })
@@ -46,7 +51,7 @@ describe('the guide for plugin authors', () => {
 
 /** Runs every block in the workspace; answers everything that was printed. Rejects with the output of the first that fails. */
 async function follow({ steps }: Section, place: Place): Promise<string> {
-  const env = { ...place.env, PATH: `${makePrograms(place)}:${place.env['PATH']}`, SVC_AGENT_PLUGIN_SANDBOX: 'off' }
+  const env = { ...place.env, ...INTERPRETERS, PATH: `${makePrograms(place)}:${place.env['PATH']}` }
   let said = ''
   for (const step of steps) {
     if (step.type === 'file') place.write(step.path, step.text)

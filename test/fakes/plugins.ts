@@ -46,6 +46,7 @@ export function createFakeView(
     routes: [],
     sockets: [],
     plugins: [],
+    operations: new Map(),
     subscribers: [],
     ...rest,
     hooks: (name) => hooks[name] ?? none,

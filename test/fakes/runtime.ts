@@ -190,6 +190,9 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     list: noted('plugins.list', async () => [PLUGIN]),
     lifecycle: noted('plugins.lifecycle', async () => [PACKAGE]),
     manifest: noted('plugins.manifest', async () => PLUGIN),
+    call: noted('plugins.call', async () => {
+      throw new SvcError('feature.not_implemented')
+    }),
     match: noted('plugins.match', async () => {
       throw new SvcError('resource.not_found', 'The fake runtime offers no contributed route.')
     }),

@@ -335,7 +335,7 @@ describe('streams', () => {
     await wire.until(({ stream }) => (stream as Frame | undefined)?.['kind'] === 'item')
     wire.runtime.accept({ method: '$/cancelStream', params: { streamId: 's-1', requestId: 1 } })
     await new Promise(setImmediate)
-    expect([signal?.aborted, returned, (wire.sent.at(-1)?.['stream'] as Frame)['kind']]).toEqual([true, true, 'item'])
+    expect([signal?.aborted, returned, (wire.sent.at(-1)?.['stream'] as Frame | undefined)?.['kind']]).toEqual([true, true, 'item'])
   })
 })
 

@@ -5,6 +5,7 @@ import type { Processes } from '../../src/actors/effects.js'
 import { type NativeHost, type PermissionNeed, ToolError, type ToolContext, type ToolResult } from '../../src/actors/plugin/native.js'
 import { filesPlugin } from '../../src/plugins/files/plugin.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
+import { noDoors } from '../fakes/doors.js'
 
 export interface Workspace {
   readonly effects: FakeEffects
@@ -40,6 +41,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   const effects = createFakeEffects()
   const directory = effects.paths.cwd
   const host: NativeHost = {
+    ...noDoors,
     effects: { ...effects, processes: options.processes ?? effects.processes },
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },

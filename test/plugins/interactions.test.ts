@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../src/actors/plugin/native.js'
 import { interactionsPlugin } from '../../src/plugins/interactions.js'
 import { createFakeEffects } from '../fakes/effects.js'
+import { noDoors } from '../fakes/doors.js'
 
 function setup(host: Partial<NativeHost>): (id: string) => ToolContribution {
   const { tools = [] } = interactionsPlugin().start({
+    ...noDoors,
     effects: createFakeEffects(),
     outputs: { store: async () => ({ id: '', path: '' }) },
     questions: { ask: async () => [] },

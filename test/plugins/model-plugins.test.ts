@@ -7,6 +7,7 @@ import type { ConfigDocument } from '../../src/protocol/config.js'
 import { createOfflinePlugin } from '../../src/plugins/offline/plugin.js'
 import { createOpenAICompatiblePlugin } from '../../src/plugins/openai-compatible/plugin.js'
 import { createFakeEffects } from '../fakes/effects.js'
+import { noDoors } from '../fakes/doors.js'
 import { finish, reply, startModelServer, text } from '../fixtures/model-server.js'
 import { REQUEST } from './openai-compatible-setup.js'
 
@@ -15,6 +16,7 @@ const absent = () => Promise.reject(new Error('not part of this test'))
 function providersOf(document: ConfigDocument) {
   const effects = createFakeEffects({ fetch: globalThis.fetch, env: { MODEL_KEY: 'sk-1' } })
   const host: NativeHost = {
+    ...noDoors,
     effects,
     outputs: { store: absent },
     questions: { ask: absent },

@@ -7,6 +7,7 @@ import { createFileView } from '../../src/plugins/shell/file-view.js'
 import { shellPlugin } from '../../src/plugins/shell/plugin.js'
 import { createShellScanner, type ShellScan, type ShellScanner } from '../../src/plugins/shell/scan.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
+import { noDoors } from '../fakes/doors.js'
 
 const require = createRequire(import.meta.url)
 export const coreWasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
@@ -36,6 +37,7 @@ export function createShellWorkspace(
   const effects = createFakeEffects(overrides)
   const { paths } = effects
   const host: NativeHost = {
+    ...noDoors,
     effects,
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },

@@ -64,6 +64,7 @@ export function createBudget(signals: Pick<Signals, 'stop'>, memory: Memory, bas
   function look(): void {
     looked = spent
     charged = 0
+    check()
     if (memory.used() - baseline <= tolerated) return
     memory.collect()
     const live = memory.used() - baseline
@@ -88,9 +89,9 @@ export function createBudget(signals: Pick<Signals, 'stop'>, memory: Memory, bas
     },
     spend(instructions) {
       spent += instructions
-      check()
       if (spent > allowed) trip('instructions')
       if (spent - looked >= LOOK_AFTER) look()
+      else check()
     },
     charge(bytes) {
       if (tripped !== undefined) throw tripped.error

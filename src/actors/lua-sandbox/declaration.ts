@@ -15,7 +15,7 @@ import {
   type LuaState,
 } from 'fengari/src/lua.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { readJson } from './from-lua.js'
+import { readJson, roomOf, takeRoom } from './from-lua.js'
 import { isEmpty, isObject, schemaWithLists, withLists, type Json, type JsonObject, type Shape } from './json.js'
 import { PROTOCOL } from './frames.js'
 import { eachElement, functionField, pushField, stringField, withTable, type Push } from './tables.js'
@@ -49,13 +49,20 @@ const MCP: Shape = [{ authentication: 'list' }]
 /** Reads the table at `table`, an absolute index; throws a sentence for what makes the load fail. */
 export function readDeclaration(L: LuaState, table: number, array: ArrayMark): Declaration {
   const callbacks = new Map<string, Push>()
+  const room = roomOf(LIMITS.plugins.frameBytes)
 
   /** The value of a field as JSON, with lists where `shape` has them. */
   function json(index: number, name: string, shape: Shape): Json {
     pushField(L, index, name)
-    const value = withLists(readJson(L, -1, array, LIMITS.plugins.frameBytes), shape)
+    const value = withLists(readJson(L, -1, array, room), shape)
     lua_pop(L, 1)
     return value
+  }
+
+  function text(index: number, name: string): string | undefined {
+    const found = stringField(L, index, name)
+    takeRoom(room, found?.length ?? 0)
+    return found
   }
 
   function each(name: string, within: number, read: (index: number, what: string) => Json): Json[] {
@@ -77,7 +84,7 @@ export function readDeclaration(L: LuaState, table: number, array: ArrayMark): D
   }
 
   function idOf(index: number, what: string): string {
-    const id = stringField(L, index, 'id')
+    const id = text(index, 'id')
     if (id === undefined || id === '') throw new Error(`${what} needs a string "id"`)
     return id
   }
@@ -94,7 +101,7 @@ export function readDeclaration(L: LuaState, table: number, array: ArrayMark): D
     const parameters = schemaWithLists(json(index, 'parameters', undefined))
     return {
       id,
-      description: stringField(L, index, 'description') ?? '',
+      description: text(index, 'description') ?? '',
       parameters: isObject(parameters) && !isEmpty(parameters) ? parameters : { type: 'object' },
       outputSchema: schemaWithLists(json(index, 'outputSchema', undefined)),
     }
@@ -139,6 +146,7 @@ export function readDeclaration(L: LuaState, table: number, array: ArrayMark): D
         const name = bytes === null ? undefined : textOf(bytes)
         if (name === undefined) throw new Error('hooks must be keyed by the names of hooks')
         if (lua_type(L, -1) !== LUA_TFUNCTION) throw new Error(`hooks["${name}"] must be a function`)
+        takeRoom(room, name.length)
         callbacks.set(callbackKey('hook.invoke', name), lua_toproxy(L, -1))
         names.push(name)
         lua_pop(L, 1)
@@ -174,8 +182,8 @@ export function readDeclaration(L: LuaState, table: number, array: ArrayMark): D
 
   const names: JsonObject = {}
   for (const name of ['name', 'version']) {
-    const text = stringField(L, table, name)
-    if (text !== undefined) names[name] = text
+    const found = text(table, name)
+    if (found !== undefined) names[name] = found
   }
   const reply: JsonObject = {
     protocol: PROTOCOL,

@@ -33,22 +33,30 @@ const { depth: deepest } = LIMITS.lua
 /** Thrown when a value would take more room than it may. */
 export const TOO_LARGE = new Error('the value takes more room as JSON than a frame has')
 
+/** Bytes of JSON that may still be read, about. */
+export interface Room {
+  left: number
+}
+
+export function roomOf(bytes: number): Room {
+  return { left: bytes }
+}
+
+export function takeRoom(room: Room, bytes: number): void {
+  room.left -= bytes
+  if (room.left < 0) throw TOO_LARGE
+}
+
 /**
  * The value at `index`, as a copy of plain data; objects have no prototype. Throws a sentence for what JSON cannot hold, and
- * `TOO_LARGE` when the text of it would take more than about `limit` bytes: a value that is referred to twice counts twice.
+ * `TOO_LARGE` when there is not the room for it: a value that is referred to twice counts twice.
  */
-export function readJson(L: LuaState, index: number, array: ArrayMark, limit: number): Json {
+export function readJson(L: LuaState, index: number, array: ArrayMark, room: Room): Json {
   const parents = new Set<object>()
   const trail: (string | number)[] = []
-  let left = limit
-
-  function spend(bytes: number): void {
-    left -= bytes
-    if (left < 0) throw TOO_LARGE
-  }
 
   function read(index: number): Json {
-    spend(2)
+    takeRoom(room, 2)
     switch (lua_type(L, index)) {
       case LUA_TNIL:
       case LUA_TNONE:
@@ -72,7 +80,7 @@ export function readJson(L: LuaState, index: number, array: ArrayMark, limit: nu
   }
 
   function string(bytes: Uint8Array | null): string {
-    spend(bytes?.length ?? 0)
+    takeRoom(room, bytes?.length ?? 0)
     return textOf(bytes ?? EMPTY) ?? refuse('a string that is not UTF-8')
   }
 

@@ -2,7 +2,7 @@
 import { lua_createtable, lua_pop, lua_toproxy, type LuaState } from 'fengari/src/lua.js'
 import { luaL_checkany } from 'fengari/src/lauxlib.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { readJson } from './from-lua.js'
+import { readJson, roomOf } from './from-lua.js'
 import { withLists, type Json, type Shape } from './json.js'
 import { readOnly } from './read-only.js'
 import { setField, setFunction, type Push } from './tables.js'
@@ -39,7 +39,7 @@ export function createHostTable(L: LuaState, array: ArrayMark, callHost: CallHos
   for (const [name, method] of Object.entries(METHODS)) {
     setFunction(L, name, (L) => {
       luaL_checkany(L, 1)
-      const params = withLists(readJson(L, 1, array, LIMITS.plugins.frameBytes), LISTS[name])
+      const params = withLists(readJson(L, 1, array, roomOf(LIMITS.plugins.frameBytes)), LISTS[name])
       pushAnswer(L, callHost(method, params), array)
       return 1
     })

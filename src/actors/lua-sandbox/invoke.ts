@@ -3,7 +3,7 @@ import { LUA_TNIL, LUA_TTABLE, lua_call, lua_gettop, lua_pop, lua_rawgeti, lua_r
 import { LIMITS } from '../../protocol/limits.js'
 import { callbackKey, type Declaration } from './declaration.js'
 import { byteLength, type Fields } from './frames.js'
-import { readJson, TOO_LARGE } from './from-lua.js'
+import { readJson, roomOf, TOO_LARGE } from './from-lua.js'
 import { isEmpty, withLists, type Json } from './json.js'
 import { methodOf, socketMessageShape, type Method } from './methods.js'
 import type { CallResult } from './thread-messages.js'
@@ -37,7 +37,11 @@ export function invoke(L: LuaState, declaration: Declaration, array: ArrayMark, 
   pushJson(L, method.part === undefined ? params : params[method.part], array)
   lua_call(L, 1, 1)
   if (method.streams !== undefined) return readItems(L, array, method.streams)
-  const value = withLists(readJson(L, -1, array, frameBytes), method.result)
+  return resultOf(withLists(readJson(L, -1, array, roomOf(frameBytes)), method.result))
+}
+
+/** Throws when the value does not fit into a frame. */
+export function resultOf(value: Json): CallResult {
   const json = JSON.stringify(value)
   if (byteLength(json) + ENVELOPE > frameBytes) throw TOO_LARGE
   return { type: 'result', json }
@@ -53,7 +57,7 @@ function readItems(L: LuaState, array: ArrayMark, streams: NonNullable<Method['s
   if (type !== LUA_TTABLE) throw new Error(`the callback must return an array of ${streams}`)
   const length = lua_rawlen(L, list)
   if (length > LIMITS.lua.streamItems) throw new Error(`the callback returned more than ${LIMITS.lua.streamItems} ${streams}`)
-  if (length === 0 && !isEmptyList(readJson(L, list, array, frameBytes))) throw new Error(`the callback must return an array of ${streams}`)
+  if (length === 0 && !isEmptyList(readJson(L, list, array, roomOf(frameBytes)))) throw new Error(`the callback must return an array of ${streams}`)
 
   const items: string[] = []
   let total = 0
@@ -72,7 +76,7 @@ function readItems(L: LuaState, array: ArrayMark, streams: NonNullable<Method['s
 /** Undefined when it is too large. */
 function readItem(L: LuaState, array: ArrayMark, streams: NonNullable<Method['streams']>): string | undefined {
   try {
-    const value = readJson(L, -1, array, streamItemBytes)
+    const value = readJson(L, -1, array, roomOf(streamItemBytes))
     const json = JSON.stringify(streams === 'messages' ? withLists(value, socketMessageShape(value)) : value)
     return byteLength(json) > streamItemBytes ? undefined : json
   } catch (error) {

@@ -73,6 +73,7 @@ export function createModules(L: LuaState, loaded: ReadonlyMap<string, Push>, re
       lua_pushstring(L, nameBytes(':preload:'))
       return
     }
+    if (!MODULE.test(name)) throw new Error(`"${name}" is not a module name: letters, digits and "_", in parts joined by "."`)
     const stem = `lua/${name.replaceAll('.', '/')}`
     const source = readSource([`${stem}.lua`, `${stem}/init.lua`])
     if (source === undefined) throw new Error(`module "${name}" not found: the package has neither ${stem}.lua nor ${stem}/init.lua`)
@@ -84,7 +85,6 @@ export function createModules(L: LuaState, loaded: ReadonlyMap<string, Push>, re
     const bytes = luaL_checkstring(L, 1)
     if (look(L, modules, bytes) !== LUA_TNIL) return 1
     const name = shownText(bytes, LONGEST)
-    if (!MODULE.test(name)) throw new Error(`"${name}" is not a module name: letters, digits and "_", in parts joined by "."`)
     if (loading.has(name)) throw new Error(`module "${name}" is required while it is being loaded`)
     loading.add(name)
     try {

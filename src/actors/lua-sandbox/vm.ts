@@ -4,7 +4,7 @@ import { luaL_newstate } from 'fengari/src/lauxlib.js'
 import type { Budget } from './budget.js'
 import { readDeclaration, type Declaration } from './declaration.js'
 import { createHostTable, type CallHost } from './host-table.js'
-import { invoke, type Invocation } from './invoke.js'
+import { invoke, resultOf, type Invocation } from './invoke.js'
 import { openLibraries, setGlobal } from './libraries.js'
 import { createModules, pushChunk, type ReadSource } from './modules.js'
 import { createRun, type Outcome } from './run.js'
@@ -45,7 +45,7 @@ export function createVm({ budget, readSource, callHost, print }: VmOptions): Vm
         const table = lua_gettop(L)
         if (lua_type(L, table) !== LUA_TTABLE) throw new Error('the entrypoint must return one table')
         declaration = readDeclaration(L, table, array)
-        return { type: 'result', json: JSON.stringify(declaration.reply) }
+        return resultOf(declaration.reply)
       })
     },
     call: (invocation) => run('callback', () => invoke(L, declaration, array, invocation)),

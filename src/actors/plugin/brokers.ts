@@ -9,11 +9,12 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { HostCapability } from '../../protocol/plugin.js'
 import type { PluginOwner } from '../../protocol/plugin-frame.js'
-import type { Files, Log } from '../effects.js'
+import type { Effects } from '../effects.js'
 import { publishedEventType } from './event-publisher.js'
 import { encodedBytes } from './frame-text.js'
 import type { InstancePlace, Lease, ReverseRequest } from './instance.js'
 import type { ProtectedFiles } from './native.js'
+import { createRate } from './rate.js'
 import { createWorkspaceAccess } from './workspace-access.js'
 
 /** A service for one capability that the host integration installs; operations and inputs are its own (plugin-protocol §2.5). */
@@ -43,12 +44,12 @@ export interface BrokerHost {
 export interface Brokers {
   /** The result of a request; rejects with a `SvcError` whose message is the answer. */
   serve(request: ReverseRequest): Promise<unknown>
-  /** One record per request, with ten fields (plugin-protocol §2.6). */
+  /** One record per request, with ten fields (plugin-protocol §2.6); denials at `info`, as long as they are not too many per second. */
   audit(method: string, outcome: 'allowed' | 'denied'): void
 }
 
 export interface BrokersOptions {
-  readonly effects: { readonly files: Files; readonly log: Log }
+  readonly effects: Pick<Effects, 'clock' | 'files' | 'log'>
   readonly host: BrokerHost
   readonly owner: PluginOwner
   readonly lease: Lease
@@ -103,6 +104,7 @@ const PARAMS = {
 
 export function createBrokers({ effects, host, owner, lease, place, eventNamespaces, config }: BrokersOptions): Brokers {
   const { workspace } = place
+  const denials = createRate(effects.clock)
   const files = workspace === undefined ? undefined : createWorkspaceAccess(workspace, effects.files, host.protectedFiles)
 
   const check = (method: string, { capability, kind }: Method): void => {
@@ -190,7 +192,8 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
       const { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId } = owner
       const capability = METHODS.get(method)?.capability ?? 'unknown'
       const ids = { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId }
-      effects.log[outcome === 'denied' ? 'info' : 'debug']('plugin request', { ...ids, capability, method: method.slice(0, 128), outcome })
+      const isShown = outcome === 'denied' && denials.count() <= LIMITS.plugins.logLinesPerSecond
+      effects.log[isShown ? 'info' : 'debug']('plugin request', { ...ids, capability, method: method.slice(0, 128), outcome })
     },
   }
 }

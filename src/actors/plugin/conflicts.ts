@@ -15,6 +15,7 @@ export function conflictKeys(pluginId: string, contributions: Contributions): st
     ...tools.map(({ id }) => `tool "${id}"`),
     ...providers.flatMap(({ builtin }) => (builtin === undefined ? [] : [`provider "${builtin.id}"`])),
     ...[...routes, ...websocketRoutes].map(({ descriptor }) => `route ${routeKey(descriptor)}`),
+    ...Object.keys(contributions.operations ?? {}).map((id) => `operation "${id}"`),
     ...services,
   ]
   const seen = new Set<string>()

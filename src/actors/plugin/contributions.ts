@@ -17,6 +17,7 @@ import type {
   SocketMessage,
   SystemContextSection,
 } from '../../protocol/plugin-services.js'
+import type { Operation } from './native-doors.js'
 
 /** Names of hooks that are called; other names may be contributed and are never called (plugin-protocol §5.1). */
 export const HOOK_NAMES = [
@@ -78,6 +79,8 @@ export interface SocketRouteContribution {
 }
 
 export interface ExtraContributions {
+  /** Operations of the HTTP contract, by operation id; native plugins only. */
+  readonly operations?: Readonly<Record<string, Operation>>
   readonly hooks?: Readonly<Record<string, Hook>>
   readonly events?: EventsContribution
   readonly agents?: readonly AgentService[]

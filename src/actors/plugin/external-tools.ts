@@ -1,21 +1,19 @@
 /** Tools of plugin processes (plugin-protocol §4.5, §4.7). */
-import type * as z from 'zod'
+import * as z from 'zod'
+import { SvcError } from '../../protocol/errors.js'
 import type { ToolDeclaration } from '../../protocol/plugin-frame.js'
 import { isFields } from './initialize.js'
+import { firstIssue, schemaProblem } from './json-schema.js'
 import type { Link } from './link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from './native.js'
 
-/** One declared tool; `input` is its checked input type. */
-export function externalTool(
-  pluginId: string,
-  declared: ToolDeclaration,
-  { link, input }: { link: Link; input: z.ZodType },
-): ToolContribution {
+/** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
+export function externalTool(pluginId: string, declared: ToolDeclaration, link: Link): ToolContribution {
   const { id, description, parameters, permission, outputSchema } = declared
   return {
     id,
     description,
-    input,
+    input: inputOf(declared),
     parameters,
     ...(outputSchema === undefined || outputSchema === null ? {} : { outputSchema }),
     permission: permission?.permission ?? id,
@@ -33,6 +31,17 @@ export function externalTool(
   }
 }
 
+/** Inputs are checked by the declared schema and handed on unchanged. */
+function inputOf({ id, parameters }: ToolDeclaration): z.ZodType {
+  const problem = schemaProblem(parameters)
+  if (problem !== undefined)
+    throw new SvcError('plugin.invalid', `The parameters of the tool "${id}" are no JSON Schema: ${problem}.`, { tool: id })
+  return z.unknown().superRefine((input, context) => {
+    const issue = firstIssue(parameters, input)
+    if (issue !== undefined) context.addIssue({ code: 'custom', path: [...issue.path], message: issue.message })
+  })
+}
+
 function needOf(pluginId: string, { id, permission }: ToolDeclaration, input: unknown): PermissionNeed {
   const pattern = permission === undefined ? '*' : patternOf(input, permission.argument)
   const title = pattern === '*' ? `Use ${id} of ${pluginId}` : `Use ${id} of ${pluginId} on ${pattern}`
@@ -42,7 +51,7 @@ function needOf(pluginId: string, { id, permission }: ToolDeclaration, input: un
 function patternOf(input: unknown, argument: string): string {
   const value: unknown = isFields(input) && Object.hasOwn(input, argument) ? input[argument] : undefined
   if (value === undefined || value === null) return '*'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** What the model and the client get: text is taken as it is, other JSON is printed (plugin-protocol §4.7). */

@@ -1,7 +1,5 @@
 /** A plugin process's declarations as contributions: every callback becomes a call through its link (plugin-protocol §4.5–4.7). */
-import type * as z from 'zod'
-import { SvcError } from '../../protocol/errors.js'
-import type { InitializeReply, ToolDeclaration } from '../../protocol/plugin-frame.js'
+import type { InitializeReply } from '../../protocol/plugin-frame.js'
 import type { Clock } from '../effects.js'
 import type { EventsContribution } from './contributions.js'
 import type { EventSender } from './external-events.js'
@@ -17,8 +15,6 @@ export interface ExternalParts {
   readonly link: Link
   readonly clock: Clock
   readonly events: EventSender
-  /** Type of a tool's input by its JSON Schema; throws when that is none. */
-  inputSchema(parameters: Readonly<Record<string, unknown>>): z.ZodType
 }
 
 /** What the registry gets. Throws `plugin.invalid` for a tool whose schema is none. */
@@ -26,7 +22,7 @@ export function toContributions(reply: InitializeReply, parts: ExternalParts): C
   const { link, clock, pluginId } = parts
   const events = eventsOf(reply, parts.events)
   return {
-    tools: reply.tools.map((tool) => externalTool(pluginId, tool, { link, input: inputOf(tool, parts) })),
+    tools: reply.tools.map((tool) => externalTool(pluginId, tool, link)),
     providers: reply.services.providers.map((provider) => externalProvider(provider, link, clock)),
     ...externalServices(reply, link),
     ...(events === undefined ? {} : { events }),
@@ -34,17 +30,6 @@ export function toContributions(reply: InitializeReply, parts: ExternalParts): C
     websocketRoutes: reply.websocketRoutes.map((route) => externalSocketRoute(route, link)),
     messageParts: reply.messageParts,
     mcp: reply.mcp,
-  }
-}
-
-function inputOf({ id, parameters }: ToolDeclaration, { inputSchema }: ExternalParts): z.ZodType {
-  try {
-    return inputSchema(parameters)
-  } catch (error) {
-    throw new SvcError(
-      'plugin.invalid',
-      `The parameters of the tool "${id}" cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-    )
   }
 }
 

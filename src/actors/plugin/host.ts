@@ -3,14 +3,17 @@ import type { Todo } from '../../protocol/session.js'
 import { createProtectedFiles } from '../protected-files.js'
 import type { SessionCore } from '../session/core.js'
 import { sessionOrThrow } from '../session/core.js'
+import type { Sessions } from '../facades.js'
 import { HookedVariables } from './hook-values.js'
 import { runHooks } from './hooks.js'
+import { createPluginRows } from './native-rows.js'
+import { createSessionDoor } from './native-sessions.js'
 import { type Instructions, type ManagedOutputs, type NativeHost, type ToolContext, ToolError } from './native.js'
 
 export function createNativeHost(
   core: SessionCore,
   pluginId: string,
-  services: { outputs: ManagedOutputs; instructions: Instructions },
+  services: { outputs: ManagedOutputs; instructions: Instructions; sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait'> },
 ): NativeHost {
   const { effects, store, journal, interactions, statuses } = core
   const { clock, ids, files, processes, fetch, childEnv, paths, platform, log, sha256 } = effects
@@ -18,6 +21,8 @@ export function createNativeHost(
     effects: { clock, ids, files, processes, fetch, childEnv, paths, platform, sha256, log: labelled(log, pluginId) },
     outputs: services.outputs,
     instructions: services.instructions,
+    rows: createPluginRows(core, pluginId),
+    sessions: createSessionDoor(core, services.sessions),
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,
       stateDirectory: paths.state,

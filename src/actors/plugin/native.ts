@@ -8,6 +8,7 @@ import type { Todo } from '../../protocol/session.js'
 import type { Effects } from '../effects.js'
 import type { ProviderAdapter } from '../provider/adapter.js'
 import type { ExtraContributions } from './contributions.js'
+import type { PluginRows, SessionDoor } from './native-doors.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -172,6 +173,8 @@ export interface NativeHost {
    * checked: what would run something before the command is refused, as is a `PATH` that is not absolute.
    */
   shellEnvironment(context: ShellContext): Promise<Readonly<Record<string, string>>>
+  readonly rows: PluginRows
+  readonly sessions: SessionDoor
   /** The effective configuration of a directory, e.g. `shell`. */
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
 }

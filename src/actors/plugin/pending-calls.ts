@@ -105,7 +105,7 @@ export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onS
       return 'settled'
     },
     failAll(message) {
-      for (const id of [...waiting.keys()]) take(id)?.reject(failed(message))
+      for (const id of waiting.keys()) take(id)?.reject(failed(message))
     },
     get size() {
       return waiting.size

@@ -52,6 +52,14 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
       if (found === undefined) throw new SvcError('resource.not_found', `There is no plugin "${pluginId}".`, { pluginId })
       return found
     },
+    async call(operationId, call) {
+      const operation = registry.view(call.directory).operations.get(operationId)
+      if (operation === undefined)
+        throw new SvcError('feature.not_implemented', 'The plugin that serves this operation is switched off or did not start.', {
+          operationId,
+        })
+      return operation.use(() => operation.contribution(call))
+    },
     async lifecycle(directory) {
       await workspaces.refresh(directory)
       const infos = [...directories.keys(directory)].flatMap((key) => packageInfo(records.get(key), supervisor.snapshot(key)) ?? [])

@@ -180,9 +180,8 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, child: Ch
   }
   const reply = parseInitializeReply(await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize }))
   child.loaded()
-  const { inputSchema } = await import('./input-schema.js')
   const events = createEventSender(link, effects.clock)
-  const contributions = toContributions(reply, { pluginId, link, clock: effects.clock, events, inputSchema })
+  const contributions = toContributions(reply, { pluginId, link, clock: effects.clock, events })
   let isRetired = false
   return {
     ...(reply.name === undefined ? {} : { name: reply.name }),

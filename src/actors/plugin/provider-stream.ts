@@ -52,7 +52,7 @@ export function createStreamReader(providerId: string, push: (part: StreamPart) 
     push({ type: 'reasoning-end', id, ...(metadata === undefined ? {} : { metadata }) })
   }
   const finish = (event: Finish): void => {
-    for (const id of [...thoughts.keys()]) endThought(id)
+    for (const id of thoughts.keys()) endThought(id)
     isFinished = true
     const own = usageOf(event)
     const usage = own.input + own.output === 0 && step !== undefined ? usageOf(step) : own

@@ -79,6 +79,11 @@ export function createView(entries: readonly Entry[], generation: number): Regis
     config: services(({ config }) => config),
     routes: all(({ routes }) => routes),
     sockets: all(({ websocketRoutes }) => websocketRoutes),
+    operations: new Map(
+      entries.flatMap(({ stamp, publication: { contributions } }) =>
+        Object.entries(contributions.operations ?? {}).map(([id, contribution]) => [id, stamped(stamp, { contribution })] as const),
+      ),
+    ),
     subscribers,
     plugins: entries.map(({ publication: { pluginId, name, version, internal, generation: number, reach, contributions } }) => ({
       pluginId,

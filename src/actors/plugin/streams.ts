@@ -76,7 +76,7 @@ export function createStreams({ instanceId, pluginId, cancel }: StreamsOptions):
       return { known: 'live', full: entry.take({ type: 'frame', kind, requestId, bytes, error }, value ?? null) }
     },
     failAll(error) {
-      for (const entry of [...entries.values()]) entry.stream.abandon(error)
+      for (const entry of entries.values()) entry.stream.abandon(error)
     },
     get live() {
       return entries.size

@@ -13,6 +13,7 @@ import type {
   SkillService,
   SocketRouteContribution,
 } from './contributions.js'
+import type { Operation } from './native-doors.js'
 import type { Contributions, ProviderContribution, ToolContribution } from './native.js'
 
 /** Where a publication is seen: everywhere, in one workspace, or in one session. */
@@ -70,6 +71,7 @@ export interface RegistryView {
   readonly config: readonly Registered<ConfigService>[]
   readonly routes: readonly Registered<RouteContribution>[]
   readonly sockets: readonly Registered<SocketRouteContribution>[]
+  readonly operations: ReadonlyMap<string, Registered<Operation>>
   /** Who hears committed events. */
   readonly subscribers: readonly { readonly events: EventsContribution; readonly reach: Reach }[]
   readonly plugins: readonly PublishedPlugin[]

@@ -11,8 +11,14 @@ const DEFAULT_PAGE = 100
 const CURSOR = /^v1:(\d{1,16}):([\w-]{1,128})$/
 export const DEFAULT_TITLES = ['New session - ', 'Child session - '] as const
 
-/** Creates a session in a canonical directory; emits `session.created`. */
-export async function createSession(core: SessionCore, caller: Caller, directory: string, request: CreateSessionRequest): Promise<Session> {
+/** Creates a session in a canonical directory, with further fields of its own; emits `session.created`. */
+export async function createSession(
+  core: SessionCore,
+  caller: Caller,
+  directory: string,
+  request: CreateSessionRequest,
+  extra: Readonly<Record<string, unknown>> = {},
+): Promise<Session> {
   const { effects, store, journal } = core
   if (request.parentId !== undefined) {
     const parent = store.sessions.get(request.parentId)
@@ -27,6 +33,7 @@ export async function createSession(core: SessionCore, caller: Caller, directory
   const now = effects.clock.now()
   const id = effects.ids.next('ses')
   const session: Session = {
+    ...extra,
     id,
     slug: slugOf(effects.random.bytes(2)),
     projectId: project.projectId,

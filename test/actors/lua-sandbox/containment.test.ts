@@ -18,7 +18,21 @@ describe('what a script finds', () => {
   it('is exactly these globals', async () => {
     expect(await names('_G')).toEqual(
       [
-        ...['_G', '_VERSION', 'assert', 'error', 'getmetatable', 'ipairs', 'next', 'pairs', 'pcall', 'print', 'rawequal', 'rawget', 'rawlen'],
+        ...[
+          '_G',
+          '_VERSION',
+          'assert',
+          'error',
+          'getmetatable',
+          'ipairs',
+          'next',
+          'pairs',
+          'pcall',
+          'print',
+          'rawequal',
+          'rawget',
+          'rawlen',
+        ],
         ...['rawset', 'select', 'setmetatable', 'tonumber', 'tostring', 'type', 'xpcall'],
         ...['coroutine', 'math', 'string', 'table', 'utf8', 'package', 'require', 'svc'],
       ].toSorted(),
@@ -66,7 +80,10 @@ describe('libraries and shared metatables', () => {
   })
 
   it('can tell the script with pcall that they refuse', async () => {
-    expect(await output('local ok, e = pcall(rawset, string, "rep", print); return { ok, e }')).toEqual([false, 'attempt to change a read-only table'])
+    expect(await output('local ok, e = pcall(rawset, string, "rep", print); return { ok, e }')).toEqual([
+      false,
+      'attempt to change a read-only table',
+    ])
   })
 
   it('hide the metatable of strings', async () => {
@@ -76,7 +93,9 @@ describe('libraries and shared metatables', () => {
 
 describe('the language', () => {
   it('prints to standard error, one line a call, and never to the protocol', async () => {
-    const sandbox = await loadedSandbox('print("loading", 1, nil); return { tools = { { id = "t", execute = function() print("two\\nlines") end } } }')
+    const sandbox = await loadedSandbox(
+      'print("loading", 1, nil); return { tools = { { id = "t", execute = function() print("two\\nlines") end } } }',
+    )
     await sandbox.tool('t')
     await sandbox.line('loading\t1\tnil\n')
     await sandbox.line('two lines\n')

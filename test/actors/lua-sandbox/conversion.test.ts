@@ -32,7 +32,10 @@ describe('JSON into Lua and back', () => {
   })
 
   it('shows null as a value of its own: true, not nil, userdata, equal to itself', async () => {
-    const { result } = await given({ n: null, m: null }, 'return { tostring(not not v.n), tostring(v.n == nil), type(v.n), tostring(v.n == v.m), type(tostring(v.n)) }')
+    const { result } = await given(
+      { n: null, m: null },
+      'return { tostring(not not v.n), tostring(v.n == nil), type(v.n), tostring(v.n == v.m), type(tostring(v.n)) }',
+    )
     expect(result).toEqual(['true', 'false', 'userdata', 'true', 'string'])
   })
 
@@ -60,11 +63,23 @@ describe('JSON into Lua and back', () => {
     ['a function', 'return { output = { print } }', 'a function cannot become JSON (at output.1)'],
     ['a coroutine', 'return coroutine.create(print)', 'a thread or userdata cannot become JSON'],
     ['a table that contains itself', 'local t = {}; t.a = { t }; return t', 'a table that contains itself cannot become JSON (at a.1)'],
-    ['numeric keys without a sequence', 'return { [5] = 1 }', 'a table with a key that is neither a string nor part of a sequence cannot become JSON'],
-    ['a key that is a table', 'return { [{}] = 1 }', 'a table with a key that is neither a string nor part of a sequence cannot become JSON'],
+    [
+      'numeric keys without a sequence',
+      'return { [5] = 1 }',
+      'a table with a key that is neither a string nor part of a sequence cannot become JSON',
+    ],
+    [
+      'a key that is a table',
+      'return { [{}] = 1 }',
+      'a table with a key that is neither a string nor part of a sequence cannot become JSON',
+    ],
     ['a string that is no UTF-8', 'return { s = "\\xff\\xfe" }', 'a string that is not UTF-8 cannot become JSON (at s)'],
     ['a surrogate in UTF-8', 'return "\\xed\\xa0\\x80"', 'a string that is not UTF-8 cannot become JSON'],
-    ['201 levels', 'local t = {}; for i = 1, 200 do t = { t } end; return t', expect.stringContaining('a value nested deeper than 200 levels')],
+    [
+      '201 levels',
+      'local t = {}; for i = 1, 200 do t = { t } end; return t',
+      expect.stringContaining('a value nested deeper than 200 levels'),
+    ],
   ])('refuses %s, and goes on', async (_, body, error) => {
     const sandbox = await loadedSandbox(`${tool(body)}`)
     expect((await sandbox.tool('t')).error).toEqual(error)
@@ -80,7 +95,14 @@ describe('JSON into Lua and back', () => {
     const sandbox = await loadedSandbox(tool('return 1'))
     sandbox.sendText(`{"id":900,"method":"tool.invoke","params":{"tool":"t","input":${'['.repeat(5000)}${']'.repeat(5000)}}}\n`)
     expect((await sandbox.frame(({ id }) => id === 900)).error).toBe('the value is nested deeper than 200 levels')
-    expect((await sandbox.tool('t', Array.from({ length: 200_000 }, () => 1))).error).toContain('does not fit into the memory')
+    expect(
+      (
+        await sandbox.tool(
+          't',
+          Array.from({ length: 200_000 }, () => 1),
+        )
+      ).error,
+    ).toContain('does not fit into the memory')
     expect(await sandbox.tool('t')).toMatchObject({ result: 1 })
   })
 })

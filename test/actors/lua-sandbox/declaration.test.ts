@@ -97,8 +97,16 @@ describe('the table an entrypoint returns', () => {
     ['a tool without execute', 'return { tools = { { id = "t" } } }', 'tools[1] needs a function "execute"'],
     ['a tool that is no table', 'return { tools = { 5 } }', 'tools[1] must be a table'],
     ['a service without its function', 'return { services = { skills = { { id = "s" } } } }', 'skills[1] needs a function "list"'],
-    ['a route without a descriptor', 'return { routes = { { handle = print } } }', 'routes[1] needs a table "descriptor" with a string "id"'],
-    ['a socket route without open', 'return { websocketRoutes = { { descriptor = { id = "w" } } } }', 'websocketRoutes[1] needs a function "open"'],
+    [
+      'a route without a descriptor',
+      'return { routes = { { handle = print } } }',
+      'routes[1] needs a table "descriptor" with a string "id"',
+    ],
+    [
+      'a socket route without open',
+      'return { websocketRoutes = { { descriptor = { id = "w" } } } }',
+      'websocketRoutes[1] needs a function "open"',
+    ],
     ['a hook that is no function', 'return { hooks = { ["tool.after"] = 5 } }', 'hooks["tool.after"] must be a function'],
     ['message parts that cannot become JSON', 'return { messageParts = { print } }', 'a function cannot become JSON (at 1)'],
     ['a syntax error', 'return {', 'main.lua:1: unexpected symbol near <eof>'],
@@ -141,7 +149,11 @@ describe('calls of what was declared', () => {
   const request = { workspaceId: 'w1', directory: '/work/project', options: { deep: { list: [] } } }
 
   it.each([
-    ['tool.invoke', { tool: 'show', directory: '/d', sessionId: 's', input: { a: 1 } }, { tool: 'show', directory: '/d', sessionId: 's', input: { a: 1 } }],
+    [
+      'tool.invoke',
+      { tool: 'show', directory: '/d', sessionId: 's', input: { a: 1 } },
+      { tool: 'show', directory: '/d', sessionId: 's', input: { a: 1 } },
+    ],
     ['hook.invoke', { hook: 'chat.headers', context: { agent: 'build' }, value: { accept: '*' } }, { accept: '*', seen: 'build' }],
     ['agent.list', { serviceId: 'a', request }, { agents: [], defaultAgent: 'w1' }],
     ['command.list', { serviceId: 'c', request }, []],

@@ -35,17 +35,23 @@ describe('svc.host', () => {
   })
 
   it('answers nil for null itself, and the null value inside tables', async () => {
-    const sandbox = await loadedSandbox(tool('local v = svc.host.config_get({ key = "x" }); return { v or "default", type(svc.host.config_get({ key = "y" }).deep) }'), {
-      onRequest: ({ params }) => (params.key === 'x' ? null : { deep: null }),
-    })
+    const sandbox = await loadedSandbox(
+      tool('local v = svc.host.config_get({ key = "x" }); return { v or "default", type(svc.host.config_get({ key = "y" }).deep) }'),
+      {
+        onRequest: ({ params }) => (params.key === 'x' ? null : { deep: null }),
+      },
+    )
     // `onRequest` cannot answer undefined, so null is what the wire carries.
     expect(await sandbox.tool('t')).toMatchObject({ result: ['default', 'userdata'] })
   })
 
   it('raises the text of the host, which the script can catch', async () => {
-    const sandbox = await loadedSandbox(tool('local ok, e = pcall(svc.host.config_set, { key = "k", value = 1 }); return { ok, e, svc.host.config_get({ key = "k" }) }'), {
-      onRequest: ({ method }) => (method === 'host.config.set' ? { error: 'ConfigWrite is not granted' } : 'still here'),
-    })
+    const sandbox = await loadedSandbox(
+      tool('local ok, e = pcall(svc.host.config_set, { key = "k", value = 1 }); return { ok, e, svc.host.config_get({ key = "k" }) }'),
+      {
+        onRequest: ({ method }) => (method === 'host.config.set' ? { error: 'ConfigWrite is not granted' } : 'still here'),
+      },
+    )
     expect(await sandbox.tool('t')).toMatchObject({ result: [false, 'ConfigWrite is not granted', 'still here'] })
   })
 
@@ -70,7 +76,9 @@ describe('svc.host', () => {
   })
 
   it('uses the plugin and instance as owner when the host named none', async () => {
-    const sandbox = await startSandbox(luaPackage({ 'main.lua': tool('return svc.host.config_get({ key = "k" })') }), { onRequest: () => 1 })
+    const sandbox = await startSandbox(luaPackage({ 'main.lua': tool('return svc.host.config_get({ key = "k" })') }), {
+      onRequest: () => 1,
+    })
     await sandbox.initialize({ owner: undefined })
     await sandbox.tool('t')
     const asked = await sandbox.frame(({ method }) => method === 'host.config.get')
@@ -87,7 +95,11 @@ describe('svc.host', () => {
     ['without an argument', 'svc.host.config_get()', 'bad argument #1'],
     ['with a function', 'svc.host.config_get({ key = print })', 'a function cannot become JSON (at key)'],
     ['with more than a frame', 'svc.host.config_set({ key = "k", value = ("x"):rep(1048576) })', 'the value takes more room'],
-    ['with more than a frame once escaped', 'svc.host.config_set({ key = "k", value = ("\\0"):rep(400000) })', 'the request takes more than the 1048576 bytes of a frame'],
+    [
+      'with more than a frame once escaped',
+      'svc.host.config_set({ key = "k", value = ("\\0"):rep(400000) })',
+      'the request takes more than the 1048576 bytes of a frame',
+    ],
   ])('raises before it sends anything when called %s', async (_, call, error) => {
     const sandbox = await loadedSandbox(tool(`local ok, e = pcall(function() ${call} end); return e`), { onRequest: () => 1 })
     expect((await sandbox.tool('t')).result).toContain(error)

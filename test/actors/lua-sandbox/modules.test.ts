@@ -31,16 +31,26 @@ describe('require', () => {
   })
 
   it('loads once, keeps what was returned, and makes true of nothing', async () => {
-    const files = { 'lua/count.lua': 'total = (total or 0) + 1; return { total }', 'lua/none.lua': 'ran = true', 'lua/no.lua': 'return false' }
+    const files = {
+      'lua/count.lua': 'total = (total or 0) + 1; return { total }',
+      'lua/none.lua': 'ran = true',
+      'lua/no.lua': 'return false',
+    }
     expect(
-      await output('return { require("count")[1], require("count")[1], tostring(require("count") == package.loaded.count), require("none"), ran }', files),
+      await output(
+        'return { require("count")[1], require("count")[1], tostring(require("count") == package.loaded.count), require("none"), ran }',
+        files,
+      ),
     ).toEqual([1, 1, 'true', true, true])
   })
 
   it('takes preloaded modules, and loads again what the script forgot', async () => {
     const files = { 'lua/m.lua': 'n = (n or 0) + 1; return n' }
     expect(
-      await output('package.preload["x-y"] = function(name) return "pre " .. name end; local a = require("m"); package.loaded.m = nil; return { require("x-y"), a, require("m") }', files),
+      await output(
+        'package.preload["x-y"] = function(name) return "pre " .. name end; local a = require("m"); package.loaded.m = nil; return { require("x-y"), a, require("m") }',
+        files,
+      ),
     ).toEqual(['pre x-y', 1, 2])
   })
 
@@ -49,7 +59,9 @@ describe('require', () => {
   })
 
   it('reports the syntax error of a module with its file and line, and may try again', async () => {
-    expect(await output('pcall(require, "m"); local ok, e = pcall(require, "m"); return e', { 'lua/m.lua': '\nreturn +' })).toContain('lua/m.lua:2:')
+    expect(await output('pcall(require, "m"); local ok, e = pcall(require, "m"); return e', { 'lua/m.lua': '\nreturn +' })).toContain(
+      'lua/m.lua:2:',
+    )
   })
 
   it('refuses a module that requires itself while it loads', async () => {
@@ -62,7 +74,9 @@ describe('require', () => {
   })
 
   it.each(['io', 'os', 'debug', 'fs', 'main', 'js'])('does not find "%s"', async (name) => {
-    expect(await output(tried(name), {})).toBe(`module "${name}" not found: the package has neither lua/${name}.lua nor lua/${name}/init.lua`)
+    expect(await output(tried(name), {})).toBe(
+      `module "${name}" not found: the package has neither lua/${name}.lua nor lua/${name}/init.lua`,
+    )
   })
 
   it('does not follow links, of files or of directories, nor take a directory for a file', async () => {

@@ -1,9 +1,11 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createNodeEffects } from '../../../src/actors/node-effects.js'
 import { drivenSignature, resolveDriven } from '../../../src/actors/plugin/driven.js'
 import { type ProcessEntry, readPluginEntries } from '../../../src/actors/plugin/entries.js'
 import { createNpmCache } from '../../../src/actors/plugin/npm-cache.js'
+import { startProcess } from '../../../src/actors/plugin/process-instance.js'
 import { createSandbox } from '../../../src/actors/plugin/sandbox.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { createFakeProcesses } from '../../fakes/processes.js'
@@ -171,4 +173,35 @@ describe('an npm package', () => {
     })
     expect(await signature({ npm: '@s/n@1.2.3' })).toBe('dev.example.x:1')
   })
+})
+
+it('a process talks from inside its sandbox, where this machine has one', async () => {
+  const effects = createNodeEffects({ logWrite: () => undefined })
+  const sandbox = createSandbox(effects)
+  const { root } = createFakeEffects()
+  const npm = createNpmCache({ effects, onInstalled: () => undefined })
+  const path = join(import.meta.dirname, '../../fixtures/plugin-attacks/writes-before-initialize.mjs')
+  const deps = { effects, sandbox, npm, node: process.execPath, grants: new Set<never>(), serverUrl: () => undefined }
+  const common = { id: 'dev.example.x', config: {}, timeoutMs: 10_000, network: false, capabilities: [], env: {}, revision: undefined }
+  const inside = await resolveDriven(deps, { ...common, form: 'entry', path, sandbox: true }, join(root, 'work'))
+  const driven =
+    'spec' in inside ? inside : await resolveDriven(deps, { ...common, form: 'entry', path, sandbox: false }, join(root, 'work'))
+  if ('unavailable' in driven) throw new Error(driven.unavailable)
+  const host = { config: async () => null, publish: async () => undefined, protectedFiles: { reason: () => undefined } }
+  const start = startProcess({ effects, nextInstanceId: () => 'plugin-instance-1', host }, driven.spec)
+  const instance = await start(1, () => undefined, new AbortController().signal)
+  const context = {
+    sessionId: 's',
+    messageId: 'm',
+    callId: 'c',
+    agent: 'a',
+    directory: root,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  }
+  expect(driven.spec.program.endsWith('bwrap')).toBe('spec' in inside)
+  expect(await instance.contributions.tools?.[0]?.invoke({}, context)).toMatchObject({ output: 'ok' })
+  instance.retire()
+  await instance.gone
+  expect(effects.processes.alive).toBe(0)
 })

@@ -204,7 +204,7 @@ describe('a start', () => {
     const cancelled = start('slow-init', {}, stop.signal)
     await until('it runs', () => processes.alive === 1)
     stop.abort()
-    await expect(cancelled).rejects.toThrow()
+    await expect(cancelled).rejects.toThrow('The start was cancelled.')
     expect(processes.alive).toBe(0)
   })
 })

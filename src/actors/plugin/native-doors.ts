@@ -1,0 +1,60 @@
+/** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
+import type { Caller } from '../../protocol/caller.js'
+import type { CreateSessionRequest, Session } from '../../protocol/session.js'
+import type { PromptRequest } from '../../protocol/message.js'
+import type { Durability } from '../../store/store.js'
+import type { PluginRow, PluginRowQuery } from '../../store/plugin-rows.js'
+import type { Emit } from '../journal.js'
+
+/** Durable rows of the plugin, committed together with the events that tell of them. */
+export interface PluginRows {
+  get(kind: string, id: string): PluginRow | undefined
+  /** By `sort`, then id; ascending unless asked otherwise. */
+  list(kind: string, query?: PluginRowQuery): PluginRow[]
+  /** Runs `change` (synchronous) in one transaction; its events are published after it. A throw undoes everything. */
+  commit<T>(durability: Durability, change: (tx: RowsChange) => T): T
+}
+
+export interface RowsChange {
+  /** Adds a row; false, without effect, when the id is taken. */
+  insert(kind: string, row: PluginRow): boolean
+  put(kind: string, row: PluginRow): void
+  delete(kind: string, id: string): void
+  /** Adds a durable event to the transaction. */
+  readonly emit: Emit
+  /** Runs once the transaction is committed and before anything is published. */
+  after(run: () => void): void
+}
+
+/** How the last run of a session ended. */
+export type SessionOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string }
+
+/** Sessions as a local caller uses them. */
+export interface SessionDoor {
+  /** `extra` fields are kept on the record. `directory` is canonical and exists. */
+  create(directory: string, request: CreateSessionRequest, extra?: Readonly<Record<string, unknown>>): Promise<Session>
+  /** Resolves once the prompt is durably admitted. */
+  prompt(sessionId: string, request: PromptRequest): Promise<void>
+  abort(sessionId: string): Promise<boolean>
+  get(sessionId: string): Session | undefined
+  isBusy(sessionId: string): boolean
+  /** Resolves when nothing runs and nothing is queued; rejects when `signal` aborts. */
+  settled(sessionId: string, signal: AbortSignal): Promise<void>
+  /** Of the last assistant message; an aborted or unanswered prompt is not ok. */
+  outcome(sessionId: string): SessionOutcome
+}
+
+/** A call of an operation of the contract, validated and admitted. */
+export interface OperationCall {
+  readonly caller: Caller
+  /** Canonical directory of a `directory` operation; '' for every other. */
+  readonly directory: string
+  readonly params: unknown
+  readonly query: unknown
+  readonly headers: unknown
+  readonly body: unknown
+  readonly signal: AbortSignal
+}
+
+/** Answers what the contract of the operation promises; throws `SvcError`. */
+export type Operation = (call: OperationCall) => Promise<unknown>

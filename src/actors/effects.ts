@@ -159,7 +159,7 @@ export interface ChildPipe {
   readonly gone: Promise<void>
   /** SIGKILL to the whole group, now. */
   kill(): void
-  /** Resident bytes of the child itself (not of its children); undefined when unknown. */
+  /** Resident bytes of the child and of what it started, as far as it can be followed; undefined when unknown. */
   residentBytes(): number | undefined
 }
 

@@ -15,6 +15,8 @@ import type { ChildPipe, PipeOptions } from './effects.js'
 import { endGroup, LAST_WAIT, settlesWithin, signalGroup } from './node-group-signals.js'
 import type { ChildHandle } from './node-process-group.js'
 
+/** Processes below a child whose memory is looked at. */
+const FOLLOWED = 64
 const { pipeGrace } = LIMITS.tools
 /** More than the pipes of a child hold when it ends. */
 const LAST_OUTPUT = 1024 * 1024
@@ -120,14 +122,35 @@ async function closing(stream: Readable, deliver: (chunk: Uint8Array) => void): 
   await new Promise((resolve) => stream.once('close', resolve))
 }
 
-/** From the process table, which Linux alone offers as files. */
+/** A sandbox is a process around the program, so the tree counts. From the process table, which Linux alone offers as files. */
 function residentBytes(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
+  const own = ownResidentBytes(pid)
+  if (own === undefined) return undefined
+  let total = own
+  const open = childrenOf(pid)
+  for (let seen = 0; open.length > 0 && seen < FOLLOWED; seen++) {
+    const child = open.shift() ?? 0
+    total += ownResidentBytes(child) ?? 0
+    open.push(...childrenOf(child))
+  }
+  return total
+}
+
+function ownResidentBytes(pid: number): number | undefined {
   try {
     const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
   } catch {
     return undefined // ended meanwhile
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
   }
 }
 

@@ -97,6 +97,15 @@ describe('a child', () => {
     await pipe.gone
     expect(pipe.residentBytes()).toBeUndefined()
   })
+
+  it.runIf(process.platform === 'linux')('counts the memory of what it started, as a sandbox around it does', async () => {
+    const grandchild = `${process.execPath} -e 'const b = Buffer.alloc(150e6, 1); console.log("up"); setInterval(() => b, 1e6)'`
+    const { pipe, said } = await open(`sh -c "${grandchild.replaceAll('"', '\\"')}; true" & wait`)
+    await said('up')
+    expect(pipe.residentBytes()).toBeGreaterThan(150_000_000)
+    pipe.kill()
+    await pipe.gone
+  })
 })
 
 describe('the input of a child that does not read', () => {

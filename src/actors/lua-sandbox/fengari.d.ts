@@ -84,20 +84,26 @@ declare module 'fengari/src/lauxlib.js' {
 }
 
 declare module 'fengari/src/lbaselib.js' {
-  export const luaopen_base: import('fengari/src/lua.js').LuaFunction
+  import type { LuaFunction } from 'fengari/src/lua.js'
+  export const luaopen_base: LuaFunction
 }
 declare module 'fengari/src/lcorolib.js' {
-  export const luaopen_coroutine: import('fengari/src/lua.js').LuaFunction
+  import type { LuaFunction } from 'fengari/src/lua.js'
+  export const luaopen_coroutine: LuaFunction
 }
 declare module 'fengari/src/lmathlib.js' {
-  export const luaopen_math: import('fengari/src/lua.js').LuaFunction
+  import type { LuaFunction } from 'fengari/src/lua.js'
+  export const luaopen_math: LuaFunction
 }
 declare module 'fengari/src/lstrlib.js' {
-  export const luaopen_string: import('fengari/src/lua.js').LuaFunction
+  import type { LuaFunction } from 'fengari/src/lua.js'
+  export const luaopen_string: LuaFunction
 }
 declare module 'fengari/src/ltablib.js' {
-  export const luaopen_table: import('fengari/src/lua.js').LuaFunction
+  import type { LuaFunction } from 'fengari/src/lua.js'
+  export const luaopen_table: LuaFunction
 }
 declare module 'fengari/src/lutf8lib.js' {
-  export const luaopen_utf8: import('fengari/src/lua.js').LuaFunction
+  import type { LuaFunction } from 'fengari/src/lua.js'
+  export const luaopen_utf8: LuaFunction
 }

@@ -24,7 +24,7 @@ import {
   type LuaState,
 } from 'fengari/src/lua.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Json } from './json.js'
+import type { Json, JsonObject } from './json.js'
 import { textOf } from './text.js'
 import { NULL, type ArrayMark } from './values.js'
 
@@ -105,7 +105,7 @@ export function readJson(L: LuaState, index: number, array: ArrayMark, room: Roo
   }
 
   function fields(index: number): Json {
-    const object: { [key: string]: Json } = Object.create(null)
+    const object = Object.create(null) as JsonObject
     lua_pushnil(L)
     while (lua_next(L, index) !== 0) {
       if (lua_type(L, -2) !== LUA_TSTRING) refuse('a table with a key that is neither a string nor part of a sequence')

@@ -57,7 +57,8 @@ function readItems(L: LuaState, array: ArrayMark, streams: NonNullable<Method['s
   if (type !== LUA_TTABLE) throw new Error(`the callback must return an array of ${streams}`)
   const length = lua_rawlen(L, list)
   if (length > LIMITS.lua.streamItems) throw new Error(`the callback returned more than ${LIMITS.lua.streamItems} ${streams}`)
-  if (length === 0 && !isEmptyList(readJson(L, list, array, roomOf(frameBytes)))) throw new Error(`the callback must return an array of ${streams}`)
+  if (length === 0 && !isEmptyList(readJson(L, list, array, roomOf(frameBytes))))
+    throw new Error(`the callback must return an array of ${streams}`)
 
   const items: string[] = []
   let total = 0

@@ -1,4 +1,5 @@
 /** What the two threads say to each other. */
+import type { MessagePort } from 'node:worker_threads'
 
 /** To the thread of the script. */
 export interface CallMessage {
@@ -32,7 +33,7 @@ export type ThreadMessage =
 /** What the thread of the script is started with. */
 export interface ThreadData {
   readonly signals: SharedArrayBuffer
-  readonly answers: import('node:worker_threads').MessagePort
+  readonly answers: MessagePort
   /** Canonical root of the package, and its entrypoint relative to it. */
   readonly root: string
   readonly entrypoint: string

@@ -87,11 +87,10 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       const { directory } = workspace
       const entries = readPluginEntries(snapshot.trusted, snapshot.workspace)
       registry.hide(directory, (id) => isBuiltInId(id) && entries.isDisabled(id))
-      const all = [
-        ...(await packages(workspace, entries)),
-        ...(await processes(workspace, entries)),
-        ...(await hookCommands(workspace, entries)),
-      ]
+      const installed = await packages(workspace, entries)
+      const taken = new Set(installed.map(({ key }) => key))
+      const driven = [...(await processes(workspace, entries)), ...(await hookCommands(workspace, entries))]
+      const all = [...installed, ...driven.filter(({ key }) => !taken.has(key))] // a package is not its entry
       if (all.length > LIMITS.plugins.perWorkspace)
         effects.log.warn('too many plugins in a workspace; the last ones are left out', { directory, plugins: all.length })
       const found = new Map(all.slice(0, LIMITS.plugins.perWorkspace).map((each) => [each.key, each]))

@@ -79,13 +79,20 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const store = createPackageStore({ effects, directory: `${effects.paths.state}/plugins` })
   const reader = createPackageReader(effects)
   const sandbox = createSandbox(effects)
-  const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll() })
+  const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll(), onFailed: (spec) => retry(spec) })
   const nextInstanceId = createInstanceIds()
   const brokered = new Set(brokers.brokers?.keys())
   const grants = new Set(intersectCapabilities({ declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', brokered }).leased)
   const builtIns: string[] = []
   let hostOf: (pluginId: string) => NativeHost = () => {
     throw new Error('built-in plugins are started by startBuiltIns')
+  }
+
+  /** The next attempt tells why the package could not be installed. */
+  function retry(spec: string): void {
+    for (const [key, { origin }] of records.entries())
+      if (origin.kind === 'process' && origin.entry.form === 'npm' && origin.entry.spec === spec)
+        supervisor.tell(key, { type: 'restore.requested' })
   }
 
   async function plan(key: string, revision: string): Promise<StartPlan> {

@@ -127,7 +127,7 @@ describe('the built program', () => {
   it('asks for nothing but modules of Node, and its VM for none that reads a terminal or runs programs', async () => {
     const vm = readFileSync(join(dirname(await builtSandbox()), 'lua-sandbox-vm.cjs'), 'utf8')
     const asked = new Set([...vm.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name))
-    expect([...asked].toSorted()).toEqual(['node:fs', 'node:path', 'node:v8', 'node:vm', 'node:worker_threads'])
+    expect(asked).toEqual(new Set(['node:fs', 'node:path', 'node:v8', 'node:vm', 'node:worker_threads']))
     expect(['child_process', 'readline-sync', 'tmp'].filter((name) => vm.includes(`"${name}"`))).toEqual([])
   })
 })

@@ -81,7 +81,7 @@ describe('JSON into Lua and back', () => {
       expect.stringContaining('a value nested deeper than 200 levels'),
     ],
   ])('refuses %s, and goes on', async (_, body, error) => {
-    const sandbox = await loadedSandbox(`${tool(body)}`)
+    const sandbox = await loadedSandbox(tool(body))
     expect((await sandbox.tool('t')).error).toEqual(error)
     expect((await sandbox.tool('t')).error).toEqual(error)
   })

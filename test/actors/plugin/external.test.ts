@@ -152,7 +152,7 @@ describe('a provider', () => {
     part(played, 'item', { value: { type: 'text-delta', id: 't', delta: 'b' } })
     await expect(done).rejects.toThrow('stopped')
     expect(parts).toEqual([{ type: 'text', delta: 'a' }])
-    expect(sent.map(({ method }) => method)).toEqual(['provider.stream', '$/cancel', '$/cancelStream'])
+    expect(sent.map(({ method }) => method)).toEqual(['provider.stream', '$/cancelStream', '$/cancel'])
     expect(played.clock.pendingTimers).toBe(0)
   })
 
@@ -207,16 +207,10 @@ describe('a provider', () => {
     const good = provider.media?.(ask)
     expect(sent.at(-1)).toEqual({ id: 3, method: 'provider.media', params: { serviceId: 'p', ...ask } })
     const wrong = provider.media?.(ask)
-    const large = provider.media?.(ask)
     const file = { mime: 'image/png', filename: 'a.png', revisedPrompt: null }
-    plugin(
-      { id: 3, result: { ...file, dataBase64: 'aGk=' } },
-      { id: 4, result: { ...file, dataBase64: 'aGk' } },
-      { id: 5, result: { ...file, dataBase64: Buffer.alloc(786_433).toString('base64') } },
-    )
+    plugin({ id: 3, result: { ...file, dataBase64: 'aGk=' } }, { id: 4, result: { ...file, dataBase64: 'aGk' } })
     expect(await good).toMatchObject({ dataBase64: 'aGk=' })
     await expect(wrong).rejects.toThrow('base64 with padding')
-    await expect(large).rejects.toThrow()
   })
 })
 

@@ -1,0 +1,256 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { NativePlugin } from '../../../src/actors/plugin/native.js'
+import type { PackageLifecycleInfo } from '../../../src/protocol/plugin.js'
+import type { PlayedChild } from '../../fakes/child.js'
+import { createFakeEffects, type FakeEffects } from '../../fakes/effects.js'
+import { startTestService } from '../../fakes/service.js'
+
+const ID = 'dev.example.played'
+
+function writePackage(effects: FakeEffects, text: string): void {
+  const root = join(effects.paths.config, 'plugins', ID)
+  mkdirSync(root, { recursive: true })
+  writeFileSync(join(root, 'text'), text)
+  const agent = { runtime: 'process', command: ['/bin/sh'], scope: 'workspace' }
+  writeFileSync(join(root, 'svc-plugin.json'), JSON.stringify({ id: ID, version: '1', agent }))
+}
+
+/** A service with one package; every start of its process is a child that the test plays. */
+async function begin(play: (child: PlayedChild, start: number) => void) {
+  const effects = createFakeEffects()
+  let starts = 0
+  effects.processes.pipe(() => (child) => play(child, ++starts))
+  writePackage(effects, 'one')
+  const service = await startTestService({ effects })
+  const file = join(effects.paths.config, 'config.json')
+  const configure = (change: Record<string, unknown>) =>
+    writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...change }))
+  const lifecycle = async (): Promise<PackageLifecycleInfo> => {
+    const [info] = await service.runtime.plugins.lifecycle(service.directory)
+    if (info === undefined) throw new Error('there is no package')
+    return info
+  }
+  const approve = async (...more: string[]) => {
+    const { revision } = await lifecycle()
+    const trust = [revision, ...more].map((approved) => ({
+      workspaceId: service.directory,
+      packageId: ID,
+      revision: approved,
+      executableApproved: true,
+    }))
+    configure({ plugins: { [ID]: { options: { trust } } } })
+    return revision
+  }
+  /** Resolves with the record of the `count`th time that the package came into a state. */
+  const reaches = async (state: string, count = 1): Promise<PackageLifecycleInfo> => {
+    let seen = 0
+    const counted = new Set<string>()
+    const event = await service.until(({ id, type, data }) => {
+      if (type === 'package.updated' && data['info'].state === state && !counted.has(id)) {
+        counted.add(id)
+        seen++
+      }
+      return seen >= count
+    })
+    return event.data['info'] as PackageLifecycleInfo
+  }
+  return { service, effects, lifecycle, approve, reaches, starts: () => starts }
+}
+
+describe('a native plugin', () => {
+  const broken: NativePlugin = {
+    id: 'test.broken',
+    name: 'Broken',
+    capabilities: [],
+    start() {
+      throw new Error('no licence')
+    },
+  }
+
+  it('that throws at its start fails alone: the service runs and tells why', async () => {
+    const service = await startTestService({ plugins: [broken] })
+    const list = await service.runtime.plugins.list(service.directory)
+    expect(list.find(({ id }) => id === 'test.broken')).toMatchObject({ active: false, internal: true, reason: 'no licence' })
+    expect(list.find(({ id }) => id === 'test.played')).toMatchObject({ active: true, generation: 1 })
+  })
+
+  it('is stopped when its generation is retired with the service', async () => {
+    let stopped = 0
+    const service = await startTestService({
+      plugins: [
+        {
+          id: 'test.stopping',
+          name: 'Stopping',
+          capabilities: [],
+          start: () => ({}),
+          stop: async () => {
+            stopped++
+          },
+        },
+      ],
+    })
+    await service.stop()
+    expect(stopped).toBe(1)
+  })
+
+  it('whose tool has the name of another one fails, and the first keeps it', async () => {
+    const twin = (id: string): NativePlugin => ({
+      id,
+      name: id,
+      capabilities: [],
+      start: () => ({ operations: { 'v2.twin': async () => id } }),
+    })
+    const service = await startTestService({ plugins: [twin('test.first'), twin('test.second')] })
+    const list = await service.runtime.plugins.list(service.directory)
+    expect(list.find(({ id }) => id === 'test.second')).toMatchObject({
+      active: false,
+      reason: 'The operation "v2.twin" is already contributed by test.first.',
+    })
+  })
+
+  it('is switched off for a directory by the configuration, and its operations answer that they are not there', async () => {
+    const plugin: NativePlugin = {
+      id: 'dev.svc.switchable',
+      name: 'Switchable',
+      capabilities: [],
+      start: () => ({ operations: { 'v2.switchable': async () => 'here' } }),
+    }
+    const service = await startTestService({ plugins: [plugin], config: { plugins: { 'dev.svc.switchable': false } } })
+    await service.runtime.plugins.lifecycle(service.directory)
+    const call = { directory: service.directory, signal: new AbortController().signal } as never
+    await expect(service.runtime.plugins.call('v2.switchable', call)).rejects.toMatchObject({ code: 'feature.not_implemented' })
+    const list = await service.runtime.plugins.list(service.directory)
+    expect(list.find(({ id }) => id === plugin.id)).toMatchObject({ enabled: false, active: false, reason: 'disabled by configuration' })
+  })
+})
+
+/** Answers requests as a plugin with one tool; `answer` plays the tool. */
+function servesTool(child: PlayedChild, tool: string, answer: (id: number) => void = () => undefined): void {
+  let rest = ''
+  child.onInput((text) => {
+    const lines = `${rest}${text}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const frame = JSON.parse(line) as { id?: number; method: string }
+      const tools = [{ id: tool, description: 'x', parameters: { type: 'object' } }]
+      if (frame.method === 'initialize') say(child, { id: frame.id, result: { protocol: 'svc-plugin/2', tools } })
+      else if (frame.method === 'tool.invoke') answer(frame.id ?? 0)
+    }
+  })
+}
+
+const say = (child: PlayedChild, frame: unknown) => child.stdout(`${JSON.stringify(frame)}\n`)
+
+describe('a package', () => {
+  it('runs nothing before it is approved', async () => {
+    const { lifecycle, starts } = await begin(() => undefined)
+    expect(await lifecycle()).toMatchObject({ state: 'permission-required', leaseActive: false })
+    expect(starts()).toBe(0)
+  })
+
+  it('serves once it is approved', async () => {
+    const { service, approve, lifecycle, reaches } = await begin((child) => servesTool(child, 'played_tool'))
+    await approve()
+    await lifecycle()
+    await reaches('active')
+    expect((await service.runtime.system.tools(service.directory)).map(({ id }) => id)).toContain('played_tool')
+  })
+
+  it('that never answers initialize is given eight seconds, then it has failed and nothing of it runs', async () => {
+    const children: PlayedChild[] = []
+    const { service, effects, approve, lifecycle, reaches } = await begin((child) => void children.push(child))
+    await approve()
+    await lifecycle()
+    await reaches('loading')
+    await effects.clock.advanceAsync(7_900)
+    expect(await lifecycle()).toMatchObject({ state: 'loading' })
+    await effects.clock.advanceAsync(200)
+    const failed = await reaches('failed')
+    expect(failed.diagnostics).toEqual([expect.objectContaining({ code: 'failed', message: expect.stringContaining('timed out after 8000 ms') })])
+    expect(children.map(({ ended }) => ended)).toEqual([true])
+    expect(service.running.counters()).toMatchObject({ processes: 0 })
+  })
+
+  it('that ends by itself is brought back later each time, and given up after three times in a minute', async () => {
+    const children: PlayedChild[] = []
+    const { effects, approve, lifecycle, reaches, starts } = await begin((child) => {
+      children.push(child)
+      servesTool(child, 'played_tool')
+    })
+    await approve()
+    await lifecycle()
+    await reaches('active')
+    for (const [death, delay] of [250, 500, 1000].entries()) {
+      children.at(-1)?.end({ exitCode: 7 })
+      const degraded = await reaches('degraded', death + 1)
+      expect(degraded.diagnostics[0]?.message).toContain('7')
+      await effects.clock.advanceAsync(delay - 10)
+      expect(starts()).toBe(death + 1)
+      await effects.clock.advanceAsync(20)
+      await reaches('active', death + 2)
+      expect(starts()).toBe(death + 2)
+    }
+    children.at(-1)?.end({ exitCode: 7 })
+    expect(await reaches('failed')).toMatchObject({ leaseActive: false })
+  })
+
+  it('that serves well for a minute is forgiven its earlier ends', async () => {
+    const children: PlayedChild[] = []
+    const { effects, approve, lifecycle, reaches } = await begin((child) => {
+      children.push(child)
+      servesTool(child, 'played_tool')
+    })
+    await approve()
+    await lifecycle()
+    await reaches('active')
+    for (let death = 1; death <= 5; death++) {
+      children.at(-1)?.end({ exitCode: 7 })
+      await reaches('degraded', death)
+      await effects.clock.advanceAsync(300)
+      await reaches('active', death + 1)
+      await effects.clock.advanceAsync(60_100)
+    }
+  })
+
+  it('that is replaced may finish its calls for a minute, then it is told to end, and killed a second and a half later', async () => {
+    const children: PlayedChild[] = []
+    const { service, effects, approve, lifecycle, reaches } = await begin((child) => {
+      children.push(child)
+      servesTool(child, 'played_tool')
+    })
+    const first = await approve()
+    await lifecycle()
+    await reaches('active')
+    const view = await service.runtime.system.tools(service.directory)
+    expect(view.map(({ id }) => id)).toContain('played_tool')
+    service.steps.push((push) => {
+      push({ type: 'tool-call', callId: 'call_1', tool: 'played_tool', input: '{}' })
+      push({ type: 'finish', reason: 'tool-calls', usage: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } } })
+    })
+    service.steps.push((push) =>
+      push({ type: 'finish', reason: 'stop', usage: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } } }),
+    )
+    const session = await service.session()
+    await service.prompt(session, 'call it')
+    await service.until(({ type, data }) => type === 'message.part.updated' && data['part'].state?.status === 'running')
+
+    writePackage(effects, 'two')
+    await approve(first)
+    await lifecycle()
+    await reaches('active', 2)
+    const [old] = children
+    await effects.clock.advanceAsync(59_000)
+    expect(old?.input).not.toContain('shutdown')
+    await effects.clock.advanceAsync(1_100)
+    expect(old?.input).toContain('{"method":"shutdown","params":{}}')
+    expect(old?.inputClosed).toBe(true)
+    await effects.clock.advanceAsync(1_300)
+    expect(old?.ended).toBe(false)
+    await effects.clock.advanceAsync(200)
+    expect(old?.ended).toBe(true)
+    await service.idle(session)
+    expect(await lifecycle()).toMatchObject({ state: 'active', generation: 2 })
+  })
+})

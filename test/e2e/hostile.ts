@@ -1,0 +1,122 @@
+/** Hostile packages on a server, many at a time, beside one that does nobody any harm. */
+import { readFileSync } from 'node:fs'
+import type { ToolPart } from '../../src/protocol/message.js'
+import type { PackageLifecycleInfo } from '../../src/protocol/plugin.js'
+import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
+import { type Place, withModel } from './place.js'
+import { deletePackage, type PackageFiles, writePackage } from './plugins.js'
+import type { Server } from './server.js'
+import type { AnyEvent, Stream } from './stream.js'
+import { toolParts } from './transcript.js'
+
+export interface Hostile extends PackageFiles {
+  readonly id: string
+  /** Options of its entry, beside the approval. */
+  readonly options?: object
+}
+
+export interface Call {
+  readonly name: string
+  readonly input: unknown
+}
+
+export interface Neighbour {
+  readonly pid: number
+  readonly info: PackageLifecycleInfo
+}
+
+/** A server with a scripted model that makes the calls it is told to. */
+export interface Ward {
+  readonly model: ModelServer
+  /** Writes packages, and approves all of them at once as they lie there. */
+  install(packages: readonly Hostile[]): Promise<void>
+  remove(ids: readonly string[]): void
+  /** All calls in one turn; how each ended, by tool. */
+  turn(calls: readonly Call[]): Promise<ReadonlyMap<string, ToolPart['state']>>
+  /** The records of all packages, by id. */
+  records(): Promise<ReadonlyMap<string, PackageLifecycleInfo>>
+  /** Waits for the next of these states of a package, counted from the beginning of the stream. */
+  until(id: string, states: readonly string[]): Promise<PackageLifecycleInfo>
+  /** What the neighbour says of itself now. */
+  neighbour(): Promise<Neighbour>
+}
+
+export const NEIGHBOUR = 'good.neighbour'
+export const NEIGHBOUR_ROUTE = `/v2/plugins/${NEIGHBOUR}/pid`
+
+const GOOD = readFileSync(new URL('../fixtures/plugins/good-neighbour.mjs', import.meta.url), 'utf8')
+
+/** `open` starts the server once the configuration is written. */
+export async function openWard(place: Place, open: () => Promise<Server>): Promise<{ ward: Ward; server: Server; stream: Stream }> {
+  let calls: readonly Call[] = []
+  const model = await startModelServer((request) =>
+    request.body?.messages.at(-1)?.role === 'tool'
+      ? reply(text('Done.'), finish('stop'))
+      : reply(
+          calls.map(({ name, input }, index) => toolCall({ index, id: `call_${request.index}_${index}`, name, input })).flat(),
+          finish('tool_calls'),
+        ),
+  )
+  place.configure(withModel(model.url))
+  const server = await open()
+  const stream = await server.stream({ tail: true })
+  const entries: Record<string, object> = {}
+
+  const records = async () => {
+    const infos = await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')
+    return new Map(infos.map((info) => [info.packageId, info]))
+  }
+  const ward: Ward = {
+    model,
+    async install(packages) {
+      for (const { id, ...files } of packages) writePackage(place, id, files)
+      const found = await records()
+      for (const { id, options } of packages) {
+        const info = found.get(id)
+        if (info === undefined) throw new Error(`there is no package ${id}`)
+        entries[id] = { options: { ...options, trust: approval(place, info) } }
+      }
+      place.configure(withModel(model.url, { plugins: entries }))
+    },
+    remove(ids) {
+      for (const id of ids) {
+        deletePackage(place, id)
+        delete entries[id]
+      }
+      place.configure(withModel(model.url, { plugins: entries }))
+    },
+    async turn(wanted) {
+      calls = wanted
+      const session = await server.createSession()
+      const from = stream.events.length
+      await server.prompt(session.id, { prompt: 'go on' })
+      await idle(stream, session.id, from)
+      return new Map(toolParts(await server.messages(session.id)).map(({ tool, state }) => [tool, state]))
+    },
+    records,
+    async until(id, states) {
+      const event = await waitFor(stream, (each) => infoOf(each)?.packageId === id && states.includes(infoOf(each)?.state ?? ''), 0)
+      return infoOf(event) ?? never()
+    },
+    async neighbour() {
+      const { pid } = await server.get<{ pid: number }>(NEIGHBOUR_ROUTE)
+      return { pid, info: (await records()).get(NEIGHBOUR) ?? never() }
+    },
+  }
+  await ward.install([{ id: NEIGHBOUR, files: { 'plugin.mjs': GOOD } }])
+  await ward.until(NEIGHBOUR, ['active'])
+  return { ward, server, stream }
+}
+
+function approval(place: Place, { packageId, revision, requestedCapabilities }: PackageLifecycleInfo): object {
+  const approved = { executableApproved: true, luaApproved: true }
+  return { workspaceId: place.repo, packageId, revision, capabilities: requestedCapabilities, ...approved }
+}
+
+function infoOf(event: AnyEvent): PackageLifecycleInfo | undefined {
+  return event.type === 'package.updated' ? event.data.info : undefined
+}
+
+function never(): never {
+  throw new Error('it was there a moment ago')
+}

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildClient } from './build-client.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
 
@@ -16,6 +17,7 @@ const OUTSIDE = [
   // Carry a native library, a program or a WebAssembly file.
   'better-sqlite3',
   '@parcel/watcher',
+  'node-pty',
   '@vscode/ripgrep',
   'web-tree-sitter',
   'tree-sitter-bash',
@@ -47,9 +49,10 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js and its chunks, the library of plugin authors and the sandbox program, then removes what an earlier build left. */
+/** Builds dist/main.js and its chunks, the library of plugin authors, the client and the sandbox program, then removes what an earlier build left. */
 export async function buildProgram() {
   const sandbox = buildLuaSandbox()
+  const client = buildClient(root, settings())
   const { metafile } = await build({
     ...settings(),
     entryPoints: { main: 'src/cli/main.ts' },
@@ -64,7 +67,7 @@ export async function buildProgram() {
   refuseLostNames(metafile)
   chmodSync(join(root, 'dist/main.js'), 0o755)
   const library = await buildPluginLibrary(root, settings())
-  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...(await sandbox)]))
+  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...(await sandbox), ...(await client)]))
 }
 
 /** A CommonJS package that is imported dynamically keeps only its default export: `const { a } = await import('b')` finds nothing. */

@@ -4,24 +4,38 @@
  * fetches nothing but packages. Without the SQLite driver nothing works; without terminals everything else does.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const require = createRequire(import.meta.url)
 
 provide('better-sqlite3', (path) => `new (require(${path}))(':memory:').close()`, fail)
-provide(
-  'node-pty',
-  (path) => `require(${path})`,
-  (reason) => process.stderr.write(`svc: ${reason} Terminals are not available.\n`),
-)
+provide('node-pty', probeTerminal, (reason) => process.stderr.write(`svc: ${reason} Terminals are not available.\n`), closeOnExec)
 
-/** Compiles a package unless it loads; `refuse` is told why it cannot be had. */
-function provide(name, probe, refuse) {
+/** Ends well when a terminal is not handed on to every program this process starts, as far as the system tells. */
+function probeTerminal(path) {
+  return `const { master } = require(${path}).native.open(80, 24)
+    const info = '/proc/self/fdinfo/' + master
+    const [, flags = '02000000'] = require('fs').existsSync(info) ? /^flags:\\s*([0-7]+)/m.exec(require('fs').readFileSync(info, 'latin1')) : []
+    process.exit(parseInt(flags, 8) & 0o2000000 ? 0 : 1)`
+}
+
+/** The package leaves the near side of a terminal open in programs started later; its sources are corrected before they are compiled. */
+function closeOnExec(root) {
+  const file = join(root, 'src/unix/pty.cc')
+  const before = '  return fcntl(fd, F_SETFL, flags | O_NONBLOCK);'
+  const after = `  if (fcntl(fd, F_SETFD, FD_CLOEXEC) == -1) return -1;\n${before}`
+  const source = readFileSync(file, 'utf8')
+  if (!source.includes(after)) writeFileSync(file, source.replace(before, after))
+}
+
+/** Compiles a package unless it loads; `prepare` may correct its sources, `refuse` is told why it cannot be had. */
+function provide(name, probe, refuse, prepare = () => undefined) {
   const root = dirname(require.resolve(`${name}/package.json`))
   const loads = () => spawnSync(process.execPath, ['-e', probe(JSON.stringify(root))], { stdio: 'ignore' }).status === 0
   if (loads()) return
+  prepare(root)
   if (!compile(root)) return refuse(`${name} did not compile; a C++ compiler, make and Python 3 are needed.`)
   if (!loads()) refuse(`${name} was compiled but does not load.`)
 }

@@ -1,12 +1,14 @@
 /** How the parts of the service fit together; made once, before anything is started. */
 import type { InspectionEvent } from 'xstate'
 import type { Store } from '../store/store.js'
+import { createActorDirectory } from './actor-directory.js'
 import { createArtifacts } from './artifacts.js'
 import { createBus } from './bus.js'
 import type { Effects } from './effects.js'
 import { createEventStream } from './events.js'
 import type { Runtime } from './facades.js'
 import { createFamilies } from './families.js'
+import { createInspector } from './inspector/inspector.js'
 import { createJournal } from './journal.js'
 import { createLive } from './live.js'
 import { createOwners } from './owners.js'
@@ -40,10 +42,13 @@ export interface AssemblyOptions {
   /** Address of this server, once it listens. */
   readonly serverUrl?: (() => string | undefined) | undefined
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  /** The inspector may tell payloads. */
+  readonly inspectPayloads?: boolean | undefined
 }
 
 /** Everything of a service, wired but not started. */
-export async function assemble({ effects, store, version, programs, serverUrl, inspect }: AssemblyOptions) {
+export async function assemble({ effects, store, version, programs, serverUrl, inspect, inspectPayloads }: AssemblyOptions) {
+  const actors = createActorDirectory(effects)
   const bus = createBus((error) => effects.log.error('an event subscriber failed', { cause: String(error) }))
   const journal = createJournal({ store, bus, effects })
   const families = createFamilies(store)
@@ -65,6 +70,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     programs,
     version,
     inspect,
+    actors,
     serverUrl: serverUrl ?? (() => undefined),
     onUpdated: (info, directory) => journal.publish('package.updated', { info, ...(directory !== undefined && { directory }) }),
     brokers: {
@@ -115,8 +121,15 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     plugins: serving,
     generation: () => serving.generation,
   })
-  const sessions = createSessions(core, (path) => system.canonicalDirectory(path), inspect)
+  const sessions = createSessions(core, (path) => system.canonicalDirectory(path), { inspect, actors })
   const sides = createSideStreams({ store, bus, journal, families, owners, executions, effects, activities: () => familyActivities(core) })
+  const inspector = createInspector({
+    effects,
+    directory: actors,
+    version,
+    payloads: inspectPayloads ?? false,
+    plugins: () => serving.inspected(),
+  })
   const runtime: Runtime = {
     sessions: sessions.facade,
     interactions,
@@ -126,6 +139,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     providers,
     artifacts,
     system,
+    inspector,
     plugins: {
       ...serving.facade,
       match: createPluginCalls({
@@ -135,14 +149,19 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
       }),
     },
   }
+  const stopping = new AbortController()
   return {
     core,
+    actors,
     sessions,
     runtime,
     plugins: serving,
     /** Hands committed events to plugins; ends it. */
     feed: () => startEventFeed({ bus, store, plugins: serving, effects }),
-    host: (pluginId: string) => createNativeHost(core, pluginId, { outputs, instructions, sessions: sessions.facade }),
+    host: (pluginId: string) =>
+      createNativeHost(core, pluginId, { outputs, instructions, sessions: sessions.facade, stopping: stopping.signal, actors }),
+    /** Tells plugins that the service begins to stop. */
+    announceStop: () => stopping.abort(),
     async sweep() {
       await outputs.sweep()
       await artifacts.sweep()
@@ -154,7 +173,9 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
       awakeSessions: sessions.supervisor.awake,
       liveMessages: live.size,
       processes: effects.processes.alive,
+      terminals: effects.terminals.alive,
       sequence: journal.head(),
+      inspectorViewers: inspector.viewers,
       ...serving.counters(),
     }),
   }

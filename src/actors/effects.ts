@@ -182,6 +182,53 @@ export interface Processes {
   killAll(): void
 }
 
+/** A program behind a terminal of its own. */
+export interface TerminalOptions {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** The whole environment of the program: nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>
+  readonly cols: number
+  readonly rows: number
+  /** What the program wrote, as it arrives. The bytes are good for the time of the call; must not throw. */
+  onData(bytes: Uint8Array): void
+}
+
+export interface Terminal {
+  readonly pid: number
+  /** Queues input; nothing once the program has ended. The bytes are taken as they are, without a copy. */
+  write(bytes: Uint8Array): void
+  /** Bytes of input that the program has not read yet. */
+  readonly waiting: number
+  /** Resolves when no input waits any more, or the program has ended. */
+  taken(): Promise<void>
+  resize(cols: number, rows: number): void
+  /** Stops reading the output until `resume`, so that the program has to wait. What it wrote before its end is delivered all the same. */
+  pause(): void
+  resume(): void
+  /** The program has ended, all it wrote was delivered, and nothing of its session runs. Never rejects. */
+  readonly ended: Promise<{ readonly exitCode: number | null }>
+  /** SIGHUP and SIGTERM to the whole session, SIGKILL after `killGrace`. Idempotent. */
+  end(): void
+  /** SIGKILL to the whole session, now. */
+  kill(): void
+}
+
+export interface Terminals {
+  /** Why there are none on this machine; undefined when there are. */
+  unavailable(): Promise<string | undefined>
+  /**
+   * Starts a program behind a new terminal, which is its controlling one. Its session is gone when `ended` settles, and
+   * also when this server is killed. Rejects when it cannot be started: `request.unprocessable`, `feature.not_implemented`.
+   */
+  open(options: TerminalOptions): Promise<Terminal>
+  /** Number of programs alive, for counters. */
+  readonly alive: number
+  /** Kills every session at once (last step of a stop). */
+  killAll(): void
+}
+
 export interface Log {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -206,6 +253,7 @@ export interface Effects {
   readonly random: { bytes(size: number): Uint8Array }
   readonly files: Files
   readonly processes: Processes
+  readonly terminals: Terminals
   /** What model calls need of `fetch`: 10 s to connect, no other limit; callers bound it with signals. Never follows a redirect. */
   readonly fetch: typeof globalThis.fetch
   /** Environment of the server, read once at start (credentials included; never handed to children). */

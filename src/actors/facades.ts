@@ -6,6 +6,7 @@
 import type { Artifact } from '../protocol/artifact.js'
 import type { Caller } from '../protocol/caller.js'
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/config.js'
+import type { InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/inspector.js'
 import type { PermissionReply, PermissionRequest, PermissionRule, QuestionReply, QuestionRequest } from '../protocol/interaction.js'
 import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from '../protocol/message.js'
 import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider.js'
@@ -24,7 +25,7 @@ import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin.js
 import type { RouteResponse } from '../protocol/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system.js'
 import type { PluginSocket } from './plugin/contributions.js'
-import type { OperationCall } from './plugin/native-doors.js'
+import type { OpenedSocket, OperationCall } from './plugin/native-doors.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
@@ -232,6 +233,8 @@ export interface Plugins {
   manifest(directory: string, pluginId: string): Promise<PluginManifest>
   /** Calls an operation of the contract that a built-in plugin serves; throws `feature.not_implemented` while none does. */
   call(operationId: string, call: OperationCall): Promise<unknown>
+  /** As `call`, for an operation that becomes a socket. */
+  connect(operationId: string, call: OperationCall): Promise<OpenedSocket>
   /** Whether `method path` is a contributed route (`route`) or socket (`socket`) and who may call it; throws `resource.not_found`. */
   match(caller: Caller, call: Omit<PluginCall, 'body'>): Promise<PluginRouteMatch>
 }
@@ -247,6 +250,15 @@ export interface PluginRouteMatch {
   open(signal: AbortSignal): Promise<PluginSocket>
 }
 
+/** What lives here and what happens to it; for the local operator. */
+export interface Inspector {
+  tree(): InspectorTree
+  machines(): InspectedMachine[]
+  trace(): InspectorTrace
+  /** Frames `records` after the cursor, from now on without one; throws `quota.exceeded` when too many look. */
+  subscribe(since: number | undefined, sink: FrameSink): EventSubscription
+}
+
 /** A running service. */
 export interface Runtime {
   readonly sessions: Sessions
@@ -258,4 +270,5 @@ export interface Runtime {
   readonly artifacts: Artifacts
   readonly system: System
   readonly plugins: Plugins
+  readonly inspector: Inspector
 }

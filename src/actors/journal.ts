@@ -53,6 +53,11 @@ export interface Journal {
 }
 
 const CORE = 'svc.core'
+/** Built-in plugins whose events are part of the contract, by the first word of their types (sessions-events §11). */
+const PLUGIN_SOURCES: ReadonlyMap<string, string> = new Map([
+  ['pty', 'dev.svc.pty'],
+  ['workflow', 'dev.svc.workflows'],
+])
 const OPEN_NAME = /^[\w.-]{1,600}$/
 
 /** An event before it has its number. */
@@ -61,7 +66,8 @@ interface Draft extends OpenEvent {
 }
 
 function ownDraft(type: string, data: unknown, sessionId: string | undefined): Draft {
-  return { type, source: CORE, data, sessionId, directory: undefined, dataJson: JSON.stringify(data) }
+  const source = PLUGIN_SOURCES.get(type.slice(0, type.indexOf('.'))) ?? CORE
+  return { type, source, data, sessionId, directory: undefined, dataJson: JSON.stringify(data) }
 }
 
 export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effects, 'clock' | 'ids'> }): Journal {

@@ -20,7 +20,8 @@ export function closeInheritedDescriptors(): number {
   return closed
 }
 
-function isInheritable(descriptor: string): boolean {
+/** Whether programs started by this one get a descriptor of it; false where nothing is known about it. */
+export function isInheritable(descriptor: string): boolean {
   try {
     const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1]
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0

@@ -10,6 +10,8 @@ import { childEnvironment, type Environment, readEnvironment } from './node-envi
 import { createNodeFiles } from './node-files.js'
 import { createNodeLog, type LogLevel, parseLogLevel } from './node-log.js'
 import { createNodeProcesses } from './node-processes.js'
+import { createReaper } from './node-reaper.js'
+import { createNodeTerminals } from './node-terminals.js'
 
 export interface NodeEffectsOptions {
   /** Instead of `process.env`; needed when that has been scrubbed already. */
@@ -20,17 +22,20 @@ export interface NodeEffectsOptions {
   readonly logWrite?: (line: string) => void
 }
 
-/** Makes the effects of this process. Cheap: the package behind `processes` is loaded by its first use. */
+/** Makes the effects of this process. Cheap: the packages behind `processes` and `terminals` are loaded by their first use. */
 export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
   const env = readEnvironment(options.env)
   const childEnv = childEnvironment(env)
   const clock = createNodeClock()
+  const searchPath = childEnv['PATH'] ?? ''
+  const reaper = createReaper()
   return {
     clock,
     ids: createIds({ now: () => clock.now(), randomBytes: createRandomPool() }),
     random: { bytes: (size) => new Uint8Array(randomBytes(size)) },
     files: createNodeFiles(),
-    processes: createNodeProcesses(childEnv['PATH'] ?? ''),
+    processes: createNodeProcesses(searchPath, reaper),
+    terminals: createNodeTerminals(searchPath, reaper),
     memory: { bound: boundYoungGeneration, collect: collectGarbage },
     fetch: createNodeFetch(),
     env,

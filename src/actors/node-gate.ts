@@ -3,7 +3,8 @@ import { statSync } from 'node:fs'
 import { SvcError } from '../protocol/errors.js'
 import { findProgram } from './node-programs.js'
 
-const GATE = 'IFS= read -r _ || exit 126; exec "$@"'
+/** Waits for a line of input, then becomes the program given by its arguments. */
+export const GATE = 'IFS= read -r _ || exit 126; exec "$@"'
 const GATE_WITHOUT_INPUT = `${GATE} </dev/null`
 
 interface Program {

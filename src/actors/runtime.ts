@@ -34,6 +34,8 @@ export interface RuntimeOptions {
   readonly listen?: (runtime: Runtime) => Promise<Listener>
   /** Sees every actor event, for debugging and tests. */
   readonly inspect?: (event: InspectionEvent) => void
+  /** The inspector tells payloads too, prompts and all; off unless the operator switched it on. */
+  readonly inspectPayloads?: boolean
 }
 
 export interface RunningRuntime {
@@ -86,6 +88,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         listener = await options.listen?.(parts.runtime)
       }),
       refuse: fromPromise<void, void>(async () => {
+        parts.announceStop()
         await listener?.close()
       }),
       drainSessions: fromPromise<void, void>(() => parts.sessions.supervisor.drain()),
@@ -94,6 +97,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         feed?.stop()
         await parts.plugins.drain()
         effects.processes.killAll()
+        effects.terminals.killAll()
       }),
       closeStore: fromPromise<void, void>(async () => {
         maintenance?.stop()
@@ -101,12 +105,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         store.close()
       }),
       abandon: fromPromise<void, void>(async () => {
+        parts.announceStop()
         maintenance?.stop()
         stopTidying?.()
         parts.sessions.supervisor.stop()
         feed?.stop()
         parts.plugins.stop()
         effects.processes.killAll()
+        effects.terminals.killAll()
         await Promise.race([listener?.close(), new Promise<void>((resolve) => effects.clock.setTimeout(resolve, 100))])
         store.close()
       }),
@@ -118,6 +124,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
     clock: machineClock(effects.clock),
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
   })
+  parts.actors.add(actor, 'runtime')
   const ended = new Promise<{ exitCode: 0 | 1 }>((resolve) => {
     actor.subscribe({
       complete: () => resolve({ exitCode: actor.getSnapshot().output?.exitCode ?? 1 }),

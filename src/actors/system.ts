@@ -79,7 +79,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       const configured = personName(env['SVC_DISPLAY_NAME']) ?? personName(await configuredName(configs, paths.config))
       return { configuredName: configured, systemName: personName(env['USER']) ?? personName(env['USERNAME']) ?? personName(platform.user) }
     },
-    capabilities: async () => capabilitiesOf(version),
+    capabilities: async (directory) => [...capabilitiesOf(version), ...(await pluginCapabilities(deps, directory))],
     directories: (caller, path) => directories.list(caller, path),
     canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
     async tools(directory) {
@@ -117,6 +117,28 @@ function capabilitiesOf(version: string): Capability[] {
     source: 'core',
     apiPrefix,
   }))
+}
+
+/** Of native plugins; one that cannot be had on this machine says why. */
+async function pluginCapabilities({ plugins, version }: SystemDeps, directory: string): Promise<Capability[]> {
+  const view = await plugins.ready(directory)
+  const found = view.plugins.map(async ({ pluginId, internal, contributions: { capability } }) => {
+    if (!internal || capability === undefined) return []
+    const reason = await capability.unavailable?.()
+    return [
+      {
+        id: capability.id,
+        version,
+        enabled: reason === undefined,
+        disableable: true,
+        source: 'plugin',
+        pluginId,
+        apiPrefix: `/v2/plugins/${pluginId}`,
+        ...(reason !== undefined && { reason }),
+      },
+    ]
+  })
+  return (await Promise.all(found)).flat()
 }
 
 function toTool({ id, description, parameters, outputSchema }: ToolDefinition): Tool {

@@ -9,6 +9,8 @@ export interface ServeOptions {
   readonly origins: readonly string[]
   /** Host names this server answers to besides the loopback ones. */
   readonly hosts: readonly string[]
+  /** The inspector may show payloads, prompts included. */
+  readonly inspectPayloads?: true
 }
 
 /** What `run` answers when the agent asks for a permission. */
@@ -34,17 +36,25 @@ export interface DoctorOptions {
   readonly json: boolean
 }
 
+export interface InspectOptions {
+  readonly server: string | undefined
+  /** A saved trace to look at, instead of a server. */
+  readonly trace: string | undefined
+  readonly open: boolean
+}
+
 export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }
   | { readonly name: 'run'; readonly options: RunOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
+  | { readonly name: 'inspect'; readonly options: InspectOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'version' }
   | { readonly name: 'help'; readonly topic: string | undefined }
   | { readonly name: 'usage'; readonly problem: string }
 
-export const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'openapi'] as const
+export const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'inspect', 'openapi'] as const
 
 /** Reads the arguments after the program name. Never throws: what is wrong comes back as `usage`. */
 export function readArguments(argv: readonly string[]): Command {
@@ -71,6 +81,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readDoctor(args) }
     case 'plugin':
       return { name, options: readPluginArguments(args, readServerUrl) }
+    case 'inspect':
+      return { name, options: readInspect(args) }
     case 'openapi':
       readFlags(args, {}, false)
       return { name }
@@ -84,12 +96,13 @@ const flag = { type: 'boolean' } as const
 const list = { type: 'string', multiple: true } as const
 
 function readServe(args: string[]): ServeOptions {
-  const { values } = readFlags(args, { port: text, hostname: text, cors: list, 'allow-host': list }, false)
+  const { values } = readFlags(args, { port: text, hostname: text, cors: list, 'allow-host': list, 'inspect-payloads': flag }, false)
   return {
     port: readPort(values.port ?? '4096'),
     hostname: readHostname(values.hostname ?? '127.0.0.1'),
     origins: (values.cors ?? []).map(readOrigin),
     hosts: (values['allow-host'] ?? []).map(readHostname),
+    ...(values['inspect-payloads'] === true && { inspectPayloads: true }),
   }
 }
 
@@ -117,6 +130,16 @@ function readDoctor(args: string[]): DoctorOptions {
     directory: values.dir,
     server: values.server === undefined ? undefined : readServerUrl(values.server),
     json: values.json ?? false,
+  }
+}
+
+function readInspect(args: string[]): InspectOptions {
+  const { values } = readFlags(args, { open: flag, server: text, trace: text }, false)
+  if (values.trace !== undefined && values.server !== undefined) throw new Error('--trace needs no --server')
+  return {
+    server: values.server === undefined ? undefined : readServerUrl(values.server),
+    trace: values.trace,
+    open: values.open ?? false,
   }
 }
 

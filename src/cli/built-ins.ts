@@ -7,6 +7,7 @@ import { filesPlugin } from '../plugins/files/plugin.js'
 import { interactionsPlugin } from '../plugins/interactions.js'
 import { createOfflinePlugin } from '../plugins/offline/plugin.js'
 import { createOpenAICompatiblePlugin } from '../plugins/openai-compatible/plugin.js'
+import { ptyPlugin } from '../plugins/pty/plugin.js'
 import { shellPlugin } from '../plugins/shell/plugin.js'
 
 /** `env` is the environment of the server: an installation may lengthen the silence it allows a model. */
@@ -24,6 +25,7 @@ export async function builtInPlugins(env: Effects['env']): Promise<readonly Nati
     interactionsPlugin(),
     createOpenAICompatiblePlugin({ timeouts: modelTimeouts(env) }),
     createOfflinePlugin(),
+    ptyPlugin(),
   ]
 }
 

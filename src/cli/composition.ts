@@ -8,6 +8,7 @@ import { createTokens } from '../http/tokens.js'
 import { openStore } from '../store/open.js'
 import type { ServeOptions } from './arguments.js'
 import { builtInPlugins } from './built-ins.js'
+import { readInspectorPage } from './inspector-page.js'
 import { listenFailure } from './listen-failure.js'
 import { pluginPrograms } from './plugin-programs.js'
 import { type Presence, notePresence } from './presence.js'
@@ -53,6 +54,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       log,
       allowedHosts: options.hosts,
       allowedOrigins: options.origins,
+      inspectorPage: readInspectorPage,
       allowUnauthenticatedRemote: env['SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE'] === '1',
     })
     const { host, port } = await server.listen({ host: options.hostname, port: options.port })
@@ -73,6 +75,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       plugins: await builtInPlugins(env),
       version: VERSION,
       programs: pluginPrograms(),
+      ...(options.inspectPayloads === true && { inspectPayloads: true }),
       serverUrl: () => (url === '' ? undefined : url),
       listen,
     })

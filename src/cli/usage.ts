@@ -5,6 +5,7 @@ const OVERVIEW = `svc - a local runtime for coding agents
   svc serve               start the server
   svc run "<prompt>"      ask once, print the answer
   svc doctor              check this installation
+  svc inspect             look at the actors of a running server
   svc plugin <action>     make, list, approve and check plugins
   svc openapi             print the OpenAPI document
 
@@ -19,6 +20,7 @@ const TOPICS: Readonly<Record<string, string>> = {
   --hostname <address>    address to listen on                         (127.0.0.1)
   --cors <origin>         let pages of this origin call; may be repeated
   --allow-host <name>     answer to this Host name too; may be repeated
+  --inspect-payloads      let the inspector show payloads, prompts included
 
 An address that other machines can reach needs a credential in SVC_AGENT_TOKEN.
 `,
@@ -42,6 +44,14 @@ The answer goes to standard output, everything else to standard error.
   --json                  print the findings as JSON
 
 Ends with 1 when something is broken.
+`,
+  inspect: `svc inspect [options]
+
+  --open                  open the page in a browser
+  --server <url>          the server to look at                        (the local one)
+  --trace <file>          show a saved trace instead, without a server
+
+Prints the address of the inspector: live actors, their state charts and what happens to them.
 `,
   plugin: `svc plugin <action> [options]
 

@@ -68,6 +68,7 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
       case 'caller':
         return ''
       case 'directory':
+        if (access.operator === true) requireOperator(caller)
         return directoryOf(caller, named)
       case 'session':
         session(caller, named.params[access.param] ?? '')
@@ -79,6 +80,9 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
       }
       case 'operator':
         requireOperator(caller)
+        return ''
+      case 'local':
+        if (caller.authenticated && !caller.operator) throw new SvcError('feature.not_implemented', 'This is off for hosted callers.')
         return ''
     }
   }

@@ -126,7 +126,7 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
 }
 
 /** Parses path, query and headers of a contract and decides access, before the body is read. */
-function admitterOf(contract: RouteContract, admission: Admission): (request: FastifyRequest) => Promise<void> {
+export function admitterOf(contract: RouteContract, admission: Admission): (request: FastifyRequest) => Promise<void> {
   const queryNames = fieldNames(contract.query)
   const headerNames = fieldNames(contract.headers)
   return async (request) => {
@@ -149,7 +149,8 @@ function admitterOf(contract: RouteContract, admission: Admission): (request: Fa
   }
 }
 
-function callOf<P extends Schema, Q extends Schema, H extends Schema, I extends Schema, O extends Schema>(
+/** The call of an admitted request. */
+export function callOf<P extends Schema, Q extends Schema, H extends Schema, I extends Schema, O extends Schema>(
   contract: RouteContract<P, Q, H, I, O>,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -17,6 +17,7 @@ const SINGLETONS: ReadonlySet<string> = new Set([
   'x-svc-directory',
   'x-svc-filename',
   'x-svc-session-id',
+  'x-svc-ticket',
 ])
 
 /** Refuses a request that gives a header twice of which there may be one; `rawHeaders` alternates names and values. */
@@ -55,6 +56,6 @@ export function answerHeaders(requestId: string, origin: string | undefined): Re
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'authorization, content-type, if-match, if-none-match, last-event-id, x-svc-directory, x-svc-filename, x-svc-session-id',
+    'authorization, content-type, if-match, if-none-match, last-event-id, x-svc-directory, x-svc-filename, x-svc-session-id, x-svc-ticket',
   'access-control-max-age': '600',
 }

@@ -23,11 +23,14 @@ import { catalogRoutes } from './routes/catalog.js'
 import { configRoutes } from './routes/config.js'
 import { contributedRoutes } from './routes/contributed.js'
 import { eventRoutes } from './routes/events.js'
+import { type InspectorPage, inspectorRoutes } from './routes/inspector.js'
 import { interactionRoutes } from './routes/interactions.js'
 import { messageRoutes } from './routes/messages.js'
 import { pluginRoutes } from './routes/plugins.js'
 import { sessionRoutes } from './routes/sessions.js'
 import { systemRoutes } from './routes/system.js'
+import { terminalRoutes, terminalSocket } from './routes/terminals.js'
+import { workflowRoutes } from './routes/workflows.js'
 import { boundSockets } from './sockets.js'
 import { createEventStreams } from './sse.js'
 import { originForm } from './target.js'
@@ -48,6 +51,8 @@ export interface HttpServerOptions {
   readonly allowedOrigins: readonly string[]
   /** Listening beyond loopback without a credential is refused unless the operator insists (H1). */
   readonly allowUnauthenticatedRemote?: boolean
+  /** The files of the inspector; without them there is no page. */
+  readonly inspectorPage?: () => Promise<InspectorPage>
   /** Runs a callback at the end of the present turn of the event loop; replaceable in tests. */
   readonly soon?: (run: () => void) => void
 }
@@ -113,12 +118,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   messageRoutes(bind, runtime)
   interactionRoutes(bind, runtime)
   eventRoutes(bind, runtime)
+  inspectorRoutes(bind, runtime, options.inspectorPage)
   pluginRoutes(bind, runtime)
+  workflowRoutes(bind, runtime)
+  terminalRoutes(bind, runtime)
   app.register(async (scope) => artifactRoutes(scope, createBinder(scope, parts), runtime, admission))
   app.register(async (scope) => {
     // Sockets end with `bridges`; errors on an open socket close it, with the code that says why, before they are told here.
     await scope.register(websocket, { options: SOCKET_OPTIONS, errorHandler: () => undefined, preClose: (done) => done() })
-    contributedRoutes(scope, { runtime, admission, audit, calls, upgrades, bridges })
+    const socketParts = { admission, audit, calls, upgrades, bridges }
+    terminalSocket(scope, { plugins: runtime.plugins, ...socketParts })
+    contributedRoutes(scope, { runtime, ...socketParts })
   })
 
   return {

@@ -4,21 +4,20 @@
  * Owns the sockets it was given and one timer for all of them; does not know what a message says. A socket is open to
  * whoever passed the doors and the credential of its request; browsers send no Authorization header with it, so that
  * without trusted mode only other programs can open one.
- * I1 Messages for the client leave in order, one at a time: the next is taken once the peer has taken the last.
- * I2 A message that the other side cannot take ends the socket; nothing is stored for it here.
- * I3 A peer that takes nothing for the write stall, or says nothing for two heartbeats, is gone.
+ * I1 What is said to the client leaves in order: the next is asked for once the peer has taken the last.
+ * I2 What the other side cannot take ends the socket; what it takes later stops the reading of the client meanwhile.
+ * I3 A peer that takes nothing for the write stall, or says nothing for two heartbeats while it is read, is gone.
  * I4 The other side is told of the end exactly when there is one, whoever brought it about.
  */
 import type { WebSocket } from '@fastify/websocket'
 import type { Clock } from '../actors/effects.js'
-import type { PluginSocket } from '../actors/plugin/contributions.js'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
-import type { SocketMessage } from '../protocol/plugin-services.js'
+import type { Outlet, Peer, Saying } from './peers.js'
 
 export interface Bridges {
   /** Joins an open socket of a client with its other side, until either ends. */
-  join(client: WebSocket, peer: PluginSocket): void
+  join(client: WebSocket, peer: Peer): void
   /** Closes every socket (orderly stop), and those that still come. */
   endAll(): void
   readonly size: number
@@ -42,8 +41,11 @@ interface Live {
   /** When the peer was last heard, and whether it was asked for a sign of life since. */
   heard: number
   asked: boolean
-  /** Since when a message has been on its way to the peer. */
+  /** What is on its way to the peer, and since when it has taken nothing. */
+  sending: number
   sendingSince: number | undefined
+  /** The client is not read, because the other side is still busy with what it said. */
+  isHeld: boolean
   end(code: number, reason?: string): void
 }
 
@@ -55,7 +57,7 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
   function tend(): void {
     const now = clock.monotonic()
     for (const live of open) {
-      const silence = now - live.heard
+      const silence = live.isHeld ? 0 : now - live.heard
       const stalled = live.sendingSince !== undefined && now - live.sendingSince >= LIMITS.sockets.writeStall
       if (stalled || silence >= 2 * LIMITS.sockets.heartbeat) live.client.terminate()
       else if (silence >= LIMITS.sockets.heartbeat && !live.asked) {
@@ -76,43 +78,48 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
     timer = undefined
   }
 
-  function send(live: Live, message: Exclude<SocketMessage, { kind: 'close' }>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const { client } = live
-      const sent = (error?: Error | null) => {
-        live.sendingSince = undefined
-        if (error instanceof Error) reject(error)
-        else resolve()
-      }
-      live.sendingSince = clock.monotonic()
-      if (message.kind === 'text') client.send(message.data, sent)
-      else if (message.kind === 'binary') client.send(Uint8Array.from(message.data), sent)
-      else if (message.kind === 'ping') client.ping(Uint8Array.from(message.data), false, sent)
-      else client.pong(Uint8Array.from(message.data), false, sent)
-    })
+  function outletOf(live: Live): Outlet {
+    const { client } = live
+    const transmit = (kind: Saying, data: string | Uint8Array, sent: (error?: Error | null) => void): void => {
+      if (kind === 'ping') client.ping(data, false, sent)
+      else if (kind === 'pong') client.pong(data, false, sent)
+      else client.send(data, { binary: kind === 'binary' }, sent)
+    }
+    return {
+      get isOpen() {
+        return client.readyState === client.OPEN
+      },
+      send: (kind, data) =>
+        new Promise((resolve, reject) => {
+          live.sending++
+          live.sendingSince ??= clock.monotonic()
+          transmit(kind, data, (error) => {
+            live.sendingSince = --live.sending > 0 ? clock.monotonic() : undefined
+            if (error instanceof Error) reject(error)
+            else resolve()
+          })
+        }),
+    }
   }
 
-  async function carry(live: Live, outbound: AsyncIterable<SocketMessage>): Promise<void> {
+  async function carry(live: Live, peer: Peer): Promise<void> {
     try {
-      for await (const message of outbound) {
-        if (message.kind === 'close') live.end(NORMAL)
-        if (message.kind === 'close' || live.client.readyState !== live.client.OPEN) break
-        await send(live, message)
-      }
+      await peer.speak(outletOf(live))
       live.end(NORMAL)
     } catch (error) {
       live.end(FAILED, error instanceof Error ? error.message : String(error))
     }
   }
 
-  function join(client: WebSocket, otherSide: PluginSocket): void {
-    const peer = sealed(otherSide)
+  function join(client: WebSocket, peer: Peer): void {
     let over = false
     const live: Live = {
       client,
       heard: clock.monotonic(),
       asked: false,
+      sending: 0,
       sendingSince: undefined,
+      isHeld: false,
       end(code, reason = '') {
         if (over) return
         over = true
@@ -121,37 +128,50 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
       },
     }
 
-    function pass(message: SocketMessage): void {
+    function refuse(error: unknown): void {
+      const tooBig = error instanceof SvcError && error.code === 'request.body_too_large'
+      live.end(tooBig ? TOO_BIG : TRY_LATER, error instanceof Error ? error.message : String(error))
+    }
+
+    function hold(taken: Promise<void>): void {
+      live.isHeld = true
+      client.pause()
+      const release = () => {
+        hear(live)
+        live.isHeld = false
+        client.resume()
+      }
+      taken.catch(refuse).finally(release)
+    }
+
+    function pass(say: () => Promise<void> | undefined | void): void {
       hear(live)
       if (over) return
       try {
-        peer.receive(message)
+        const taken = say()
+        if (taken !== undefined) hold(taken)
       } catch (error) {
-        const tooBig = error instanceof SvcError && error.code === 'request.body_too_large'
-        live.end(tooBig ? TOO_BIG : TRY_LATER, error instanceof Error ? error.message : String(error))
+        refuse(error)
       }
     }
 
-    client.on('message', (data, isBinary) => {
-      const bytes = bytesOf(data)
-      pass(isBinary ? { kind: 'binary', data: [...bytes] } : { kind: 'text', data: bytes.toString('utf8') })
-    })
-    client.on('ping', (data) => pass({ kind: 'ping', data: [...data] }))
+    client.on('message', (data, isBinary) => pass(() => peer.hear(isBinary ? 'binary' : 'text', bytesOf(data))))
+    client.on('ping', (data) => pass(() => peer.hear('ping', data)))
     client.on('pong', (data) => {
       if (data.equals(HEARTBEAT)) hear(live)
-      else pass({ kind: 'pong', data: [...data] })
+      else pass(() => peer.hear('pong', data))
     })
     client.once('close', (code) => {
       open.delete(live)
       if (open.size === 0) rest()
-      if (code !== LOST) pass({ kind: 'close' })
+      if (code !== LOST) pass(() => peer.hearEnd())
       over = true
       peer.close()
     })
     open.add(live)
     timer ??= clock.setTimeout(tend, LIMITS.sockets.heartbeat / 3)
     if (stopping) live.end(GOING_AWAY, STOPPING)
-    else void carry(live, peer.outbound)
+    else void carry(live, peer)
   }
 
   return {
@@ -162,24 +182,6 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
     },
     get size() {
       return open.size
-    },
-  }
-}
-
-/** The same socket, whose `close` acts once and throws nothing. */
-export function sealed(peer: PluginSocket): PluginSocket {
-  let isClosed = false
-  return {
-    outbound: peer.outbound,
-    receive: (message) => peer.receive(message),
-    close() {
-      if (isClosed) return
-      isClosed = true
-      try {
-        peer.close()
-      } catch {
-        // The client is gone either way; nobody is left to tell.
-      }
     },
   }
 }

@@ -3,26 +3,38 @@ import { artifactRoutes } from './artifact.js'
 import { configRoutes } from './config.js'
 import { eventRoutes } from './event.js'
 import { interactionRoutes } from './interaction.js'
+import { inspectorRoutes } from './inspector.js'
 import { messageRoutes } from './message.js'
 import { pluginRoutes } from './plugin.js'
 import { providerRoutes } from './provider.js'
+import { ptyRoutes } from './pty.js'
 import { resourceRoutes } from './resource.js'
 import type { RouteContract } from './route.js'
 import { sessionRoutes } from './session.js'
 import { systemRoutes } from './system.js'
+import { workflowRoutes } from './workflow-routes.js'
 
 /** Version of the contract document and of `ApiMeta.apiVersion`. */
 export const API_VERSION = '2.0.0'
 
-export const API: readonly RouteContract[] = [
-  ...Object.values(systemRoutes),
-  ...Object.values(resourceRoutes),
-  ...Object.values(configRoutes),
-  ...Object.values(providerRoutes),
-  ...Object.values(interactionRoutes),
-  ...Object.values(eventRoutes),
-  ...Object.values(sessionRoutes),
-  ...Object.values(messageRoutes),
-  ...Object.values(artifactRoutes),
-  ...Object.values(pluginRoutes),
-]
+const GROUPS = [
+  systemRoutes,
+  resourceRoutes,
+  configRoutes,
+  providerRoutes,
+  interactionRoutes,
+  eventRoutes,
+  inspectorRoutes,
+  sessionRoutes,
+  messageRoutes,
+  artifactRoutes,
+  pluginRoutes,
+  workflowRoutes,
+  ptyRoutes,
+] as const
+
+/** The union of all operations, each with its precise type. */
+export type ApiRoute = RoutesOf<(typeof GROUPS)[number]>
+type RoutesOf<Group> = Group extends unknown ? Group[keyof Group] : never
+
+export const API: readonly RouteContract[] = GROUPS.flatMap((group): RouteContract[] => Object.values(group))

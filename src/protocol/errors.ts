@@ -42,6 +42,8 @@ export const ERRORS = {
   'plugin.session_not_found': kind(404, 'The session does not exist.'),
   'plugin.invalid': kind(422, 'The plugin package is not valid.'),
   'plugin.failed': kind(500, 'The plugin failed.', true),
+  'management.invalid_request': kind(400, 'The definition is not valid.'),
+  'management.read_only': kind(403, 'The resource cannot be changed here.'),
   'management.revision_conflict': kind(409, 'The revision does not match.'),
   'quota.exceeded': kind(429, 'A quota is used up.', true),
   'server.internal': kind(500, 'An unexpected error happened.', true),

@@ -5,6 +5,7 @@ import { PermissionRequest, QuestionRequest } from './interaction.js'
 import { LIMITS } from './limits.js'
 import { MessageInfo, Part, PromptRequest, SessionQueueInfo } from './message.js'
 import { PackageLifecycleInfo } from './plugin.js'
+import { Pty } from './pty.js'
 import { defineRoute } from './route.js'
 import {
   CatalogActivity,
@@ -15,6 +16,7 @@ import {
   SessionStatus,
   Todo,
 } from './session.js'
+import { WorkflowProjection, WorkflowRun } from './workflow.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, queryBool, queryClampedInt, queryInt, uint } from './shared.js'
 
 export const SCHEMA_VERSION = '1.0.0'
@@ -22,6 +24,8 @@ export const SCHEMA_VERSION = '1.0.0'
 export const EventSubject = z.looseObject({ kind: z.string(), id: z.string() }).meta({ id: 'EventSubject' })
 
 const session = { sessionID: z.string() }
+/** Both are the id of the terminal. */
+const terminal = { id: z.string(), ptyID: z.string() }
 
 /** Data of every event svc core emits, by type. */
 export const EVENT_DATA = {
@@ -85,6 +89,20 @@ export const EVENT_DATA = {
   'config.updated': z.looseObject({ directory: z.string().optional() }),
   /** A plugin package is in another state; `directory` is absent for packages of every workspace. */
   'package.updated': z.looseObject({ directory: z.string().optional(), info: PackageLifecycleInfo }),
+  /** `aggregateID` is the activation. With `workflow`, unless its file is gone or not valid: then `workflowID`, `active` and `error`. */
+  'workflow.updated': z.looseObject({
+    aggregateID: z.string(),
+    workflow: WorkflowProjection.optional(),
+    workflowID: z.string().optional(),
+    active: z.boolean().optional(),
+    error: z.string().optional(),
+  }),
+  'workflow.run.updated': z.looseObject({ aggregateID: z.string(), run: WorkflowRun }),
+  'pty.created': z.looseObject({ ...terminal, info: Pty }),
+  'pty.updated': z.looseObject({ ...terminal, info: Pty }),
+  'pty.deleted': z.looseObject({ ...terminal, info: Pty }),
+  /** Null when a signal ended the program. */
+  'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),
 } as const
 
 export type EventType = keyof typeof EVENT_DATA

@@ -3,9 +3,7 @@
  * characters. Session ids descend (newest sorts first), every other kind ascends. Nobody parses an id;
  * readers check the prefix only.
  */
-import * as z from 'zod'
-
-export type IdPrefix = 'ses' | 'msg' | 'prt' | 'evt' | 'per' | 'que' | 'aud' | 'art' | 'tool' | 'wrk' | 'ent'
+export type IdPrefix = 'ses' | 'msg' | 'prt' | 'evt' | 'per' | 'que' | 'aud' | 'art' | 'tool' | 'wrk' | 'ent' | 'pty'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Ids of one millisecond before its successor is borrowed: the counter has 12 bits. */
@@ -58,9 +56,3 @@ function base62(bytes: Uint8Array): string {
   for (const byte of bytes) text += ALPHABET.charAt(byte % 62)
   return text
 }
-
-/** A client-chosen message id: the `msg_` prefix and at most 128 characters (sessions-events §1.5). */
-export const ClientMessageId = z
-  .string()
-  .max(128)
-  .regex(/^msg_[\w.:-]+$/, 'must start with "msg_" and use letters, digits, "_", "-", "." or ":"')

@@ -185,5 +185,87 @@ export const LIMITS = {
     writeStall: 30 * SECOND,
     closeReason: 123,
   },
+  workflows: {
+    fileBytes: 512 * KiB,
+    nameLength: 1000,
+    frontmatterBytes: 16 * KiB,
+    idLength: 200,
+    /** Mistakes of one file that are told. */
+    diagnostics: 32,
+    permissionGroups: 128,
+    permissionPatterns: 1024,
+    textLength: 4096,
+    preview: 10,
+    previewMax: 1000,
+    historyDefault: 50,
+    historyMax: 200,
+    debounce: 150,
+    lease: 5 * MINUTE,
+    /** The longest timer: the wall clock may have been set meanwhile. */
+    clockHop: 1 * MINUTE,
+    /** How long a claim that failed waits for its next attempt. */
+    claimRetry: 1 * SECOND,
+    filesPerRoot: 4096,
+    folders: 512,
+    depth: 16,
+    /** Text of all workflow files that is kept in memory. */
+    sourceBytes: 64 * MiB,
+    /** Workspaces whose workflows run; the one that was used longest ago makes room. */
+    workspaces: 1024,
+    /** A storm of file events delays the look at the files no longer than this. */
+    debounceMost: 500,
+    /** How often directories that do not exist yet are looked for. */
+    appearance: 500,
+    /** How often files are looked at although no change was told: watchers may miss some. */
+    relook: 30 * SECOND,
+    /** How far the timer of the schedule trusts itself; the wall clock is read this often. */
+    tick: 10 * SECOND,
+    /** Runs under way in the whole service; what is due beyond it waits. */
+    running: 64,
+    /** Finished runs kept for each activation. */
+    runsKept: 1000,
+  },
+  terminals: {
+    /** Terminals at a time. */
+    count: 64,
+    /** Output kept of each, for replay; evicted from the front in blocks. */
+    historyBytes: 2 * MiB,
+    blockBytes: 64 * KiB,
+    /** Connections to one terminal at a time. */
+    clients: 16,
+    /** How far the foremost client may be behind before the program has to wait, and before it goes on. */
+    lagBytes: 1 * MiB,
+    lagResume: 256 * KiB,
+    /** Input that a program has not read: beyond it a client is read no further, and beyond the bound it is cut off. */
+    inputBytes: 64 * KiB,
+    inputBacklog: 8 * MiB,
+    ticketAge: 30 * SECOND,
+    /** Bytes of randomness in a ticket, and tickets that may wait to be used. */
+    ticketBytes: 24,
+    tickets: 1024,
+    titleLength: 256,
+    commandParts: 256,
+    argumentLength: 16_384,
+    sizeMost: 10_000,
+    cols: 80,
+    rows: 24,
+    /** How long the end of a terminal may take; its processes are killed well before. */
+    end: 5 * SECOND,
+  },
+  inspector: {
+    /** What is kept of the past while somebody looks. */
+    records: 8192,
+    bytes: 4 * MiB,
+    /** How long records may wait to be sent together. */
+    batch: 40,
+    frameRecords: 500,
+    /** Bytes a viewer has not taken, beyond which it is sent nothing more until it has. */
+    viewerBacklog: 1 * MiB,
+    viewers: 16,
+    /** Characters of a payload that are shown, where the operator asked for payloads. */
+    payload: 2000,
+    /** Ids whose crashes are remembered. */
+    crashes: 1024,
+  },
   config: { fileBytes: 1 * MiB, markdownBytes: 512 * KiB, filesPerKind: 4096 },
 } as const

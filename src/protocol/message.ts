@@ -1,8 +1,7 @@
 /** Messages, parts and prompt submission (http-contract §2.6–2.7, §4.2–4.3; sessions-events §3–5). */
 import * as z from 'zod'
-import { ClientMessageId } from './ids.js'
 import { defineRoute } from './route.js'
-import { ms, queryBool, queryInt, uint } from './shared.js'
+import { ClientMessageId, ms, queryBool, queryInt, uint } from './shared.js'
 
 export const ModelRef = z
   .strictObject({ id: z.string(), providerId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })

@@ -31,6 +31,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   artifacts: 'Uploaded files.',
   interactions: 'Permission requests and questions.',
   subagents: 'Child tasks of a session.',
+  inspector: 'Live actors, their state charts and what happens to them; for the local operator.',
 }
 
 /** Parameters that many operations share, by place and name. */
@@ -47,7 +48,12 @@ const HEADER_NAMES: Readonly<Record<string, string>> = {
   'x-svc-filename': 'X-Svc-Filename',
   'x-svc-session-id': 'X-Svc-Session-Id',
   'last-event-id': 'Last-Event-ID',
+  'if-match': 'If-Match',
+  'x-svc-ticket': 'X-Svc-Ticket',
 }
+
+/** Required, but their absence is for the operation to refuse, and so they are not by their schema. */
+const DEMANDED: ReadonlySet<string> = new Set(['header:x-svc-ticket', 'query:ticket'])
 
 /** The whole document; made anew on every call. */
 export function toOpenApi(): object {
@@ -105,7 +111,7 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query' | '
     const parameter: Json = {
       name: HEADER_NAMES[name] ?? name,
       in: place,
-      required: place === 'path' || !field.isOptional(),
+      required: place === 'path' || !field.isOptional() || DEMANDED.has(`${place}:${name}`),
       ...(common && { description: common.description }),
       // The parsed form: a number, where the text of a query is read as one.
       schema: jsonSchema(field, 'output'),
@@ -129,7 +135,7 @@ function requestBodyOf({ body, binaryBody }: RouteContract): Json | undefined {
 
 function successOf({ success }: RouteContract): Json {
   const answer: Json = { description: success.description }
-  if (success.status === 204) return answer
+  if (success.status === 204 || success.status === 101) return answer
   const mediaType = success.mediaType ?? 'application/json'
   const schema = success.schema === undefined ? { type: 'string', format: 'binary' } : jsonSchema(success.schema, 'output')
   answer['content'] = { [mediaType]: { schema } }

@@ -7,19 +7,20 @@ import type * as z from 'zod'
 /**
  * Who may call, and what is checked before the handler runs (architecture §11):
  * `open` nobody is asked; `caller` any admitted caller; `directory` the directory of the call is resolved
- * and checked; `session` the session named by a path parameter; `interaction` the session that owns the
- * request id; `operator` local operator only.
+ * and checked, and with `operator` only the local operator may call; `session` the session named by a path parameter; `interaction` the session that owns the
+ * request id; `operator` local operator only; `local` the operator, or everybody while no credential is configured.
  */
 export type Access =
   | { readonly class: 'open' }
   | { readonly class: 'caller' }
-  | { readonly class: 'directory' }
+  | { readonly class: 'directory'; readonly operator?: true }
   | { readonly class: 'session'; readonly param: string }
   | { readonly class: 'interaction'; readonly param: string }
   | { readonly class: 'operator' }
+  | { readonly class: 'local' }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-export type Tag = 'system' | 'plugins' | 'events' | 'sessions' | 'catalog' | 'management' | 'artifacts' | 'interactions' | 'subagents'
+export type Tag = 'system' | 'plugins' | 'events' | 'sessions' | 'catalog' | 'management' | 'artifacts' | 'interactions' | 'subagents' | 'inspector'
 
 export interface Body<S extends z.ZodType = z.ZodType> {
   readonly schema: S
@@ -27,7 +28,7 @@ export interface Body<S extends z.ZodType = z.ZodType> {
 }
 
 export interface Success<S extends z.ZodType = z.ZodType> {
-  readonly status: 200 | 201 | 204
+  readonly status: 101 | 200 | 201 | 204
   readonly description: string
   /** Absent for 204 and for answers that are not JSON. */
   readonly schema?: S
@@ -62,14 +63,23 @@ export interface RouteContract<
   readonly success: Success<Out>
 }
 
+/** What the type of one contract keeps word for word, for types derived from the table of all of them. */
+interface Literals {
+  readonly id: string
+  readonly body?: { readonly required: boolean }
+  readonly binaryBody?: object
+  readonly success: { readonly status: number; readonly mediaType?: string }
+}
+
 /** Identity function that gives a contract its precise type. */
 export function defineRoute<
+  const Exact extends Literals,
   Params extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
   Headers extends z.ZodType = z.ZodUndefined,
   In extends z.ZodType = z.ZodUndefined,
   Out extends z.ZodType = z.ZodUndefined,
->(contract: RouteContract<Params, Query, Headers, In, Out>): RouteContract<Params, Query, Headers, In, Out> {
+>(contract: RouteContract<Params, Query, Headers, In, Out> & Exact): RouteContract<Params, Query, Headers, In, Out> & Exact {
   return contract
 }
 

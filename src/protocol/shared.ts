@@ -6,6 +6,12 @@ export const uint = z.number().int().min(0)
 export const ms = z.number().int()
 export const anyRecord = z.record(z.string(), z.unknown())
 
+/** A client-chosen message id: the `msg_` prefix and at most 128 characters (sessions-events §1.5). */
+export const ClientMessageId = z
+  .string()
+  .max(128)
+  .regex(/^msg_[\w.:-]+$/, 'must start with "msg_" and use letters, digits, "_", "-", "." or ":"')
+
 const wholeNumber = (text: unknown) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : text)
 const integer = (min: number, max: number) =>
   z.number('must be a whole number').int('must be a whole number').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)

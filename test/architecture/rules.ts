@@ -16,7 +16,7 @@ interface Layer {
 
 const LAYERS: Readonly<Record<string, Layer>> = {
   protocol: { layers: ['protocol'], packages: ['zod'], node: false },
-  machines: { layers: ['machines', 'protocol'], packages: ['xstate'], node: false },
+  machines: { layers: ['machines', 'protocol'], packages: ['xstate', 'luxon'], node: false },
   store: { layers: ['store', 'protocol'], packages: ['better-sqlite3'], node: true },
   actors: { layers: ['actors', 'protocol', 'machines', 'store'], packages: true, node: true },
   plugins: {
@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'src/actors/plugin/native.ts': ['ToolError', 'defineTool'],
       'src/actors/provider/adapter.ts': ['ProviderError'],
       'src/actors/plugin/contributions.ts': [],
+      'src/actors/plugin/native-doors.ts': [],
       'src/actors/effects.ts': [],
     },
     packages: true,
@@ -36,6 +37,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['fastify', 'zod', '@fastify/websocket'],
     node: true,
   },
+  // Runs in other people's programs: nothing of the server comes along, and of zod only types (the build refuses more).
+  'http/client': { layers: ['http/client', 'protocol'], packages: ['eventsource-parser', 'zod'], node: false },
   cli: { layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
 }
 
@@ -44,20 +47,32 @@ const AUTHOR_PROCESS = /^src\/plugins\/author\/node-/
 
 /** The outside world, and who may touch it directly. Everybody else takes `Effects`. */
 const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [
-  { what: 'Date.now', pattern: /(?<![.\w])Date\.now\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
-  { what: 'new Date()', pattern: /\bnew Date\(\s*\)/, allowed: /^src\/(actors\/node-|cli\/)/ },
-  { what: 'Math.random', pattern: /\bMath\.random\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
-  { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/(actors\/node-|cli\/)/ },
-  { what: 'setTimeout', pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/node-|cli\/)/ },
-  { what: 'setInterval', pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/node-|cli\/)/ },
-  { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/node-|plugins\/author\/node-|cli\/)/ },
+  {
+    what: 'Date.now',
+    pattern: /(?<![.\w])Date\.now\b/,
+    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/client\/platform\.ts$|cli\/)/,
+  },
+  { what: 'new Date()', pattern: /\bnew Date\(\s*\)/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
+  {
+    what: 'Math.random',
+    pattern: /\bMath\.random\b/,
+    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/client\/platform\.ts$|cli\/)/,
+  },
+  { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
+  {
+    what: 'setTimeout',
+    pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/,
+    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/client\/platform\.ts$|cli\/)/,
+  },
+  { what: 'setInterval', pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
+  { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|plugins\/author\/node-|cli\/)/ },
 ]
 
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
-  { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/node-|cli\/|store\/)/ },
-  { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/node-|cli\/)/ },
+  { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/|store\/)/ },
+  { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
   // Yielding to the event loop is not waiting.
-  { pattern: /^(node:)?timers(\/promises)?$/, allowed: /^src\/(actors\/node-|cli\/)/, except: ['setImmediate'] },
+  { pattern: /^(node:)?timers(\/promises)?$/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/, except: ['setImmediate'] },
 ]
 
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'base', 'stuff', 'lib'])
@@ -153,7 +168,7 @@ function target(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
 }
 
-/** `src/store/open.ts` → `store`. */
+/** `src/store/open.ts` → `store`; the client is a layer of its own. */
 function layerOf(path: string): string {
-  return path.split('/')[1] ?? ''
+  return path.startsWith('src/http/client/') ? 'http/client' : (path.split('/')[1] ?? '')
 }

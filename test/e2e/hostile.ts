@@ -1,5 +1,4 @@
 /** Hostile packages on a server, many at a time, beside one that does nobody any harm. */
-import { readFileSync } from 'node:fs'
 import type { ToolPart } from '../../src/protocol/message.js'
 import type { PackageLifecycleInfo } from '../../src/protocol/plugin.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
@@ -44,8 +43,6 @@ export interface Ward {
 export const NEIGHBOUR = 'good.neighbour'
 export const NEIGHBOUR_ROUTE = `/v2/plugins/${NEIGHBOUR}/pid`
 
-const GOOD = readFileSync(new URL('../fixtures/plugins/good-neighbour.mjs', import.meta.url), 'utf8')
-
 /** `open` starts the server once the configuration is written. */
 export async function openWard(place: Place, open: () => Promise<Server>): Promise<{ ward: Ward; server: Server; stream: Stream }> {
   let calls: readonly Call[] = []
@@ -88,14 +85,13 @@ export async function openWard(place: Place, open: () => Promise<Server>): Promi
     async turn(wanted) {
       calls = wanted
       const session = await server.createSession()
-      const from = stream.events.length
       await server.prompt(session.id, { prompt: 'go on' })
-      await idle(stream, session.id, from)
+      await server.call('POST', `/v2/sessions/${session.id}/wait`)
       return new Map(toolParts(await server.messages(session.id)).map(({ tool, state }) => [tool, state]))
     },
     records,
     async until(id, states) {
-      const event = await waitFor(stream, (each) => infoOf(each)?.packageId === id && states.includes(infoOf(each)?.state ?? ''), 0)
+      const event = await stream.waitFor((each) => infoOf(each)?.packageId === id && states.includes(infoOf(each)?.state ?? ''))
       return infoOf(event) ?? never()
     },
     async neighbour() {
@@ -103,7 +99,7 @@ export async function openWard(place: Place, open: () => Promise<Server>): Promi
       return { pid, info: (await records()).get(NEIGHBOUR) ?? never() }
     },
   }
-  await ward.install([{ id: NEIGHBOUR, files: { 'plugin.mjs': GOOD } }])
+  await ward.install([{ id: NEIGHBOUR, files: { 'plugin.mjs': 'fixture:good-neighbour.mjs', 'wire.mjs': 'fixture:wire.mjs' } }])
   await ward.until(NEIGHBOUR, ['active'])
   return { ward, server, stream }
 }

@@ -5,8 +5,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ToolPart } from '../../src/protocol/message.js'
-import { makePlace } from './place.js'
+import type { PackageLifecycleInfo } from '../../src/protocol/plugin.js'
+import { finish, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
+import { makePlace, withModel } from './place.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
+import { toolParts } from './transcript.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const EXAMPLES = join(ROOT, 'examples/plugins')
@@ -37,6 +40,19 @@ async function play(...steps: readonly object[]): Promise<ToolPart['state'][]> {
   return messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool' ? [part.state] : [])))
 }
 
+/** The TypeScript example beside the built library, with the compiler of this repository. */
+function typescriptProject(): string {
+  const project = join(scene.place.root, 'examples/plugins/typescript-changelog')
+  mkdirSync(dirname(project), { recursive: true })
+  cpSync(join(EXAMPLES, 'typescript-changelog'), project, { recursive: true, filter: (path) => !path.includes('node_modules') })
+  mkdirSync(join(scene.place.root, 'dist'))
+  for (const name of ['plugin.js', 'plugin.d.ts']) cpSync(join(dirname(PROGRAM), name), join(scene.place.root, 'dist', name))
+  mkdirSync(join(project, 'node_modules/.bin'), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules/typescript'), join(project, 'node_modules/typescript'))
+  symlinkSync('../typescript/bin/tsc', join(project, 'node_modules/.bin/tsc'))
+  return project
+}
+
 describe('the example plugins', () => {
   test('in Lua: counts the words of a file and keeps colours out of commands', async () => {
     install(join(EXAMPLES, 'lua-word-count'), 'dev.example.word-count')
@@ -61,14 +77,7 @@ describe('the example plugins', () => {
   })
 
   test('in TypeScript: passes its own test, and knows from events what the session changed', async () => {
-    const project = join(scene.place.root, 'examples/plugins/typescript-changelog')
-    mkdirSync(dirname(project), { recursive: true })
-    cpSync(join(EXAMPLES, 'typescript-changelog'), project, { recursive: true, filter: (path) => !path.includes('node_modules') })
-    mkdirSync(join(scene.place.root, 'dist'))
-    for (const name of ['plugin.js', 'plugin.d.ts']) cpSync(join(dirname(PROGRAM), name), join(scene.place.root, 'dist', name))
-    mkdirSync(join(project, 'node_modules/.bin'), { recursive: true })
-    symlinkSync(join(ROOT, 'node_modules/typescript'), join(project, 'node_modules/typescript'))
-    symlinkSync('../typescript/bin/tsc', join(project, 'node_modules/.bin/tsc'))
+    const project = typescriptProject()
     const output = execFileSync('npm', ['test'], { cwd: project, env: scene.place.env, encoding: 'utf8' })
     expect(output).toMatch(/^# pass 2$/m)
 
@@ -83,5 +92,56 @@ describe('the example plugins', () => {
     expect(states.map((state) => state.status)).toEqual(['completed', 'completed', 'completed'])
     expect(states[0]).toMatchObject({ output: 'No file was changed in this session yet.' })
     expect(states[2]).toMatchObject({ output: 'new.md (write)', title: '1 changed files' })
+  })
+
+  test('in three languages serve one turn, with one tool each', async () => {
+    const model = await startModelServer([
+      reply(
+        toolCall({ id: 'c1', name: 'word_count', input: { text: 'a b c' } }),
+        toolCall({ index: 1, id: 'c2', name: 'search_notes', input: { query: 'ada' } }),
+        toolCall({ index: 2, id: 'c3', name: 'changed_files', input: {} }),
+        finish('tool_calls'),
+      ),
+      reply(text('All three answered.'), finish('stop')),
+    ])
+    try {
+      scene.place.configure(withModel(model.url))
+      install(join(EXAMPLES, 'lua-word-count'), 'dev.example.word-count')
+      install(join(EXAMPLES, 'python-notes'), 'dev.example.notes')
+      const project = typescriptProject()
+      execFileSync('npm', ['run', 'build'], { cwd: project, env: scene.place.env, stdio: 'ignore' })
+      install(join(project, 'package'), 'dev.example.changelog')
+      const server = await scene.start(INTERPRETERS)
+      const lifecycle = await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')
+      expect(lifecycle.map(({ packageId }) => packageId)).toEqual(['dev.example.changelog', 'dev.example.notes', 'dev.example.word-count'])
+      const session = await server.createSession()
+      await server.prompt(session.id, { prompt: 'use all three' })
+      await server.call('POST', `/v2/sessions/${session.id}/wait`)
+      const calls = toolParts(await server.messages(session.id))
+      expect(calls.map(({ tool, state }) => [tool, state.status === 'error' ? state.error : state.status])).toEqual([
+        ['word_count', 'completed'],
+        ['search_notes', 'completed'],
+        ['changed_files', 'completed'],
+      ])
+      expect(model.requests).toHaveLength(2)
+      const after = await server.get<PackageLifecycleInfo[]>('/v2/plugins/lifecycle')
+      expect(after.map(({ state, leaseActive }) => [state, leaseActive])).toEqual([
+        ['active', true],
+        ['active', true],
+        ['active', true],
+      ])
+    } finally {
+      await model.close()
+    }
+  })
+
+  test('in Lua also run where programs are put into a sandbox, if this machine has one', async () => {
+    install(join(EXAMPLES, 'lua-word-count'), 'dev.example.word-count')
+    const server = await scene.start({ SVC_AGENT_PLUGIN_SANDBOX: 'auto' })
+    const { id } = await server.createSession()
+    const script = '```svc-script\n{"tool":"word_count","input":{"text":"a b"}}\n{"text":"Done."}\n```'
+    await server.prompt(id, { prompt: script, model: { providerId: 'svc', modelId: 'offline' } })
+    await server.call('POST', `/v2/sessions/${id}/wait`)
+    expect(toolParts(await server.messages(id)).map(({ state }) => state.status)).toEqual(['completed'])
   })
 })

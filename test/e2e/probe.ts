@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { descendants, type Process, untilNone } from './processes.js'
+import type { Place } from './place.js'
+import { descendants, mentioning, type Process, untilNone } from './processes.js'
 import type { Server } from './server.js'
 
 export interface Probe {
@@ -52,7 +53,13 @@ export async function settledMiB(server: Pick<Server, 'pid'>, atMost: number, wi
   return least
 }
 
-/** Children of the server that are not `kept` and do not end in time. */
-export function strangers({ pid }: Pick<Server, 'pid'>, kept: readonly number[], withinMs: number): Promise<Process[]> {
-  return untilNone(() => descendants(pid).filter((process) => !kept.includes(process.pid)), withinMs)
+/** What a server runs, and what once belonged to the place it serves. */
+export function household({ pid }: Pick<Server, 'pid'>, { root }: Pick<Place, 'root'>): Process[] {
+  return [...descendants(pid), ...mentioning(root)]
+}
+
+/** Processes that were not there `before` and do not end in time. */
+export function strangers(look: () => Process[], before: readonly Process[], withinMs: number): Promise<Process[]> {
+  const known = new Set(before.map(({ pid }) => pid))
+  return untilNone(() => look().filter(({ pid }) => !known.has(pid)), withinMs)
 }

@@ -46,8 +46,13 @@ export interface Server {
 }
 
 /** Starts `svc serve` in a place; rejects with what it printed when it does not begin to listen. */
-export async function startServer(place: Place, env: Readonly<Record<string, string>> = {}, port = 0): Promise<Server> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', String(port)], {
+export async function startServer(
+  place: Place,
+  env: Readonly<Record<string, string>> = {},
+  port = 0,
+  flags: readonly string[] = [],
+): Promise<Server> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', String(port), ...flags], {
     cwd: place.root,
     env: { ...place.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -138,7 +143,7 @@ function mustBe(status: number, answer: Answer, what: string): void {
 /** A place with its servers. `close` ends what is left, and fails when anything of it survives its server. */
 export interface Scene {
   readonly place: Place
-  start(env?: Readonly<Record<string, string>>, port?: number): Promise<Server>
+  start(env?: Readonly<Record<string, string>>, port?: number, flags?: readonly string[]): Promise<Server>
   close(): Promise<void>
 }
 
@@ -146,8 +151,8 @@ export function openScene(place: Place): Scene {
   const servers: Server[] = []
   return {
     place,
-    async start(env, port) {
-      const server = await startServer(place, env, port)
+    async start(env, port, flags) {
+      const server = await startServer(place, env, port, flags)
       servers.push(server)
       return server
     },

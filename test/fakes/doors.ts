@@ -1,11 +1,23 @@
-import type { PluginRows, SessionDoor } from '../../src/actors/plugin/native-doors.js'
+import type { NativeHost } from '../../src/actors/plugin/native.js'
 
 const unused = (): never => {
   throw new Error('this test has no such door')
 }
 
 /** Doors of a native host for plugins that use none of them. */
-export const noDoors: { readonly rows: PluginRows; readonly sessions: SessionDoor } = {
+export const noDoors: Pick<NativeHost, 'rows' | 'sessions' | 'skills' | 'stopping' | 'actors'> = {
   rows: { get: unused, list: unused, commit: unused },
-  sessions: { create: unused, prompt: unused, abort: unused, get: unused, isBusy: unused, settled: unused, outcome: unused },
+  skills: unused,
+  actors: { add: () => undefined },
+  stopping: new AbortController().signal,
+  sessions: {
+    create: unused,
+    prompt: unused,
+    abort: unused,
+    clearQueue: unused,
+    get: unused,
+    isBusy: unused,
+    settled: unused,
+    outcome: unused,
+  },
 }

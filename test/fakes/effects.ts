@@ -8,6 +8,7 @@ import { createNodeFiles } from '../../src/actors/node-files.js'
 import { createIds } from '../../src/protocol/ids.js'
 import { createFakeClock, type FakeClock } from './clock.js'
 import { createFakeProcesses, type FakeProcesses } from './processes.js'
+import { createFakeTerminals, type FakeTerminals } from './terminals.js'
 
 export interface LogRecord {
   readonly level: keyof Log
@@ -18,13 +19,18 @@ export interface LogRecord {
 export interface FakeEffects extends Effects {
   readonly clock: FakeClock
   readonly processes: FakeProcesses
+  readonly terminals: FakeTerminals
   /** Everything logged so far. */
   readonly logs: readonly LogRecord[]
   /** Canonical path of this fake's own temporary directory; removed after the test file. `paths.cwd` is `root/work`. */
   readonly root: string
 }
 
-type Overrides = Partial<Omit<Effects, 'clock' | 'processes'>> & { readonly clock?: FakeClock; readonly processes?: FakeProcesses }
+type Overrides = Partial<Omit<Effects, 'clock' | 'processes' | 'terminals'>> & {
+  readonly clock?: FakeClock
+  readonly processes?: FakeProcesses
+  readonly terminals?: FakeTerminals
+}
 
 const roots = new Set<string>()
 afterAll(() => {
@@ -63,6 +69,7 @@ export function createFakeEffects(overrides: Overrides = {}): FakeEffects {
     clock,
     random,
     processes: overrides.processes ?? createFakeProcesses(),
+    terminals: overrides.terminals ?? createFakeTerminals(),
     logs,
     root,
   }

@@ -47,6 +47,7 @@ export function createFakeView(
     sockets: [],
     plugins: [],
     operations: new Map(),
+    socketOperations: new Map(),
     subscribers: [],
     ...rest,
     hooks: (name) => hooks[name] ?? none,

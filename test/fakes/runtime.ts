@@ -2,6 +2,7 @@ import type {
   Artifacts,
   Configs,
   Events,
+  Inspector,
   Interactions,
   Plugins,
   Providers,
@@ -15,6 +16,7 @@ import type { Artifact } from '../../src/protocol/artifact.js'
 import type { Message, Part } from '../../src/protocol/message.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../../src/protocol/plugin.js'
 import type { Session } from '../../src/protocol/session.js'
+import { OPERATION_ANSWERS } from './operations.js'
 
 /** What a fake runtime was asked, newest last. */
 export interface FakeCall {
@@ -190,8 +192,12 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     list: noted('plugins.list', async () => [PLUGIN]),
     lifecycle: noted('plugins.lifecycle', async () => [PACKAGE]),
     manifest: noted('plugins.manifest', async () => PLUGIN),
-    call: noted('plugins.call', async () => {
+    call: noted('plugins.call', async (operationId) => {
+      if (operationId in OPERATION_ANSWERS) return OPERATION_ANSWERS[operationId]
       throw new SvcError('feature.not_implemented')
+    }),
+    connect: noted('plugins.connect', async () => {
+      throw new SvcError('request.forbidden')
     }),
     match: noted('plugins.match', async () => {
       throw new SvcError('resource.not_found', 'The fake runtime offers no contributed route.')
@@ -238,6 +244,22 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     workingDirectory: '/srv/here',
     installationDirectory: '/home/ada/.config/svc',
   }
+  const inspector: Inspector = {
+    tree: noted('inspector.tree', () => ({ at: 1, sequence: 0, actors: [], plugins: [] })),
+    machines: noted('inspector.machines', () => []),
+    trace: noted('inspector.trace', () => ({
+      format: 'svc-inspector-trace',
+      version: 1,
+      createdAt: 1,
+      serverVersion: '0.1.0',
+      machines: [],
+      actors: [],
+      plugins: [],
+      records: [],
+      dropped: 0,
+    })),
+    subscribe: noted('inspector.subscribe', () => ({ close: () => undefined })),
+  }
   return {
     calls,
     sessions: { ...sessions, ...overrides.sessions },
@@ -249,6 +271,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     artifacts: { ...artifacts, ...overrides.artifacts },
     system: { ...system, ...overrides.system },
     plugins: { ...plugins, ...overrides.plugins },
+    inspector: { ...inspector, ...overrides.inspector },
   }
 }
 

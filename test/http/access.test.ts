@@ -51,6 +51,15 @@ test('operations of the operator ask for a credential in trusted mode and refuse
   expect(await admission.admit(operator, { ...scoped, operator: true }, nothing)).toBe('')
 })
 
+test('operations of the operator on a directory check both', async () => {
+  const access = { class: 'directory', operator: true } as const
+  const named = { ...nothing, directory: '/srv/other' }
+  await expect(admission.admit(access, TRUSTED_CALLER, named)).rejects.toEqual(code('auth.invalid_token'))
+  await expect(admission.admit(access, scoped, named)).rejects.toEqual(code('request.forbidden'))
+  await expect(admission.admit(access, { ...scoped, operator: true }, named)).rejects.toEqual(code('auth.directory_forbidden'))
+  expect(await admission.admit(access, { ...scoped, operator: true }, { ...named, directory: '/srv/space' })).toBe('/srv/space')
+})
+
 describe('credentials', () => {
   test('that are configured but unusable stop the start', () => {
     for (const token of ['', ' ', 'two words', 'tab\t', 'ünïcode']) {

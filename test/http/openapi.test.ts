@@ -92,6 +92,11 @@ test('what we send is open to new fields, what we take is closed', () => {
     'SetPinRequest',
     'UpdateSessionRequest',
     'UserModel',
+    'WorkflowConcurrencyPolicy',
+    'WorkflowDefinition',
+    'WorkflowDefinitionPatch',
+    'WorkflowRetryPolicy',
+    'WorkflowSchedule',
   ])
 })
 

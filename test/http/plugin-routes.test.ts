@@ -351,3 +351,15 @@ describe('a call of a contributed route', () => {
     expect((await answer).json()).toMatchObject({ code: 'lifecycle.closed', retryable: true })
   })
 })
+
+test('the manifest of a plugin with operations of its own is no workflow or terminal of that name', async () => {
+  const runtime = createFakeRuntime()
+  const server = createTestServer({ runtime })
+  for (const pluginId of ['dev.svc.workflows', 'dev.svc.pty', 'dev.example.notes']) {
+    expect((await server.inject({ url: `/v2/plugins/${pluginId}/manifest` })).statusCode).toBe(200)
+  }
+  expect(runtime.calls.map(({ method, args }) => [method, args[1]])).toEqual(
+    ['dev.svc.workflows', 'dev.svc.pty', 'dev.example.notes'].map((pluginId) => ['plugins.manifest', pluginId]),
+  )
+  await server.close(0)
+})

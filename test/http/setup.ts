@@ -4,6 +4,7 @@ import { createTokens } from '../../src/http/tokens.js'
 import type { Log } from '../../src/actors/effects.js'
 import type { RouteContract } from '../../src/protocol/route.js'
 import { createFakeClock } from '../fakes/clock.js'
+import { WORKFLOW } from '../fakes/operations.js'
 import { FOREIGN_REQUEST_ID, FOREIGN_SESSION_ID, PART, REQUEST_ID, SESSION_ID, createFakeRuntime } from '../fakes/runtime.js'
 
 export const TOKEN = 'correct-horse'
@@ -27,6 +28,8 @@ export function createTestServer(options: Partial<HttpServerOptions> = {}): Http
 export const withToken = { tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) }
 
 const BODIES: Readonly<Record<string, unknown>> = {
+  'v2.plugins.pty.create': {},
+  'v2.plugins.pty.update': { title: 'New title' },
   'v2.config.update': { model: 'svc/offline' },
   'v2.interactions.permissions.reply': { reply: 'once' },
   'v2.interactions.questions.reply': { answers: [['yes']] },
@@ -34,6 +37,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.prompt': { prompt: 'hello' },
   'v2.sessions.promptAsync': { parts: [{ type: 'text', text: 'hello' }] },
   'v2.sessions.parts.update': PART,
+  'v2.plugins.workflows.create': WORKFLOW,
+  'v2.plugins.workflows.update': WORKFLOW,
+  'v2.plugins.workflows.patch': { name: 'New name' },
 }
 
 /** A request every operation accepts, with the objects the caller owns (or, if `foreign`, does not). */
@@ -46,12 +52,20 @@ export function requestOf(contract: RouteContract, foreign = false) {
     part_id: 'prt_1',
     name: 'build',
     plugin_id: 'dev.example.notes',
+    pty_id: 'pty_1',
+    workflow_id: WORKFLOW.id,
+    run_id: 'wfr_1_a',
   }
   const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')
   const body = BODIES[contract.id]
+  const credential: Readonly<Record<string, string>> = isForOperator(contract) ? BEARER : {}
   if (contract.binaryBody !== undefined) {
     return { method: contract.method, url, payload: 'bytes', headers: { 'content-type': 'application/octet-stream' } }
   }
-  if (body === undefined) return { method: contract.method, url, headers: {} }
-  return { method: contract.method, url, payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  if (body === undefined) return { method: contract.method, url, headers: credential }
+  return { method: contract.method, url, payload: JSON.stringify(body), headers: { ...credential, 'content-type': 'application/json' } }
+}
+
+export function isForOperator({ access }: RouteContract): boolean {
+  return access.class === 'operator' || (access.class === 'directory' && access.operator === true)
 }

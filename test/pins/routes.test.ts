@@ -5,7 +5,13 @@ test('the operations are these, with this access, success and body', () => {
   const rows = API.map(({ id, method, path, access, success, body, binaryBody }) => {
     const answer = success.mediaType === undefined ? String(success.status) : `${success.status} ${success.mediaType}`
     const given = body === undefined ? (binaryBody === undefined ? [] : ['bytes']) : [body.required ? 'body' : 'body?']
-    return [id, `${method} ${path}`, access.class, answer, ...given].join(' | ')
+    return [
+      id,
+      `${method} ${path}`,
+      access.class === 'directory' && access.operator === true ? 'directory of the operator' : access.class,
+      answer,
+      ...given,
+    ].join(' | ')
   })
   expect(rows.toSorted()).toEqual([
     'v2.agents.get | GET /v2/agents/{name} | directory | 200',
@@ -28,6 +34,10 @@ test('the operations are these, with this access, success and body', () => {
     'v2.executionActivity.list | GET /v2/execution-activity | caller | 200',
     'v2.health | GET /v2/health | open | 200',
     'v2.identity.get | GET /v2/identity | caller | 200',
+    'v2.inspector.events | GET /v2/inspector/events | local | 200 text/event-stream',
+    'v2.inspector.machines | GET /v2/inspector/machines | local | 200',
+    'v2.inspector.trace | GET /v2/inspector/trace | local | 200',
+    'v2.inspector.tree | GET /v2/inspector/tree | local | 200',
     'v2.interactions.permissions.list | GET /v2/interactions/permissions | caller | 200',
     'v2.interactions.permissions.reply | POST /v2/interactions/permissions/{request_id}/reply | interaction | 200 | body',
     'v2.interactions.questions.list | GET /v2/interactions/questions | caller | 200',
@@ -38,6 +48,19 @@ test('the operations are these, with this access, success and body', () => {
     'v2.plugins.get | GET /v2/plugins/{plugin_id}/manifest | directory | 200',
     'v2.plugins.lifecycle | GET /v2/plugins/lifecycle | directory | 200',
     'v2.plugins.list | GET /v2/plugins | directory | 200',
+    'v2.plugins.workflows.activate | POST /v2/plugins/dev.svc.workflows/{workflow_id}/activate | directory | 200',
+    'v2.plugins.workflows.create | POST /v2/plugins/dev.svc.workflows | directory of the operator | 201 | body',
+    'v2.plugins.workflows.delete | DELETE /v2/plugins/dev.svc.workflows/{workflow_id} | directory of the operator | 204',
+    'v2.plugins.workflows.get | GET /v2/plugins/dev.svc.workflows/{workflow_id} | directory | 200',
+    'v2.plugins.workflows.history | GET /v2/plugins/dev.svc.workflows/{workflow_id}/runs | directory | 200',
+    'v2.plugins.workflows.list | GET /v2/plugins/dev.svc.workflows | directory | 200',
+    'v2.plugins.workflows.patch | PATCH /v2/plugins/dev.svc.workflows/{workflow_id} | directory of the operator | 200 | body',
+    'v2.plugins.workflows.pause | POST /v2/plugins/dev.svc.workflows/{workflow_id}/pause | directory | 200',
+    'v2.plugins.workflows.preview | GET /v2/plugins/dev.svc.workflows/{workflow_id}/preview | directory | 200',
+    'v2.plugins.workflows.run | POST /v2/plugins/dev.svc.workflows/{workflow_id}/run | directory | 200',
+    'v2.plugins.workflows.runs.get | GET /v2/plugins/dev.svc.workflows/{workflow_id}/runs/{run_id} | directory | 200',
+    'v2.plugins.workflows.runs.retry | POST /v2/plugins/dev.svc.workflows/{workflow_id}/runs/{run_id}/retry | directory | 200',
+    'v2.plugins.workflows.update | PUT /v2/plugins/dev.svc.workflows/{workflow_id} | directory of the operator | 200 | body',
     'v2.providers.configured | GET /v2/providers/configured | directory | 200',
     'v2.providers.list | GET /v2/providers | directory | 200',
     'v2.runtime.get | GET /v2/runtime | caller | 200',

@@ -53,7 +53,7 @@ export function createConductor(deps: ConductorDeps): Conductor {
   const { pluginId, streams, pacer, write, post, stop, after, flowing, leave } = deps
   let queue: Call[] = []
   let queued = 0
-  let running: { readonly call: Call; disarm(): void } | undefined
+  let running: { readonly call: Call; readonly cancelled: boolean; disarm(): void } | undefined
   let asked: number | undefined
   let ready = false
   let state: 'new' | 'loaded' | 'left' = 'new'
@@ -90,7 +90,7 @@ export function createConductor(deps: ConductorDeps): Conductor {
       refuse(call, error)
       end(error)
     })
-    running = { call, disarm }
+    running = { call, disarm, cancelled: why === STOP.cancelled }
   }
 
   function proceed(): void {
@@ -126,6 +126,7 @@ export function createConductor(deps: ConductorDeps): Conductor {
     stop(STOP.none)
     running = {
       call,
+      cancelled: false,
       disarm: after(budget, () => halt(STOP.outOfTime, `the ${first ? 'entrypoint' : 'callback'} took longer than ${budget} ms`)),
     }
     const routeId = call.method === 'route.websocket.message' ? streams.routeOf(streamOf(call)) : undefined
@@ -204,11 +205,12 @@ export function createConductor(deps: ConductorDeps): Conductor {
     },
     done(result, fatal) {
       if (running === undefined) return
-      const { call, disarm } = running
+      const { call, cancelled, disarm } = running
       disarm()
       running = undefined
       asked = undefined
-      finish(call, result)
+      // It may have ended just before it was told to.
+      finish(call, cancelled && result.type === 'items' ? { type: 'error', error: 'callback cancelled' } : result)
       if (fatal !== undefined) return end(fatal)
       if (call.method === 'initialize' && result.type === 'error') return end(`the entrypoint failed: ${result.error}`)
       proceed()

@@ -75,6 +75,7 @@ declare module 'fengari/src/lauxlib.js' {
   import type { LuaFunction, LuaState } from 'fengari/src/lua.js'
   export function luaL_checkany(L: LuaState, argument: number): void
   export function luaL_checktype(L: LuaState, argument: number, type: number): void
+  export function luaL_checkinteger(L: LuaState, argument: number): number
   export function luaL_checkstring(L: LuaState, argument: number): Uint8Array
   export function luaL_loadbufferx(L: LuaState, source: Uint8Array, size: number, name: Uint8Array, mode: Uint8Array): number
   export function luaL_newstate(): LuaState | null

@@ -1,5 +1,6 @@
 /** The globals of a script: these and no others, with libraries it cannot change (plugin-protocol §6.5, threat-model L1). */
 import {
+  LUA_TNONE,
   lua_getmetatable,
   lua_gettop,
   lua_pop,
@@ -9,12 +10,12 @@ import {
   lua_pushstring,
   lua_settop,
   lua_tocfunction,
-  lua_tostring,
   lua_toproxy,
+  lua_type,
   type LuaFunction,
   type LuaState,
 } from 'fengari/src/lua.js'
-import { luaL_checkstring, luaL_requiref, luaL_tolstring } from 'fengari/src/lauxlib.js'
+import { luaL_checkinteger, luaL_checkstring, luaL_requiref, luaL_tolstring } from 'fengari/src/lauxlib.js'
 import { luaopen_base } from 'fengari/src/lbaselib.js'
 import { luaopen_coroutine } from 'fengari/src/lcorolib.js'
 import { luaopen_math } from 'fengari/src/lmathlib.js'
@@ -22,6 +23,7 @@ import { luaopen_string } from 'fengari/src/lstrlib.js'
 import { luaopen_table } from 'fengari/src/ltablib.js'
 import { luaopen_utf8 } from 'fengari/src/lutf8lib.js'
 import type { Budget } from './budget.js'
+import { LuaBytes } from './lua-bytes.js'
 import { createProtectedCalls } from './protected-calls.js'
 import { readOnly } from './read-only.js'
 import { pushField, setField, setFunction, type Push } from './tables.js'
@@ -71,7 +73,7 @@ export function openLibraries(L: LuaState, budget: Budget, print: (parts: readon
       }
       if (name === 'string') {
         setField(L, 'dump', lua_pushnil)
-        setFunction(L, 'rep', repeat(functionOf(L, 'rep')))
+        setFunction(L, 'rep', repeat)
       }
     })
   }
@@ -94,15 +96,25 @@ function functionOf(L: LuaState, name: string): LuaFunction {
   return found
 }
 
-/** `string.rep` that does not count to two billion to repeat nothing. */
-function repeat(original: LuaFunction): LuaFunction {
-  return (L) => {
-    const nothing = luaL_checkstring(L, 1).length === 0 && (lua_tostring(L, 3)?.length ?? 0) === 0
-    if (!nothing) return original(L)
-    lua_pushstring(L, nameBytes(''))
-    return 1
+/** `string.rep` in a few large copies; the VM's own counts to two billion to repeat nothing. */
+function repeat(L: LuaState): number {
+  const unit = luaL_checkstring(L, 1)
+  const count = Math.max(0, luaL_checkinteger(L, 2))
+  const separator = lua_type(L, 3) === LUA_TNONE ? NOTHING : luaL_checkstring(L, 3)
+  const size = Math.max(0, count * (unit.length + separator.length) - separator.length)
+  if (size > LONGEST) throw new Error('resulting string too large')
+  const bytes = LuaBytes(size)
+  if (size > 0) {
+    bytes.set(unit)
+    bytes.set(separator.subarray(0, size - unit.length), unit.length)
+    for (let done = unit.length + separator.length; done < size; done *= 2) bytes.copyWithin(done, 0, Math.min(done, size - done))
   }
+  lua_pushstring(L, bytes)
+  return 1
 }
+
+const NOTHING = new Uint8Array()
+const LONGEST = 2 ** 31 - 1
 
 /** The metatable that all strings share. */
 function sealStrings(L: LuaState): void {

@@ -49,8 +49,10 @@ const conductor = createConductor({
   streams: createStreams(() => conductor.owner(), pacer),
   pacer,
   write,
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
   post: (call) => thread.postMessage(call),
   answer(answer) {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, no window
     answers.postMessage(answer)
     signals.ring()
   },

@@ -8,7 +8,7 @@ import { receiveMessageOnPort, parentPort, workerData } from 'node:worker_thread
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createBudget } from './budget.js'
-import { fieldsOf, parseFrame } from './frames.js'
+import { parseFrame, type Fields } from './frames.js'
 import { createHostCalls } from './host-calls.js'
 import { chargeBytesTo } from './lua-bytes.js'
 import { createSourceReader } from './node-sources.js'
@@ -53,6 +53,7 @@ const callHost = createHostCalls({
   owner: () => owner,
 })
 const vm = createVm({ budget, readSource: createSourceReader(root), callHost, print: printer.print })
+vm.warmUp()
 
 port.on('message', (message: CallMessage) => {
   printer.begin()
@@ -76,6 +77,6 @@ function serve({ line, routeId }: CallMessage): Outcome<CallResult> {
 }
 
 /** JSON of the owner of an instance, which a host may leave out of `initialize` (plugin-protocol §6.1). */
-function ownerOf({ owner, pluginId, instanceId }: ReturnType<typeof fieldsOf>): string {
+function ownerOf({ owner, pluginId, instanceId }: Fields): string {
   return JSON.stringify(owner ?? { pluginId, instanceId })
 }

@@ -17,7 +17,7 @@ import type {
   SocketMessage,
   SystemContextSection,
 } from '../../protocol/plugin-services.js'
-import type { Operation } from './native-doors.js'
+import type { Operation, SocketOperation } from './native-doors.js'
 
 /** Names of hooks that are called; other names may be contributed and are never called (plugin-protocol §5.1). */
 export const HOOK_NAMES = [
@@ -71,6 +71,23 @@ export interface PluginSocket {
   close(): void
 }
 
+/** What travels over a socket of a native plugin: bytes stay bytes. */
+export interface SocketFrame {
+  readonly kind: 'text' | 'binary'
+  /** Of a text frame: UTF-8, whole characters. Nobody changes it any more. */
+  readonly data: Uint8Array
+}
+
+/** One open socket of a native plugin that has much to say, seen from the plugin's side. */
+export interface FrameSocket {
+  /** Frames for the client, sent together; the next are asked for once the peer has taken these. Ends when the plugin is done, throws when it failed. */
+  readonly frames: AsyncIterable<readonly SocketFrame[]>
+  /** A frame of the client; while what it answers is pending, the client is read no further. Throws as `PluginSocket.receive`. */
+  take(frame: SocketFrame): Promise<void> | undefined
+  /** The client is gone. Idempotent. */
+  close(): void
+}
+
 export interface SocketRouteContribution {
   readonly descriptor: RouteDescriptor
   readonly priority: number
@@ -81,6 +98,10 @@ export interface SocketRouteContribution {
 export interface ExtraContributions {
   /** Operations of the HTTP contract, by operation id; native plugins only. */
   readonly operations?: Readonly<Record<string, Operation>>
+  /** Operations of the HTTP contract that become sockets, by operation id; native plugins only. */
+  readonly sockets?: Readonly<Record<string, SocketOperation>>
+  /** What the plugin adds to `GET /v2/capabilities`, and why it cannot be had on this machine, if so; native plugins only. */
+  readonly capability?: { readonly id: string; unavailable?(): Promise<string | undefined> }
   readonly hooks?: Readonly<Record<string, Hook>>
   readonly events?: EventsContribution
   readonly agents?: readonly AgentService[]

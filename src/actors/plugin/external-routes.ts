@@ -16,6 +16,7 @@ export function externalRoute({ descriptor, priority }: RouteDeclaration, link: 
       const result = await link.call('route.handle', { routeId: descriptor.id, request }, { signal })
       const parsed = RouteResponse.safeParse(isFields(result) && result['headers'] === null ? { ...result, headers: {} } : result)
       if (parsed.success) return parsed.data
+      link.complain(`The plugin answered a request for the route "${descriptor.id}" with something that is no response.`)
       throw new SvcError('plugin.invalid_response', undefined, { routeId: descriptor.id })
     },
   }
@@ -45,7 +46,7 @@ function socketOf(stream: PluginStream, link: Link): PluginSocket {
     stream.fail(new SvcError('plugin.failed', reason))
   }
   return {
-    outbound: { [Symbol.asyncIterator]: () => outbound(stream) },
+    outbound: { [Symbol.asyncIterator]: () => outbound(stream, link) },
     receive,
     close() {
       receive({ kind: 'close' })
@@ -54,12 +55,16 @@ function socketOf(stream: PluginStream, link: Link): PluginSocket {
   }
 }
 
-async function* outbound(stream: PluginStream): AsyncGenerator<SocketMessage, void> {
+async function* outbound(stream: PluginStream, link: Link): AsyncGenerator<SocketMessage, void> {
   for await (const item of stream.items) {
     const parsed = SocketMessage.safeParse(
       isFields(item) && item['kind'] !== 'text' && isEmptyTable(item['data']) ? { ...item, data: [] } : item,
     )
-    if (!parsed.success) throw new SvcError('plugin.failed', 'The plugin sent something through a socket that is no socket message.')
+    if (!parsed.success) {
+      const message = 'The plugin sent something through a socket that is no socket message.'
+      link.complain(message)
+      throw new SvcError('plugin.failed', message)
+    }
     yield parsed.data
   }
 }

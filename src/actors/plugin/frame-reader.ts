@@ -11,7 +11,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import { createLineSplitter } from './frame-lines.js'
 import { readFrame } from './frame-text.js'
 
-const FRAMES_PER_TURN = 256
+const FRAMES_PER_TURN = 96
 
 export interface FrameReader {
   push(chunk: Uint8Array): void

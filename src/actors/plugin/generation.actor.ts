@@ -5,6 +5,7 @@
  * I2 Whatever the order of events, a generation that has ended is neither published nor alive.
  */
 import { fromCallback, fromPromise } from 'xstate'
+import { LIMITS } from '../../protocol/limits.js'
 import { generationMachine } from '../../machines/generation.machine.js'
 import { createDoor, type Door } from './door.js'
 import type { InstanceProblem, PluginInstance, StartInstance } from './instance.js'
@@ -37,7 +38,10 @@ interface Running {
   readonly plan: StartPlan
   readonly instance: PluginInstance
   publication: Publication | undefined
+  isRetiring: boolean
 }
+
+const UNSTOPPABLE = `had not ended ${LIMITS.plugins.shutdownGrace} ms after it was told to, and was killed.`
 
 export function generationLogic(deps: GenerationDeps) {
   const running = new Map<string, Running>()
@@ -54,7 +58,7 @@ export function generationLogic(deps: GenerationDeps) {
       await instance.gone
       signal.throwIfAborted()
     }
-    running.set(id, { door: createDoor(plan.pluginId), plan, instance, publication: undefined })
+    running.set(id, { door: createDoor(plan.pluginId), plan, instance, publication: undefined, isRetiring: false })
   }
 
   /** Takes it out of the registry and lets nobody in any more. */
@@ -118,6 +122,7 @@ export function generationLogic(deps: GenerationDeps) {
         const each = running.get(id)
         if (each === undefined) return
         withdraw(each)
+        each.isRetiring = true
         each.instance.retire()
         await gone(id, input, each)
       }),
@@ -127,6 +132,8 @@ export function generationLogic(deps: GenerationDeps) {
         const each = running.get(id)
         if (each === undefined) return
         withdraw(each)
+        if (each.isRetiring)
+          deps.onProblem(input.key, input.number, { code: 'unstoppable', message: `Generation ${input.number} ${UNSTOPPABLE}` })
         each.instance.kill()
         await gone(id, input, each)
       }),

@@ -1,5 +1,6 @@
 /** The host a native plugin is handed: narrowed effects and the services it may use (architecture §7). */
 import type { Todo } from '../../protocol/session.js'
+import type { ActorRegistry } from '../actor-directory.js'
 import { createProtectedFiles } from '../protected-files.js'
 import type { SessionCore } from '../session/core.js'
 import { sessionOrThrow } from '../session/core.js'
@@ -13,16 +14,23 @@ import { type Instructions, type ManagedOutputs, type NativeHost, type ToolConte
 export function createNativeHost(
   core: SessionCore,
   pluginId: string,
-  services: { outputs: ManagedOutputs; instructions: Instructions; sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait'> },
+  services: {
+    outputs: ManagedOutputs
+    instructions: Instructions
+    sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait' | 'clearQueue'>
+    stopping: AbortSignal
+    actors: ActorRegistry
+  },
 ): NativeHost {
   const { effects, store, journal, interactions, statuses } = core
-  const { clock, ids, files, processes, fetch, childEnv, paths, platform, log, sha256 } = effects
+  const { clock, ids, random, files, processes, terminals, fetch, childEnv, paths, platform, log, sha256 } = effects
   return {
-    effects: { clock, ids, files, processes, fetch, childEnv, paths, platform, sha256, log: labelled(log, pluginId) },
+    effects: { clock, ids, random, files, processes, terminals, fetch, childEnv, paths, platform, sha256, log: labelled(log, pluginId) },
     outputs: services.outputs,
     instructions: services.instructions,
     rows: createPluginRows(core, pluginId),
-    sessions: createSessionDoor(core, services.sessions),
+    actors: services.actors,
+    sessions: createSessionDoor(core, pluginId, services.sessions),
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,
       stateDirectory: paths.state,
@@ -30,6 +38,8 @@ export function createNativeHost(
       env: effects.env,
     }),
     config: (directory) => core.configs.load(directory),
+    skills: (directory) => core.resources.skills(directory),
+    stopping: services.stopping,
     async shellEnvironment({ cwd, sessionId, callId, signal }) {
       const view = core.plugins.current(sessionOrThrow(core, sessionId).directory, sessionId)
       const none: Readonly<Record<string, string>> = {}

@@ -40,9 +40,18 @@ export type StartInstance = (
   signal: AbortSignal,
 ) => Promise<PluginInstance>
 
-/** Something worth a diagnostic that does not end the instance: a dropped line, a refused request. */
+/** Something worth a diagnostic that does not end the instance: a dropped line, a refused request, a call without an answer. */
 export interface InstanceProblem {
-  readonly code: 'malformed-frame' | 'oversized-frame' | 'late-frame' | 'foreign-frame' | 'refused' | 'flood' | 'log'
+  readonly code:
+    | 'malformed-frame'
+    | 'oversized-frame'
+    | 'late-frame'
+    | 'foreign-frame'
+    | 'refused'
+    | 'timeout'
+    | 'unstoppable'
+    | 'flood'
+    | 'log'
   readonly message: string
 }
 

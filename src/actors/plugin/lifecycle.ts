@@ -4,6 +4,7 @@ import { type PackageDiagnostic, type PackageLifecycleInfo, PackageState } from 
 import type { ReadPackage } from './assess.js'
 import type { PackageEntry } from './entry-options.js'
 import type { PackageSnapshot } from './package-supervisor.js'
+import { plainSentence } from './plain-sentence.js'
 
 export interface LifecycleSubject {
   readonly found: ReadPackage
@@ -49,7 +50,7 @@ function diagnosticsOf(
   { context: { reason, serving, assessment } }: PackageSnapshot,
   found: readonly PackageDiagnostic[],
 ): PackageDiagnostic[] {
-  const why = reason ?? 'it ended without a reason'
+  const why = plainSentence(reason ?? 'it ended without a reason')
   switch (state) {
     case 'degraded':
       return [{ code: 'degraded', message: why, action: INSPECT }]
@@ -65,7 +66,7 @@ function diagnosticsOf(
     case 'active':
       return reason === undefined
         ? []
-        : [{ code: 'retained-last-known-good', message: `the last change did not start: ${reason}`, action: INSPECT }]
+        : [{ code: 'retained-last-known-good', message: `the last change did not start: ${why}`, action: INSPECT }]
     default:
       return [...found]
   }

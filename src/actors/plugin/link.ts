@@ -39,6 +39,8 @@ export interface Link {
   fail(reason: string): void
   /** Takes the link out of service (plugin-protocol §3.6 steps 1 and 3 to 5). Idempotent. */
   retire(): void
+  /** Something the plugin sent is of the wrong shape, as whoever reads it found out. */
+  complain(message: string): void
   readonly counters: LinkCounters
 }
 
@@ -104,11 +106,13 @@ export function createLink(options: LinkOptions): Link {
     send: request,
     tell: send,
     ...(options.onSent === undefined ? {} : { onSent: options.onSent }),
+    onTimeout: (message) => options.onProblem({ code: 'timeout', message }),
   })
   const streams = createStreams({
     instanceId: owner.instanceId,
     pluginId,
     cancel: (ids) => send({ method: '$/cancelStream', params: { streamId: ids.streamId, requestId: ids.requestId } }),
+    onViolation: (reason) => options.onProblem({ code: 'malformed-frame', message: `A stream of the plugin failed: ${reason}.` }),
   })
   const reverse = createReverseRequests({
     owner,
@@ -218,6 +222,7 @@ export function createLink(options: LinkOptions): Link {
       send({ method: 'shutdown', params: {} })
       pipe.closeInput()
     },
+    complain: (message) => options.onProblem({ code: 'malformed-frame', message }),
     get counters() {
       return {
         pending: calls.size,

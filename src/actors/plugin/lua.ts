@@ -36,6 +36,7 @@ export function luaCommand({ node, sandbox, manifest }: LuaCommandOptions): LuaC
       '--manifest',
       manifest,
     ],
-    watch: { loadBudget: load + outer, callBudget: callback + outer, processBytes },
+    // A call may have to wait for an event handler, which nobody gets a reply for.
+    watch: { loadBudget: load + outer, callBudget: 2 * callback + outer, processBytes },
   }
 }

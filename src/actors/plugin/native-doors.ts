@@ -5,6 +5,7 @@ import type { PromptRequest } from '../../protocol/message.js'
 import type { Durability } from '../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../store/plugin-rows.js'
 import type { Emit } from '../journal.js'
+import type { FrameSocket } from './contributions.js'
 
 /** Durable rows of the plugin, committed together with the events that tell of them. */
 export interface PluginRows {
@@ -31,11 +32,21 @@ export type SessionOutcome = { readonly ok: true } | { readonly ok: false; reado
 
 /** Sessions as a local caller uses them. */
 export interface SessionDoor {
-  /** `extra` fields are kept on the record. `directory` is canonical and exists. */
-  create(directory: string, request: CreateSessionRequest, extra?: Readonly<Record<string, unknown>>): Promise<Session>
+  /**
+   * `extra` fields are kept on the record; `directory` is canonical and exists. `along` (synchronous) changes rows of the
+   * plugin in the transaction that creates the session: either both are there or neither.
+   */
+  create(
+    directory: string,
+    request: CreateSessionRequest,
+    extra?: Readonly<Record<string, unknown>>,
+    along?: (tx: RowsChange, session: Session) => void,
+  ): Promise<Session>
   /** Resolves once the prompt is durably admitted. */
   prompt(sessionId: string, request: PromptRequest): Promise<void>
   abort(sessionId: string): Promise<boolean>
+  /** Removes prompts that wait and were not begun. */
+  clearQueue(sessionId: string): void
   get(sessionId: string): Session | undefined
   isBusy(sessionId: string): boolean
   /** Resolves when nothing runs and nothing is queued; rejects when `signal` aborts. */
@@ -55,6 +66,15 @@ export interface OperationCall {
   readonly body: unknown
   readonly signal: AbortSignal
 }
+
+/** A socket an operation opened, and as whom: what stands for a credential may say who that is. */
+export interface OpenedSocket {
+  readonly caller: Caller
+  readonly socket: FrameSocket
+}
+
+/** Opens the socket of an operation before its upgrade is answered; what it throws is the answer instead. */
+export type SocketOperation = (call: OperationCall) => Promise<OpenedSocket>
 
 /** Answers what the contract of the operation promises; throws `SvcError`. */
 export type Operation = (call: OperationCall) => Promise<unknown>

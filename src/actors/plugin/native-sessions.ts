@@ -5,12 +5,22 @@ import type { Sessions } from '../facades.js'
 import type { SessionCore } from '../session/core.js'
 import { createSession } from '../session/records.js'
 import type { SessionDoor, SessionOutcome } from './native-doors.js'
+import { rowsChange } from './native-rows.js'
 
-export function createSessionDoor(core: SessionCore, sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait'>): SessionDoor {
+export function createSessionDoor(
+  core: SessionCore,
+  pluginId: string,
+  sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait' | 'clearQueue'>,
+): SessionDoor {
   return {
-    create: (directory, request, extra) => createSession(core, TRUSTED_CALLER, directory, request, extra),
+    create: (directory, request, extra, along) =>
+      createSession(core, TRUSTED_CALLER, directory, request, {
+        ...(extra !== undefined && { extra }),
+        ...(along !== undefined && { along: (tx, session) => along(rowsChange(core.store, pluginId, tx), session) }),
+      }),
     prompt: (sessionId, request) => sessions.submitPrompt(TRUSTED_CALLER, sessionId, request, 'prompt'),
     abort: (sessionId) => sessions.abort(sessionId),
+    clearQueue: (sessionId) => void sessions.clearQueue(sessionId),
     get: (sessionId) => core.store.sessions.get(sessionId),
     isBusy: (sessionId) => !core.statuses.isIdle(sessionId),
     settled: (sessionId, signal) => sessions.wait(sessionId, signal),

@@ -4,7 +4,9 @@
  */
 import type * as z from 'zod'
 import type { FilePart, UserModel } from '../../protocol/message.js'
+import type { Skill } from '../../protocol/resource.js'
 import type { Todo } from '../../protocol/session.js'
+import type { ActorRegistry } from '../actor-directory.js'
 import type { Effects } from '../effects.js'
 import type { ProviderAdapter } from '../provider/adapter.js'
 import type { ExtraContributions } from './contributions.js'
@@ -162,7 +164,10 @@ export interface ShellContext {
 }
 
 export interface NativeHost {
-  readonly effects: Pick<Effects, 'clock' | 'ids' | 'files' | 'processes' | 'fetch' | 'childEnv' | 'paths' | 'platform' | 'log' | 'sha256'>
+  readonly effects: Pick<
+    Effects,
+    'clock' | 'ids' | 'random' | 'files' | 'processes' | 'terminals' | 'fetch' | 'childEnv' | 'paths' | 'platform' | 'log' | 'sha256'
+  >
   readonly outputs: ManagedOutputs
   readonly questions: Questions
   readonly todos: Todos
@@ -177,6 +182,12 @@ export interface NativeHost {
   readonly sessions: SessionDoor
   /** The effective configuration of a directory, e.g. `shell`. */
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
+  /** The skills a directory offers; one without a `path` has no text. */
+  skills(directory: string): Promise<readonly Skill[]>
+  /** Aborts when the service begins to stop, before runs are ended. */
+  readonly stopping: AbortSignal
+  /** Lists root actors of the plugin for the inspector; asked before an actor is started. It leaves the list when it ends. */
+  readonly actors: ActorRegistry
 }
 
 export interface NativePlugin {

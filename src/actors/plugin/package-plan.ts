@@ -1,5 +1,5 @@
 /** From approved content in our own store to the process that runs it (plugin-protocol §4.1, §9.4; threat-model C5). */
-import { isAbsolute, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { authorize, intersectCapabilities, type PackagePlace } from '../../machines/capability.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -85,7 +85,7 @@ async function commandOf(
     target.runtime === 'lua'
       ? luaCommand({ node: deps.node, sandbox: deps.luaSandbox, manifest: join(root, MANIFEST_FILE) })
       : await processCommand(deps, target, root)
-  const reads = target.runtime === 'lua' ? [deps.luaSandbox] : []
+  const reads = target.runtime === 'lua' ? [dirname(deps.luaSandbox)] : [] // it starts a thread from the file beside it
   const policy = sandboxPolicy(entry.sandbox, deps.effects.env)
   const wrapped = await deps.sandbox.wrap(policy, { program: command.program, args: command.args, cwd: root, network, reads })
   if ('unavailable' in wrapped) throw new SvcError('request.unprocessable', wrapped.unavailable)

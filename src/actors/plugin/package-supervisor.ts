@@ -6,6 +6,7 @@
  */
 import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate'
 import type { PackageEvent, packageMachine } from '../../machines/package.machine.js'
+import type { ActorRegistry } from '../actor-directory.js'
 import { type Effects, machineClock } from '../effects.js'
 
 export type PackageLogic = typeof packageMachine
@@ -32,6 +33,7 @@ export function supervisePackages(deps: {
   /** The actor of a key is in another state. */
   onState(key: string): void
   inspect?: ((event: InspectionEvent) => void) | undefined
+  actors?: ActorRegistry | undefined
 }): PackageSupervisor {
   const { effects, logic } = deps
   const clock = machineClock(effects.clock)
@@ -54,6 +56,7 @@ export function supervisePackages(deps: {
   function start(key: string, strict: boolean): ActorRefFrom<PackageLogic> {
     const ref = createActor(logic, { id: `package:${key}`, input: { key, strict }, clock, ...inspection })
     actors.set(key, ref)
+    deps.actors?.add(ref, 'package')
     let last: unknown
     ref.subscribe({
       next({ value }) {

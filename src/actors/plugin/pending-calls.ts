@@ -40,6 +40,8 @@ export interface PendingCallsOptions {
   /** Sends a frame if it can be sent. */
   tell(frame: object): void
   onSent?(id: number): void
+  /** A call that nobody gave a time of its own was not answered. */
+  onTimeout?(message: string): void
 }
 
 interface Waiting {
@@ -48,7 +50,7 @@ interface Waiting {
   release(): void
 }
 
-export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onSent }: PendingCallsOptions): PendingCalls {
+export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onSent, onTimeout }: PendingCallsOptions): PendingCalls {
   const waiting = new Map<number, Waiting>()
   const abandoned = new Set<number>()
   let last = 0
@@ -84,10 +86,12 @@ export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onS
       onSent?.(id)
       options.onSent?.()
       return new Promise<unknown>((resolve, reject) => {
-        const timer = clock.setTimeout(
-          () => abandon(id, failed(`Plugin "${pluginId}" did not answer ${method}: it timed out after ${budget} ms.`)),
-          budget,
-        )
+        const expire = () => {
+          const message = `Plugin "${pluginId}" did not answer ${method}: it timed out after ${budget} ms.`
+          if (options.timeoutMs === undefined) onTimeout?.(message)
+          abandon(id, failed(message))
+        }
+        const timer = clock.setTimeout(expire, budget)
         const abort = () => abandon(id, reasonOf(signal))
         signal?.addEventListener('abort', abort, { once: true })
         const release = () => {

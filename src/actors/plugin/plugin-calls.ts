@@ -16,7 +16,8 @@ import type { PluginCall, PluginRouteMatch, Plugins } from '../facades.js'
 import { SESSION_PARAMETER, matchRoute, parameterSegments } from './route-match.js'
 import type { RouteMatch } from './route-match.js'
 import type { PluginSocket } from './contributions.js'
-import type { Stamp, WorkspacePlugins } from './view.js'
+import { underLease } from './socket-lease.js'
+import type { WorkspacePlugins } from './view.js'
 
 type UnmatchedCall = Omit<PluginCall, 'body'>
 
@@ -45,7 +46,8 @@ interface Place {
  */
 export function createPluginCalls({ plugins, session, workingDirectory }: PluginCallParts): Plugins['match'] {
   async function matchIn(directory: string, sessionId: string | undefined, call: UnmatchedCall): Promise<Place> {
-    return { directory, match: matchRoute(await plugins.ready(directory, sessionId), call) }
+    const view = await plugins.ready(directory, sessionId, (known) => matchRoute(known, call) !== undefined)
+    return { directory, match: matchRoute(view, call) }
   }
 
   /** Sessions that segments of the path name; throws when one of them is somebody else's. */
@@ -112,31 +114,22 @@ export function createPluginCalls({ plugins, session, workingDirectory }: Plugin
         if (match.kind !== 'socket') throw noSuchRoute(call)
         const { registered } = match
         return told('plugin.websocket_rejected', call.pluginId, signal, () =>
-          underLease(registered, () => registered.contribution.open(request(null), signal)),
+          underLease(registered, () => registered.contribution.open(request(null), signal), heldSocket),
         )
       },
     }
   }
 }
 
-/** A socket that keeps its generation from being retired until it is closed, as far as retirement waits. */
-function underLease(stamp: Stamp, open: () => Promise<PluginSocket>): Promise<PluginSocket> {
-  return new Promise((resolve, reject) => {
-    const held = stamp.use(async () => {
-      const socket = await open()
-      await new Promise<void>((closed) => {
-        resolve({
-          outbound: socket.outbound,
-          receive: (message) => socket.receive(message),
-          close() {
-            closed()
-            socket.close()
-          },
-        })
-      })
-    })
-    held.catch(reject)
-  })
+function heldSocket(socket: PluginSocket, left: () => void): PluginSocket {
+  return {
+    outbound: socket.outbound,
+    receive: (message) => socket.receive(message),
+    close() {
+      left()
+      socket.close()
+    },
+  }
 }
 
 const MESSAGE_LENGTH = 500

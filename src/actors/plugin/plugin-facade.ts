@@ -2,12 +2,15 @@
 import { SvcError } from '../../protocol/errors.js'
 import { type PackageDiagnostic, type PackageLifecycleInfo, PackageState, type PluginManifest } from '../../protocol/plugin.js'
 import type { Plugins } from '../facades.js'
+import type { FrameSocket } from './contributions.js'
 import type { DirectoryPlugins } from './directory-plugins.js'
 import { lifecycleInfo } from './lifecycle.js'
 import type { PackageSnapshot, PackageSupervisor } from './package-supervisor.js'
+import { plainSentence } from './plain-sentence.js'
 import { manifestOf } from './plugin-list.js'
 import type { PluginRecord, PluginRecords } from './plugin-records.js'
 import type { Registry } from './registry.js'
+import { underLease } from './socket-lease.js'
 import type { Workspaces } from './workspaces.js'
 
 export interface FacadeDeps {
@@ -54,16 +57,37 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
     },
     async call(operationId, call) {
       const operation = registry.view(call.directory).operations.get(operationId)
-      if (operation === undefined)
-        throw new SvcError('feature.not_implemented', 'The plugin that serves this operation is switched off or did not start.', {
-          operationId,
-        })
+      if (operation === undefined) throw notServed(operationId)
       return operation.use(() => operation.contribution(call))
+    },
+    async connect(operationId, call) {
+      const operation = registry.view(call.directory).socketOperations.get(operationId)
+      if (operation === undefined) throw notServed(operationId)
+      return underLease(
+        operation,
+        () => operation.contribution(call),
+        ({ caller, socket }, left) => ({ caller, socket: heldSocket(socket, left) }),
+      )
     },
     async lifecycle(directory) {
       await workspaces.refresh(directory)
       const infos = [...directories.keys(directory)].flatMap((key) => packageInfo(records.get(key), supervisor.snapshot(key)) ?? [])
       return infos.filter((info) => !isTemplate(info, infos)).toSorted((a, b) => compare(a.packageId, b.packageId))
+    },
+  }
+}
+
+function notServed(operationId: string): SvcError {
+  return new SvcError('feature.not_implemented', 'The plugin that serves this operation is switched off or did not start.', { operationId })
+}
+
+function heldSocket(socket: FrameSocket, left: () => void): FrameSocket {
+  return {
+    frames: socket.frames,
+    take: (frame) => socket.take(frame),
+    close() {
+      left()
+      socket.close()
     },
   }
 }
@@ -82,7 +106,10 @@ function isTemplate({ packageId, scope, scopeId }: PackageLifecycleInfo, infos: 
 }
 
 function problemsOf({ problems }: PluginRecord): PackageDiagnostic[] {
-  return [...problems].map(([code, { message, times }]) => ({ code, message: times === 1 ? message : `${message} (${times} times)` }))
+  return [...problems].map(([code, { message, times }]) => {
+    const text = plainSentence(message)
+    return { code, message: times === 1 ? text : `${text} (${times} times)` }
+  })
 }
 
 function brokenManifest({ id, reason }: { readonly id: string; readonly reason: string }): PluginManifest {

@@ -2,6 +2,7 @@
 import { HOST_CAPABILITIES, type PluginContribution, type PluginManifest } from '../../protocol/plugin.js'
 import type { Contributions } from './native.js'
 import type { PackageSnapshot } from './package-supervisor.js'
+import { plainSentence } from './plain-sentence.js'
 import type { PluginRecord } from './plugin-records.js'
 import type { PublishedPlugin } from './view.js'
 
@@ -15,7 +16,8 @@ export function manifestOf(
   isHidden: boolean,
 ): PluginManifest {
   const { id, name, version, capabilities, eventNamespaces } = describe(origin)
-  const reason = isHidden ? 'disabled by configuration' : snapshot?.context.reason
+  const why = snapshot?.context.reason
+  const reason = isHidden ? 'disabled by configuration' : why && plainSentence(why)
   const state = snapshot?.value
   return {
     id,

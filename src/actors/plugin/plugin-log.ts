@@ -7,11 +7,13 @@ import { createRate } from './rate.js'
 
 /** Of the last line, for the message about a plugin that did not start. */
 const QUOTED = 500
+/** What Node writes below the message of an error. */
+const EPILOGUE = /^(?: {4}at |Node\.js v\d)/
 
 export interface PluginLog {
   receive(chunk: Uint8Array): void
   end(): void
-  /** The last line so far, shortened. */
+  /** The last line so far that is not the tail of a stack trace, shortened. */
   readonly lastLine: string
 }
 
@@ -32,15 +34,20 @@ export function createPluginLog({ clock, log, pluginId, instanceId, onProblem }:
 
   const mayLog = (): boolean => {
     if (rate.count() <= logLinesPerSecond) return true
-    dropped++
+    if (dropped++ === 0)
+      onProblem({
+        code: 'log',
+        message: `The plugin writes more than ${logLinesPerSecond} lines per second to its log; the rest is dropped.`,
+      })
     return false
   }
   const lines = createLineSplitter(logLineBytes + 1, {
     onLine(line) {
       const isLogged = mayLog()
-      lastLine = decoder.decode(line.subarray(0, isLogged ? line.length : QUOTED))
+      const text = decoder.decode(line.subarray(0, isLogged ? line.length : QUOTED))
+      if (!EPILOGUE.test(text)) lastLine = text
       if (!isLogged) return
-      log.info('plugin output', { pluginId, instanceId, line: lastLine, ...(dropped === 0 ? {} : { droppedBefore: dropped }) })
+      log.info('plugin output', { pluginId, instanceId, line: text, ...(dropped === 0 ? {} : { droppedBefore: dropped }) })
       dropped = 0
     },
     onOversized() {

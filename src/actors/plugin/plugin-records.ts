@@ -15,7 +15,9 @@ export interface PluginRecord {
   origin: Origin
   /** Of generations that are gone. */
   droppedFrames: number
-  /** The last problem of each kind since the latest generation started, and how often it came. */
+  /** Content that was started last. */
+  revision: string | undefined
+  /** The last problem of each kind since other content was started, and how often it came. */
   readonly problems: Map<InstanceProblem['code'], { readonly message: string; readonly times: number }>
   /** A hook failed last. */
   isUnwell: boolean
@@ -35,12 +37,18 @@ export function createPluginRecords(): PluginRecords {
     get: (key) => records.get(key),
     put(key, origin) {
       const known = records.get(key)
-      if (known === undefined) records.set(key, { origin, droppedFrames: 0, problems: new Map(), isUnwell: false })
+      if (known === undefined) records.set(key, { origin, droppedFrames: 0, revision: undefined, problems: new Map(), isUnwell: false })
       else known.origin = origin
     },
     delete: (key) => void records.delete(key),
     entries: () => records.entries(),
   }
+}
+
+/** Other content starts: what the one before did wrong is not its fault. */
+export function noteStart(record: PluginRecord, revision: string): void {
+  if (record.revision !== revision) record.problems.clear()
+  record.revision = revision
 }
 
 export function noteProblem({ problems }: PluginRecord, { code, message }: InstanceProblem): void {

@@ -11,6 +11,8 @@ import { intersectCapabilities } from '../../machines/capability.js'
 import { packageMachine } from '../../machines/package.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { HOST_CAPABILITIES, type PackageLifecycleInfo } from '../../protocol/plugin.js'
+import type { InspectedPlugin } from '../../protocol/inspector.js'
+import type { ActorRegistry } from '../actor-directory.js'
 import type { Effects } from '../effects.js'
 import type { Plugins } from '../facades.js'
 import type { Snapshots } from '../resource/snapshots.js'
@@ -20,6 +22,7 @@ import { createDirectoryPlugins } from './directory-plugins.js'
 import { resolveDriven } from './driven.js'
 import { generationLogic, type StartPlan } from './generation.actor.js'
 import { startHookCommand } from './hook-command.js'
+import { inspectPlugins } from './inspection.js'
 import type { NativeHost, NativePlugin } from './native.js'
 import { startNative } from './native-instance.js'
 import { createNpmCache } from './npm-cache.js'
@@ -28,7 +31,7 @@ import { createPackageStore } from './package-store.js'
 import { planPackage } from './package-plan.js'
 import { supervisePackages } from './package-supervisor.js'
 import { createPluginFacade, packageInfo } from './plugin-facade.js'
-import { createPluginRecords, noteProblem } from './plugin-records.js'
+import { createPluginRecords, noteProblem, noteStart } from './plugin-records.js'
 import { createInstanceIds, type ProcessSpec } from './process-spec.js'
 import { startProcess } from './process-instance.js'
 import { createRegistry } from './registry.js'
@@ -54,6 +57,7 @@ export interface PluginSystemDeps {
   /** A package is in another state. */
   onUpdated(info: PackageLifecycleInfo, directory: string | undefined): void
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  readonly actors?: ActorRegistry | undefined
 }
 
 export interface PluginSystem extends WorkspacePlugins {
@@ -68,6 +72,8 @@ export interface PluginSystem extends WorkspacePlugins {
   sweep(): Promise<void>
   readonly generation: number
   counters(): { readonly plugins: number }
+  /** Every plugin as it is now, for the inspector. */
+  inspected(): InspectedPlugin[]
 }
 
 const FIRST_START = LIMITS.plugins.initialize + LIMITS.plugins.shutdownGrace
@@ -96,8 +102,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   }
 
   async function plan(key: string, revision: string): Promise<StartPlan> {
-    const origin = records.get(key)?.origin
-    if (origin === undefined) throw new Error('the plugin is gone')
+    const record = records.get(key)
+    if (record === undefined) throw new Error('the plugin is gone')
+    noteStart(record, revision)
+    const { origin } = record
     const common = { version: '', internal: false } as const
     const start = (spec: ProcessSpec) => {
       const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
@@ -151,6 +159,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const supervisor = supervisePackages({
     effects,
     inspect: deps.inspect,
+    actors: deps.actors,
     onState(key) {
       const record = records.get(key)
       const info = packageInfo(record, supervisor.snapshot(key))
@@ -188,8 +197,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
 
   return {
     facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns }),
-    async ready(directory, sessionId) {
+    async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId)
+      const view = registry.view(directory, sessionId)
+      if (isEnough?.(view) === true) return view
       await withDeadline(effects, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
       return registry.view(directory, sessionId)
     },
@@ -242,6 +253,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.generation
     },
     counters: () => ({ plugins: supervisor.size }),
+    inspected: () => inspectPlugins(records, supervisor),
   }
 }
 

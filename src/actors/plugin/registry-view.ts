@@ -79,11 +79,8 @@ export function createView(entries: readonly Entry[], generation: number): Regis
     config: services(({ config }) => config),
     routes: all(({ routes }) => routes),
     sockets: all(({ websocketRoutes }) => websocketRoutes),
-    operations: new Map(
-      entries.flatMap(({ stamp, publication: { contributions } }) =>
-        Object.entries(contributions.operations ?? {}).map(([id, contribution]) => [id, stamped(stamp, { contribution })] as const),
-      ),
-    ),
+    operations: byOperation(entries, ({ operations }) => operations),
+    socketOperations: byOperation(entries, ({ sockets }) => sockets),
     subscribers,
     plugins: entries.map(({ publication: { pluginId, name, version, internal, generation: number, reach, contributions } }) => ({
       pluginId,
@@ -98,6 +95,17 @@ export function createView(entries: readonly Entry[], generation: number): Regis
 }
 
 const NONE: readonly RegisteredHook[] = []
+
+function byOperation<C>(
+  entries: readonly Entry[],
+  pick: (contributions: Contributions) => Readonly<Record<string, C>> | undefined,
+): ReadonlyMap<string, Registered<C>> {
+  return new Map(
+    entries.flatMap(({ stamp, publication: { contributions } }) =>
+      Object.entries(pick(contributions) ?? {}).map(([id, contribution]) => [id, stamped(stamp, { contribution })] as const),
+    ),
+  )
+}
 
 /** Keeps `open` a live property of the stamp. */
 function stamped<T extends object>(stamp: Stamp, more: T): Stamp & T {

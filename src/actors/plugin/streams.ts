@@ -40,6 +40,8 @@ export interface StreamsOptions {
   readonly pluginId: string
   /** Sends `$/cancelStream`. */
   cancel(stream: { readonly streamId: string; readonly requestId: number }): void
+  /** The plugin broke a rule of its stream, which has failed. */
+  onViolation(reason: string): void
 }
 
 interface Entry {
@@ -47,7 +49,7 @@ interface Entry {
   take(input: Extract<StreamInput, { type: 'frame' }>, value: unknown): boolean
 }
 
-export function createStreams({ instanceId, pluginId, cancel }: StreamsOptions): Streams {
+export function createStreams({ instanceId, pluginId, cancel, onViolation }: StreamsOptions): Streams {
   const entries = new Map<string, Entry>()
   const prefix = `${instanceId}-stream-`
   let last = 0
@@ -64,7 +66,7 @@ export function createStreams({ instanceId, pluginId, cancel }: StreamsOptions):
         entries.delete(streamId)
         onClosed?.()
       }
-      const entry = createEntry({ streamId, requestId, pluginId, cancel, closed })
+      const entry = createEntry({ streamId, requestId, pluginId, cancel, onViolation, closed })
       entries.set(streamId, entry)
       return entry.stream
     },
@@ -89,10 +91,11 @@ interface EntryOptions {
   readonly requestId: number
   readonly pluginId: string
   readonly cancel: StreamsOptions['cancel']
+  readonly onViolation: StreamsOptions['onViolation']
   readonly closed: () => void
 }
 
-function createEntry({ streamId, requestId, pluginId, cancel, closed }: EntryOptions): Entry {
+function createEntry({ streamId, requestId, pluginId, cancel, onViolation, closed }: EntryOptions): Entry {
   const queue: unknown[] = []
   let state = newStream(requestId)
   let ending: { readonly error?: Error } | undefined
@@ -169,6 +172,7 @@ function createEntry({ streamId, requestId, pluginId, cancel, closed }: EntryOpt
       else if (outcome.type === 'errored') end(failure(outcome.reason))
       else if (outcome.type === 'failed') {
         if (outcome.cancel) cancel({ streamId, requestId }) // §13-2
+        onViolation(outcome.reason)
         endNow(failure(outcome.reason))
       }
       return state.queued >= LIMITS.plugins.streamQueue

@@ -13,7 +13,7 @@ import type {
   SkillService,
   SocketRouteContribution,
 } from './contributions.js'
-import type { Operation } from './native-doors.js'
+import type { Operation, SocketOperation } from './native-doors.js'
 import type { Contributions, ProviderContribution, ToolContribution } from './native.js'
 
 /** Where a publication is seen: everywhere, in one workspace, or in one session. */
@@ -72,6 +72,7 @@ export interface RegistryView {
   readonly routes: readonly Registered<RouteContribution>[]
   readonly sockets: readonly Registered<SocketRouteContribution>[]
   readonly operations: ReadonlyMap<string, Registered<Operation>>
+  readonly socketOperations: ReadonlyMap<string, Registered<SocketOperation>>
   /** Who hears committed events. */
   readonly subscribers: readonly { readonly events: EventsContribution; readonly reach: Reach }[]
   readonly plugins: readonly PublishedPlugin[]
@@ -89,8 +90,11 @@ export interface PublishedPlugin {
 
 /** The plugins of workspaces, as sessions and requests use them. */
 export interface WorkspacePlugins {
-  /** The view after plugins that never ran in this scope before have started or failed; asks for a look at the files when the last is old. */
-  ready(directory: string, sessionId?: string): Promise<RegistryView>
+  /**
+   * The view after plugins that never ran in this scope before have started or failed, or as soon as it `isEnough`; asks
+   * for a look at the files when the last is old.
+   */
+  ready(directory: string, sessionId?: string, isEnough?: (view: RegistryView) => boolean): Promise<RegistryView>
   /** The view as it is now. Cheap: the same object until something is published. */
   current(directory: string, sessionId?: string): RegistryView
   /** A session has ended: what runs for it alone is retired. */

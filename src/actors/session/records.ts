@@ -4,6 +4,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { ModelRef } from '../../protocol/message.js'
 import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../protocol/session.js'
 import type { RawJson, SessionListQuery } from '../facades.js'
+import type { Change } from '../journal.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { slugOf } from './slug.js'
 
@@ -11,13 +12,20 @@ const DEFAULT_PAGE = 100
 const CURSOR = /^v1:(\d{1,16}):([\w-]{1,128})$/
 export const DEFAULT_TITLES = ['New session - ', 'Child session - '] as const
 
-/** Creates a session in a canonical directory, with further fields of its own; emits `session.created`. */
+export interface CreateOptions {
+  /** Further fields of the record. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** Joins the commit that creates the session. */
+  along?(tx: Change, session: Session): void
+}
+
+/** Creates a session in a canonical directory; emits `session.created`. */
 export async function createSession(
   core: SessionCore,
   caller: Caller,
   directory: string,
   request: CreateSessionRequest,
-  extra: Readonly<Record<string, unknown>> = {},
+  { extra = {}, along }: CreateOptions = {},
 ): Promise<Session> {
   const { effects, store, journal } = core
   if (request.parentId !== undefined) {
@@ -53,6 +61,7 @@ export async function createSession(
     store.sessions.insert(session)
     tx.emit('session.created', { sessionID: id, info: session })
     tx.after(() => core.families.added(id, session.parentId))
+    along?.(tx, session)
   })
   await journal.synced()
   return session

@@ -3,6 +3,7 @@ import { LOCAL_TENANT } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
+import type { ActorRegistry } from '../actor-directory.js'
 import type { Sessions } from '../facades.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history.js'
@@ -25,7 +26,7 @@ export interface SessionSystem {
 export function createSessions(
   core: SessionCore,
   canonicalDirectory: (path: string) => Promise<string>,
-  inspect?: (event: InspectionEvent) => void,
+  watching: { readonly inspect?: ((event: InspectionEvent) => void) | undefined; readonly actors?: ActorRegistry } = {},
 ): SessionSystem {
   const context = createSystemContext(core)
   const runs: Runs = new Map()
@@ -37,7 +38,8 @@ export function createSessions(
       context.forget(sessionId)
       core.plugins.sessionEnded(sessionId)
     },
-    ...(inspect === undefined ? {} : { inspect }),
+    ...(watching.inspect !== undefined && { inspect: watching.inspect }),
+    ...(watching.actors !== undefined && { actors: watching.actors }),
   })
   const get = (id: string) => sessionOrThrow(core, id)
 

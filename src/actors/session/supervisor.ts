@@ -7,6 +7,7 @@
  */
 import { type ActorRefFrom, createActor, type InspectionEvent } from 'xstate'
 import { retryPolicyOf } from '../../machines/retry.js'
+import type { ActorRegistry } from '../actor-directory.js'
 import { type Effects, machineClock } from '../effects.js'
 import type { sessionLogic } from './session.actor.js'
 
@@ -27,6 +28,7 @@ export function superviseSessions(deps: {
   logic: ReturnType<typeof sessionLogic>
   onAsleep(sessionId: string): void
   inspect?: (event: InspectionEvent) => void
+  actors?: ActorRegistry
 }): SessionSupervisor {
   const { effects, logic } = deps
   const clock = machineClock(effects.clock)
@@ -46,6 +48,7 @@ export function superviseSessions(deps: {
   function start(sessionId: string): void {
     const ref = createActor(logic, { id: `session:${sessionId}`, input: { sessionId, policy }, clock, ...inspection })
     actors.set(sessionId, ref)
+    deps.actors?.add(ref, 'session')
     ref.subscribe({
       complete: () => gone(sessionId, ref),
       error: (error) => {

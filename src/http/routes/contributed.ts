@@ -8,7 +8,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { PluginRouteMatch, Runtime } from '../../actors/facades.js'
-import type { PluginSocket } from '../../actors/plugin/contributions.js'
 import { mayUseDirectory } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -24,7 +23,8 @@ import { pluginHeaders, pluginQuery } from '../plugin-request.js'
 import { canonicalPath } from '../target.js'
 import { checkHandshake } from '../upgrades.js'
 import type { Upgrades } from '../upgrades.js'
-import { sealed } from '../websocket.js'
+import { messagePeer } from '../peers.js'
+import type { Peer } from '../peers.js'
 import type { Bridges } from '../websocket.js'
 
 declare module 'fastify' {
@@ -37,7 +37,7 @@ interface Contributed {
   readonly pluginId: string
   readonly match: PluginRouteMatch
   /** The plugin's side of a socket, once it is open. */
-  peer: PluginSocket | undefined
+  peer: Peer | undefined
 }
 
 export interface ContributedParts {
@@ -106,7 +106,7 @@ export function contributedRoutes(scope: FastifyInstance, parts: ContributedPart
     checkHandshake(request)
     const { socket } = request.raw
     const signal = calls.signalOf(reply.raw)
-    const peer = sealed(await calls.settled(reply.raw, () => upgrades.watching(request, () => contributed.match.open(signal))))
+    const peer = messagePeer(await calls.settled(reply.raw, () => upgrades.watching(request, () => contributed.match.open(signal))))
     if (signal.aborted || socket.destroyed) {
       peer.close()
       signal.throwIfAborted()

@@ -1,5 +1,6 @@
 /** Plugin packages and what they contribute (http-contract §5.8). */
 import type { Runtime } from '../../actors/facades.js'
+import { API } from '../../protocol/api.js'
 import { pluginRoutes as contracts } from '../../protocol/plugin.js'
 import type { Binder } from '../bind.js'
 
@@ -7,4 +8,13 @@ export function pluginRoutes(bind: Binder, { plugins }: Runtime): void {
   bind.json(contracts.list, ({ directory }) => plugins.list(directory))
   bind.json(contracts.lifecycle, ({ directory }) => plugins.lifecycle(directory))
   bind.json(contracts.manifest, ({ directory, params }) => plugins.manifest(directory, params.plugin_id))
+  const { params: _named, ...manifest } = contracts.manifest
+  for (const pluginId of servedPlugins()) {
+    bind.json({ ...manifest, path: `/v2/plugins/${pluginId}/manifest` }, ({ directory }) => plugins.manifest(directory, pluginId))
+  }
+}
+
+/** Plugins with operations of the contract: there `manifest` could be the id of something of theirs, and is not. */
+function servedPlugins(): Set<string> {
+  return new Set(API.flatMap(({ path }) => /^\/v2\/plugins\/(dev\.svc\.[^/]+)/.exec(path)?.[1] ?? []))
 }

@@ -23,38 +23,31 @@ function attack(name: string) {
   return { text, tries, verdict, detail: detail ?? '' }
 }
 
-describe('a script that tries to', () => {
-  it.each(names.map((name) => ({ name, ...attack(name) })))(
-    '$tries ($name)',
-    { timeout: 60_000 },
-    async ({ name, text, verdict, detail }) => {
-      const sandbox = await startSandbox(luaPackage({ 'main.lua': text }), { onRequest: () => 'answer' })
-      await sandbox.frame(({ method }) => method === 'runner.ready')
-      const start = performance.now()
-      const loaded = await sandbox.initialize()
-      const { error, result } = verdict === 'load' ? loaded : await sandbox.tool('attack')
-      const elapsed = performance.now() - start
-      const dies = verdict === 'load' || verdict === 'trip'
-      const alive = verdict === 'any' ? undefined : !dies
-      if (dies) expect((await sandbox.ended).code).toBe(1)
-      if (process.env['SHOW'] !== undefined)
-        console.log(
-          name.padEnd(32),
-          elapsed.toFixed(0).padStart(6),
-          (sandbox.peak() / 1048576).toFixed(0).padStart(5),
-          error ?? JSON.stringify(result)?.slice(0, 80),
-          '|',
-          sandbox.stderr().slice(-100).trim(),
-        )
+/** What a verdict means for the reply, and for the process after it. */
+function expected({ verdict, detail }: ReturnType<typeof attack>) {
+  if (verdict === 'any') return {}
+  if (verdict === 'harmless') return { reply: { result: JSON.parse(detail) }, process: 'lives' }
+  const reply = { error: expect.stringContaining(detail) }
+  return verdict === 'error' ? { reply, process: 'lives' } : { reply, process: 'ended with 1' }
+}
 
-      if (verdict === 'harmless') expect(result).toEqual(JSON.parse(detail))
-      if (verdict === 'error' || dies) expect(error).toContain(detail)
-      if (dies) expect(sandbox.stderr().trim().split('\n').at(-1)).toMatch(/\S/)
-      if (alive === true) expect((await sandbox.call('no.such.method')).error).toContain('unknown method')
-      const budget = verdict === 'load' ? LIMITS.lua.load : LIMITS.lua.callback
-      expect(elapsed).toBeLessThan(budget + LIMITS.lua.watchdogGrace + SLACK)
-      expect(sandbox.peak()).toBeGreaterThan(0)
-      expect(sandbox.peak()).toBeLessThan(LIMITS.lua.processBytes)
-    },
-  )
+describe('a script that tries to', () => {
+  it.each(names.map((name) => ({ name, ...attack(name) })))('$tries ($name)', { timeout: 60_000 }, async (script) => {
+    const sandbox = await startSandbox(luaPackage({ 'main.lua': script.text }), { onRequest: () => 'answer' })
+    await sandbox.frame(({ method }) => method === 'runner.ready')
+    const start = performance.now()
+    const loaded = await sandbox.initialize()
+    const reply = script.verdict === 'load' ? loaded : await sandbox.tool('attack')
+    const elapsed = performance.now() - start
+    const { error } = await sandbox.call('no.such.method')
+    const process = error === 'unknown method "no.such.method"' ? 'lives' : `ended with ${(await sandbox.ended).code}`
+
+    expect({ reply, process }).toMatchObject(expected(script))
+    const [reason = ''] = sandbox.stderr().trimEnd().split('\n').slice(-1)
+    expect(process === 'lives' || reason !== '').toBe(true)
+    const budget = script.verdict === 'load' ? LIMITS.lua.load : LIMITS.lua.callback
+    expect(elapsed).toBeLessThan(budget + LIMITS.lua.watchdogGrace + SLACK)
+    expect(sandbox.peak()).toBeGreaterThan(0)
+    expect(sandbox.peak()).toBeLessThan(LIMITS.lua.processBytes)
+  })
 })

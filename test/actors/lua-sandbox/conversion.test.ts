@@ -1,8 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { endSandboxes, loadedSandbox, removeSandboxFiles } from '../../fixtures/lua-sandbox.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endSandboxes, loadedSandbox, removeSandboxFiles, type Sandbox } from '../../fixtures/lua-sandbox.js'
 
-afterEach(endSandboxes)
-afterAll(removeSandboxFiles)
+afterAll(async () => {
+  await endSandboxes()
+  removeSandboxFiles()
+})
 
 const tool = (body: string) => `return { tools = { { id = "t", execute = function(p) local v = p.input; ${body} end } } }`
 
@@ -12,6 +14,11 @@ async function given(input: unknown, body: string) {
 }
 
 describe('JSON into Lua and back', () => {
+  let echo: Sandbox
+  beforeAll(async () => {
+    echo = await loadedSandbox(tool('return v'))
+  })
+
   it.each([
     ['nested values', { a: [1, [2, []], {}], b: { c: { d: null } }, e: true, f: 'zwölf €' }],
     ['an empty array', []],
@@ -23,7 +30,7 @@ describe('JSON into Lua and back', () => {
     ['keys that are special elsewhere', JSON.parse('{"__proto__":{"x":1},"constructor":2,"toJSON":"x","":3}')],
     ['control characters and every plane', 'a\u0000b\u001f"\\ é 漢 😀'],
   ])('keeps %s', async (_, value) => {
-    expect((await given(value, 'return v')).result).toEqual(value)
+    expect((await echo.tool('t', value)).result).toEqual(value)
   })
 
   it('writes whole floats as integers and drops what is not finite', async () => {

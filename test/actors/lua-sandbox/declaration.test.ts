@@ -1,8 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { endSandboxes, loadedSandbox, luaPackage, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endSandboxes, loadedSandbox, luaPackage, removeSandboxFiles, startSandbox, type Sandbox } from '../../fixtures/lua-sandbox.js'
 
-afterEach(endSandboxes)
-afterAll(removeSandboxFiles)
+afterAll(async () => {
+  await endSandboxes()
+  removeSandboxFiles()
+})
 
 async function replyTo(main: string) {
   const sandbox = await startSandbox(luaPackage({ 'main.lua': main }))
@@ -146,6 +148,11 @@ describe('calls of what was declared', () => {
       },
       routes = { { descriptor = { id = "r" }, handle = function(r) return { status = 200, body = r.query } end } },
     }`
+  let sandbox: Sandbox
+  beforeAll(async () => {
+    sandbox = await loadedSandbox(main)
+  })
+
   const request = { workspaceId: 'w1', directory: '/work/project', options: { deep: { list: [] } } }
 
   it.each([
@@ -165,7 +172,6 @@ describe('calls of what was declared', () => {
     ['provider.auth', { serviceId: 'llm', providerId: 'p' }, null],
     ['route.handle', { routeId: 'r', request: { query: { q: ['1'] } } }, { status: 200, body: { q: ['1'] } }],
   ])('%s hands over what the callback is due and answers with what it returns', async (method, params, result) => {
-    const sandbox = await loadedSandbox(main)
     expect(await sandbox.call(method, params)).toMatchObject({ result })
   })
 
@@ -178,7 +184,6 @@ describe('calls of what was declared', () => {
     ['constructor', {}, 'unknown method "constructor"'],
     ['initialize', {}, 'the plugin is already initialized'],
   ])('%s of something unknown is an error, and the next call is served', async (method, params, error) => {
-    const sandbox = await loadedSandbox(main)
     expect(await sandbox.call(method, params)).toMatchObject({ error })
     expect(await sandbox.tool('show')).toHaveProperty('result')
   })

@@ -7,31 +7,39 @@ afterAll(removeSandboxFiles)
 const tool = (body: string) => `return { tools = { { id = "t", execute = function(p) ${body} end } } }`
 
 describe('svc.host', () => {
-  it.each([
-    ['config_get', 'host.config.get'],
-    ['config_set', 'host.config.set'],
-    ['workspace_read', 'host.workspace.read'],
-    ['workspace_write', 'host.workspace.write'],
-    ['workspace_list', 'host.workspace.list'],
-    ['event_publish', 'host.event.publish'],
-    ['network_request', 'host.network.request'],
-    ['process_spawn', 'host.process.spawn'],
-    ['process_cancel', 'host.process.cancel'],
-    ['task_spawn', 'host.task.spawn'],
-    ['task_cancel', 'host.task.cancel'],
-    ['secret_use', 'host.secret.use'],
-    ['secret_read', 'host.secret.read'],
-    ['prompt_read', 'host.prompt.read'],
-    ['message_read', 'host.message.read'],
-    ['response_transform', 'host.response.transform'],
-    ['provider_call', 'host.provider.call'],
-    ['policy_call', 'host.policy.call'],
-  ])('%s asks for %s as the owner of the instance, and waits for the answer', async (name, method) => {
-    const sandbox = await loadedSandbox(tool(`return svc.host.${name}(p.input)`), {
+  it('asks for the method of each function as the owner of the instance, and waits for the answer', async () => {
+    const methods = {
+      config_get: 'host.config.get',
+      config_set: 'host.config.set',
+      workspace_read: 'host.workspace.read',
+      workspace_write: 'host.workspace.write',
+      workspace_list: 'host.workspace.list',
+      event_publish: 'host.event.publish',
+      network_request: 'host.network.request',
+      process_spawn: 'host.process.spawn',
+      process_cancel: 'host.process.cancel',
+      task_spawn: 'host.task.spawn',
+      task_cancel: 'host.task.cancel',
+      secret_use: 'host.secret.use',
+      secret_read: 'host.secret.read',
+      prompt_read: 'host.prompt.read',
+      message_read: 'host.message.read',
+      response_transform: 'host.response.transform',
+      provider_call: 'host.provider.call',
+      policy_call: 'host.policy.call',
+    }
+    const sandbox = await loadedSandbox(tool('return svc.host[p.input.name](p.input)'), {
       onRequest: ({ params }) => ({ output: [params, null, 1.5] }),
     })
-    expect(await sandbox.tool('t', { key: 'théme' })).toMatchObject({ result: { output: [{ key: 'théme' }, null, 1.5] } })
-    expect(sandbox.frames.find((frame) => frame.method === method)).toEqual({ id: 1, method, params: { key: 'théme' }, owner: OWNER })
+    for (const [index, [name, method]] of Object.entries(methods).entries()) {
+      expect(await sandbox.tool('t', { name, key: 'théme' })).toMatchObject({ result: { output: [{ name, key: 'théme' }, null, 1.5] } })
+      expect(sandbox.frames.find((frame) => frame.method === method)).toEqual({
+        id: index + 1,
+        method,
+        params: { name, key: 'théme' },
+        owner: OWNER,
+      })
+    }
   })
 
   it('answers nil for null itself, and the null value inside tables', async () => {

@@ -69,13 +69,25 @@ describe('require', () => {
     expect(await output(tried('a'), files)).toBe('module "a" is required while it is being loaded')
   })
 
-  it.each(['', '.', 'a..b', '.a', 'a.', 'a-b', 'a/b', '../main', 'a b', 'é', 'a\n'])('refuses the name %j', async (name) => {
-    expect(await output(tried(name), {})).toContain('is not a module name')
+  it('refuses names that are none', async () => {
+    const names = ['', '.', 'a..b', '.a', 'a.', 'a-b', 'a/b', '../main', 'a b', 'é', 'a\n']
+    const list = names.map((name) => JSON.stringify(name)).join(', ')
+    const messages = await output(
+      `local all = {}; for i, name in ipairs({ ${list} }) do all[i] = select(2, pcall(require, name)) end; return all`,
+      {},
+    )
+    expect(messages).toEqual(names.map((name) => `"${name}" is not a module name: letters, digits and "_", in parts joined by "."`))
   })
 
-  it.each(['io', 'os', 'debug', 'fs', 'main', 'js'])('does not find "%s"', async (name) => {
-    expect(await output(tried(name), {})).toBe(
-      `module "${name}" not found: the package has neither lua/${name}.lua nor lua/${name}/init.lua`,
+  it('does not find what the package does not have', async () => {
+    const names = ['io', 'os', 'debug', 'fs', 'main', 'js']
+    const list = names.map((name) => `"${name}"`).join(', ')
+    const messages = await output(
+      `local all = {}; for i, name in ipairs({ ${list} }) do all[i] = select(2, pcall(require, name)) end; return all`,
+      {},
+    )
+    expect(messages).toEqual(
+      names.map((name) => `module "${name}" not found: the package has neither lua/${name}.lua nor lua/${name}/init.lua`),
     )
   })
 

@@ -16,16 +16,23 @@ const ended = (sandbox: Sandbox, streamId = STREAM.streamId) =>
 const provider = (body: string) =>
   loadedSandbox(`return { services = { providers = { { descriptor = { id = "llm" }, stream = function(p) ${body} end } } } }`)
 
-const generate = (sandbox: Sandbox) => sandbox.call('provider.stream', { serviceId: 'llm', ...STREAM, request: { messages: [{ role: 'user', content: 'hi' }] } })
+const generate = (sandbox: Sandbox) =>
+  sandbox.call('provider.stream', { serviceId: 'llm', ...STREAM, request: { messages: [{ role: 'user', content: 'hi' }] } })
 
 describe('a provider stream', () => {
   it('is accepted, opened, filled and ended, as the owner of the instance', async () => {
-    const sandbox = await provider('return { { type = "text-delta", id = p.serviceId, delta = p.request.messages[1].content }, { type = "finish", usage = {} } }')
+    const sandbox = await provider(
+      'return { { type = "text-delta", id = p.serviceId, delta = p.request.messages[1].content }, { type = "finish", usage = {} } }',
+    )
     expect(await generate(sandbox)).toMatchObject({ result: {} })
     await ended(sandbox)
     expect(sandbox.frames.slice(-4)).toEqual([
       { owner: OWNER, requestId: 3, stream: { kind: 'open', streamId: STREAM.streamId } },
-      { owner: OWNER, requestId: 3, stream: { kind: 'item', streamId: STREAM.streamId, value: { type: 'text-delta', id: 'llm', delta: 'hi' } } },
+      {
+        owner: OWNER,
+        requestId: 3,
+        stream: { kind: 'item', streamId: STREAM.streamId, value: { type: 'text-delta', id: 'llm', delta: 'hi' } },
+      },
       { owner: OWNER, requestId: 3, stream: { kind: 'item', streamId: STREAM.streamId, value: { type: 'finish', usage: {} } } },
       { owner: OWNER, requestId: 3, stream: { kind: 'end', streamId: STREAM.streamId } },
     ])
@@ -56,7 +63,11 @@ describe('a provider stream', () => {
     const sandbox = await provider('local t = {}; for i = 1, 4096 do t[i] = i end; return t')
     await generate(sandbox)
     await ended(sandbox)
-    expect(streamed(sandbox).map(({ kind, value }) => value ?? kind)).toEqual(['open', ...Array.from({ length: 4096 }, (_, index) => index + 1), 'end'])
+    expect(streamed(sandbox).map(({ kind, value }) => value ?? kind)).toEqual([
+      'open',
+      ...Array.from({ length: 4096 }, (_, index) => index + 1),
+      'end',
+    ])
   })
 
   it('ends with an error at an item that is too large, after those before it', async () => {
@@ -93,8 +104,10 @@ describe('a provider stream', () => {
 
 describe('a WebSocket', () => {
   const route = (callbacks: string) => loadedSandbox(`return { websocketRoutes = { { descriptor = { id = "w" }, ${callbacks} } } }`)
-  const open = (sandbox: Sandbox, stream = STREAM) => sandbox.call('route.websocket.open', { routeId: 'w', ...stream, request: { query: { room: ['r1'] } } })
-  const say = (sandbox: Sandbox, message: object) => sandbox.send({ method: 'route.websocket.message', params: { streamId: STREAM.streamId, message } })
+  const open = (sandbox: Sandbox, stream = STREAM) =>
+    sandbox.call('route.websocket.open', { routeId: 'w', ...stream, request: { query: { room: ['r1'] } } })
+  const say = (sandbox: Sandbox, message: object) =>
+    sandbox.send({ method: 'route.websocket.message', params: { streamId: STREAM.streamId, message } })
   const texts = (sandbox: Sandbox) => streamed(sandbox).map(({ kind, value, error }) => error ?? value?.data ?? value?.kind ?? kind)
 
   const CHAT = `
@@ -111,11 +124,15 @@ describe('a WebSocket', () => {
     const sandbox = await route(CHAT)
     expect(await open(sandbox)).toMatchObject({ result: {} })
     say(sandbox, { kind: 'text', data: 'a' })
-    expect(await sandbox.call('route.websocket.message', { streamId: STREAM.streamId, message: { kind: 'text', data: 'bytes' } })).toMatchObject({ result: {} })
+    expect(
+      await sandbox.call('route.websocket.message', { streamId: STREAM.streamId, message: { kind: 'text', data: 'bytes' } }),
+    ).toMatchObject({ result: {} })
     say(sandbox, { kind: 'close' })
     await ended(sandbox)
     expect(texts(sandbox)).toEqual(['open', 'welcome to r1', 'a', 'a!', [], [1, 2], 'end'])
-    expect((await sandbox.call('route.websocket.message', { streamId: STREAM.streamId, message: { kind: 'text', data: 'x' } })).error).toBe('unknown stream')
+    expect((await sandbox.call('route.websocket.message', { streamId: STREAM.streamId, message: { kind: 'text', data: 'x' } })).error).toBe(
+      'unknown stream',
+    )
   })
 
   it.each([

@@ -31,7 +31,9 @@ describe('the program on the wire', () => {
   it('reads lines however they are cut, with or without a return, and skips what is no frame', async () => {
     const sandbox = await loadedSandbox(ECHO)
     const frame = JSON.stringify({ id: 50, method: 'tool.invoke', params: { tool: 'echo', input: 'ä€😀' } })
-    const bytes = Buffer.from(`\n   \nnot json\n[1]\n"text"\n{"id":"text","method":"x"}\n{"id":1.5,"method":"x"}\n{"method":5,"id":1}\n${frame}\r\n`)
+    const bytes = Buffer.from(
+      `\n   \nnot json\n[1]\n"text"\n{"id":"text","method":"x"}\n{"id":1.5,"method":"x"}\n{"method":5,"id":1}\n${frame}\r\n`,
+    )
     for (const byte of bytes) sandbox.sendText(String.fromCharCode(byte))
     sandbox.sendText(`${frame.replace('50', '51')}\n${frame.replace('50', '52')}\n`)
     await sandbox.frame(({ id }) => id === 52)
@@ -45,7 +47,7 @@ describe('the program on the wire', () => {
   it('takes a line of exactly a megabyte, and skips one of a byte more', async () => {
     const sandbox = await loadedSandbox(ECHO)
     const line = (id: number, size: number) => {
-      const [before, after] = JSON.stringify({ id, method: 'tool.invoke', params: { tool: 'length', input: '|' } }).split('|')
+      const [before = '', after = ''] = JSON.stringify({ id, method: 'tool.invoke', params: { tool: 'length', input: '|' } }).split('|')
       return `${before}${'x'.repeat(size - (before + after).length)}${after}\n`
     }
     sandbox.sendText(line(60, 1_048_576))
@@ -82,7 +84,9 @@ describe('the program on the wire', () => {
     ['a shutdown without an id', (send: (frame: object) => void) => send({ method: 'shutdown', params: {} }), []],
     ['a shutdown with an id', (send: (frame: object) => void) => send({ id: 80, method: 'shutdown' }), [{ id: 80, result: {} }]],
   ])('ends at once on %s, also while a callback runs', async (_, shutDown, last) => {
-    const sandbox = await loadedSandbox('return { tools = { { id = "loop", execute = function() print("looping"); for i = 1, 3000 do for j = 1, 3000 do end end end } } }')
+    const sandbox = await loadedSandbox(
+      'return { tools = { { id = "loop", execute = function() print("looping"); for i = 1, 3000 do for j = 1, 3000 do end end end } } }',
+    )
     void sandbox.tool('loop')
     await sandbox.line('looping')
     shutDown(sandbox.send)

@@ -287,6 +287,7 @@ describe('a socket', () => {
     part(played, 'item', { value: { kind: 'text' } })
     expect(await collect(socket)).toEqual([expect.stringContaining('no socket message')])
     expect(sent.at(-1)).toMatchObject({ method: '$/cancelStream' })
+    expect(played.problems).toMatchObject([{ code: 'malformed-frame' }])
   })
 
   test('ends with an error when a message does not fit a frame or the plugin does not read', async () => {

@@ -36,7 +36,10 @@ describe('calls of the host', () => {
     expect(sent.at(-1)).toEqual({ method: '$/cancel', params: { id: 1 } })
     plugin({ id: 1, result: 'late' })
     expect(link.counters).toMatchObject({ pending: 0, dropped: 1 })
-    expect(problems).toEqual([{ code: 'late-frame', message: 'The plugin answered call 1 after it was given up.' }])
+    expect(problems).toEqual([
+      { code: 'timeout', message: expect.stringContaining('hook.invoke') as string },
+      { code: 'late-frame', message: 'The plugin answered call 1 after it was given up.' },
+    ])
     expect(clock.pendingTimers).toBe(0)
   })
 
@@ -301,6 +304,7 @@ describe('streams', () => {
     played.plugin(part('open'), part('item', { value: 1 }), { ...part('item', { value: 2 }), requestId: 2 })
     expect(await collect(stream.items)).toEqual([expect.stringContaining('request id mismatch')])
     expect(played.sent.at(-1)).toEqual(cancelled)
+    expect(played.problems).toEqual([{ code: 'malformed-frame', message: expect.stringContaining('request id mismatch') as string }])
     played.plugin(part('item', { value: 3 }))
     expect(played.link.counters.dropped).toBe(1)
     expect(played.sent.filter(({ method }) => method === '$/cancelStream')).toHaveLength(1)

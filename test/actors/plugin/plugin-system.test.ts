@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { NativePlugin } from '../../../src/actors/plugin/native.js'
+import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { PackageLifecycleInfo } from '../../../src/protocol/plugin.js'
 import type { PlayedChild } from '../../fakes/child.js'
 import { createFakeEffects, type FakeEffects } from '../../fakes/effects.js'
@@ -18,12 +19,12 @@ function writePackage(effects: FakeEffects, text: string): void {
 }
 
 /** A service with one package; every start of its process is a child that the test plays. */
-async function begin(play: (child: PlayedChild, start: number) => void) {
+async function begin(play: (child: PlayedChild, start: number) => void, plugins: readonly NativePlugin[] = []) {
   const effects = createFakeEffects()
   let starts = 0
   effects.processes.pipe(() => (child) => play(child, ++starts))
   writePackage(effects, 'one')
-  const service = await startTestService({ effects })
+  const service = await startTestService({ effects, plugins })
   const file = join(effects.paths.config, 'config.json')
   const configure = (change: Record<string, unknown>) =>
     writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...change }))
@@ -168,7 +169,9 @@ describe('a package', () => {
     expect(await lifecycle()).toMatchObject({ state: 'loading' })
     await effects.clock.advanceAsync(200)
     const failed = await reaches('failed')
-    expect(failed.diagnostics).toEqual([expect.objectContaining({ code: 'failed', message: expect.stringContaining('timed out after 8000 ms') })])
+    expect(failed.diagnostics).toEqual([
+      expect.objectContaining({ code: 'failed', message: expect.stringContaining('timed out after 8000 ms') }),
+    ])
     expect(children.map(({ ended }) => ended)).toEqual([true])
     expect(service.running.counters()).toMatchObject({ processes: 0 })
   })
@@ -251,6 +254,61 @@ describe('a package', () => {
     await effects.clock.advanceAsync(200)
     expect(old?.ended).toBe(true)
     await service.idle(session)
-    expect(await lifecycle()).toMatchObject({ state: 'active', generation: 2 })
+    expect(await lifecycle()).toMatchObject({
+      state: 'active',
+      generation: 2,
+      diagnostics: [{ code: 'timeout' }, { code: 'unstoppable', message: expect.stringContaining('Generation 1') as string }],
+    })
+  })
+
+  it('has what the running content did wrong in its record, until other content is started', async () => {
+    const children: PlayedChild[] = []
+    const { effects, approve, lifecycle, reaches } = await begin((child) => {
+      children.push(child)
+      servesTool(child, 'played_tool')
+    })
+    await approve()
+    await lifecycle()
+    await reaches('active')
+    children[0]?.stdout('no frame\n')
+    expect(await lifecycle()).toMatchObject({ diagnostics: [{ code: 'malformed-frame' }] })
+    children[0]?.end({ exitCode: 7 })
+    await reaches('degraded')
+    await effects.clock.advanceAsync(300)
+    expect(await reaches('active', 2)).toMatchObject({ diagnostics: [{ code: 'malformed-frame' }] })
+    writePackage(effects, 'two')
+    await approve()
+    await lifecycle()
+    expect(await reaches('active', 3)).toMatchObject({ diagnostics: [] })
+  })
+
+  it('that has not answered initialize yet does not keep the routes of others waiting', async () => {
+    const descriptor = { id: 'here', method: 'GET', path: '/here', scope: 'workspace' } as const
+    const routed: NativePlugin = {
+      id: 'test.routed',
+      name: 'Routed',
+      capabilities: [],
+      start: () => ({ routes: [{ descriptor, priority: 0, handle: async () => ({ status: 200, headers: {}, body: 'here' }) }] }),
+    }
+    const { service, approve, lifecycle, reaches } = await begin(() => undefined, [routed])
+    await approve()
+    await lifecycle()
+    await reaches('loading')
+    const path = '/v2/plugins/test.routed/here'
+    const call = { pluginId: routed.id, method: 'GET', upgrade: false, path, query: {}, headers: {}, directory: service.directory }
+    const match = await service.runtime.plugins.match(TRUSTED_CALLER, { ...call, workspaceId: undefined })
+    expect(match).toMatchObject({ kind: 'route', directory: service.directory })
+    expect(await lifecycle()).toMatchObject({ state: 'loading' })
+  })
+
+  it('that refuses with a screenful has one plain line of it in its record', async () => {
+    const { approve, lifecycle, reaches } = await begin((child) =>
+      child.onInput(() => say(child, { id: 1, error: `\u001b[2J\u202e\nno\n${'x'.repeat(100_000)}` })),
+    )
+    await approve()
+    await lifecycle()
+    const [diagnostic] = (await reaches('failed')).diagnostics
+    expect(diagnostic?.message).toMatch(/^[\x20-\x7e…]{100,3000}$/)
+    expect(diagnostic?.message).toContain('no xxx')
   })
 })

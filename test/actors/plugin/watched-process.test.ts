@@ -108,12 +108,19 @@ describe('the log of a plugin', () => {
   })
 
   test('has at most 50 lines a second and counts the rest', () => {
-    const { effects, write } = start()
+    const { effects, problems, write } = start()
     write('x\n'.repeat(60))
     expect(effects.logs).toHaveLength(50)
+    expect(problems).toEqual([expect.objectContaining({ code: 'log' })])
     effects.clock.advance(1000)
     write('y\n')
     expect(effects.logs.at(-1)?.fields).toMatchObject({ line: 'y', droppedBefore: 10 })
+  })
+
+  test('quotes the error itself of a program that fell over, not its stack', () => {
+    const { write, log } = start()
+    write('Error: no licence\n    at main (file:///plugin.mjs:1:7)\n\nNode.js v20.20.2\n')
+    expect(log.lastLine).toBe('Error: no licence')
   })
 
   test('drops lines over 64 KiB with a warning', () => {

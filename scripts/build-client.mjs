@@ -1,0 +1,158 @@
+/**
+ * Builds the client: dist/client.js, one readable file for Node and browsers, and dist/client.d.ts, which stands alone.
+ * The operations come from the contracts: their table into the program, their types into the declarations.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { declarationOf, typeText } from './schema-types.mjs'
+
+const SOURCES = 'src/http/client'
+const BANNER = '// svc/client: the client of svc, for Node and browsers. Made by the build of svc; do not edit it.'
+/** Packages that may be part of it. */
+const INSIDE = /^node_modules\/eventsource-parser\//
+
+/** Answers the paths it wrote, relative to the root. `settings` are those of the program. */
+export async function buildClient(root, settings) {
+  const { CONTRACT, toOpenApi } = await loadContracts(settings)
+  const { metafile } = await build({
+    ...settings,
+    entryPoints: { client: join(SOURCES, 'client.ts') },
+    outdir: 'dist',
+    platform: 'browser',
+    target: 'es2022',
+    external: [],
+    banner: { js: BANNER },
+    plugins: [values('contract.ts', `export const CONTRACT = ${JSON.stringify(CONTRACT)}`)],
+    metafile: true,
+  })
+  refuseOthers(metafile)
+  const declarations = join('dist', 'client.d.ts')
+  writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, toOpenApi()))
+  return [...Object.keys(metafile.outputs), declarations]
+}
+
+/** The contracts of the sources, as this process sees them. */
+async function loadContracts(settings) {
+  const contents = `export { CONTRACT } from './${SOURCES}/contract.ts'\nexport { toOpenApi } from './src/protocol/openapi.ts'`
+  const { outputFiles } = await build({
+    ...settings,
+    stdin: { contents, resolveDir: settings.absWorkingDir, loader: 'ts' },
+    banner: {},
+    write: false,
+  })
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
+}
+
+/** Replaces a module of the client by its values. */
+function values(name, contents) {
+  const filter = new RegExp(`[\\\\/]${SOURCES.replaceAll('/', '[\\\\/]')}[\\\\/]${name.replace('.', '\\.')}$`)
+  return { name: 'values', setup: (esbuild) => esbuild.onLoad({ filter }, () => ({ contents, loader: 'js' })) }
+}
+
+function refuseOthers({ inputs, outputs }) {
+  const other = Object.keys(inputs).find((path) => path.startsWith('node_modules/') && !INSIDE.test(path))
+  const outside = Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+  const wrong = other ?? outside[0]
+  if (wrong !== undefined) throw new Error(`dist/client.js would need ${wrong}`)
+}
+
+function declarationText(root, operations, document) {
+  const surface = readFileSync(join(root, SOURCES, 'client-types.ts'), 'utf8').replaceAll(/^import type [^']*'[^']*'\n/gm, '')
+  const records = Object.entries(document.components.schemas).map(([name, schema]) => declarationOf(name, schema))
+  return `${BANNER}
+${surface}
+export declare function createClient(options: ClientOptions): Client
+
+/** A refusal of the server, in its words, or \`client.unreachable\` (status 0) and \`client.invalid_answer\`. */
+export declare class SvcClientError extends Error {
+  override readonly name: 'SvcClientError'
+  readonly code: string
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number
+  /** Whether the same call can succeed later. */
+  readonly retryable: boolean
+  readonly details: Readonly<Record<string, unknown>>
+  readonly requestId: string | undefined
+}
+
+/** Any event of svc core, discriminated by \`type\`. Plugins publish further types: let what you do not know pass. */
+export type SvcEvent = Event
+
+/** Every operation at the place its id names: \`v2.sessions.create\` is \`sessions.create\`. */
+export interface Operations ${treeText(treeOf(operations, document), '')}
+
+${records.join('\n')}`
+}
+
+/** Nested maps by the parts of the names; an operation is under the empty name. */
+function treeOf(operations, document) {
+  const tree = new Map()
+  for (const operation of operations) {
+    let node = tree
+    for (const part of operation.name.split('.')) {
+      if (!node.has(part)) node.set(part, new Map())
+      node = node.get(part)
+    }
+    const described = document.paths[operation.path][operation.method.toLowerCase()]
+    const parameters = (described.parameters ?? []).map((each) => resolved(each, document))
+    node.set('', { ...operation, described, parameters })
+  }
+  return tree
+}
+
+function resolved(parameter, { components }) {
+  return parameter.$ref === undefined ? parameter : components.parameters[parameter.$ref.split('/').at(-1)]
+}
+
+function treeText(tree, indent) {
+  const deeper = `${indent}  `
+  const lines = [...tree].flatMap(([name, node]) => {
+    if (name === '') return []
+    const own = node.get('')
+    const inner = node.size > (own === undefined ? 0 : 1) ? treeText(node, deeper) : undefined
+    const call = own === undefined ? undefined : callText(own, deeper)
+    const type = call === undefined ? inner : inner === undefined ? call : `(${call}) & ${inner}`
+    const summary = own === undefined ? '' : `${deeper}/** ${own.described.summary} */\n`
+    return [`${summary}${deeper}readonly ${name}: ${type}\n`]
+  })
+  return `{\n${lines.join('')}${indent}}`
+}
+
+function callText({ answer, bytes, described, parameters }, indent) {
+  const deeper = `${indent}  `
+  const fields = parameters.flatMap((each) => {
+    if (each.in === 'path') return [field(camel(each.name), each, deeper)]
+    return each.in === 'query' ? [field(each.name, each, deeper)] : []
+  })
+  const headers = parameters.filter((each) => each.in === 'header' && each.name !== 'X-Svc-Directory')
+  if (bytes !== undefined) headers.unshift({ name: 'Content-Type', required: false, schema: { type: 'string' } })
+  if (headers.length > 0) {
+    const lines = headers.map((each) => `${deeper}  ${field(`'${each.name.toLowerCase()}'`, each, deeper)}\n`)
+    fields.push(`headers?: {\n${lines.join('')}${deeper}} | undefined`)
+  }
+  const { requestBody, responses } = described
+  if (bytes !== undefined) fields.push('body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string')
+  else if (requestBody !== undefined) {
+    fields.push(field('body', { required: requestBody.required, schema: requestBody.content['application/json'].schema }, deeper))
+  }
+  fields.push('signal?: AbortSignal | undefined')
+  const optional = fields.every((text) => /^[\w']+\?/.test(text))
+  const text = `{\n${fields.map((line) => `${deeper}readonly ${line}\n`).join('')}${indent}}`
+  return `(args${optional ? '?' : ''}: ${text}) => ${answerText(answer, responses, indent)}`
+}
+
+function field(name, { required, schema }, indent) {
+  return `${name}${required ? '' : '?'}: ${typeText(schema, indent)}${required ? '' : ' | undefined'}`
+}
+
+function answerText(answer, responses, indent) {
+  if (answer === 'none') return 'Promise<void>'
+  if (answer === 'bytes') return 'Promise<Blob>'
+  const [content] = Object.entries(responses).flatMap(([status, each]) => (status.startsWith('2') ? Object.values(each.content) : []))
+  return `${answer === 'stream' ? 'AsyncIterable' : 'Promise'}<${typeText(content.schema, indent)}>`
+}
+
+function camel(name) {
+  return name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+}

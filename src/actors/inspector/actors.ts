@@ -1,0 +1,95 @@
+/** Live actors as data: names, kinds and states, and the walk from a root to everything below it (architecture §8). */
+import type { AnyActorRef } from 'xstate'
+import type { InspectedActor } from '../../protocol/inspector.js'
+import type { RootActor } from '../actor-directory.js'
+import { isMachine } from './charts.js'
+
+/** Deeper than any tree of ours; a cycle would end here. */
+const DEPTH = 16
+
+/** What is known of an actor because it was watched. */
+export interface Seen {
+  readonly id: string
+  readonly startedAt: number | undefined
+  since: number | undefined
+  state: readonly string[]
+}
+
+/** Path of an actor: the id of its root and the ids below it. */
+export function pathOf(ref: AnyActorRef): string {
+  let path = ref.id
+  let parent = ref._parent
+  for (let depth = 0; parent !== undefined && depth < DEPTH; depth++) {
+    path = `${parent.id}/${path}`
+    parent = parent._parent
+  }
+  return path
+}
+
+/** A root and everything that lives below it, parents first. */
+export function* family(ref: AnyActorRef, depth = DEPTH): Generator<AnyActorRef> {
+  yield ref
+  if (depth === 0) return
+  for (const child of childrenOf(ref)) yield* family(child, depth - 1)
+}
+
+export function describeActor(ref: AnyActorRef, root: RootActor | undefined, seen: Seen | undefined): InspectedActor {
+  const logic = logicOf(ref)
+  const machine = isMachine(logic) ? logic.id : undefined
+  const startedAt = root?.startedAt ?? seen?.startedAt
+  const parentId = ref._parent === undefined ? undefined : pathOf(ref._parent)
+  return {
+    id: pathOf(ref),
+    ...(parentId !== undefined && { parentId }),
+    kind: root?.kind ?? machine ?? 'effect',
+    name: ref.id,
+    ...(machine !== undefined && { machine }),
+    state: [...statesOf(snapshotOf(ref))],
+    ...(startedAt !== undefined && { startedAt }),
+    ...(seen?.since !== undefined && { since: seen.since }),
+    restarts: root?.restarts ?? 0,
+  }
+}
+
+/** Paths of the innermost active states of a snapshot; empty for what has no states. */
+export function statesOf(snapshot: unknown): readonly string[] {
+  if (typeof snapshot !== 'object' || snapshot === null || !('value' in snapshot)) return []
+  return [...leaves(snapshot.value, '')]
+}
+
+function* leaves(value: unknown, prefix: string): Generator<string> {
+  if (typeof value === 'string') yield prefix + value
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      const isLeaf = typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0
+      if (isLeaf) yield prefix + key
+      else yield* leaves(inner, `${prefix}${key}.`)
+    }
+  }
+}
+
+/** The logic an actor runs. */
+export function logicOf(ref: AnyActorRef): unknown {
+  return 'logic' in ref ? ref.logic : undefined
+}
+
+/** Undefined while the actor is being made. */
+function snapshotOf(ref: AnyActorRef): unknown {
+  return ref.getSnapshot()
+}
+
+function childrenOf(ref: AnyActorRef): AnyActorRef[] {
+  const snapshot = snapshotOf(ref)
+  if (typeof snapshot !== 'object' || snapshot === null || !('children' in snapshot)) return []
+  const { children } = snapshot
+  return typeof children === 'object' && children !== null ? Object.values(children).filter(isActor).filter(isAlive) : []
+}
+
+function isActor(value: unknown): value is AnyActorRef {
+  return typeof value === 'object' && value !== null && 'getSnapshot' in value && 'sessionId' in value
+}
+
+function isAlive(ref: AnyActorRef): boolean {
+  const snapshot = snapshotOf(ref)
+  return typeof snapshot === 'object' && snapshot !== null && 'status' in snapshot && snapshot.status === 'active'
+}

@@ -1,0 +1,177 @@
+/**
+ * Turns what XState tells of its actors into records of the ring (architecture §8).
+ *
+ * I1 Attached to every live root, and to every root from its start, while somebody looks; to none otherwise.
+ * I2 A payload is looked at once, while it is told, and never kept.
+ * I3 Nothing thrown here reaches an actor.
+ */
+import type { AnyActorRef, AnyEventObject, InspectionEvent } from 'xstate'
+import type { InspectorRecord } from '../../protocol/inspector.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { ActorDirectory, RootActor } from '../actor-directory.js'
+import type { Clock } from '../effects.js'
+import { describeActor, family, pathOf, type Seen, statesOf } from './actors.js'
+import type { RecordRing } from './ring.js'
+import { payloadOf, shapeOf } from './shape.js'
+
+export interface ActorObserver {
+  /** What was seen of an actor; undefined when it was not. */
+  seen(ref: AnyActorRef): Seen | undefined
+  stop(): void
+}
+
+export interface ObserverDeps {
+  readonly directory: ActorDirectory
+  readonly clock: Pick<Clock, 'now'>
+  readonly ring: RecordRing
+  /** Payloads are told, not only their shapes. */
+  readonly payloads: boolean
+  /** A record was appended. */
+  onRecord(): void
+  onFault(error: unknown): void
+}
+
+const INIT = 'xstate.init'
+const STOP = 'xstate.stop'
+const CRASHED = 'xstate.error.actor.'
+const NO_STATES: readonly string[] = []
+/** Ids of actors and types of events are names; what is longer is cut. */
+const NAME = 300
+
+export function observeActors(deps: ObserverDeps): ActorObserver {
+  const { directory, clock, ring, payloads } = deps
+  const live = new Map<AnyActorRef, Seen>()
+  const attached = new Map<RootActor, () => void>()
+
+  function attach(root: RootActor): void {
+    const { unsubscribe } = root.ref.system.inspect((event: InspectionEvent) => {
+      try {
+        observe(event, root)
+      } catch (error) {
+        deps.onFault(error)
+      }
+    })
+    attached.set(root, unsubscribe)
+  }
+
+  function record(make: (sequence: number) => InspectorRecord): void {
+    ring.append(make)
+    deps.onRecord()
+  }
+
+  function started(ref: AnyActorRef, root: RootActor): void {
+    const at = clock.now()
+    const seen: Seen = { id: pathOf(ref).slice(0, NAME), startedAt: at, since: at, state: statesOf(ref.getSnapshot()) }
+    live.set(ref, seen)
+    const actor = describeActor(ref, ref === root.ref ? root : undefined, seen)
+    record((sequence) => ({ sequence, at, actorId: seen.id, type: 'start', after: [...seen.state], actor }))
+  }
+
+  function stopped(ref: AnyActorRef, root: RootActor, end: 'done' | 'error' | 'stopped', event?: string): void {
+    const seen = live.get(ref)
+    if (seen === undefined) return
+    live.delete(ref)
+    const actor = { ...describeActor(ref, ref === root.ref ? root : undefined, seen), state: [...seen.state] }
+    const cause = event === undefined || event === STOP ? {} : { event }
+    record((sequence) => ({ sequence, at: clock.now(), actorId: seen.id, type: 'stop', ...cause, before: [...seen.state], actor, end }))
+  }
+
+  function arrived(ref: AnyActorRef, event: AnyEventObject, sourceId: string | undefined): void {
+    const seen = live.get(ref)
+    if (seen === undefined) return
+    record((sequence) => ({
+      sequence,
+      at: clock.now(),
+      actorId: seen.id,
+      type: 'event',
+      event: nameOf(event),
+      ...(sourceId !== undefined && { sourceId }),
+      shape: shapeOf(event, ['type']),
+      ...(payloads && { payload: payloadOf(event, LIMITS.inspector.payload) }),
+    }))
+  }
+
+  function moved(ref: AnyActorRef, event: AnyEventObject, snapshot: unknown): void {
+    const seen = live.get(ref)
+    const after = statesOf(snapshot)
+    if (seen === undefined || isSame(seen.state, after)) return
+    const before = seen.state
+    const at = clock.now()
+    seen.state = after
+    seen.since = at
+    record((sequence) => ({
+      sequence,
+      at,
+      actorId: seen.id,
+      type: 'transition',
+      event: nameOf(event),
+      before: [...before],
+      after: [...after],
+    }))
+  }
+
+  function observe(told: InspectionEvent, root: RootActor): void {
+    if (told.type === '@xstate.event') {
+      const ref = refOf(told.actorRef)
+      if (ref === undefined) return
+      const { event } = told
+      if (event.type === INIT) return started(ref, root)
+      const source = told.sourceRef === undefined ? undefined : refOf(told.sourceRef)
+      arrived(ref, event, source === undefined || source === ref ? undefined : pathOf(source).slice(0, NAME))
+      // An actor that crashed says nothing any more; its parent hears of it.
+      if (event.type.startsWith(CRASHED) && source !== undefined) stopped(source, root, 'error')
+    } else if (told.type === '@xstate.snapshot') {
+      const ref = refOf(told.actorRef)
+      if (ref === undefined) return
+      const { status } = told.snapshot
+      moved(ref, told.event, told.snapshot)
+      if (status !== 'active') stopped(ref, root, status, nameOf(told.event))
+    }
+  }
+
+  for (const root of directory.roots()) {
+    for (const ref of family(root.ref)) {
+      const isRoot = ref === root.ref
+      live.set(ref, {
+        id: pathOf(ref).slice(0, NAME),
+        startedAt: isRoot ? root.startedAt : undefined,
+        since: undefined,
+        state: statesOf(ref.getSnapshot()),
+      })
+    }
+    attach(root)
+  }
+  const unwatch = directory.watch({
+    onAdded: attach,
+    onEnded(root, end) {
+      for (const ref of [...live.keys()]) if (ref.system === root.ref.system && ref !== root.ref) stopped(ref, root, 'stopped')
+      stopped(root.ref, root, end)
+      attached.get(root)?.()
+      attached.delete(root)
+    },
+  })
+
+  return {
+    seen: (ref) => live.get(ref),
+    stop() {
+      unwatch()
+      for (const detach of attached.values()) detach()
+      attached.clear()
+      live.clear()
+    },
+  }
+}
+
+function nameOf({ type }: AnyEventObject): string {
+  return type.slice(0, NAME)
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((path, index) => path === b[index])) || (a === NO_STATES && b.length === 0)
+}
+
+/** Actors that are told of have an id of their own; anything else that can be sent to is none of them. */
+function refOf(ref: unknown): AnyActorRef | undefined {
+  // What inspection tells of are actors of the system it was asked of.
+  return typeof ref === 'object' && ref !== null && 'sessionId' in ref && 'getSnapshot' in ref ? (ref as AnyActorRef) : undefined
+}

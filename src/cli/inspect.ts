@@ -1,0 +1,64 @@
+/** `svc inspect`: where to look at a running server, or a saved trace as a page of its own. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { nodePaths } from '../actors/node-effects.js'
+import { SvcError } from '../protocol/errors.js'
+import { InspectorTrace, inspectorRoutes } from '../protocol/inspector.js'
+import type { InspectOptions } from './arguments.js'
+import { connect } from './connection.js'
+import { pageOfTrace, readInspectorPage } from './inspector-page.js'
+import { readPresence } from './presence.js'
+
+/** Prints the address; answers the exit code. Throws `SvcError` when there is nothing to look at. */
+export async function inspect({ server, trace, open }: InspectOptions): Promise<number> {
+  const address = trace === undefined ? await pageOfServer(server) : await pageOfFile(trace)
+  process.stdout.write(`${address}\n`)
+  if (open) openInBrowser(address)
+  return 0
+}
+
+/** Asks the server first: an address that does not answer helps nobody. */
+async function pageOfServer(server: string | undefined): Promise<string> {
+  const url = server ?? localServer()
+  const { client } = await connect(url)
+  await client.call(inspectorRoutes.tree)
+  if (client.endpoint.token !== undefined) process.stderr.write('The page asks for the token of the server (SVC_AGENT_TOKEN).\n')
+  return `${url}/inspector`
+}
+
+function localServer(): string {
+  const presence = readPresence(nodePaths(process.env).state)
+  if (presence?.kind === 'serve') return presence.url
+  throw new SvcError('resource.not_found', 'no server runs here; start one with "svc serve", or name one with --server')
+}
+
+async function pageOfFile(file: string): Promise<string> {
+  const text = readTrace(file)
+  const page = pageOfTrace(await readInspectorPage(), text)
+  const path = join(mkdtempSync(join(tmpdir(), 'svc-trace-')), 'inspector.html')
+  writeFileSync(path, page, { mode: 0o600 })
+  return pathToFileURL(path).href
+}
+
+function readTrace(file: string): string {
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new SvcError('request.invalid', `${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const trace = InspectorTrace.safeParse(value)
+  if (!trace.success) throw new SvcError('request.invalid', `${file} is not a trace that this version of svc reads`)
+  return JSON.stringify(trace.data)
+}
+
+function openInBrowser(address: string): void {
+  const [command, ...args] =
+    process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open']
+  const child = spawn(command ?? 'xdg-open', [...args, address], { detached: true, stdio: 'ignore' })
+  child.on('error', () => process.stderr.write('No browser could be started; open the address yourself.\n'))
+  child.unref()
+}

@@ -1,0 +1,68 @@
+/**
+ * Requests to one server.
+ *
+ * I1 Only what may be repeated is: a GET whose connection was lost, `TRIES` times in all.
+ * I2 An abort rejects with the reason of the signal; everything else that fails is a `SvcClientError`.
+ */
+import type { ClientOptions } from './client-types.js'
+import { refusal, SvcClientError, unreachable } from './error.js'
+import { backOff } from './patience.js'
+import { type Platform, pause } from './platform.js'
+
+const TRIES = 3
+const FIRST_DELAY = 200
+
+export interface Outgoing {
+  readonly method: string
+  /** Path and query, beginning with a slash. */
+  readonly target: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: BodyInit
+  readonly signal?: AbortSignal | undefined
+  /** Sends once, whatever the method. */
+  readonly once?: boolean
+}
+
+export interface Transport {
+  /** Sends a request and reads its answer, which is a success; `read` may be called again for a repeated request. */
+  exchange<T>(request: Outgoing, read: (response: Response) => Promise<T>): Promise<T>
+}
+
+export function createTransport(options: Pick<ClientOptions, 'baseUrl' | 'token' | 'fetch'>, platform: Platform): Transport {
+  const base = String(options.baseUrl).replace(/\/+$/, '')
+  const identity: Record<string, string> = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
+  // Called without a receiver: browsers insist on it.
+  const send = options.fetch ?? ((input: string, init: RequestInit) => globalThis.fetch(input, init))
+
+  async function attempt<T>(request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {
+    try {
+      const response = await send(`${base}${request.target}`, {
+        method: request.method,
+        headers: { ...identity, ...request.headers },
+        ...(request.body === undefined ? {} : { body: request.body }),
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+      })
+      if (!response.ok) throw refusal(response.status, await response.text(), base)
+      return await read(response)
+    } catch (error) {
+      request.signal?.throwIfAborted()
+      throw error instanceof SvcClientError ? error : unreachable(base, error)
+    }
+  }
+
+  return {
+    async exchange(request, read) {
+      const tries = request.method === 'GET' && request.once !== true ? TRIES : 1
+      for (let tried = 1; ; tried++) {
+        request.signal?.throwIfAborted()
+        try {
+          return await attempt(request, read)
+        } catch (error) {
+          const lost = error instanceof SvcClientError && error.code === 'client.unreachable'
+          if (!lost || tried >= tries) throw error
+          await pause(platform, backOff(tried, FIRST_DELAY, Number.POSITIVE_INFINITY, platform), request.signal)
+        }
+      }
+    },
+  }
+}

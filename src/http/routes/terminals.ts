@@ -1,0 +1,18 @@
+/** Terminals, served by the plugin `dev.svc.pty` (http-contract §5.11). */
+import type { FastifyInstance } from 'fastify'
+import type { Runtime } from '../../actors/facades.js'
+import { ptyRoutes } from '../../protocol/pty.js'
+import type { Binder } from '../bind.js'
+import { bindServed } from './served.js'
+import { type ServedSocketParts, bindServedSocket } from './served-socket.js'
+
+const { connect, ...others } = ptyRoutes
+
+export function terminalRoutes(bind: Binder, { plugins }: Runtime): void {
+  bindServed(bind, plugins, Object.values(others))
+}
+
+/** `scope` is a Fastify instance that knows sockets. */
+export function terminalSocket(scope: FastifyInstance, parts: ServedSocketParts): void {
+  bindServedSocket(scope, parts, connect)
+}

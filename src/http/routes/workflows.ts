@@ -1,0 +1,9 @@
+/** Scheduled workflows, served by the plugin `dev.svc.workflows` (http-contract §5.12). */
+import type { Runtime } from '../../actors/facades.js'
+import { workflowRoutes as contracts } from '../../protocol/workflow-routes.js'
+import type { Binder } from '../bind.js'
+import { bindServed } from './served.js'
+
+export function workflowRoutes(bind: Binder, { plugins }: Runtime): void {
+  bindServed(bind, plugins, Object.values(contracts))
+}

@@ -1,0 +1,216 @@
+/**
+ * The supervisor of activations: one actor for each workflow that something happens to, rebuilt from its row when it does
+ * (subsystems a.7–a.9; architecture §8).
+ *
+ * I1 At most one actor for each activation. It is the root of a system of its own, so that a crash ends that activation alone.
+ * I2 An actor that rests is stopped; one that expects an occurrence leaves a moment in the agenda and nothing else, so that
+ *    ten thousand of them cost ten thousand numbers.
+ * I3 What an actor has decided is committed before anything else happens; an actor whose row cannot be written is given up,
+ *    and the row stays right.
+ * I4 What is due waits while too many runs are under way; meanwhile its occurrences collapse into the latest.
+ */
+import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
+import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport } from '../../machines/activation.machine.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Effects } from '../../actors/effects.js'
+import { expectedAt, type Identity, nextRecord, storedInput, type Zoned } from './activation-record.js'
+import { createAgenda } from './agenda.js'
+import type { Found } from './catalog.js'
+import type { Activation, Ledger } from './ledger.js'
+
+export interface Activations {
+  /** Tells an activation what was seen of its file; the first report of a file makes it. */
+  report(identity: Identity, report: FileReport, found?: Found): Activation | undefined
+  /** As a call asks; on disk when it answers. */
+  request(activation: Activation, type: 'activate.requested' | 'pause.requested'): Activation
+  /** Brings every active workflow into the agenda. */
+  start(): void
+  /** A run has ended: what had to wait may go on. */
+  released(): void
+  /** Ends every actor; nothing is due any more. */
+  stop(): void
+  readonly awake: number
+  readonly expecting: number
+}
+
+export interface ActivationsDeps {
+  readonly effects: Pick<Effects, 'clock' | 'log'>
+  readonly ledger: Ledger
+  readonly zoned: Zoned
+  /** Reads the file again and claims; rejects when nothing can be claimed now. */
+  claim(input: ClaimInput): Promise<ClaimAnswer>
+  /** Runs under way. */
+  running(): number
+}
+
+const logic = activationMachine
+type Actor = ActorRefFrom<typeof logic>
+
+interface Awake {
+  readonly identity: Identity
+  readonly ref: Actor
+  /** The file it was told of last. */
+  found: Found | undefined
+}
+
+export function createActivations({ effects, ledger, zoned, claim, running }: ActivationsDeps): Activations {
+  const { clock, log } = effects
+  const machineClock = {
+    setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms),
+    clearTimeout: (handle: unknown) => clock.clearTimeout(handle),
+  }
+  const awake = new Map<string, Awake>()
+  const agenda = createAgenda(effects, due)
+  /** Due, and waiting for runs to end. */
+  const held = new Set<string>()
+  let stopped = false
+
+  const provided = logic.provide({
+    actors: {
+      /** The agenda has the moment: the actor does not live until then (I2). */
+      clock: fromCallback(() => undefined),
+      claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => claim(input)),
+    },
+  })
+
+  function wake(identity: Identity): Awake {
+    const known = awake.get(identity.activationId)
+    if (known !== undefined) return known // I1
+    const { activationId } = identity
+    const row = ledger.activation(activationId)
+    const input = { activationId, at: clock.now(), ...(row !== undefined && { stored: storedInput(row, zoned) }) }
+    const ref = createActor(provided, { id: `activation:${activationId}`, input, clock: machineClock })
+    const actor: Awake = { identity, ref, found: undefined }
+    awake.set(activationId, actor)
+    ref.subscribe({
+      next: () => queueMicrotask(() => settleLater(actor)),
+      complete: () => forget(actor),
+      error: (error) => {
+        log.error('an activation actor crashed', { activationId, cause: String(error) })
+        forget(actor)
+      },
+    })
+    ref.start()
+    return actor
+  }
+
+  function forget(actor: Awake): void {
+    if (awake.get(actor.identity.activationId) === actor) awake.delete(actor.identity.activationId)
+    if (held.size > 0) queueMicrotask(release)
+  }
+
+  function release(): void {
+    const room = LIMITS.workflows.running - running() - awake.size
+    for (const activationId of [...held].slice(0, Math.max(0, room))) {
+      held.delete(activationId)
+      due(activationId)
+    }
+  }
+
+  /** I3. */
+  function settle(actor: Awake, durability: 'power' | 'process'): Activation | undefined {
+    const { activationId } = actor.identity
+    const before = ledger.activation(activationId)
+    const snapshot = actor.ref.getSnapshot()
+    const next = nextRecord(actor.identity, before, actor.found, snapshot)
+    if (next !== undefined) {
+      const error = next.isLost && before?.projection.active === true ? snapshot.context.lost : undefined
+      const isSilent = before !== undefined && (next.isLost ? !before.projection.active : isPassing(before, next))
+      try {
+        ledger.commit(durability, (tx) => (isSilent ? ledger.noteActivation(tx, next) : ledger.putActivation(tx, next, error)))
+      } catch (failure) {
+        giveUp(actor)
+        throw failure
+      }
+    }
+    const now = next ?? before
+    if (snapshot.hasTag('resting')) rest(actor, snapshot.hasTag('expecting') ? now : undefined)
+    return now
+  }
+
+  function settleLater(actor: Awake): void {
+    if (awake.get(actor.identity.activationId) !== actor || stopped) return
+    try {
+      settle(actor, 'process')
+    } catch (error) {
+      log.warn('what an activation decided could not be recorded', { activationId: actor.identity.activationId, cause: String(error) })
+    }
+  }
+
+  /** I2. */
+  function rest(actor: Awake, expecting: Activation | undefined): void {
+    forget(actor)
+    actor.ref.stop()
+    const at = expecting && expectedAt(expecting, zoned, clock.now())
+    if (at === undefined) agenda.remove(actor.identity.activationId)
+    else agenda.put(actor.identity.activationId, at)
+  }
+
+  /** Tried again from its row a little later. */
+  function giveUp(actor: Awake): void {
+    forget(actor)
+    actor.ref.stop()
+    agenda.put(actor.identity.activationId, clock.now() + LIMITS.workflows.claimRetry)
+  }
+
+  /** Never throws. */
+  function due(activationId: string): void {
+    if (stopped) return
+    if (running() + awake.size >= LIMITS.workflows.running) {
+      held.add(activationId) // I4
+      return
+    }
+    const row = ledger.activation(activationId)
+    if (row === undefined || !row.projection.active) return
+    const known = awake.get(activationId)
+    if (known !== undefined) return known.ref.send({ type: 'clock.checked', at: clock.now() })
+    const actor = wake(identityOf(row))
+    queueMicrotask(() => settleLater(actor))
+  }
+
+  return {
+    report(identity, report, found) {
+      const actor = wake(identity)
+      if (found !== undefined) actor.found = found
+      actor.ref.send(report)
+      return settle(actor, 'process')
+    },
+    request(activation, type) {
+      const actor = wake(identityOf(activation))
+      actor.ref.send({ type, at: clock.now() })
+      return settle(actor, 'power') ?? activation
+    },
+    start() {
+      for (const activation of ledger.activations()) {
+        const at = expectedAt(activation, zoned, Number.MIN_SAFE_INTEGER)
+        if (at !== undefined) agenda.put(activation.projection.activationId, at)
+      }
+    },
+    released: release,
+    stop() {
+      stopped = true
+      agenda.stop()
+      for (const { ref } of awake.values()) ref.stop()
+      awake.clear()
+    },
+    get awake() {
+      return awake.size
+    },
+    get expecting() {
+      return agenda.size
+    },
+  }
+}
+
+export function identityOf({ projection }: Activation): Identity {
+  const { activationId, workflowId, workspaceRoot } = projection
+  return { activationId, workflowId, root: workspaceRoot }
+}
+
+/** The schedule went on, and nothing else: the run tells of it. */
+function isPassing(before: Activation, next: Activation): boolean {
+  const [old, now] = [before.projection, next.projection]
+  return (
+    before.isLost === next.isLost && old.active === now.active && old.sourceHash === now.sourceHash && old.sourcePath === now.sourcePath
+  )
+}

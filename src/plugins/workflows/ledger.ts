@@ -1,0 +1,139 @@
+/**
+ * What is known durably of workflows: activations, runs, claimed occurrences, accepted contents, tracked workspaces.
+ *
+ * I1 Memory follows the rows: it changes after a commit and never without one.
+ * I2 An occurrence has one claim row for ever; the row and its run are one commit (threat-model §6.3.1).
+ * I3 Open runs (queued, running, waiting for a retry) are listed apart, so that a start looks at those alone.
+ */
+import { LIMITS } from '../../protocol/limits.js'
+import type { WorkflowProjection, WorkflowRun } from '../../protocol/workflow.js'
+import type { PluginRows, RowsChange } from '../../actors/plugin/native-doors.js'
+
+/** An activation: what clients see, and what only the plugin needs. */
+export interface Activation {
+  readonly projection: WorkflowProjection
+  /** Occurrences of the schedule before this are none: it was another schedule then. */
+  readonly notBefore: number
+  /** The file was deleted or broken when it was looked at last; whatever comes in its place is a change. */
+  readonly isLost: boolean
+  /** Runs so far. */
+  readonly runs: number
+}
+
+export type Tx = RowsChange
+
+export interface Ledger {
+  activation(id: string): Activation | undefined
+  activations(): IterableIterator<Activation>
+  /** Keeps it without telling anybody. */
+  noteActivation(tx: Tx, activation: Activation): void
+  /** Keeps it and tells of it; with `error` it is told as lost (http-contract, workflow.updated). */
+  putActivation(tx: Tx, activation: Activation, error?: string): void
+  run(id: string): WorkflowRun | undefined
+  /** Newest occurrence first. */
+  runs(activationId: string, limit: number): WorkflowRun[]
+  /** Runs that are queued, running or waiting for a retry. */
+  open(activationId?: string): WorkflowRun[]
+  isClaimed(activationId: string, scheduledAt: number): boolean
+  /** Adds the run and its claim, and forgets an old run beyond `runs` of them; false when the occurrence is taken. */
+  insertRun(tx: Tx, run: WorkflowRun, runs: number): boolean
+  /** Keeps it and tells of it. */
+  putRun(tx: Tx, run: WorkflowRun): void
+  /** Keeps it without telling anybody. */
+  renewLease(tx: Tx, run: WorkflowRun): void
+  isAccepted(sourcePath: string, hash: string): boolean
+  accept(tx: Tx, sourcePath: string, hash: string): void
+  /** Tracked workspaces; the one that was used longest ago first. */
+  workspaces(): readonly string[]
+  track(tx: Tx, directory: string, now: number): void
+  untrack(tx: Tx, directory: string): void
+  readonly commit: PluginRows['commit']
+}
+
+type Stored = Omit<Activation, 'projection'> & { readonly projection: WorkflowProjection }
+
+export function createLedger(rows: PluginRows): Ledger {
+  const activations = new Map<string, Activation>()
+  for (const { data } of rows.list('activation')) {
+    const activation = data as Stored // our own row
+    activations.set(activation.projection.activationId, activation)
+  }
+  const open = new Map<string, WorkflowRun>()
+  for (const { id } of rows.list('open')) {
+    const run = rows.get('run', id)
+    if (run !== undefined) open.set(id, run.data as WorkflowRun)
+  }
+
+  function keepRun(tx: Tx, run: WorkflowRun): void {
+    const { id, activationId, scheduledAt } = run
+    tx.put('run', { id, group: activationId, sort: scheduledAt, data: run })
+    if (isOpen(run)) {
+      if (!open.has(id)) tx.put('open', { id, group: activationId, sort: run.created, data: null })
+      tx.after(() => void open.set(id, run))
+    } else {
+      tx.delete('open', id)
+      tx.after(() => void open.delete(id))
+    }
+  }
+
+  function keepActivation(tx: Tx, activation: Activation): void {
+    const { activationId, workspaceRoot, updated } = activation.projection
+    tx.put('activation', { id: activationId, group: workspaceRoot, sort: updated, data: activation })
+    tx.after(() => void activations.set(activationId, activation)) // I1
+  }
+
+  /** Old runs make room; claims below the newest ones are not needed, because the schedule only goes on. */
+  function makeRoom(tx: Tx, activationId: string, runs: number): void {
+    const over = runs - LIMITS.workflows.runsKept
+    if (over <= 0) return
+    for (const { id, data, sort } of rows.list('run', { group: activationId, limit: 2 })) {
+      if (isOpen(data as WorkflowRun)) continue
+      tx.delete('run', id)
+      tx.delete('claim', claimId(activationId, sort))
+    }
+  }
+
+  return {
+    commit: rows.commit,
+    activation: (id) => activations.get(id),
+    activations: () => activations.values(),
+    noteActivation: keepActivation,
+    putActivation(tx, activation, error) {
+      keepActivation(tx, activation)
+      const { activationId, workflowId, active } = activation.projection
+      const about = error === undefined ? { workflow: activation.projection } : { workflowID: workflowId, active, error }
+      tx.emit('workflow.updated', { aggregateID: activationId, ...about })
+    },
+    run: (id) => rows.get('run', id)?.data as WorkflowRun | undefined,
+    runs: (activationId, limit) => rows.list('run', { group: activationId, order: 'desc', limit }).map(({ data }) => data as WorkflowRun),
+    open: (activationId) => [...open.values()].filter((run) => activationId === undefined || run.activationId === activationId),
+    isClaimed: (activationId, scheduledAt) => rows.get('claim', claimId(activationId, scheduledAt)) !== undefined,
+    insertRun(tx, run, runs) {
+      const { id, activationId, scheduledAt } = run
+      const claim = { id: claimId(activationId, scheduledAt), group: activationId, sort: scheduledAt, data: { run: id } }
+      if (!tx.insert('claim', claim)) return false // I2
+      keepRun(tx, run)
+      makeRoom(tx, activationId, runs)
+      tx.emit('workflow.run.updated', { aggregateID: activationId, run })
+      return true
+    },
+    putRun(tx, run) {
+      keepRun(tx, run)
+      tx.emit('workflow.run.updated', { aggregateID: run.activationId, run })
+    },
+    renewLease: keepRun,
+    isAccepted: (sourcePath, hash) => (rows.get('acceptance', sourcePath)?.data as { hash?: string } | undefined)?.hash === hash,
+    accept: (tx, sourcePath, hash) => tx.put('acceptance', { id: sourcePath, group: '', sort: 0, data: { hash } }),
+    workspaces: () => rows.list('workspace').map(({ id }) => id),
+    track: (tx, directory, now) => tx.put('workspace', { id: directory, group: '', sort: now, data: null }),
+    untrack: (tx, directory) => tx.delete('workspace', directory),
+  }
+}
+
+export function isOpen({ status }: WorkflowRun): boolean {
+  return status === 'queued' || status === 'running' || status === 'retry_waiting'
+}
+
+function claimId(activationId: string, scheduledAt: number): string {
+  return `${activationId}:${scheduledAt}`
+}

@@ -1,0 +1,154 @@
+/**
+ * Bringing activations in line with the files (subsystems a.7).
+ *
+ * I1 A file that says the same as before changes nothing: what was activated or paused by a call stays so.
+ * I2 A file that changed, or came back, decides itself; one that is gone or broken makes its activation inactive.
+ * I3 A workflow of a project belongs to the workspace that holds its file, however many workspaces below it are in use;
+ *    one of the installation runs in each of them.
+ */
+import { isWithin } from '../../protocol/caller.js'
+import type { WorkflowProjection } from '../../protocol/workflow.js'
+import type { Effects } from '../../actors/effects.js'
+import { type Found, findWorkflow, sourceAt, whatIsWrong, workflowIds } from './catalog.js'
+import { savedReport, type Zoned } from './activation-record.js'
+import { type Activations, identityOf } from './activations.js'
+import type { Activation, Ledger } from './ledger.js'
+import type { Library } from './library.js'
+import type { Context } from './places.js'
+import { takeTurns } from './turns.js'
+
+export interface Reconciler {
+  /** Root of the activation of a workflow that a context finds. */
+  rootOf(context: Context, found: Found): string
+  activationId(root: string, workflowId: string): string
+  /** Whether the content may run: always, unless the installation asks for acceptance and nobody has given it. */
+  isAccepted(found: Found): boolean
+  /** Resolves once the activations of these workflows follow the files as they are known. */
+  reconcile(context: Context, ids: Iterable<string>): Promise<void>
+  /** Every context and every activation. */
+  reconcileAll(): Promise<void>
+  /** The file that defines a workflow for the workspace it belongs to. */
+  find(root: string, workflowId: string): Found | undefined
+  /** Why an activation has no file that could be executed. */
+  lossOf(activation: Activation): string
+  /** Has the activation of a found workflow follow its file now; undefined when there is none and `active` is not said. */
+  adopt(root: string, found: Found): Activation | undefined
+}
+
+export interface ReconcilerDeps {
+  readonly effects: Pick<Effects, 'clock' | 'sha256'>
+  readonly ledger: Ledger
+  readonly library: Library
+  readonly activations: Pick<Activations, 'report'>
+  readonly zoned: Zoned
+  isAcceptanceRequired(): boolean
+}
+
+interface Target {
+  readonly root: string
+  readonly id: string
+}
+
+export const NOT_ACCEPTED =
+  'is not used until its content is accepted: activate the workflow to accept it (workflows.acceptance is "required")'
+
+export function createReconciler({ effects, ledger, library, activations, zoned, isAcceptanceRequired }: ReconcilerDeps): Reconciler {
+  const activationId = (root: string, workflowId: string) => `wfa_${effects.sha256(`${root}\0${workflowId}`)}`
+  const rootOf = (context: Context, found: Found) => (context.isInstallation ? context.root : (found.root.owner ?? context.root)) // I3
+  const isAccepted = (found: Found) =>
+    found.root.owner === undefined || !isAcceptanceRequired() || ledger.isAccepted(found.sourcePath, found.sourceHash)
+
+  /** Contexts that may find workflows of a root: itself, and workspaces below it. */
+  function* contextsOf(root: string): Generator<Context> {
+    const own = library.context(root)
+    if (own !== undefined) yield own
+    for (const context of library.contexts()) if (context.root !== root && isWithin(root, context.directory)) yield context
+  }
+
+  function desired({ root, id }: Target): Found | undefined {
+    for (const context of contextsOf(root)) {
+      const found = findWorkflow(library.sources(context.root), id)
+      if (found !== undefined && rootOf(context, found) === root) return found
+    }
+    return undefined
+  }
+
+  function adopt(root: string, found: Found): Activation | undefined {
+    const identity = { activationId: activationId(root, found.id), workflowId: found.id, root }
+    return activations.report(identity, savedReport(found, effects.clock.now(), zoned), found)
+  }
+
+  /** I2. */
+  function lose(activation: Activation, reason: string): void {
+    activations.report(identityOf(activation), { type: 'file.invalid', at: effects.clock.now(), reason })
+  }
+
+  /** Why an activation has no file any more. */
+  function lossOf({ projection }: Activation): string {
+    const { workspaceRoot, sourcePath, workflowId } = projection
+    for (const context of contextsOf(workspaceRoot)) {
+      const source = sourceAt(library.sources(context.root), sourcePath)
+      if (source === undefined) continue
+      return source.content.ok ? `${sourcePath} does not define "${workflowId}" any more` : `${sourcePath}: ${whatIsWrong(source)}`
+    }
+    return `${sourcePath} is gone`
+  }
+
+  function isBroken({ projection }: Activation): boolean {
+    for (const context of contextsOf(projection.workspaceRoot)) {
+      const source = sourceAt(library.sources(context.root), projection.sourcePath)
+      if (source !== undefined) return !source.content.ok
+    }
+    return false
+  }
+
+  function reconcileOne(target: Target): void {
+    const before = ledger.activation(activationId(target.root, target.id))
+    const found = desired(target)
+    if (before === undefined) {
+      const isWanted = found?.definition.active === true && isAccepted(found) && library.context(target.root)?.isInstallation !== true
+      if (isWanted) adopt(target.root, found)
+      return
+    }
+    if (found === undefined || isBroken(before)) return before.isLost ? undefined : lose(before, lossOf(before))
+    if (!isAccepted(found)) return before.isLost ? undefined : lose(before, `${found.sourcePath} ${NOT_ACCEPTED}`)
+    const { sourceHash, sourcePath } = before.projection
+    if (before.isLost || sourceHash !== found.sourceHash || sourcePath !== found.sourcePath) adopt(target.root, found) // I1
+  }
+
+  async function reconcileTargets(targets: Iterable<Target>): Promise<void> {
+    const turn = takeTurns()
+    for (const target of targets) {
+      await turn()
+      reconcileOne(target)
+    }
+  }
+
+  function targetsOf(context: Context, ids: Iterable<string>): Target[] {
+    const owners = library.sources(context.root).flatMap(({ root }) => root.owner ?? [])
+    const roots = new Set([context.root, ...owners])
+    return [...ids].flatMap((id) => [...roots].map((root) => ({ root, id })))
+  }
+
+  return {
+    rootOf,
+    activationId,
+    isAccepted,
+    find: (root, id) => desired({ root, id }),
+    lossOf,
+    adopt,
+    reconcile: (context, ids) => reconcileTargets(targetsOf(context, ids)),
+    async reconcileAll() {
+      const targets = new Map<string, Target>()
+      const add = (target: Target) => targets.set(`${target.root}\0${target.id}`, target)
+      for (const context of library.contexts()) targetsOf(context, workflowIds(library.sources(context.root))).forEach(add)
+      for (const { projection } of ledger.activations()) add({ root: projection.workspaceRoot, id: projection.workflowId })
+      await reconcileTargets(targets.values())
+    },
+  }
+}
+
+/** Where a workflow runs that names no directory: its workspace, or the home folder for one of the installation. */
+export function baseOf({ root }: Pick<Found, 'root'>, home: string): string {
+  return root.owner ?? home
+}

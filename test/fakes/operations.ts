@@ -1,0 +1,81 @@
+/** What plugins of a fake runtime answer to operations of the contract, by operation id. */
+import type { Pty } from '../../src/protocol/pty.js'
+import type { WorkflowDefinition, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow.js'
+
+export const WORKFLOW: WorkflowDefinition = {
+  id: 'report',
+  name: 'Report',
+  active: true,
+  schedule: { frequency: 'daily', interval: 1, timezone: 'UTC', time: '09:00' },
+  prompt: 'Write the report.',
+}
+
+const HASH = 'a'.repeat(64)
+const sourcePath = '/srv/here/.svc/workflows/report.md'
+
+const VIEW: WorkflowView = {
+  definition: WORKFLOW,
+  sourcePath,
+  sourceHash: HASH,
+  active: true,
+  activationID: 'wfa_1',
+  lastScheduledAt: null,
+  revision: `sha256:${HASH}`,
+  writable: true,
+}
+
+const PROJECTION: WorkflowProjection = {
+  activationId: 'wfa_1',
+  workflowId: WORKFLOW.id,
+  workspaceRoot: '/srv/here',
+  sourcePath,
+  sourceHash: HASH,
+  definition: WORKFLOW,
+  active: true,
+  activatedAt: 1,
+  updated: 1,
+}
+
+const RUN: WorkflowRun = {
+  id: 'wfr_1_a',
+  activationId: 'wfa_1',
+  workflowId: WORKFLOW.id,
+  scheduledAt: 1,
+  status: 'queued',
+  trigger: 'manual',
+  created: 1,
+  attempt: 1,
+  rootRunId: 'wfr_1_a',
+}
+
+const PTY: Pty = { id: 'pty_1', command: ['/bin/sh'], cwd: '/srv/space', title: 'shell', time: 1 }
+
+export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
+  'v2.plugins.pty.list': [PTY],
+  'v2.plugins.pty.create': PTY,
+  'v2.plugins.pty.shells': [{ path: '/bin/sh', name: 'sh', acceptable: true }],
+  'v2.plugins.pty.get': PTY,
+  'v2.plugins.pty.update': PTY,
+  'v2.plugins.pty.remove': true,
+  'v2.plugins.pty.connectToken': { ticket: 'secret', expires_in: 30 },
+  'v2.plugins.workflows.list': {
+    workflows: [VIEW],
+    diagnostics: [{ sourcePath: '/srv/here/.svc/workflows/bad.md', line: 2, message: 'needs the field "id"' }],
+  },
+  'v2.plugins.workflows.create': VIEW,
+  'v2.plugins.workflows.get': VIEW,
+  'v2.plugins.workflows.update': VIEW,
+  'v2.plugins.workflows.patch': VIEW,
+  'v2.plugins.workflows.delete': undefined,
+  'v2.plugins.workflows.activate': PROJECTION,
+  'v2.plugins.workflows.pause': { ...PROJECTION, active: false },
+  'v2.plugins.workflows.preview': {
+    definition: WORKFLOW,
+    sourcePath,
+    upcoming: [{ scheduledAt: 32_400_000, utc: '1970-01-01T09:00:00Z', local: '1970-01-01T09:00:00+00:00' }],
+  },
+  'v2.plugins.workflows.run': RUN,
+  'v2.plugins.workflows.history': { runs: [RUN] },
+  'v2.plugins.workflows.runs.get': RUN,
+  'v2.plugins.workflows.runs.retry': { ...RUN, id: 'wfr_2_b', attempt: 2, retryOf: RUN.id, trigger: 'manual-retry' },
+}

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { declarationOf, typeText } from './schema-types.mjs'
+import { declarationOf, REFERENCE, typeText } from './schema-types.mjs'
 
 const SOURCES = 'src/http/client'
 const BANNER = '// svc/client: the client of svc, for Node and browsers. Made by the build of svc; do not edit it.'
@@ -14,7 +14,7 @@ const INSIDE = /^node_modules\/eventsource-parser\//
 
 /** Answers the paths it wrote, relative to the root. `settings` are those of the program. */
 export async function buildClient(root, settings) {
-  const { CONTRACT, toOpenApi } = await loadContracts(settings)
+  const { CONTRACT, toOpenApi, givenForms } = await loadContracts(settings)
   const { metafile } = await build({
     ...settings,
     entryPoints: { client: join(SOURCES, 'client.ts') },
@@ -28,13 +28,18 @@ export async function buildClient(root, settings) {
   })
   refuseOthers(metafile)
   const declarations = join('dist', 'client.d.ts')
-  writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, toOpenApi()))
+  writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, withGivenForms(toOpenApi(), givenForms())))
   return [...Object.keys(metafile.outputs), declarations]
 }
 
 /** The contracts of the sources, as this process sees them. */
 async function loadContracts(settings) {
-  const contents = `export { CONTRACT } from './${SOURCES}/contract.ts'\nexport { toOpenApi } from './src/protocol/openapi.ts'`
+  const contents = `
+    import * as z from 'zod'
+    export { CONTRACT } from './${SOURCES}/contract.ts'
+    export { toOpenApi } from './src/protocol/openapi.ts'
+    export const givenForms = () =>
+      z.toJSONSchema(z.globalRegistry, { io: 'input', unrepresentable: 'any', uri: (id) => '${REFERENCE}' + id }).schemas`
   const { outputFiles } = await build({
     ...settings,
     stdin: { contents, resolveDir: settings.absWorkingDir, loader: 'ts' },
@@ -42,6 +47,37 @@ async function loadContracts(settings) {
     write: false,
   })
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
+}
+
+/**
+ * The document tells records as they are answered. Where one may be given with less, because it has defaults, bodies name
+ * another form of it: `NameInput`.
+ */
+function withGivenForms(document, forms) {
+  const { schemas } = document.components
+  const differing = new Set(Object.keys(schemas).filter((name) => declarationOf(name, schemas[name]) !== declarationOf(name, forms[name])))
+  for (let size = -1; size !== differing.size; ) {
+    size = differing.size
+    for (const [name, schema] of Object.entries(forms)) {
+      if (name in schemas && [...differing].some((other) => JSON.stringify(schema).includes(`"${REFERENCE}${other}"`))) differing.add(name)
+    }
+  }
+  const given = (value) =>
+    JSON.parse(JSON.stringify(value), (key, each) =>
+      key === '$ref' && differing.has(each.slice(REFERENCE.length)) ? `${each}Input` : each,
+    )
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    if (operation.requestBody !== undefined) operation.requestBody = given(operation.requestBody)
+  }
+  const inBodies = JSON.stringify(
+    Object.values(document.paths).flatMap((methods) => Object.values(methods).map((each) => each.requestBody)),
+  )
+  const inputs = [...differing].map((name) => [`${name}Input`, given(forms[name])])
+  const reached = inputs.filter(([name]) =>
+    [inBodies, ...inputs.map((each) => JSON.stringify(each[1]))].some((text) => text.includes(`"${REFERENCE}${name}"`)),
+  )
+  Object.assign(schemas, Object.fromEntries(reached))
+  return document
 }
 
 /** Replaces a module of the client by its values. */
@@ -125,11 +161,15 @@ function callText({ answer, bytes, described, parameters }, indent) {
     if (each.in === 'path') return [field(camel(each.name), each, deeper)]
     return each.in === 'query' ? [field(each.name, each, deeper)] : []
   })
-  const headers = parameters.filter((each) => each.in === 'header' && each.name !== 'X-Svc-Directory')
+  // Headers are texts, whatever is read from them.
+  const headers = parameters
+    .filter((each) => each.in === 'header' && each.name !== 'X-Svc-Directory')
+    .map(({ name, required }) => ({ name, required, schema: { type: 'string' } }))
   if (bytes !== undefined) headers.unshift({ name: 'Content-Type', required: false, schema: { type: 'string' } })
   if (headers.length > 0) {
     const lines = headers.map((each) => `${deeper}  ${field(`'${each.name.toLowerCase()}'`, each, deeper)}\n`)
-    fields.push(`headers?: {\n${lines.join('')}${deeper}} | undefined`)
+    const needed = headers.some(({ required }) => required)
+    fields.push(`headers${needed ? '' : '?'}: {\n${lines.join('')}${deeper}}${needed ? '' : ' | undefined'}`)
   }
   const { requestBody, responses } = described
   if (bytes !== undefined) fields.push('body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string')
@@ -147,6 +187,7 @@ function field(name, { required, schema }, indent) {
 }
 
 function answerText(answer, responses, indent) {
+  if (answer === 'socket') return 'string'
   if (answer === 'none') return 'Promise<void>'
   if (answer === 'bytes') return 'Promise<Blob>'
   const [content] = Object.entries(responses).flatMap(([status, each]) => (status.startsWith('2') ? Object.values(each.content) : []))

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { buildClient } from './build-client.mjs'
+import { buildInspector } from './build-inspector.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
 
@@ -49,10 +50,11 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js and its chunks, the library of plugin authors, the client and the sandbox program, then removes what an earlier build left. */
+/** Builds dist/main.js and its chunks, the library of plugin authors, the client, the inspector and the sandbox program, then removes what an earlier build left. */
 export async function buildProgram() {
   const sandbox = buildLuaSandbox()
   const client = buildClient(root, settings())
+  const inspector = buildInspector(root)
   const { metafile } = await build({
     ...settings(),
     entryPoints: { main: 'src/cli/main.ts' },
@@ -67,7 +69,7 @@ export async function buildProgram() {
   refuseLostNames(metafile)
   chmodSync(join(root, 'dist/main.js'), 0o755)
   const library = await buildPluginLibrary(root, settings())
-  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...(await sandbox), ...(await client)]))
+  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...(await sandbox), ...(await client), ...(await inspector)]))
 }
 
 /** A CommonJS package that is imported dynamically keeps only its default export: `const { a } = await import('b')` finds nothing. */

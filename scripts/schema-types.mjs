@@ -1,6 +1,6 @@
 /** JSON Schemas of the contract document as TypeScript: named ones become declarations, others types in place. */
 
-const REFERENCE = '#/components/schemas/'
+export const REFERENCE = '#/components/schemas/'
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
 /** `export interface Name { … }` or `export type Name = …`. */

@@ -6,9 +6,10 @@ import { createClient, SvcClientError } from 'svc/client'
 const PERMISSION = [
   { permission: '*', pattern: '*', action: 'deny' },
   { permission: 'read', pattern: '*', action: 'allow' },
-  { permission: 'list', pattern: '*', action: 'allow' },
   { permission: 'glob', pattern: '*', action: 'allow' },
   { permission: 'grep', pattern: '*', action: 'allow' },
+  // The tool `write` is offered, and asks as `edit` for every file.
+  { permission: 'write', pattern: '*', action: 'allow' },
   { permission: 'edit', pattern: 'CHANGES.md', action: 'allow' },
 ]
 const MINUTES = 10
@@ -31,15 +32,15 @@ async function job(prompt) {
     },
     onQuestion: () => 'reject',
   })
-  const failed = new Map()
+  const calls = new Map()
   for await (const event of run) {
-    if (event.type === 'tool') failed.set(event.part.id, event.part)
+    if (event.type === 'tool') calls.set(event.part.id, event.part)
     if (event.type === 'end') {
       process.stdout.write(`${event.text}\n`)
       if (event.error !== undefined) problems.push(event.error.message)
     }
   }
-  for (const { tool, state } of failed.values()) if (state.status === 'error') problems.push(`${tool}: ${state.error}`)
+  for (const { tool, state } of calls.values()) if (state.status === 'error') problems.push(`${tool}: ${state.error}`)
   return problems
 }
 

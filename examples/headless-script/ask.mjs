@@ -18,7 +18,7 @@ const session = await client.sessions.create()
 const run = client.prompt(session.id, prompt, {
   signal: stop.signal,
   // Looking is fine, everything else is not.
-  onPermission: ({ permission }) => (['read', 'list', 'glob', 'grep'].includes(permission) ? 'once' : 'reject'),
+  onPermission: ({ permission }) => (['read', 'glob', 'grep'].includes(permission) ? 'once' : 'reject'),
   onQuestion: () => 'reject',
 })
 

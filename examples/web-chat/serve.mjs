@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const FILES = {
   '/': [new URL('index.html', import.meta.url), 'text/html'],
-  '/chat.js': [new URL('chat.js', import.meta.url), 'text/javascript'],
+  '/chat.mjs': [new URL('chat.mjs', import.meta.url), 'text/javascript'],
   '/client.js': [import.meta.resolve('svc/client'), 'text/javascript'],
 }
 

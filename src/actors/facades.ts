@@ -24,8 +24,8 @@ import type {
 import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin.js'
 import type { RouteResponse } from '../protocol/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system.js'
-import type { PluginSocket } from './plugin/contributions.js'
-import type { OpenedSocket, OperationCall } from './plugin/native-doors.js'
+import type { OpenedSocket, PluginSocket } from './plugin/contributions.js'
+import type { OperationCall } from './plugin/native-doors.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */

@@ -7,9 +7,7 @@
  * I3 `run` waits neither for pipes held by strangers nor, after SIGKILL, for ever for a process that does not die.
  * I4 Standard descriptors only: the gate reads from standard input and leaves nothing open.
  * I5 Starting a process blocks the event loop for milliseconds: of those that `open` starts, each has a turn of its own.
- * I6 What `open` starts, and everything below it, yields to this server where processors are scarce.
  */
-import { setPriority } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ProcessResult, Processes } from './effects.js'
 import { resolveCommand, spawnGated } from './node-gate.js'
@@ -52,7 +50,6 @@ export function createNodeProcesses(searchPath: string, reaper: Reaper = createR
       const command = resolveCommand(options, searchPath)
       await turn() // I5
       const { subprocess, pid } = await spawnGated(command, options, true)
-      yieldToServer(pid) // I6
       const { exited, pipe } = superviseChildPipe(subprocess, pid, options)
       live.set(pid, pipe)
       void pipe.gone.then(() => live.delete(pid))
@@ -73,17 +70,6 @@ export function createNodeProcesses(searchPath: string, reaper: Reaper = createR
     killAll() {
       for (const child of live.values()) child.kill()
     },
-  }
-}
-
-/** Of long-lived programs, which may compute for ever; 0 is that of the server. */
-const NICENESS = 5
-
-function yieldToServer(pid: number): void {
-  try {
-    setPriority(pid, NICENESS)
-  } catch {
-    // It has ended already, or this system does not let us: it runs as it is.
   }
 }
 

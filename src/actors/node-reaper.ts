@@ -1,6 +1,7 @@
 /**
  * The reaper is a shell in a session of its own that outlives this server by a moment. It reads `+group` and `-group`
- * lines from its input; when the input ends, which happens however the server dies, it ends every group still listed.
+ * lines from its input; when the input ends, which happens however the server dies, it ends every group still listed, and
+ * where there is a process table, every other group of a session that a listed group began: jobs of interactive shells.
  *
  * I1 A group is listed before a program runs in it (`adopt` settles after the kernel has taken the line).
  * I2 A reaper that dies is replaced, and the replacement is told of every listed group.
@@ -46,6 +47,11 @@ done
 for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
 sleep ${LIMITS.tools.killGrace / 1000} 2>/dev/null || sleep 1
 for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
+for process in /proc/[0-9]*/stat; do
+  read -r line 2>/dev/null <"$process" || continue
+  set -- \${line##*) }
+  case $groups in *" $4 "*) kill -s KILL -- "-$3" 2>/dev/null ;; esac
+done
 exit 0
 `
 

@@ -1,6 +1,7 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type PluginOptions, readPluginArguments } from './plugin-arguments.js'
+import { readWorkflowArguments, type WorkflowOptions } from './workflow-arguments.js'
 
 export interface ServeOptions {
   readonly port: number
@@ -48,13 +49,14 @@ export type Command =
   | { readonly name: 'run'; readonly options: RunOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
+  | { readonly name: 'workflow'; readonly options: WorkflowOptions }
   | { readonly name: 'inspect'; readonly options: InspectOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'version' }
   | { readonly name: 'help'; readonly topic: string | undefined }
   | { readonly name: 'usage'; readonly problem: string }
 
-export const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'inspect', 'openapi'] as const
+export const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'workflow', 'inspect', 'openapi'] as const
 
 /** Reads the arguments after the program name. Never throws: what is wrong comes back as `usage`. */
 export function readArguments(argv: readonly string[]): Command {
@@ -81,6 +83,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readDoctor(args) }
     case 'plugin':
       return { name, options: readPluginArguments(args, readServerUrl) }
+    case 'workflow':
+      return { name, options: readWorkflowArguments(args, readServerUrl) }
     case 'inspect':
       return { name, options: readInspect(args) }
     case 'openapi':

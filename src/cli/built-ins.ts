@@ -3,12 +3,15 @@ import { createRequire } from 'node:module'
 import { childEnvironment } from '../actors/node-environment.js'
 import type { Effects } from '../actors/effects.js'
 import type { NativePlugin } from '../actors/plugin/native.js'
+import { isTruthy } from '../actors/resource/config-files.js'
 import { filesPlugin } from '../plugins/files/plugin.js'
 import { interactionsPlugin } from '../plugins/interactions.js'
 import { createOfflinePlugin } from '../plugins/offline/plugin.js'
 import { createOpenAICompatiblePlugin } from '../plugins/openai-compatible/plugin.js'
 import { ptyPlugin } from '../plugins/pty/plugin.js'
 import { shellPlugin } from '../plugins/shell/plugin.js'
+import { workflowsPlugin } from '../plugins/workflows/plugin.js'
+import { VERSION } from './version.js'
 
 /** `env` is the environment of the server: an installation may lengthen the silence it allows a model. */
 export async function builtInPlugins(env: Effects['env']): Promise<readonly NativePlugin[]> {
@@ -26,6 +29,7 @@ export async function builtInPlugins(env: Effects['env']): Promise<readonly Nati
     createOpenAICompatiblePlugin({ timeouts: modelTimeouts(env) }),
     createOfflinePlugin(),
     ptyPlugin(),
+    workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]
 }
 
@@ -36,6 +40,18 @@ async function ripgrepPath(): Promise<string | undefined> {
   } catch {
     return undefined
   }
+}
+
+function workflowPlaces(env: Effects['env']): Parameters<typeof workflowsPlugin>[0]['places'] {
+  const configDirectory = env['SVC_AGENT_CONFIG_DIR']
+  return {
+    configDirectory: configDirectory === '' ? undefined : configDirectory,
+    withoutProjects: isTruthy(env['SVC_AGENT_DISABLE_PROJECT_CONFIG']),
+  }
+}
+
+function localZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 /** Milliseconds; a value that is no whole number above 0 is ignored. */

@@ -30,9 +30,10 @@ export function pageOfTrace({ html, script, style }: PageFiles, trace: string): 
   return html
     .replace('<meta charset="utf-8">', () => `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">`)
     .replace('<link rel="stylesheet" href="inspector.css">', () => `<style>${style}</style>`)
+    .replace('<script src="inspector.js" defer></script>', '')
     .replace(
-      '<script src="inspector.js" defer></script>',
-      () => `<script type="application/json" id="trace">${trace.replaceAll('<', '\\u003c')}</script><script>${script}</script>`,
+      '</body>',
+      () => `<script type="application/json" id="trace">${trace.replaceAll('<', '\\u003c')}</script>\n<script>${script}</script></body>`,
     )
 }
 

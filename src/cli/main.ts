@@ -26,6 +26,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./run.js')).run(command.options)
     case 'plugin':
       return (await import('./plugin.js')).plugin(command.options)
+    case 'workflow':
+      return (await import('./workflow.js')).workflow(command.options)
     case 'inspect':
       return (await import('./inspect.js')).inspect(command.options)
     case 'doctor':

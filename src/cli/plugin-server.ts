@@ -22,7 +22,8 @@ export async function askServer(url: string | undefined, directory: string): Pro
   }
 }
 
-function localServer(): string | undefined {
+/** The address of the server that uses our state directory. */
+export function localServer(): string | undefined {
   const presence = readPresence(nodePaths(process.env).state)
   return presence?.kind === 'serve' ? presence.url : undefined
 }

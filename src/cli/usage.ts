@@ -7,6 +7,7 @@ const OVERVIEW = `svc - a local runtime for coding agents
   svc doctor              check this installation
   svc inspect             look at the actors of a running server
   svc plugin <action>     make, list, approve and check plugins
+  svc workflow <action>   write, check, preview and run scheduled workflows
   svc openapi             print the OpenAPI document
 
   svc help <command>      the options of a command
@@ -74,6 +75,25 @@ Prints the address of the inspector: live actors, their state charts and what ha
   --json                  print the result as JSON
 
 Approvals and switches are written to the configuration of the installation, never to the workspace.
+`,
+  workflow: `svc workflow <action> [options]
+
+  new <id>                write a workflow file to begin with
+    --global              for every workspace, beside your configuration
+  validate [<path>...]    every mistake of files and directories       (those of the workspace)
+  preview <file>          when it will run; an id of the workspace does too
+    --count <number>      so many occurrences                          (10)
+    --from <time>         a day or a moment, such as 2026-05-04T09:00:00+02:00    (now)
+  list                    the workflows of a workspace
+  run <id>                run it now
+  runs <id>               its runs, the newest first
+    --limit <number>      at most so many                              (50)
+
+  --directory <dir>       workspace                                    (the current one)
+  --server <url>          list, run and runs ask this server; they find a local one themselves
+  --json                  print the result as JSON
+
+Mistakes go to standard error as "file:line: message", and the exit code is 1.
 `,
   openapi: `svc openapi
 

@@ -41,8 +41,13 @@ function nextResolved(schedule: WorkflowSchedule, after: number): Resolved | und
     return at !== undefined && at > after ? { at } : undefined
   }
   const slots = slotsOf(schedule)
-  // Local times up to this one are over (I2); in the second half of an overlap, so are some that come after it.
-  let local = slots.after(localOf(timezone, after))
+  const here = localOf(timezone, after)
+  let local = slots.after(here)
+  // Local times up to this one are over (I2), but for those that a gap moved to seconds that are still to come.
+  for (let moved = slots.upTo(here); moved !== undefined && resolveLocal(timezone, moved).at > after; moved = slots.upTo(moved - 1)) {
+    local = moved
+  }
+  // In the second half of an overlap some of those that come after it are over too.
   while (local !== undefined) {
     const found = resolveLocal(timezone, local)
     if (found.at > after) return found.shift === 'gap' ? natural(schedule, local, found) : found
@@ -66,10 +71,14 @@ function latestUpTo(schedule: WorkflowSchedule, to: number): number | undefined 
   const { timezone } = schedule
   const slots = slotsOf(schedule)
   const here = localOf(timezone, to)
-  const sofar = slots.upTo(here)
-  let latest = sofar === undefined ? undefined : resolveLocal(timezone, sofar).at
-  for (let local = slots.after(here); local !== undefined; local = slots.after(local)) {
-    const { at } = resolveLocal(timezone, local)
+  let local = slots.upTo(here)
+  let latest = local === undefined ? undefined : resolveLocal(timezone, local).at
+  while (local !== undefined && latest !== undefined && latest > to) {
+    local = slots.upTo(local - 1)
+    latest = local === undefined ? undefined : resolveLocal(timezone, local).at
+  }
+  for (let later = slots.after(here); later !== undefined; later = slots.after(later)) {
+    const { at } = resolveLocal(timezone, later)
     if (at > to) break
     latest = at
   }

@@ -22,7 +22,21 @@ export interface Resolved {
 
 /** The name of a zone as it is written, whatever the case it came in; undefined when there is none of that name. */
 export function canonicalZone(name: string): string | undefined {
-  if (!/^[A-Za-z][\w+/-]*$/.test(name) || !IANAZone.isValidZone(name)) return undefined
+  if (!NAME.test(name)) return undefined
+  if (NAMES.has(name)) return NAMES.get(name)
+  const canonical = askedName(name)
+  if (NAMES.size >= MOST_NAMES) NAMES.clear()
+  NAMES.set(name, canonical)
+  return canonical
+}
+
+const NAME = /^[A-Za-z][\w+/-]{0,99}$/
+/** Asking takes some hundred microseconds. */
+const NAMES = new Map<string, string | undefined>()
+const MOST_NAMES = 1024
+
+function askedName(name: string): string | undefined {
+  if (!IANAZone.isValidZone(name)) return undefined
   const resolved = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
   if (resolved.toLowerCase() === name.toLowerCase()) return resolved
   return name === name.toLowerCase() ? resolved : name
@@ -68,8 +82,8 @@ export function formatUtc(at: number): string {
 
 /** Offsets at the start of UTC days, by zone. Asking for one takes some ten microseconds, and few days are asked for. */
 const REMEMBERED = new Map<string, Map<number, number>>()
-const ZONES = 64
-const DAYS = 1024
+const ZONES = 128
+const DAYS = 512
 
 function rememberedOf(zone: string): Map<number, number> {
   const known = REMEMBERED.get(zone)

@@ -216,8 +216,9 @@ export const LIMITS = {
     debounceMost: 500,
     /** How often directories that do not exist yet are looked for. */
     appearance: 500,
-    /** How often files are looked at although no change was told: watchers may miss some. */
-    relook: 30 * SECOND,
+    /** How often directories are looked at although no change was told, and which of these looks is at every file. */
+    relook: 60 * SECOND,
+    relookAll: 10,
     /** How far the timer of the schedule trusts itself; the wall clock is read this often. */
     tick: 10 * SECOND,
     /** Runs under way in the whole service; what is due beyond it waits. */

@@ -20,7 +20,17 @@ export type Access =
   | { readonly class: 'local' }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-export type Tag = 'system' | 'plugins' | 'events' | 'sessions' | 'catalog' | 'management' | 'artifacts' | 'interactions' | 'subagents' | 'inspector'
+export type Tag =
+  | 'system'
+  | 'plugins'
+  | 'events'
+  | 'sessions'
+  | 'catalog'
+  | 'management'
+  | 'artifacts'
+  | 'interactions'
+  | 'subagents'
+  | 'inspector'
 
 export interface Body<S extends z.ZodType = z.ZodType> {
   readonly schema: S

@@ -119,19 +119,22 @@ describe('a terminal', () => {
     await terminal.ended
   })
 
-  test.each(['end', 'kill'] as const)('%s leaves nothing running, not even jobs that ignore hangups in groups of their own', async (how) => {
-    const { terminal, output, until } = await open(
-      `set -m; sh -c 'trap "" HUP TERM; echo "one $$"; sleep 300; sleep 300' & sh -c 'echo "two $$"; exec sleep 300' & echo "three $$"; wait`,
-    )
-    for (const name of ['one', 'two', 'three']) await until(name)
-    await until('three')
-    const pids = [...output().matchAll(/(?:one|two|three) (\d+)/g)].map(([, pid]) => Number(pid))
-    expect(pids.map(runs)).toEqual([true, true, true])
-    terminal[how]()
-    await terminal.ended
-    expect(pids.map(runs)).toEqual([false, false, false])
-    expect(terminals.alive).toBe(0)
-  })
+  test.each(['end', 'kill'] as const)(
+    '%s leaves nothing running, not even jobs that ignore hangups in groups of their own',
+    async (how) => {
+      const { terminal, output, until } = await open(
+        `set -m; sh -c 'trap "" HUP TERM; echo "one $$"; sleep 300; sleep 300' & sh -c 'echo "two $$"; exec sleep 300' & echo "three $$"; wait`,
+      )
+      for (const name of ['one', 'two', 'three']) await until(name)
+      await until('three')
+      const pids = [...output().matchAll(/(?:one|two|three) (\d+)/g)].map(([, pid]) => Number(pid))
+      expect(pids.map(runs)).toEqual([true, true, true])
+      terminal[how]()
+      await terminal.ended
+      expect(pids.map(runs)).toEqual([false, false, false])
+      expect(terminals.alive).toBe(0)
+    },
+  )
 
   test('ends what its program left behind when it exits', async () => {
     const { terminal, output } = await open('set -m; sleep 300 & echo "left $!"')

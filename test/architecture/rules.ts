@@ -39,6 +39,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Runs in other people's programs: nothing of the server comes along, and of zod only types (the build refuses more).
   'http/client': { layers: ['http/client', 'protocol'], packages: ['eventsource-parser', 'zod'], node: false },
+  // Runs in a browser: of the server only types of what it answers.
+  'http/inspector': {
+    layers: ['http/inspector'],
+    contracts: { 'src/protocol/inspector.ts': [], 'src/protocol/workflow.ts': [] },
+    packages: [],
+    node: false,
+  },
   cli: { layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
 }
 
@@ -50,21 +57,25 @@ const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; rea
   {
     what: 'Date.now',
     pattern: /(?<![.\w])Date\.now\b/,
-    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/client\/platform\.ts$|cli\/)/,
+    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/(?:client|inspector)\/platform\.ts$|cli\/)/,
   },
   { what: 'new Date()', pattern: /\bnew Date\(\s*\)/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
   {
     what: 'Math.random',
     pattern: /\bMath\.random\b/,
-    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/client\/platform\.ts$|cli\/)/,
+    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/(?:client|inspector)\/platform\.ts$|cli\/)/,
   },
   { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
   {
     what: 'setTimeout',
     pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/,
-    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/client\/platform\.ts$|cli\/)/,
+    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/(?:client|inspector)\/platform\.ts$|cli\/)/,
   },
-  { what: 'setInterval', pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
+  {
+    what: 'setInterval',
+    pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/,
+    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/inspector\/platform\.ts$|cli\/)/,
+  },
   { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|plugins\/author\/node-|cli\/)/ },
 ]
 
@@ -168,7 +179,7 @@ function target(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
 }
 
-/** `src/store/open.ts` → `store`; the client is a layer of its own. */
+/** `src/store/open.ts` → `store`; the client and the page of the inspector are layers of their own. */
 function layerOf(path: string): string {
-  return path.startsWith('src/http/client/') ? 'http/client' : (path.split('/')[1] ?? '')
+  return /^src\/(http\/(?:client|inspector))\//.exec(path)?.[1] ?? path.split('/')[1] ?? ''
 }

@@ -16,6 +16,20 @@ describe('the command line', () => {
     })
   })
 
+  test('lets the inspector show payloads only when it is told to', () => {
+    expect(read('serve --inspect-payloads')).toMatchObject({ options: { inspectPayloads: true } })
+  })
+
+  test('inspects a server or a trace, not both', () => {
+    expect(read('inspect')).toEqual({ name: 'inspect', options: { server: undefined, trace: undefined, open: false } })
+    expect(read('inspect --open --server http://127.0.0.1:4100/')).toEqual({
+      name: 'inspect',
+      options: { server: 'http://127.0.0.1:4100', trace: undefined, open: true },
+    })
+    expect(read('inspect --trace saved.json')).toMatchObject({ options: { trace: 'saved.json' } })
+    expect(read('inspect --trace a --server http://127.0.0.1:1')).toEqual({ name: 'usage', problem: '--trace needs no --server' })
+  })
+
   test('runs a prompt of several words here, asking the person', () => {
     expect(read('run say hello')).toEqual({
       name: 'run',

@@ -50,7 +50,7 @@ export async function openWard(place: Place, open: () => Promise<Server>): Promi
     request.body?.messages.at(-1)?.role === 'tool'
       ? reply(text('Done.'), finish('stop'))
       : reply(
-          calls.map(({ name, input }, index) => toolCall({ index, id: `call_${request.index}_${index}`, name, input })).flat(),
+          calls.flatMap(({ name, input }, index) => toolCall({ index, id: `call_${request.index}_${index}`, name, input })),
           finish('tool_calls'),
         ),
   )

@@ -1,6 +1,6 @@
 /** Where one test lives: a home, a state directory, a configuration directory and a real Git repository, all temporary. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -59,7 +59,11 @@ export function makePlace(files: Readonly<Record<string, string>> = { 'README.md
     repo,
     configFile,
     env,
-    configure: (document) => writeFileSync(configFile, typeof document === 'string' ? document : JSON.stringify(document)),
+    configure(document) {
+      // In one step, as editors and `svc` itself do: a file that is being written reads as an empty one.
+      writeFileSync(`${configFile}.new`, typeof document === 'string' ? document : JSON.stringify(document))
+      renameSync(`${configFile}.new`, configFile)
+    },
     write,
     read: (name) => readFileSync(join(repo, name), 'utf8'),
     remove: () => rmSync(root, { recursive: true, force: true }),

@@ -52,14 +52,14 @@ describe('a provider', () => {
     const [, first, second] = await play(server, { model: { providerId: 'homemade', modelId: 'reader' } })
     expect(first?.parts).toMatchObject([
       { type: 'step-start' },
-      { type: 'reasoning', text: 'I can read.' },
       { type: 'text', text: 'Let me look.' },
+      { type: 'reasoning', text: 'I can read.' },
       { type: 'tool', tool: 'read', state: { status: 'completed', output: expect.stringContaining('hello from a file') as string } },
       { type: 'step-finish', reason: 'tool-calls' },
     ])
-    expect(first?.info).toMatchObject({ role: 'assistant', tokens: { output: 7, reasoning: 3, cache: { read: 5 } } })
+    expect(first?.info).toMatchObject({ role: 'assistant', tokens: { input: 20, output: 7 } })
     expect(textOf(second)).toMatch(/^It says: .*hello from a file/s)
-    expect(second?.info).toMatchObject({ role: 'assistant', finish: 'stop', tokens: { input: 30 } })
+    expect(second?.info).toMatchObject({ role: 'assistant', finish: 'stop', tokens: { input: 30, output: 6 } })
     const deltas = stream.events.filter(({ type, data }) => type === 'message.part.delta' && JSON.stringify(data).includes('"text"'))
     expect(deltas.length).toBeGreaterThan(1)
     expect(model?.requests).toEqual([])
@@ -106,7 +106,7 @@ describe('routes', () => {
         const heard: string[] = []
         const socket = open('/chat?name=Ada&')
         socket.on('open', () => lines.forEach((line) => socket.send(line)))
-        socket.on('message', (data) => heard.push(String(data as Buffer)))
+        socket.on('message', (data) => heard.push((data as Buffer).toString()))
         socket.on('error', reject)
         socket.on('close', (code, reason) => resolve({ heard, code, reason: reason.toString() }))
       })
@@ -190,7 +190,6 @@ describe('an entry of the configuration', () => {
     // Nothing listens there.
     writeFileSync(join(scene.place.home, '.npmrc'), 'registry=http://127.0.0.1:9/\nfetch-retries=0\n')
     const absent = async () => (await server.get<PluginManifest[]>('/v2/plugins')).find(({ id }) => id === 'test.absent')
-    expect(await absent()).toMatchObject({ active: false, reason: expect.stringContaining('a-package-of-nobody@1.0.0') as string })
     const said = await until(
       async () => (await absent())?.reason,
       (reason) => reason?.includes('could not be installed') === true,

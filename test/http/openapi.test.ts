@@ -55,12 +55,15 @@ test('every operation of the table is described, with its success and all ten er
   }
 })
 
-test('only health needs no credential', () => {
+test('only health, and a connection with a ticket, need no credential', () => {
   expect(document.security).toEqual([{ bearer: [] }])
   const open = Object.values(document.paths)
     .flatMap((item) => Object.values(item))
     .filter(({ security }) => security !== undefined)
-  expect(open.map(({ operationId, security }) => ({ operationId, security }))).toEqual([{ operationId: 'v2.health', security: [] }])
+  expect(open.map(({ operationId, security }) => ({ operationId, security }))).toEqual([
+    { operationId: 'v2.health', security: [] },
+    { operationId: 'v2.plugins.pty.connect', security: [] },
+  ])
 })
 
 test('every reference leads somewhere, and nothing of JSON Schema’s own bookkeeping is left', () => {
@@ -88,6 +91,8 @@ test('what we send is open to new fields, what we take is closed', () => {
     'PermissionReply',
     'PermissionRule',
     'PromptRequest',
+    'PtyCreateRequest',
+    'PtyUpdateRequest',
     'QuestionReply',
     'SetPinRequest',
     'UpdateSessionRequest',

@@ -113,6 +113,13 @@ describe('the next occurrences', () => {
     ])
   })
 
+  test('are neither lost nor early in the seconds before one that was moved', () => {
+    const moved = schedule({ frequency: 'daily', time: '02:30:15', timezone: 'America/New_York' })
+    const due = at('2026-03-08T07:00:15Z')
+    expect([nextOccurrence(moved, due - 1), nextOccurrence(moved, due)]).toEqual([due, at('2026-03-09T06:30:15Z')])
+    expect([latestOccurrence(moved, 0, due - 1), latestOccurrence(moved, 0, due)]).toEqual([at('2026-03-07T07:30:15Z'), due])
+  })
+
   test('are shown in the zone of the schedule, and marked where the clock was changed', () => {
     const shown = (given: Partial<WorkflowSchedule>, from: string) =>
       upcoming(schedule({ timezone: 'America/New_York', ...given }), at(from), 2).map(({ local, shift }) => [local, shift])
@@ -161,12 +168,9 @@ describe('the latest occurrence', () => {
         { frequency: 'daily', time: '02:20' },
       ] as const) {
         const each = schedule({ ...given, timezone })
-        let previous: number | undefined
-        for (const { scheduledAt } of upcoming(each, at('2026-02-20T00:00Z'), 800)) {
-          if (previous !== undefined) expect(latestOccurrence(each, 0, scheduledAt - 1)).toBe(previous)
-          expect(latestOccurrence(each, 0, scheduledAt)).toBe(scheduledAt)
-          previous = scheduledAt
-        }
+        const forward = upcoming(each, at('2026-02-20T00:00Z'), 800).map(({ scheduledAt }) => scheduledAt)
+        expect(forward.map((due) => latestOccurrence(each, 0, due))).toEqual(forward)
+        expect(forward.slice(1).map((due) => latestOccurrence(each, 0, due - 1))).toEqual(forward.slice(0, -1))
       }
     }
   })

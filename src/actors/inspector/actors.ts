@@ -6,6 +6,7 @@ import { isMachine } from './charts.js'
 
 /** Deeper than any tree of ours; a cycle would end here. */
 const DEPTH = 16
+const NONE: readonly string[] = []
 
 /** What is known of an actor because it was watched. */
 export interface Seen {
@@ -13,6 +14,8 @@ export interface Seen {
   readonly startedAt: number | undefined
   since: number | undefined
   state: readonly string[]
+  /** The state value that `state` was made from. */
+  value: unknown
 }
 
 /** Path of an actor: the id of its root and the ids below it. */
@@ -39,7 +42,7 @@ export function describeActor(ref: AnyActorRef, root: RootActor | undefined, see
   const startedAt = root?.startedAt ?? seen?.startedAt
   const parentId = ref._parent === undefined ? undefined : pathOf(ref._parent)
   return {
-    id: pathOf(ref),
+    id: seen?.id ?? pathOf(ref),
     ...(parentId !== undefined && { parentId }),
     kind: root?.kind ?? machine ?? 'effect',
     name: ref.id,
@@ -53,14 +56,20 @@ export function describeActor(ref: AnyActorRef, root: RootActor | undefined, see
 
 /** Paths of the innermost active states of a snapshot; empty for what has no states. */
 export function statesOf(snapshot: unknown): readonly string[] {
-  if (typeof snapshot !== 'object' || snapshot === null || !('value' in snapshot)) return []
-  return [...leaves(snapshot.value, '')]
+  const value = valueOf(snapshot)
+  if (typeof value === 'string') return [value]
+  return value === undefined ? NONE : [...leaves(value, '')]
+}
+
+/** The state value of a snapshot; undefined for what has no states. */
+export function valueOf(snapshot: unknown): unknown {
+  return typeof snapshot === 'object' && snapshot !== null && 'value' in snapshot ? snapshot.value : undefined
 }
 
 function* leaves(value: unknown, prefix: string): Generator<string> {
   if (typeof value === 'string') yield prefix + value
   else if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value)) {
+    for (const [key, inner] of Object.entries<unknown>({ ...value })) {
       const isLeaf = typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0
       if (isLeaf) yield prefix + key
       else yield* leaves(inner, `${prefix}${key}.`)

@@ -64,12 +64,18 @@ function stateOf(node: AnyStateNode, delays: Delays): InspectedState {
   }
 }
 
-type Transition = AnyStateNode['always'] extends readonly (infer T)[] | undefined ? T : never
+/** What is read of a transition; XState types the rest for the machine it belongs to, which is any machine here. */
+interface Transition {
+  readonly eventType: string
+  readonly guard?: unknown
+  readonly target?: readonly Pick<AnyStateNode, 'path'>[] | undefined
+  readonly actions: readonly unknown[]
+}
 
 function transitionsOf(node: AnyStateNode, delays: Delays): InspectedTransition[] {
   const listed: Transition[] = [...node.transitions.values()].flat()
-  return [...(node.always ?? []), ...listed].map((transition) => {
-    const { eventType, guard, target, actions } = transition
+  const always: readonly Transition[] = node.always ?? []
+  return [...always, ...listed].map(({ eventType, guard, target, actions }) => {
     const delay = delayOf(eventType, delays)
     return {
       event: eventLabel(eventType),

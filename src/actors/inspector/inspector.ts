@@ -25,7 +25,13 @@ export interface InspectorDeps {
   plugins(): InspectedPlugin[]
 }
 
-export function createInspector({ effects, directory, version, payloads, plugins }: InspectorDeps): Inspector & { readonly viewers: number } {
+export function createInspector({
+  effects,
+  directory,
+  version,
+  payloads,
+  plugins,
+}: InspectorDeps): Inspector & { readonly viewers: number } {
   const { clock, log } = effects
   const charts = createCharts()
   const ring = createRing(LIMITS.inspector)

@@ -10,7 +10,7 @@ import type { InspectorRecord } from '../../protocol/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ActorDirectory, RootActor } from '../actor-directory.js'
 import type { Clock } from '../effects.js'
-import { describeActor, family, pathOf, type Seen, statesOf } from './actors.js'
+import { describeActor, family, pathOf, type Seen, statesOf, valueOf } from './actors.js'
 import type { RecordRing } from './ring.js'
 import { payloadOf, shapeOf } from './shape.js'
 
@@ -34,7 +34,8 @@ export interface ObserverDeps {
 const INIT = 'xstate.init'
 const STOP = 'xstate.stop'
 const CRASHED = 'xstate.error.actor.'
-const NO_STATES: readonly string[] = []
+/** What effects tell themselves; their end tells the same. */
+const SETTLED = 'xstate.promise.'
 /** Ids of actors and types of events are names; what is longer is cut. */
 const NAME = 300
 
@@ -54,6 +55,10 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     attached.set(root, unsubscribe)
   }
 
+  function idOf(ref: AnyActorRef): string {
+    return live.get(ref)?.id ?? pathOf(ref).slice(0, NAME)
+  }
+
   function record(make: (sequence: number) => InspectorRecord): void {
     ring.append(make)
     deps.onRecord()
@@ -61,7 +66,8 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
 
   function started(ref: AnyActorRef, root: RootActor): void {
     const at = clock.now()
-    const seen: Seen = { id: pathOf(ref).slice(0, NAME), startedAt: at, since: at, state: statesOf(ref.getSnapshot()) }
+    const snapshot: unknown = ref.getSnapshot()
+    const seen: Seen = { id: idOf(ref), startedAt: at, since: at, state: statesOf(snapshot), value: valueOf(snapshot) }
     live.set(ref, seen)
     const actor = describeActor(ref, ref === root.ref ? root : undefined, seen)
     record((sequence) => ({ sequence, at, actorId: seen.id, type: 'start', after: [...seen.state], actor }))
@@ -86,15 +92,18 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
       type: 'event',
       event: nameOf(event),
       ...(sourceId !== undefined && { sourceId }),
-      shape: shapeOf(event, ['type']),
+      shape: shapeOf(event, 'type'),
       ...(payloads && { payload: payloadOf(event, LIMITS.inspector.payload) }),
     }))
   }
 
   function moved(ref: AnyActorRef, event: AnyEventObject, snapshot: unknown): void {
     const seen = live.get(ref)
+    const value = valueOf(snapshot)
+    if (seen === undefined || seen.value === value) return
+    seen.value = value
     const after = statesOf(snapshot)
-    if (seen === undefined || isSame(seen.state, after)) return
+    if (isSame(seen.state, after)) return
     const before = seen.state
     const at = clock.now()
     seen.state = after
@@ -116,8 +125,9 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
       if (ref === undefined) return
       const { event } = told
       if (event.type === INIT) return started(ref, root)
+      if (event.type === STOP || event.type.startsWith(SETTLED)) return
       const source = told.sourceRef === undefined ? undefined : refOf(told.sourceRef)
-      arrived(ref, event, source === undefined || source === ref ? undefined : pathOf(source).slice(0, NAME))
+      arrived(ref, event, source === undefined || source === ref ? undefined : idOf(source))
       // An actor that crashed says nothing any more; its parent hears of it.
       if (event.type.startsWith(CRASHED) && source !== undefined) stopped(source, root, 'error')
     } else if (told.type === '@xstate.snapshot') {
@@ -132,11 +142,13 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
   for (const root of directory.roots()) {
     for (const ref of family(root.ref)) {
       const isRoot = ref === root.ref
+      const snapshot: unknown = ref.getSnapshot()
       live.set(ref, {
-        id: pathOf(ref).slice(0, NAME),
+        id: idOf(ref),
         startedAt: isRoot ? root.startedAt : undefined,
         since: undefined,
-        state: statesOf(ref.getSnapshot()),
+        state: statesOf(snapshot),
+        value: valueOf(snapshot),
       })
     }
     attach(root)
@@ -144,7 +156,7 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
   const unwatch = directory.watch({
     onAdded: attach,
     onEnded(root, end) {
-      for (const ref of [...live.keys()]) if (ref.system === root.ref.system && ref !== root.ref) stopped(ref, root, 'stopped')
+      for (const ref of live.keys()) if (ref.system === root.ref.system && ref !== root.ref) stopped(ref, root, 'stopped')
       stopped(root.ref, root, end)
       attached.get(root)?.()
       attached.delete(root)
@@ -167,7 +179,7 @@ function nameOf({ type }: AnyEventObject): string {
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a === b || (a.length === b.length && a.every((path, index) => path === b[index])) || (a === NO_STATES && b.length === 0)
+  return a.length === b.length && a.every((path, index) => path === b[index])
 }
 
 /** Actors that are told of have an id of their own; anything else that can be sent to is none of them. */

@@ -3,28 +3,28 @@
  * might be data itself (it has digits, signs or many neighbours) is told by its length alone.
  */
 
-const DEPTH = 3
+const DEPTH = 2
 const KEYS = 12
-const LENGTH = 400
+/** Values looked at in one payload. */
+const VALUES = 32
 /** A name somebody wrote into a program. */
 const NAME = /^[A-Za-z]{1,32}$/
 
-/** `{runId: string(16), parts: array(2)}`; `own` keys are left out. Total: never throws, and bounded in length. */
-export function shapeOf(value: unknown, own: readonly string[] = []): string {
+/** `{runId: string(16), parts: array(2)}`; `own` keys are left out. Total: never throws, and bounded in time and length. */
+export function shapeOf(value: unknown, own?: string): string {
   try {
-    const text = shape(value, DEPTH, own)
-    return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
+    return shape(value, DEPTH, { left: VALUES }, own)
   } catch {
     return 'unreadable'
   }
 }
 
-function shape(value: unknown, depth: number, own: readonly string[] = []): string {
+function shape(value: unknown, depth: number, budget: { left: number }, own?: string): string {
   switch (typeof value) {
     case 'string':
       return `string(${value.length})`
     case 'object':
-      return value === null ? 'null' : objectShape(value, depth, own)
+      return value === null ? 'null' : objectShape(value, depth, budget, own)
     case 'number':
     case 'bigint':
       return 'number'
@@ -33,22 +33,30 @@ function shape(value: unknown, depth: number, own: readonly string[] = []): stri
   }
 }
 
-function objectShape(value: object, depth: number, own: readonly string[]): string {
+function objectShape(value: object, depth: number, budget: { left: number }, own?: string): string {
   if (Array.isArray(value)) return `array(${value.length})`
   if (value instanceof Error) return 'error'
   if (ArrayBuffer.isView(value)) return `bytes(${value.byteLength})`
   if (!isPlain(value)) return 'object'
-  const keys = Object.keys(value).filter((key) => !own.includes(key))
+  const keys = Object.keys(value)
   if (depth === 0) return `{${keys.length}}`
-  const shown = keys.slice(0, KEYS).map((key) => `${NAME.test(key) ? key : `key(${key.length})`}: ${field(value, key, depth - 1)}`)
-  if (keys.length > KEYS) shown.push(`${keys.length - KEYS} more`)
-  return `{${shown.join(', ')}}`
+  let text = ''
+  let shown = 0
+  for (const key of keys) {
+    if (key === own) continue
+    if (shown === KEYS || budget.left === 0) break
+    shown++
+    budget.left--
+    text += `${text === '' ? '' : ', '}${NAME.test(key) ? key : `key(${key.length})`}: ${field(value, key, depth - 1, budget)}`
+  }
+  const hidden = keys.length - shown - (own !== undefined && Object.hasOwn(value, own) ? 1 : 0)
+  return hidden > 0 ? `{${text}${text === '' ? '' : ', '}${hidden} more}` : `{${text}}`
 }
 
 /** Getters are somebody else's code and are not run. */
-function field(value: object, key: string, depth: number): string {
+function field(value: object, key: string, depth: number, budget: { left: number }): string {
   const property = Object.getOwnPropertyDescriptor(value, key)
-  return property !== undefined && 'value' in property ? shape(property.value, depth) : 'computed'
+  return property !== undefined && 'value' in property ? shape(property.value, depth, budget) : 'computed'
 }
 
 function isPlain(value: object): boolean {

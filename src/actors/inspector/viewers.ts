@@ -22,7 +22,13 @@ interface Viewer {
   cursor: number
 }
 
-export function createViewers({ ring, clock }: { readonly ring: RecordRing; readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'> }): Viewers {
+export function createViewers({
+  ring,
+  clock,
+}: {
+  readonly ring: RecordRing
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
+}): Viewers {
   const viewers = new Set<Viewer>()
   const encoder = new TextEncoder()
   let timer: unknown

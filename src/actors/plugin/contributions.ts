@@ -2,6 +2,7 @@
  * What a plugin of any tier may contribute besides tools and providers. The registry takes nothing else: Lua and
  * process plugins are turned into these by `external.ts`, built-ins return them from `start`.
  */
+import type { Caller } from '../../protocol/caller.js'
 import type { McpDeclaration, PartDeclaration, RouteDescriptor } from '../../protocol/plugin-frame.js'
 import type {
   AgentCatalog,
@@ -17,7 +18,7 @@ import type {
   SocketMessage,
   SystemContextSection,
 } from '../../protocol/plugin-services.js'
-import type { Operation, SocketOperation } from './native-doors.js'
+import type { Operation, OperationCall } from './native-doors.js'
 
 /** Names of hooks that are called; other names may be contributed and are never called (plugin-protocol §5.1). */
 export const HOOK_NAMES = [
@@ -87,6 +88,15 @@ export interface FrameSocket {
   /** The client is gone. Idempotent. */
   close(): void
 }
+
+/** A socket an operation opened, and as whom: what stands for a credential may say who that is. */
+export interface OpenedSocket {
+  readonly caller: Caller
+  readonly socket: FrameSocket
+}
+
+/** Opens the socket of an operation before its upgrade is answered; what it throws is the answer instead. */
+export type SocketOperation = (call: OperationCall) => Promise<OpenedSocket>
 
 export interface SocketRouteContribution {
   readonly descriptor: RouteDescriptor

@@ -5,7 +5,6 @@ import type { PromptRequest } from '../../protocol/message.js'
 import type { Durability } from '../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../store/plugin-rows.js'
 import type { Emit } from '../journal.js'
-import type { FrameSocket } from './contributions.js'
 
 /** Durable rows of the plugin, committed together with the events that tell of them. */
 export interface PluginRows {
@@ -66,15 +65,6 @@ export interface OperationCall {
   readonly body: unknown
   readonly signal: AbortSignal
 }
-
-/** A socket an operation opened, and as whom: what stands for a credential may say who that is. */
-export interface OpenedSocket {
-  readonly caller: Caller
-  readonly socket: FrameSocket
-}
-
-/** Opens the socket of an operation before its upgrade is answered; what it throws is the answer instead. */
-export type SocketOperation = (call: OperationCall) => Promise<OpenedSocket>
 
 /** Answers what the contract of the operation promises; throws `SvcError`. */
 export type Operation = (call: OperationCall) => Promise<unknown>

@@ -117,8 +117,8 @@ function usageOf(event: Finish): TokenUsage {
   const { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWriteTokens, totalTokens } = event
   return {
     ...ZERO_USAGE,
-    input: inputTokens,
-    output: outputTokens,
+    input: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    output: Math.max(0, outputTokens - reasoningTokens),
     reasoning: reasoningTokens,
     cache: { read: cacheReadTokens, write: cacheWriteTokens },
     ...(totalTokens === undefined || totalTokens === null ? {} : { total: totalTokens }),

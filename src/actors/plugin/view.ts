@@ -11,9 +11,10 @@ import type {
   PromptService,
   RouteContribution,
   SkillService,
+  SocketOperation,
   SocketRouteContribution,
 } from './contributions.js'
-import type { Operation, SocketOperation } from './native-doors.js'
+import type { Operation } from './native-doors.js'
 import type { Contributions, ProviderContribution, ToolContribution } from './native.js'
 
 /** Where a publication is seen: everywhere, in one workspace, or in one session. */

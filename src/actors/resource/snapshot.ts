@@ -95,8 +95,15 @@ async function readStep(probe: FileProbe, step: Step, lastGood: ReadonlyMap<stri
     case 'failed':
       return broken(origin, ` ${outcome.reason}`, lastGood)
     case 'text':
+      if (wasEmptied(outcome.text, origin, lastGood)) return broken(origin, ' is empty just now; write {} to mean nothing', lastGood)
       return toFinding(step.type === 'mcp' ? readMcpLayer(outcome.text) : readLayer(outcome.text), origin, lastGood)
   }
+}
+
+/** A file that is rewritten in place is empty for a moment: what it said before holds until it says something. */
+function wasEmptied(text: string, { path }: Origin, lastGood: ReadonlyMap<string, JsonRecord> | undefined): boolean {
+  const before = lastGood?.get(path)
+  return text.trim() === '' && before !== undefined && Object.keys(before).length > 0
 }
 
 function warning(message: string): ConfigDiagnostic {

@@ -12,8 +12,8 @@ export interface Operation {
   readonly name: string
   readonly method: Method
   readonly path: string
-  /** `none` for 204, `bytes` for what is no JSON. */
-  readonly answer: 'json' | 'none' | 'bytes' | 'stream'
+  /** `none` for 204, `bytes` for what is no JSON, `socket` for WebSockets. */
+  readonly answer: 'json' | 'none' | 'bytes' | 'stream' | 'socket'
   /** Media type of the body when it is bytes. */
   readonly bytes?: string
   /** Whether it takes the directory of the call. */
@@ -39,6 +39,7 @@ function toOperation(route: RouteContract): Operation {
 
 function answerOf({ status, schema, mediaType }: RouteContract['success']): Operation['answer'] {
   if (mediaType === 'text/event-stream') return 'stream'
+  if (status === 101) return 'socket'
   if (schema !== undefined) return 'json'
   return status === 204 ? 'none' : 'bytes'
 }

@@ -1,14 +1,20 @@
 /** Types of all operations, derived from the contracts. The build writes the same types out, for programs without our schemas. */
 import type * as z from 'zod'
 import type { ApiRoute } from '../../protocol/api.js'
-import type { Event, EventOf, EventType } from '../../protocol/event.js'
+import type { Event, EventOf, EventSubject, EventType } from '../../protocol/event.js'
 import type { RouteContract } from '../../protocol/route.js'
 
 /** Any event of svc core, discriminated by `type`. Plugins publish further types: let what you do not know pass. */
-export type SvcEvent = { [T in EventType]: EventOf<T> }[EventType]
+export type SvcEvent = { [T in EventType]: Envelope<T> }[EventType]
 
 /** Every operation at the place its id names: `v2.sessions.create` is `sessions.create`. */
 export type Operations = Tree<Named<ApiRoute>>
+
+/** `EventOf`, with room for further fields. */
+type Envelope<T extends EventType> = Omit<EventOf<T>, 'subject'> & {
+  readonly subject?: z.output<typeof EventSubject> | undefined
+  readonly [key: string]: unknown
+}
 
 interface Entry {
   readonly name: string
@@ -50,7 +56,9 @@ type HeaderArguments<S extends z.ZodType> = S extends z.ZodUndefined
   ? unknown
   : keyof GivenHeaders<S> extends never
     ? unknown
-    : { headers?: GivenHeaders<S> | undefined }
+    : object extends GivenHeaders<S>
+      ? { headers?: GivenHeaders<S> | undefined }
+      : { headers: GivenHeaders<S> }
 
 type Bytes = Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string
 type BodyArguments<R, In extends z.ZodType> = R extends { readonly binaryBody: object }
@@ -62,8 +70,11 @@ type BodyArguments<R, In extends z.ZodType> = R extends { readonly binaryBody: o
       : unknown
 
 type Value<Out extends z.ZodType> = Out extends typeof Event ? SvcEvent : z.output<Out>
-type Result<R, Out extends z.ZodType> = R extends { readonly success: { readonly mediaType: infer Media } }
-  ? Media extends 'text/event-stream'
-    ? AsyncIterable<Value<Out>>
-    : Promise<Out extends z.ZodUndefined ? Blob : Value<Out>>
-  : Promise<Out extends z.ZodUndefined ? void : Value<Out>>
+/** Of a WebSocket its address: opening it is left to whatever the program has for that. */
+type Result<R, Out extends z.ZodType> = R extends { readonly success: { readonly status: 101 } }
+  ? string
+  : R extends { readonly success: { readonly mediaType: infer Media } }
+    ? Media extends 'text/event-stream'
+      ? AsyncIterable<Value<Out>>
+      : Promise<Out extends z.ZodUndefined ? Blob : Value<Out>>
+    : Promise<Out extends z.ZodUndefined ? void : Value<Out>>

@@ -50,25 +50,27 @@ function define(group: object, name: string, value: unknown): void {
   Object.defineProperty(group, name, { value, enumerable: true, configurable: true })
 }
 
-function perform(operation: Operation, args: Given, { transport, platform, directory }: OperationContext): unknown {
-  if (operation.answer === 'stream') return stream(operation, args, { transport, platform, directory })
-  return outgoing(operation, args, directory).then((request) =>
-    transport.exchange(request, (response) => {
-      if (operation.answer === 'none') return response.text().then(() => undefined)
-      return operation.answer === 'bytes' ? response.blob() : json(response)
-    }),
-  )
+function perform(operation: Operation, args: Given, context: OperationContext): unknown {
+  if (operation.answer === 'stream') return stream(operation, args, context)
+  if (operation.answer === 'socket') return context.transport.socketAddress(outgoing(operation, args, context).target)
+  return request(operation, args, context)
+}
+
+async function request(operation: Operation, args: Given, context: OperationContext): Promise<unknown> {
+  return context.transport.exchange(outgoing(operation, args, context), (response) => {
+    if (operation.answer === 'none') return response.text().then(() => undefined)
+    return operation.answer === 'bytes' ? response.blob() : json(response)
+  })
 }
 
 /** One connection: the iteration ends when it does. */
-async function* stream(operation: Operation, args: Given, { transport, platform, directory }: OperationContext): AsyncGenerator {
-  const request = await outgoing(operation, args, directory)
-  const response = await transport.exchange(request, (answer) => Promise.resolve(answer))
+async function* stream(operation: Operation, args: Given, context: OperationContext): AsyncGenerator {
+  const { transport, platform } = context
+  const response = await transport.exchange(outgoing(operation, args, context), (answer) => Promise.resolve(answer))
   for await (const { value } of readRecords(response, platform)) yield value
 }
 
-/** A promise, so that arguments that cannot be sent reject like everything else. */
-async function outgoing(operation: Operation, args: Given, directory: string | undefined): Promise<Outgoing> {
+function outgoing(operation: Operation, args: Given, { directory }: Pick<OperationContext, 'directory'>): Outgoing {
   const { signal, body, headers = {}, ...rest } = args
   const inPath = new Set<string>()
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -26,6 +26,8 @@ export interface Outgoing {
 export interface Transport {
   /** Sends a request and reads its answer, which is a success; `read` may be called again for a repeated request. */
   exchange<T>(request: Outgoing, read: (response: Response) => Promise<T>): Promise<T>
+  /** Where a WebSocket is opened. */
+  socketAddress(target: string): string
 }
 
 export function createTransport(options: Pick<ClientOptions, 'baseUrl' | 'token' | 'fetch'>, platform: Platform): Transport {
@@ -51,6 +53,7 @@ export function createTransport(options: Pick<ClientOptions, 'baseUrl' | 'token'
   }
 
   return {
+    socketAddress: (target) => `${base.replace(/^http/, 'ws')}${target}`,
     async exchange(request, read) {
       const tries = request.method === 'GET' && request.once !== true ? TRIES : 1
       for (let tried = 1; ; tried++) {

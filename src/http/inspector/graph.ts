@@ -66,7 +66,7 @@ export function* allStates(state: InspectedState): Generator<InspectedState> {
 export function delayOf(machine: InspectedMachine, paths: readonly string[]): number | undefined {
   for (const state of allStates(machine.root)) {
     if (!paths.includes(state.path)) continue
-    const delays = state.transitions.flatMap(({ delay }) => (delay === undefined ? [] : [delay]))
+    const delays = state.transitions.flatMap(({ delay, targets }) => (delay === undefined || targets === undefined ? [] : [delay]))
     if (delays.length > 0) return Math.min(...delays)
   }
   return undefined

@@ -16,11 +16,11 @@ import type { Effects } from '../../actors/effects.js'
 import { expectedAt, type Identity, nextRecord, storedInput, type Zoned } from './activation-record.js'
 import { createAgenda } from './agenda.js'
 import type { Found } from './catalog.js'
-import type { Activation, Ledger } from './ledger.js'
+import type { Activation, Ledger, Tx } from './ledger.js'
 
 export interface Activations {
-  /** Tells an activation what was seen of its file; the first report of a file makes it. */
-  report(identity: Identity, report: FileReport, found?: Found): Activation | undefined
+  /** Tells activations what was seen of their files, in one commit; the first report of a file makes its activation. */
+  report(reports: readonly Seen[]): void
   /** As a call asks; on disk when it answers. */
   request(activation: Activation, type: 'activate.requested' | 'pause.requested'): Activation
   /** Brings every active workflow into the agenda. */
@@ -31,6 +31,13 @@ export interface Activations {
   stop(): void
   readonly awake: number
   readonly expecting: number
+}
+
+/** What was seen of the file of one activation; `found` when it is valid. */
+export interface Seen {
+  readonly identity: Identity
+  readonly report: FileReport
+  readonly found?: Found
 }
 
 export interface ActivationsDeps {
@@ -51,6 +58,13 @@ interface Awake {
   readonly ref: Actor
   /** The file it was told of last. */
   found: Found | undefined
+}
+
+interface Decision {
+  readonly before: Activation | undefined
+  readonly next: Activation
+  /** Why there is no file. */
+  readonly loss: string | undefined
 }
 
 export function createActivations({ effects, ledger, zoned, claim, running }: ActivationsDeps): Activations {
@@ -107,43 +121,55 @@ export function createActivations({ effects, ledger, zoned, claim, running }: Ac
     }
   }
 
-  /** I3. */
-  function settle(actor: Awake, durability: 'power' | 'process'): Activation | undefined {
-    const { activationId } = actor.identity
-    const before = ledger.activation(activationId)
-    const snapshot = actor.ref.getSnapshot()
-    const next = nextRecord(actor.identity, before, actor.found, snapshot)
-    if (next !== undefined) {
-      const error = next.isLost && before?.projection.active === true ? snapshot.context.lost : undefined
-      const isSilent = before !== undefined && (next.isLost ? !before.projection.active : isPassing(before, next))
+  /** I3. What the actors have decided, in one commit; then those that rest are let go. */
+  function settle(actors: readonly Awake[], durability: 'power' | 'process'): void {
+    const decided = actors.flatMap((actor) => decisionOf(actor) ?? [])
+    if (decided.length > 0) {
       try {
-        ledger.commit(durability, (tx) => (isSilent ? ledger.noteActivation(tx, next) : ledger.putActivation(tx, next, error)))
+        ledger.commit(durability, (tx) => decided.forEach((decision) => record(tx, decision)))
       } catch (failure) {
-        giveUp(actor)
+        actors.forEach(giveUp)
         throw failure
       }
     }
-    const now = next ?? before
-    if (snapshot.hasTag('resting')) rest(actor, snapshot.hasTag('expecting') ? now : undefined)
-    return now
+    for (const actor of actors) {
+      const snapshot = actor.ref.getSnapshot()
+      if (snapshot.hasTag('resting')) rest(actor, snapshot.hasTag('expecting'))
+    }
+  }
+
+  function decisionOf(actor: Awake): Decision | undefined {
+    const before = ledger.activation(actor.identity.activationId)
+    const snapshot = actor.ref.getSnapshot()
+    const next = nextRecord(actor.identity, before, actor.found, snapshot)
+    return next && { before, next, loss: snapshot.context.lost }
+  }
+
+  function record(tx: Tx, { before, next, loss }: Decision): void {
+    const wasActive = before?.projection.active === true
+    const isSilent = before !== undefined && (next.isLost ? !wasActive : isPassing(before, next))
+    if (isSilent) ledger.noteActivation(tx, next)
+    else ledger.putActivation(tx, next, next.isLost ? loss : undefined)
   }
 
   function settleLater(actor: Awake): void {
     if (awake.get(actor.identity.activationId) !== actor || stopped) return
     try {
-      settle(actor, 'process')
+      settle([actor], 'process')
     } catch (error) {
       log.warn('what an activation decided could not be recorded', { activationId: actor.identity.activationId, cause: String(error) })
     }
   }
 
   /** I2. */
-  function rest(actor: Awake, expecting: Activation | undefined): void {
+  function rest(actor: Awake, isExpecting: boolean): void {
+    const { activationId } = actor.identity
     forget(actor)
     actor.ref.stop()
-    const at = expecting && expectedAt(expecting, zoned, clock.now())
-    if (at === undefined) agenda.remove(actor.identity.activationId)
-    else agenda.put(actor.identity.activationId, at)
+    const row = ledger.activation(activationId)
+    const at = isExpecting && row !== undefined ? expectedAt(row, zoned, clock.now()) : undefined
+    if (at === undefined) agenda.remove(activationId)
+    else agenda.put(activationId, at)
   }
 
   /** Tried again from its row a little later. */
@@ -169,16 +195,20 @@ export function createActivations({ effects, ledger, zoned, claim, running }: Ac
   }
 
   return {
-    report(identity, report, found) {
-      const actor = wake(identity)
-      if (found !== undefined) actor.found = found
-      actor.ref.send(report)
-      return settle(actor, 'process')
+    report(reports) {
+      const actors = reports.map(({ identity, report, found }) => {
+        const actor = wake(identity)
+        if (found !== undefined) actor.found = found
+        actor.ref.send(report)
+        return actor
+      })
+      settle(actors, 'process')
     },
     request(activation, type) {
       const actor = wake(identityOf(activation))
       actor.ref.send({ type, at: clock.now() })
-      return settle(actor, 'power') ?? activation
+      settle([actor], 'power')
+      return ledger.activation(activation.projection.activationId) ?? activation
     },
     start() {
       for (const activation of ledger.activations()) {

@@ -29,7 +29,8 @@ export const FIELDS = [
 ] as const
 
 const ID = /^[a-z0-9][a-z0-9._-]*$/
-const MANAGED_ID = /^[a-z][a-z0-9._-]{0,79}$/
+/** Ids of workflows that are made here, which are also names of files. */
+export const MANAGED_ID = /^[a-z][a-z0-9._-]{0,79}$/
 const MOST = Number.MAX_SAFE_INTEGER
 
 /** The definition in its normal form, or every mistake. `given` holds the fields of the frontmatter and `prompt`. */

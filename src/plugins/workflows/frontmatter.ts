@@ -21,6 +21,8 @@ export type ReadFrontmatter =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 const FENCE = '---'
+/** What is nested deeper costs more than its length. */
+const BRACKETS_MOST = 1000
 
 /** Splits a text and reads its first part as YAML 1.2 of the core schema: no dates, no sexagesimal numbers, no `yes` and `no`. */
 export function readFrontmatter(text: string): ReadFrontmatter {
@@ -34,6 +36,9 @@ export function readFrontmatter(text: string): ReadFrontmatter {
   const yaml = `${lines.slice(1, end).join('\n')}\n`
   if (yaml.length > LIMITS.workflows.frontmatterBytes) {
     return refused(1, `the fields of the workflow are longer than ${LIMITS.workflows.frontmatterBytes} characters`)
+  }
+  if (yaml.split(/[[{]/, BRACKETS_MOST + 2).length > BRACKETS_MOST + 1) {
+    return refused(1, `the fields of the workflow have more than ${BRACKETS_MOST} opening brackets`)
   }
   try {
     return readYaml(yaml, lines.slice(end + 1).join('\n'))

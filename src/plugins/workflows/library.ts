@@ -3,7 +3,8 @@
  *
  * I1 A root is looked at once at a time, and what a look finds is announced only once its files have been quiet for the
  *    debounce: a file that is broken for a moment loses nothing. A look that a call asks for announces nothing by itself.
- * I2 Watchers may miss changes: everything is looked at again every `relook`.
+ * I2 Watchers may miss changes: every `relook` directories are asked whether they are as they were, and sometimes all files
+ *    are; ten thousand files cost nothing otherwise.
  */
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../../actors/effects.js'
@@ -11,12 +12,15 @@ import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'
 import { type Dirty, type RootWatch, watchRoot } from './root-watch.js'
 import type { SourceCache } from './source-cache.js'
+import { statOf } from './scan.js'
 import { type Budget, readAgain, readSources, type Source, type SourceDeps, type Sources } from './sources.js'
 import { takeTurns } from './turns.js'
 
 export interface Library {
   /** Looks at the files of a context and keeps looking; resolves once they were seen. */
   follow(context: Context): Promise<void>
+  /** Resolves once the files of a followed context were seen. */
+  followed(root: string): Promise<void>
   unfollow(root: string): void
   context(root: string): Context | undefined
   contexts(): IterableIterator<Context>
@@ -47,11 +51,14 @@ interface Shelf {
   /** Looks, one after the other. */
   turn: Promise<void>
   isLoaded: boolean
+  /** Identities of the listed directories. */
+  marks: string
 }
 
 interface Followed {
   readonly context: Context
   shelves: readonly Shelf[]
+  ready: Promise<void>
 }
 
 const FRESH = 100
@@ -63,6 +70,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
   const shelves = new Map<string, Shelf>()
   const followed = new Map<string, Followed>()
   let stopped = false
+  let relooks = 0
   let relook: unknown = clock.setTimeout(() => void lookAtAll(), LIMITS.workflows.relook)
 
   function shelfOf(root: Root): Shelf {
@@ -78,7 +86,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
       onAppeared: () => void Promise.all([...shelf.users].map((user) => plan(user))),
     })
     const sources: Sources = { root, files: new Map(), problems: [], folders: [], isFresh: false }
-    const shelf: Shelf = { root, users: new Set(), watch, sources, pending: new Set(), turn: Promise.resolve(), isLoaded: false }
+    const shelf: Shelf = { root, users: new Set(), watch, sources, pending: new Set(), turn: Promise.resolve(), isLoaded: false, marks: '' }
     shelves.set(key, shelf)
     return shelf
   }
@@ -135,6 +143,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     if (after.files !== before.files) await cache.save(root.path, before.files, after.files)
     shelf.sources = after
     for (const id of changedIds(before, after)) shelf.pending.add(id)
+    shelf.marks = await marksOf(after.folders)
     await shelf.watch.cover(after.folders)
     if (after.isFresh) shelf.watch.later(FRESH)
   }
@@ -172,15 +181,22 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     }
   }
 
+  async function marksOf(folders: readonly string[]): Promise<string> {
+    const stats = await Promise.all(folders.map((folder) => statOf(effects.files, folder)))
+    return stats.map((stat) => stat?.identity ?? '').join(' ')
+  }
+
   /** I2. */
   async function lookAtAll(): Promise<void> {
     const turn = takeTurns()
+    const isWhole = ++relooks % LIMITS.workflows.relookAll === 0
     for (const root of followed.keys()) {
       await turn()
       await plan(root)
     }
     for (const shelf of shelves.values()) {
       await turn()
+      if (!isWhole && (await marksOf(shelf.sources.folders)) === shelf.marks) continue
       await lookAt(shelf, 'all')
       announce(shelf)
     }
@@ -190,10 +206,13 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
   return {
     async follow(context) {
       const known = followed.get(context.root)
-      if (known !== undefined) return
-      followed.set(context.root, { context, shelves: [] })
-      await plan(context.root)
+      if (known !== undefined) return known.ready
+      const entry: Followed = { context, shelves: [], ready: Promise.resolve() }
+      followed.set(context.root, entry)
+      entry.ready = plan(context.root)
+      return entry.ready
     },
+    followed: async (root) => followed.get(root)?.ready,
     unfollow(root) {
       const entry = followed.get(root)
       followed.delete(root)

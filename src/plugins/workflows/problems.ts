@@ -35,7 +35,7 @@ export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const text = JSON.stringify(value) ?? 'nothing'
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
 

@@ -7,15 +7,14 @@
  *    one of the installation runs in each of them.
  */
 import { isWithin } from '../../protocol/caller.js'
-import type { WorkflowProjection } from '../../protocol/workflow.js'
 import type { Effects } from '../../actors/effects.js'
 import { type Found, findWorkflow, sourceAt, whatIsWrong, workflowIds } from './catalog.js'
 import { savedReport, type Zoned } from './activation-record.js'
-import { type Activations, identityOf } from './activations.js'
+import { type Activations, identityOf, type Seen } from './activations.js'
 import type { Activation, Ledger } from './ledger.js'
 import type { Library } from './library.js'
 import type { Context } from './places.js'
-import { takeTurns } from './turns.js'
+import { nextTurn } from './turns.js'
 
 export interface Reconciler {
   /** Root of the activation of a workflow that a context finds. */
@@ -25,14 +24,16 @@ export interface Reconciler {
   isAccepted(found: Found): boolean
   /** Resolves once the activations of these workflows follow the files as they are known. */
   reconcile(context: Context, ids: Iterable<string>): Promise<void>
+  /** Every workflow of a context. */
+  reconcileContext(context: Context): Promise<void>
   /** Every context and every activation. */
   reconcileAll(): Promise<void>
   /** The file that defines a workflow for the workspace it belongs to. */
   find(root: string, workflowId: string): Found | undefined
   /** Why an activation has no file that could be executed. */
   lossOf(activation: Activation): string
-  /** Has the activation of a found workflow follow its file now; undefined when there is none and `active` is not said. */
-  adopt(root: string, found: Found): Activation | undefined
+  /** Makes the activation of a found workflow, active or not, as its file says. */
+  adopt(root: string, found: Found): void
 }
 
 export interface ReconcilerDeps {
@@ -49,6 +50,8 @@ interface Target {
   readonly id: string
 }
 
+/** Workflows looked at, and activations told, in one go. */
+const AT_ONCE = 16
 export const NOT_ACCEPTED =
   'is not used until its content is accepted: activate the workflow to accept it (workflows.acceptance is "required")'
 
@@ -73,14 +76,14 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     return undefined
   }
 
-  function adopt(root: string, found: Found): Activation | undefined {
+  function adoption(root: string, found: Found): Seen {
     const identity = { activationId: activationId(root, found.id), workflowId: found.id, root }
-    return activations.report(identity, savedReport(found, effects.clock.now(), zoned), found)
+    return { identity, report: savedReport(found, effects.clock.now(), zoned), found }
   }
 
   /** I2. */
-  function lose(activation: Activation, reason: string): void {
-    activations.report(identityOf(activation), { type: 'file.invalid', at: effects.clock.now(), reason })
+  function loss(activation: Activation, reason: string): Seen {
+    return { identity: identityOf(activation), report: { type: 'file.invalid', at: effects.clock.now(), reason } }
   }
 
   /** Why an activation has no file any more. */
@@ -102,25 +105,26 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     return false
   }
 
-  function reconcileOne(target: Target): void {
+  /** What an activation has to be told; undefined = nothing. */
+  function newsOf(target: Target): Seen | undefined {
     const before = ledger.activation(activationId(target.root, target.id))
     const found = desired(target)
     if (before === undefined) {
       const isWanted = found?.definition.active === true && isAccepted(found) && library.context(target.root)?.isInstallation !== true
-      if (isWanted) adopt(target.root, found)
-      return
+      return isWanted ? adoption(target.root, found) : undefined
     }
-    if (found === undefined || isBroken(before)) return before.isLost ? undefined : lose(before, lossOf(before))
-    if (!isAccepted(found)) return before.isLost ? undefined : lose(before, `${found.sourcePath} ${NOT_ACCEPTED}`)
+    if (found === undefined || isBroken(before)) return before.isLost ? undefined : loss(before, lossOf(before))
+    if (!isAccepted(found)) return before.isLost ? undefined : loss(before, `${found.sourcePath} ${NOT_ACCEPTED}`)
     const { sourceHash, sourcePath } = before.projection
-    if (before.isLost || sourceHash !== found.sourceHash || sourcePath !== found.sourcePath) adopt(target.root, found) // I1
+    const isSame = !before.isLost && sourceHash === found.sourceHash && sourcePath === found.sourcePath
+    return isSame ? undefined : adoption(target.root, found) // I1
   }
 
-  async function reconcileTargets(targets: Iterable<Target>): Promise<void> {
-    const turn = takeTurns()
-    for (const target of targets) {
-      await turn()
-      reconcileOne(target)
+  async function reconcileTargets(targets: readonly Target[]): Promise<void> {
+    for (let start = 0; start < targets.length; start += AT_ONCE) {
+      if (start > 0) await nextTurn()
+      const news = targets.slice(start, start + AT_ONCE).flatMap((target) => newsOf(target) ?? [])
+      if (news.length > 0) activations.report(news)
     }
   }
 
@@ -130,20 +134,23 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     return [...ids].flatMap((id) => [...roots].map((root) => ({ root, id })))
   }
 
+  const everyTarget = (context: Context) => targetsOf(context, workflowIds(library.sources(context.root)))
+
   return {
     rootOf,
     activationId,
     isAccepted,
     find: (root, id) => desired({ root, id }),
     lossOf,
-    adopt,
+    adopt: (root, found) => activations.report([adoption(root, found)]),
     reconcile: (context, ids) => reconcileTargets(targetsOf(context, ids)),
+    reconcileContext: (context) => reconcileTargets(everyTarget(context)),
     async reconcileAll() {
       const targets = new Map<string, Target>()
       const add = (target: Target) => targets.set(`${target.root}\0${target.id}`, target)
-      for (const context of library.contexts()) targetsOf(context, workflowIds(library.sources(context.root))).forEach(add)
+      for (const context of library.contexts()) everyTarget(context).forEach(add)
       for (const { projection } of ledger.activations()) add({ root: projection.workspaceRoot, id: projection.workflowId })
-      await reconcileTargets(targets.values())
+      await reconcileTargets([...targets.values()])
     },
   }
 }

@@ -4,7 +4,8 @@
  * I1 A report of a change leads to a look once nothing was reported for `debounce`, and at the latest after `debounceMost`.
  * I2 Reports are hints: paths of known files are looked at alone, everything else is a reason to look at all of it, and
  *    once more a little later, because a watcher does not see what is written into a directory it has just learnt of.
- * I3 A directory that does not exist is asked after every `appearance`; nothing is watched above it.
+ * I3 What is watched from now on is looked at once more: it may have changed before the watch was there.
+ * I4 A directory that does not exist is asked after every `appearance`; nothing is watched above it.
  */
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -45,6 +46,7 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
   let timer: unknown
   let repeat: unknown
   let poll: unknown
+  let wasThere = false
   let stopped = false
 
   function touch(paths: readonly string[]): void {
@@ -76,6 +78,7 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
 
   async function watchOne(directory: string): Promise<boolean> {
     if (ends.has(directory)) return true
+    if (stopped) return false
     const end = await files.watch(directory, (paths) => {
       if (paths.includes(directory)) lost(directory)
       touch(paths)
@@ -83,6 +86,7 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
     if (end === undefined) return false
     if (stopped || ends.has(directory)) end()
     else ends.set(directory, end)
+    touch([]) // I3
     return true
   }
 
@@ -98,18 +102,21 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
     if (!stopped) poll = clock.setTimeout(() => void appeared(), LIMITS.workflows.appearance)
   }
 
-  /** I3. Where nothing can be watched, asking is all there is. */
+  /** I4. Where nothing can be watched, asking is all there is. */
   async function appeared(): Promise<void> {
-    if ((await statOf(files, path))?.kind !== 'directory') return ask()
-    if (!(await watchOne(path))) ask()
-    if (stopped) return
-    onAppeared()
+    const isThere = (await statOf(files, path))?.kind === 'directory'
+    const appears = isThere && !wasThere
+    wasThere = isThere
+    if (!isThere || !(await watchOne(path))) ask()
+    if (!isThere || stopped) return
+    if (appears) onAppeared()
     touch([])
   }
 
   return {
     async cover(folders) {
-      if (!(await watchOne(path))) ask()
+      wasThere = await watchOne(path)
+      if (!wasThere) ask()
       const elsewhere = folders.filter((folder) => !isWithin(path, folder))
       for (const [directory, end] of ends) {
         if (directory === path || elsewhere.includes(directory)) continue

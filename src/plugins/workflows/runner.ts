@@ -36,7 +36,7 @@ export interface Runner {
   recover(): void
   /** Renews the leases that are half over. */
   renew(): void
-  /** Resolves when every run has ended. */
+  /** Ends every run; resolves when all of them have ended. */
   drain(): Promise<void>
   nextRunId(): string
   /** This process. */
@@ -168,6 +168,7 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
     recover() {
       for (const run of ledger.open()) {
         if (run.status === 'retry_waiting') continue
+        if (typeof run.sessionId === 'string' && sessions.get(run.sessionId) !== undefined) sessions.clearQueue(run.sessionId) // I2
         end(run, ledger.activation(run.activationId)?.projection.definition, 'interrupted', RESTARTED)
       }
     },
@@ -181,6 +182,7 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
         ledger.commit('process', (tx) => due.forEach((row) => ledger.renewLease(tx, { ...row, ...leaseOf({ owner, now }) })))
     },
     async drain() {
+      for (const { controller } of underWay.values()) controller.abort(new Error(RESTARTED))
       await Promise.all([...underWay.values()].map(({ ended }) => ended))
     },
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -6,8 +6,6 @@ import { createNodeEffects } from '../../../src/actors/node-effects.js'
 import type { PluginInstance } from '../../../src/actors/plugin/instance.js'
 import { startProcess } from '../../../src/actors/plugin/process-instance.js'
 import { createInstanceIds, pluginEnvironment } from '../../../src/actors/plugin/process-spec.js'
-import { conflictKeys } from '../../../src/actors/plugin/conflicts.js'
-import { validateRoute } from '../../../src/actors/plugin/route-match.js'
 import { createProtectedFiles } from '../../../src/actors/protected-files.js'
 import { HostCapability } from '../../../src/protocol/plugin.js'
 import { type AttackCall, PLUGIN_ATTACKS, type PluginAttack } from '../../fixtures/plugin-attacks/table.js'
@@ -31,17 +29,9 @@ const protectedFiles = createProtectedFiles({
 })
 const host = { config: async () => ({ a: 1 }), publish: async () => undefined, protectedFiles }
 
-function prepare({ file, links = [] }: PluginAttack): string {
-  const workspace = join(root, basename(file, '.mjs'))
-  const outside = join(root, `${basename(file, '.mjs')}-outside`)
-  for (const path of [workspace, outside]) mkdirSync(path)
-  writeFileSync(join(outside, 'file'), 'secret')
-  for (const link of links) symlinkSync(link.endsWith('file') ? join(outside, 'file') : outside, join(workspace, link))
-  return workspace
-}
-
 async function start(attack: PluginAttack): Promise<PluginInstance> {
-  const workspace = prepare(attack)
+  const workspace = join(root, basename(attack.file, '.mjs'))
+  mkdirSync(workspace)
   const env = pluginEnvironment(effects, { pluginId: PLUGIN, directory: workspace })
   const capabilities = new Set((attack.capabilities ?? []).map((name) => HostCapability.parse(name)))
   const common = {
@@ -56,47 +46,15 @@ async function start(attack: PluginAttack): Promise<PluginInstance> {
     args: [join(FOLDER, attack.file)],
     timeoutMs: attack.call?.timeoutMs ?? (attack.call?.outcome === 'answers' ? 20_000 : 1000),
   }
-  const instance = await startProcess({ effects, nextInstanceId, host }, { ...common, ...program, env, capabilities })(
-    1,
-    () => undefined,
-    never,
-  )
-  try {
-    // What a registry would find out; it has the tools of the built-in plugins as well.
-    const { routes = [], websocketRoutes = [] } = instance.contributions
-    for (const { descriptor } of [...routes, ...websocketRoutes]) validateRoute(PLUGIN, descriptor)
-    if (conflictKeys(PLUGIN, instance.contributions).includes('tool "read"')) throw new Error('the tool "read" is taken')
-    return instance
-  } catch (error) {
-    instance.kill()
-    await instance.gone
-    throw error
-  }
+  return startProcess({ effects, nextInstanceId, host }, { ...common, ...program, env, capabilities })(1, () => undefined, never)
 }
 
 async function perform({ contributions }: PluginInstance, call: AttackCall): Promise<{ outcome: string; output: string }> {
   try {
-    if (call.kind === 'tool') {
-      const tool = contributions.tools?.find(({ id }) => id === 'attack')
-      const context = { sessionId: 's', messageId: 'm', callId: 'c', agent: 'a', directory: root, signal: never, progress: () => undefined }
-      const result = await tool?.invoke(call.input ?? {}, context)
-      return { outcome: 'answers', output: result?.output ?? 'no tool' }
-    }
-    const request = {
-      tenantId: null,
-      hosted: false,
-      workspaceId: null,
-      workspace: null,
-      sessionId: null,
-      actor: null,
-      path: {},
-      query: {},
-      headers: {},
-      body: null,
-    }
-    const socket = await contributions.websocketRoutes?.[0]?.open(request, never)
-    for await (const _message of socket?.outbound ?? []);
-    return { outcome: 'answers', output: '' }
+    const tool = contributions.tools?.find(({ id }) => id === 'attack')
+    const context = { sessionId: 's', messageId: 'm', callId: 'c', agent: 'a', directory: root, signal: never, progress: () => undefined }
+    const result = await tool?.invoke(call.input ?? {}, context)
+    return { outcome: 'answers', output: result?.output ?? 'no tool' }
   } catch (error) {
     return { outcome: 'fails', output: error instanceof Error ? error.message : String(error) }
   }
@@ -138,9 +96,12 @@ function wanted({ expected, call }: PluginAttack): unknown {
   return { started: true, call: call && { outcome: outcome === 'either' ? any : outcome, output: text }, failed }
 }
 
+/** What is said to the prototype of every object can be seen in the process of the host alone; the built program meets the whole corpus. */
+const ON_PROTOTYPES = ['proto-keys', 'half-surrogates', 'tool-named-proto', 'hooks-of-the-prototype']
+
 describe.concurrent('a plugin that', () => {
   const named = PLUGIN_ATTACKS.map((attack): [string, PluginAttack] => [basename(attack.file, '.mjs'), attack])
-  it.each(named)('%s', { timeout: 90_000 }, async (_name, attack) => {
+  it.each(named.filter(([name]) => ON_PROTOTYPES.includes(name)))('%s', async (_name, attack) => {
     expect(await observe(attack)).toEqual(wanted(attack))
     expect(Object.prototype).not.toHaveProperty('polluted')
   })

@@ -33,7 +33,7 @@ describe('the stream of a process provider', () => {
       { type: 'tool-input-end', id: 'c' },
       { type: 'tool-call', id: 'c', name: 'read', input: { a: 1 } },
       { type: 'finish-step', finish: 'tool_calls', inputTokens: 3, outputTokens: 2 },
-      { type: 'finish', finish: null, inputTokens: 3, outputTokens: 2, reasoningTokens: 1, cacheReadTokens: 4, totalTokens: 10 },
+      { type: 'finish', finish: null, inputTokens: 7, outputTokens: 3, reasoningTokens: 1, cacheReadTokens: 4, totalTokens: 10 },
       { type: 'text-delta', id: 't', delta: 'late' },
     ])
     expect(error).toBeUndefined()
@@ -62,7 +62,7 @@ describe('the stream of a process provider', () => {
       },
     ])
     expect(parts).toEqual([
-      { type: 'finish', reason: 'length', usage: { ...zero, input: 3, output: 4, cache: { read: 0, write: 1 }, total: 7 } },
+      { type: 'finish', reason: 'length', usage: { ...zero, input: 2, output: 4, cache: { read: 0, write: 1 }, total: 7 } },
     ])
   })
 

@@ -65,6 +65,16 @@ describe('a malformed file', () => {
     expect(await workspace.configs.validate(workspace.work)).toEqual({ ok: true, diagnostics: [] })
   })
 
+  it('that has become empty, as one does while it is rewritten, leaves what it said before; {} means nothing', async () => {
+    const workspace = createWorkspace()
+    workspace.write('config/config.json', { username: 'one' })
+    expect(await workspace.load()).toEqual({ username: 'one' })
+    workspace.write('config/config.json', '')
+    expect(await workspace.load()).toEqual({ username: 'one' })
+    workspace.write('config/config.json', '{}')
+    expect(await workspace.load()).toEqual({})
+  })
+
   it('that was never good contributes nothing to a directory that was', async () => {
     const workspace = createWorkspace()
     workspace.write('config/config.json', { username: 'one' })

@@ -56,6 +56,13 @@ describe('the operations of a client', () => {
     ])
   })
 
+  test('answer the address of a WebSocket', () => {
+    const client = createClient({ baseUrl: 'https://svc/prefix/' })
+    const address: string = client.plugins.pty.connect({ ptyId: 'pty 1', ticket: 'abc', cursor: 7 })
+    expect(address).toBe('wss://svc/prefix/v2/plugins/dev.svc.pty/pty%201/connect?ticket=abc&cursor=7')
+    expectTypeOf(client.plugins.pty.connectToken).parameter(0).toHaveProperty('headers')
+  })
+
   test('refuse what cannot be sent before anything is sent', async () => {
     const { client, sent } = recorded()
     await expect(client.sessions.get({ sessionId: '' })).rejects.toThrow('sessions.get needs sessionId')

@@ -57,11 +57,11 @@ function ask(title, answers, signal) {
 async function converse(sessionId, text) {
   const abort = new AbortController()
   const blocks = new Map()
-  const blockOf = (id, kind) => {
-    if (!blocks.has(id)) blocks.set(id, show(kind))
-    return blocks.get(id)
+  const blockOf = ({ messageId, id }, kind) => {
+    if (!blocks.has(id)) blocks.set(id, { messageId, element: show(kind) })
+    return blocks.get(id).element
   }
-  stop.onclick = () => abort.abort()
+  stop.addEventListener('click', () => abort.abort(), { once: true })
   show('user', text)
   const run = client.prompt(sessionId, text, {
     signal: abort.signal,
@@ -70,20 +70,21 @@ async function converse(sessionId, text) {
     onQuestion: () => 'reject',
   })
   for await (const event of run) {
-    if (event.type === 'text') blockOf(event.partId, 'assistant').append(event.delta)
-    else if (event.type === 'reasoning') blockOf(event.partId, 'reasoning').append(event.delta)
-    else if (event.type === 'tool') blockOf(event.part.id, 'tool').textContent = `${event.part.tool}: ${event.part.state.status}`
-    else if (event.type === 'withdrawn') {
-      for (const block of blocks.values()) block.remove()
-      blocks.clear()
+    if (event.type === 'text' || event.type === 'reasoning') {
+      const { messageId, partId: id } = event
+      blockOf({ messageId, id }, event.type === 'text' ? 'assistant' : 'reasoning').append(event.delta)
+    } else if (event.type === 'tool') {
+      blockOf(event.part, 'tool').textContent = `${event.part.tool}: ${event.part.state.status}`
+    } else if (event.type === 'withdrawn') {
+      for (const { messageId, element } of blocks.values()) if (messageId === event.messageId) element.remove()
     } else if (event.type === 'end' && event.error !== undefined) show('error', event.error.message)
   }
 }
 
 const sessionId = await openSession().catch(showError)
+send.disabled = sessionId === undefined
 
-form.addEventListener('submit', async (submitted) => {
-  submitted.preventDefault()
+async function sendPrompt() {
   const text = prompt.value
   prompt.value = ''
   send.disabled = true
@@ -92,6 +93,11 @@ form.addEventListener('submit', async (submitted) => {
   send.disabled = false
   stop.hidden = true
   prompt.focus()
+}
+
+form.addEventListener('submit', (submitted) => {
+  submitted.preventDefault()
+  void sendPrompt()
 })
 
 prompt.addEventListener('keydown', (pressed) => {

@@ -1,0 +1,36 @@
+/** Builds the page of the inspector: dist/inspector.{html,js,css}. It works behind a server and from a disk, and asks no other host for anything. */
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const SOURCES = 'src/http/inspector'
+
+/** Answers the paths it wrote, relative to the root. */
+export async function buildInspector(root, outdir = 'dist') {
+  mkdirSync(resolve(root, outdir), { recursive: true })
+  const { metafile } = await build({
+    absWorkingDir: root,
+    bundle: true,
+    // Scripts of a page on a disk are not modules.
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+    entryPoints: { inspector: join(SOURCES, 'page.ts') },
+    outdir,
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+  })
+  const copies = [
+    ['page.html', 'inspector.html'],
+    ['page.css', 'inspector.css'],
+  ].map(([from, to]) => {
+    copyFileSync(join(root, SOURCES, from), resolve(root, outdir, to))
+    return join(outdir, to)
+  })
+  return [...Object.keys(metafile.outputs), ...copies]
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildInspector(fileURLToPath(new URL('..', import.meta.url)), process.argv[2])

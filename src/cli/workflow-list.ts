@@ -1,0 +1,35 @@
+/** `svc workflow list`: the workflows of a workspace and what is wrong with files, as the server sees them. */
+import { nextOccurrence } from '../machines/occurrence.js'
+import { formatLocal } from '../machines/zone.js'
+import { workflowRoutes } from '../protocol/workflow-routes.js'
+import type { WorkflowView } from '../protocol/workflow.js'
+import { inZone } from '../plugins/workflows/schedule-fields.js'
+import { columns } from './plugin-words.js'
+import { printable } from './tool-line.js'
+import type { OnServer } from './workflow-arguments.js'
+import { diagnosticText, localZone } from './workflow-files.js'
+import { workflowServer } from './workflow-server.js'
+import { scheduleWords } from './workflow-words.js'
+
+/** Prints one line for each workflow; answers 0. */
+export async function listWorkflows(options: OnServer): Promise<number> {
+  const { client, directory } = await workflowServer(options)
+  const catalog = await client.call(workflowRoutes.list, { query: { directory } })
+  for (const { sourcePath, line, message } of catalog.diagnostics) {
+    process.stderr.write(diagnosticText({ file: sourcePath, ...(line !== undefined && { line }), message }))
+  }
+  if (options.json) process.stdout.write(`${JSON.stringify(catalog, null, 2)}\n`)
+  else if (catalog.workflows.length === 0) process.stdout.write('no workflows; write one with: svc workflow new daily-report\n')
+  else
+    process.stdout.write(
+      columns([['ID', 'STATE', 'NEXT', 'SCHEDULE', 'NAME'], ...catalog.workflows.map((view) => rowOf(view, Date.now()))]),
+    )
+  return 0
+}
+
+function rowOf({ definition, active }: WorkflowView, now: number): string[] {
+  const schedule = inZone(definition.schedule, localZone())
+  const next = active ? nextOccurrence(schedule, now) : undefined
+  const when = next === undefined ? '-' : formatLocal(schedule.timezone, next)
+  return [definition.id, active ? 'active' : 'inactive', when, scheduleWords(schedule), definition.name].map(printable)
+}

@@ -1,0 +1,35 @@
+/** Keys that work everywhere but in fields. */
+import { byId } from './elements.js'
+import type { Screen } from './screen.js'
+
+export function bindKeys(screen: Screen): void {
+  const press = (id: string) => () => byId(id).click()
+  const keys: Readonly<Record<string, () => void>> = {
+    '1': () => screen.tab('actors'),
+    '2': () => screen.tab('plugins'),
+    '3': () => screen.tab('workflows'),
+    p: press('pause'),
+    '[': press('back'),
+    ']': press('forward'),
+    s: press('save'),
+    o: press('load'),
+    t: press('theme'),
+    j: press('timeline'),
+    '-': press('smaller'),
+    '+': press('larger'),
+    '=': press('larger'),
+    '/': () => {
+      screen.tab('actors')
+      byId('filter').focus()
+    },
+  }
+  document.addEventListener('keydown', (event) => {
+    const isField = event.target instanceof HTMLInputElement && event.target.type !== 'checkbox'
+    if (event.key === 'Escape' && isField) byId('tree').focus()
+    if (isField || event.ctrlKey || event.metaKey || event.altKey) return
+    const act = keys[event.key]
+    if (act === undefined) return
+    event.preventDefault()
+    act()
+  })
+}

@@ -1,0 +1,232 @@
+/**
+ * The parts of the plugin and the order they start in (subsystems a.7, a.8).
+ *
+ * I1 What an earlier process left unfinished is ended before anything is claimed.
+ * I2 Nothing is claimed once the service begins to stop.
+ */
+import { toFailure } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { NativeHost } from '../../actors/plugin/native.js'
+import type { ClaimAnswer, ClaimInput } from '../../machines/activation.machine.js'
+import type { Zoned } from './activation-record.js'
+import { type Activations, createActivations } from './activations.js'
+import type { Found } from './catalog.js'
+import { type Claim, claimOccurrence } from './claim.js'
+import { type Activation, createLedger, type Ledger } from './ledger.js'
+import { createLibrary, type Library } from './library.js'
+import { type Context, type PlaceOptions, workspaceContext } from './places.js'
+import { baseOf, createReconciler, type Reconciler } from './reconcile.js'
+import { createRetries } from './retries.js'
+import { createRunner, type Runner } from './runner.js'
+import { inZone, LOCAL_ZONE } from './schedule-fields.js'
+import { createSettings, type Settings } from './settings.js'
+import { createSourceCache } from './source-cache.js'
+import { readContent } from './sources.js'
+
+export interface WorkflowsOptions {
+  readonly places: PlaceOptions
+  /** Of the program: what another version has understood of a file is not trusted. */
+  readonly version: string
+  /** Name of the zone of the operating system. */
+  localZone(): string
+}
+
+export interface Engine {
+  readonly ledger: Ledger
+  readonly library: Library
+  readonly reconciler: Reconciler
+  readonly activations: Activations
+  readonly runner: Runner
+  readonly settings: Settings
+  readonly zoned: Zoned
+  /** Resolves once every tracked workspace was looked at. */
+  readonly started: Promise<void>
+  /** The workspace is in use: its workflows run from now on. Resolves once its files were looked at. */
+  use(context: Context): Promise<void>
+  /** The file that may be executed for an activation now, read again; rejects with the reason why there is none. */
+  current(activation: Activation): Promise<Found>
+  /** Executes what was claimed; runs that were replaced end. */
+  begin(claim: Claim, found: Found): void
+  stop(): Promise<void>
+}
+
+export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine {
+  const { effects, rows, stopping } = host
+  const { clock, log, paths } = effects
+  const ledger = createLedger(rows)
+  const settings = createSettings(host)
+  const zoned: Zoned = (schedule) => (schedule.timezone === LOCAL_ZONE ? inZone(schedule, options.localZone()) : schedule)
+  const runner = createRunner({
+    host,
+    ledger,
+    onEnded() {
+      retries.note()
+      activations.released()
+    },
+  })
+  const activations = createActivations({ effects, ledger, zoned, claim, running: () => runner.running })
+  const retries = createRetries({
+    effects,
+    ledger,
+    owner: runner.owner,
+    isFull: () => stopping.aborted || runner.running >= LIMITS.workflows.running,
+    current,
+    begin,
+  })
+  const library = createLibrary({
+    effects,
+    places: options.places,
+    cache: createSourceCache(rows, options.version),
+    onChanged: (context, ids) => void follow(context, ids),
+  })
+  const reconciler = createReconciler({
+    effects,
+    ledger,
+    library,
+    activations,
+    zoned,
+    isAcceptanceRequired: () => settings.acceptance === 'required',
+  })
+  const using = new Map<string, Promise<void>>()
+  let isStarted = false
+  let ticking: unknown
+
+  /** Never rejects. */
+  async function follow(context: Context, ids: ReadonlySet<string>): Promise<void> {
+    if (!isStarted || stopping.aborted) return
+    try {
+      if (await settings.refresh()) await reconciler.reconcileAll()
+      else await reconciler.reconcile(context, ids)
+    } catch (error) {
+      log.error('workflows could not follow their files', { directory: context.directory, cause: String(error) })
+    }
+  }
+
+  async function current(activation: Activation): Promise<Found> {
+    const { workspaceRoot, workflowId, sourceHash, sourcePath } = activation.projection
+    const found = reconciler.find(workspaceRoot, workflowId)
+    if (found === undefined || activation.isLost) throw new Error(reconciler.lossOf(activation))
+    const content = await readContent({ effects, budget: { used: 0 } }, found.sourcePath)
+    const isCurrent =
+      found.sourcePath === sourcePath && content?.ok === true && content.hash === sourceHash && found.sourceHash === sourceHash
+    if (isCurrent && reconciler.isAccepted(found)) return found
+    for (const context of library.contexts()) library.suspect(context.root, found.sourcePath, workflowId)
+    throw new Error(`${found.sourcePath} is being changed`)
+  }
+
+  async function claim({ activationId, scheduledAt }: ClaimInput): Promise<ClaimAnswer> {
+    const before = ledger.activation(activationId)
+    if (before === undefined || stopping.aborted) throw new Error('nothing is claimed any more') // I2
+    const found = await current(before)
+    const activation = ledger.activation(activationId)
+    const { projection } = activation ?? before
+    if (activation === undefined || !projection.active || projection.sourceHash !== found.sourceHash || stopping.aborted)
+      throw new Error('the activation was changed meanwhile')
+    const now = clock.now()
+    const request = { activation, scheduledAt, trigger: 'scheduled', now, runId: runner.nextRunId(), owner: runner.owner } as const
+    const outcome = claimOccurrence(ledger, request)
+    begin(outcome, found)
+    return { type: outcome.type === 'claimed' ? 'claimed' : 'refused', at: now }
+  }
+
+  function begin(claimed: Claim, found: Found): void {
+    if (claimed.type !== 'claimed') return
+    for (const run of claimed.replaced) runner.abandon(run)
+    void runner.execute({ run: claimed.run, definition: found.definition, base: baseOf(found, paths.home) })
+  }
+
+  /** The workspace that was used longest ago makes room. */
+  function track(directory: string): void {
+    const known = ledger.workspaces()
+    const over = known.includes(directory) ? [] : known.slice(0, Math.max(0, known.length + 1 - LIMITS.workflows.workspaces))
+    ledger.commit('process', (tx) => {
+      for (const old of over) ledger.untrack(tx, old)
+      ledger.track(tx, directory, clock.now())
+    })
+    for (const old of over) {
+      library.unfollow(old)
+      using.delete(old)
+    }
+    if (over.length > 0)
+      void reconciler
+        .reconcileAll()
+        .catch((error: unknown) => log.error('workflows could not follow their files', { cause: String(error) }))
+  }
+
+  function use(context: Context): Promise<void> {
+    const known = using.get(context.root)
+    if (known !== undefined) return known
+    const work = async () => {
+      await started
+      if (!context.isInstallation) track(context.directory)
+      await library.follow(context)
+      await reconciler.reconcileContext(context)
+    }
+    const used = work()
+    using.set(context.root, used)
+    used.catch(() => using.delete(context.root))
+    return used
+  }
+
+  async function start(): Promise<void> {
+    const began = clock.monotonic()
+    runner.recover() // I1
+    await settings.refresh()
+    log.info(
+      settings.acceptance === 'files'
+        ? 'workflow files that say so run by schedule as soon as they are saved (workflows.acceptance is "files")'
+        : 'workflow files of a workspace run only once their content was accepted (workflows.acceptance is "required")',
+      { acceptance: settings.acceptance },
+    )
+    for (const directory of ledger.workspaces()) {
+      using.set(directory, started)
+      await library.follow(workspaceContext(directory))
+    }
+    isStarted = true
+    await reconciler.reconcileAll()
+    activations.start()
+    retries.note()
+    tick()
+    const ms = Math.round(clock.monotonic() - began)
+    log.info('workflows follow their files', { workspaces: ledger.workspaces().length, expecting: activations.expecting, ms })
+  }
+
+  function tick(): void {
+    ticking = clock.setTimeout(() => {
+      if (stopping.aborted) return
+      try {
+        runner.renew()
+      } catch (error) {
+        log.warn('leases of workflow runs could not be renewed', { cause: toFailure(error).message })
+      }
+      tick()
+    }, LIMITS.workflows.lease / 5)
+  }
+
+  const started = start().catch((error: unknown) => {
+    log.error('scheduled workflows did not start', { cause: String(error) })
+    throw error
+  })
+  started.catch(() => undefined)
+
+  return {
+    ledger,
+    library,
+    reconciler,
+    activations,
+    runner,
+    settings,
+    zoned,
+    started,
+    use,
+    current,
+    begin,
+    async stop() {
+      clock.clearTimeout(ticking)
+      library.stop()
+      activations.stop()
+      retries.stop()
+      await runner.drain()
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/** The built-in plugin of scheduled workflows: files that hold a schedule and a prompt (service.md, Scheduled workflow file). */
+import type { NativeHost, NativePlugin } from '../../actors/plugin/native.js'
+import type { EventsContribution } from '../../actors/plugin/contributions.js'
+import { type Engine, startEngine, type WorkflowsOptions } from './engine.js'
+import { createOperations } from './operations.js'
+import { workspaceContext } from './places.js'
+
+export function workflowsPlugin(options: WorkflowsOptions): NativePlugin {
+  let engine: Engine | undefined
+  return {
+    id: 'dev.svc.workflows',
+    name: 'Scheduled workflows',
+    capabilities: ['svc.workflows'],
+    start(host) {
+      engine = startEngine(host, options)
+      return { operations: createOperations(host, engine), events: watchSessions(host, engine) }
+    },
+    async stop() {
+      await engine?.stop()
+    },
+  }
+}
+
+/** A workspace is in use once a session was created in it, by a person or a program; what a workflow starts is no such act. */
+function watchSessions({ effects }: NativeHost, engine: Engine): EventsContribution {
+  return {
+    namespaces: ['session.created'],
+    deliver({ type, properties }) {
+      if (type !== 'session.created') return
+      const info: unknown = Reflect.get(Object(properties), 'info')
+      const session: Readonly<Record<string, unknown>> = Object(info)
+      const { directory } = session
+      if (typeof directory !== 'string' || session['workflowRunID'] !== undefined || session['parentId'] !== undefined) return
+      engine
+        .use(workspaceContext(directory))
+        .catch((error: unknown) => effects.log.warn('the workflows of a workspace cannot be followed', { directory, cause: String(error) }))
+    },
+  }
+}

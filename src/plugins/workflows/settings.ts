@@ -1,0 +1,42 @@
+/** `workflows.acceptance` of the installation (decision 16; threat-model W5). */
+import type { NativeHost } from '../../actors/plugin/native.js'
+
+export type Acceptance = 'files' | 'required'
+
+export interface Settings {
+  /** As it was read last; `required` until it could be read. */
+  readonly acceptance: Acceptance
+  /** Reads it again; whether it is another one. Never rejects. */
+  refresh(): Promise<boolean>
+}
+
+export function createSettings({ config, effects }: Pick<NativeHost, 'config' | 'effects'>): Settings {
+  let acceptance: Acceptance = 'required'
+  let complaint: string | undefined
+
+  return {
+    get acceptance() {
+      return acceptance
+    },
+    async refresh() {
+      const before = acceptance
+      try {
+        acceptance = acceptanceOf(await config(effects.paths.config))
+        complaint = undefined
+      } catch (error) {
+        const problem = String(error)
+        if (problem !== complaint)
+          effects.log.warn('the setting workflows.acceptance cannot be read; it stays as it was', { acceptance, problem })
+        complaint = problem
+      }
+      return acceptance !== before
+    },
+  }
+}
+
+/** An unknown value is the careful one. */
+function acceptanceOf(document: Readonly<Record<string, unknown>>): Acceptance {
+  const group: unknown = document['workflows']
+  if (typeof group !== 'object' || group === null || !('acceptance' in group)) return 'files'
+  return group.acceptance === 'files' ? 'files' : 'required'
+}

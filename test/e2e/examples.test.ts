@@ -1,0 +1,174 @@
+/** The example clients against the built program: run as their READMEs say. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { finish, refusal, type Reply, reply, startModelServer, stay, text } from '../fixtures/model-server.js'
+import { installExample, runNode } from './installed.js'
+import { makePlace, withModel } from './place.js'
+import { openScene, type Scene } from './server.js'
+
+const BROWSERS = [process.env['SVC_TEST_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const BROWSER = BROWSERS.find((path) => path !== undefined && existsSync(path))
+
+let scene: Scene
+const closers: (() => unknown)[] = []
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+  await scene.close()
+})
+
+const script = (...steps: readonly object[]) => `\`\`\`svc-script\n${steps.map((step) => JSON.stringify(step)).join('\n')}\n\`\`\``
+
+describe('the headless script', () => {
+  test('prints the answer and the tools it took', async () => {
+    const server = await scene.start()
+    const example = installExample(scene.place, 'headless-script')
+    const ran = await runNode(scene.place, [join(example, 'ask.mjs'), 'read README.md'], { SVC_URL: server.url })
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('hello') as string })
+    expect(ran.stderr).toMatch(/^\[.*README\.md.*\]$/m)
+  })
+
+  test('refuses what is not looking, and goes on', async () => {
+    scene.place.configure({ permission: { bash: 'ask' } })
+    const server = await scene.start()
+    const example = installExample(scene.place, 'headless-script')
+    const ran = await runNode(scene.place, [join(example, 'ask.mjs'), 'run touch made.txt'], { SVC_URL: server.url })
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('failed') as string })
+    expect(existsSync(join(scene.place.repo, 'made.txt'))).toBe(false)
+  })
+
+  test('says where no server answers', async () => {
+    const example = installExample(scene.place, 'headless-script')
+    const ran = await runNode(scene.place, [join(example, 'ask.mjs'), 'hi'], { SVC_URL: 'http://127.0.0.1:9' })
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toContain('No server answers at http://127.0.0.1:9')
+  })
+})
+
+describe('the CI job', () => {
+  async function job(prompt: string) {
+    const server = await scene.start()
+    const example = installExample(scene.place, 'ci-job')
+    scene.place.write('prompt.md', prompt)
+    return runNode(scene.place, [join(example, 'job.mjs'), 'prompt.md'], { SVC_URL: server.url })
+  }
+
+  test('passes when everything went well', async () => {
+    const ran = await job('write CHANGES.md: nothing new')
+    expect(ran).toEqual({ code: 0, stderr: '', stdout: expect.stringContaining('CHANGES.md') as string })
+    expect(scene.place.read('CHANGES.md').trim()).toBe('nothing new')
+  })
+
+  test('fails when a tool is refused', async () => {
+    const ran = await job(script({ tool: 'write', input: { filePath: 'other.txt', content: 'x' } }, { text: 'done' }))
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: write: /m) as string })
+    expect(existsSync(join(scene.place.repo, 'other.txt'))).toBe(false)
+  })
+
+  test('fails when the model fails', async () => {
+    const ran = await job(script({ error: { message: 'no credit', status: 402 } }))
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('no credit') as string })
+  })
+})
+
+describe.skipIf(BROWSER === undefined)(`the web chat (${BROWSER === undefined ? 'skipped: no Chromium here' : 'in Chromium'})`, () => {
+  test('holds a conversation, survives a restart in mid-turn and shows what was interrupted', async () => {
+    const chat = await serveChat()
+    const model = await play([
+      reply(text('Hello ', 'there.'), finish('stop')),
+      reply(text('Half an '), stay),
+      reply(text('Back.'), finish('stop')),
+    ])
+    const server = await scene.start({}, 0, ['--cors', chat])
+    const port = Number(new URL(server.url).port)
+    const page = await openPage(`${chat}/?server=${server.url}&directory=${encodeURIComponent(scene.place.repo)}`)
+
+    await say(page, 'Hi')
+    await page.locator('.assistant', { hasText: 'Hello there.' }).waitFor()
+    await say(page, 'Tell me more')
+    await page.locator('.assistant', { hasText: 'Half an' }).waitFor()
+    await server.kill()
+    await scene.start({}, port, ['--cors', chat])
+    await page.locator('.error', { hasText: 'The server was stopped before the answer was complete.' }).waitFor()
+    await say(page, 'Are you there?')
+    await page.locator('.assistant', { hasText: 'Back.' }).waitFor()
+
+    const said = [
+      'Hi',
+      'Hello there.',
+      'Tell me more',
+      'Half an ',
+      'The server was stopped before the answer was complete.',
+      'Are you there?',
+      'Back.',
+    ]
+    expect(await page.locator('#messages > div').allTextContents()).toEqual(said)
+    await page.reload()
+    await page.locator('.assistant', { hasText: 'Back.' }).waitFor()
+    // What a killed server had not stored yet is gone.
+    const stored = await page.locator('#messages > div').allTextContents()
+    expect(stored.filter((each) => each !== 'Half an ')).toEqual(said.filter((each) => each !== 'Half an '))
+    expect(model.asked()).toBe(3)
+  })
+
+  test('asks for permission with buttons', async () => {
+    const chat = await serveChat()
+    scene.place.configure({ permission: { edit: 'ask' } })
+    const server = await scene.start({}, 0, ['--cors', chat])
+    const page = await openPage(`${chat}/?server=${server.url}&directory=${encodeURIComponent(scene.place.repo)}`)
+    await say(page, 'write new.txt: made by hand')
+    await page.getByRole('button', { name: 'Once' }).click()
+    await page.locator('.tool', { hasText: 'completed' }).waitFor()
+    expect(scene.place.read('new.txt').trim()).toBe('made by hand')
+  })
+})
+
+async function say(page: Page, words: string): Promise<void> {
+  await page.locator('button[name=send]:not([disabled])').waitFor()
+  await page.locator('textarea').fill(words)
+  await page.locator('textarea').press('Enter')
+}
+
+/** Starts the server of the chat; answers its origin. */
+async function serveChat(): Promise<string> {
+  const example = installExample(scene.place, 'web-chat')
+  const child = spawn(process.execPath, [join(example, 'serve.mjs'), '0'], { env: scene.place.env, stdio: ['ignore', 'pipe', 'inherit'] })
+  closers.push(() => child.kill())
+  let printed = ''
+  for await (const chunk of child.stdout) {
+    printed += String(chunk)
+    const origin = /http:\S+/.exec(printed)?.[0]
+    if (origin !== undefined) return origin
+  }
+  throw new Error(`the chat was not served: ${printed}`)
+}
+
+/** A model that gives these replies in order, and a title whenever it is asked for one. */
+async function play(replies: readonly Reply[]): Promise<{ asked(): number }> {
+  const left = [...replies]
+  const model = await startModelServer(({ body }) => {
+    if (body?.tools === undefined) return reply(text('A title'), finish('stop'))
+    return left.shift() ?? refusal(500, 'no reply is left')
+  })
+  closers.push(() => model.close())
+  scene.place.configure(withModel(model.url))
+  return { asked: () => replies.length - left.length }
+}
+
+/** A page that throws nothing. */
+async function openPage(address: string): Promise<Page> {
+  const browser: Browser = await chromium.launch({ executablePath: BROWSER ?? '', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  closers.push(() => browser.close())
+  const page = await browser.newPage()
+  page.setDefaultTimeout(20_000)
+  const thrown: string[] = []
+  page.on('pageerror', (error) => thrown.push(error.message))
+  closers.push(() => expect(thrown).toEqual([]))
+  await page.goto(address)
+  return page
+}

@@ -1,0 +1,144 @@
+/** A workflow file saved in every way that editors save runs on its second, as it was saved last (service.md, Workflow activation). */
+import { appendFileSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Session } from '../../src/protocol/session.js'
+import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow.js'
+import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
+import { makePlace, withModel } from './place.js'
+import { openScene, type Scene, type Server } from './server.js'
+import type { Stream } from './stream.js'
+
+const ROUTE = '/v2/plugins/dev.svc.workflows'
+
+let scene: Scene
+let model: ModelServer
+let server: Server
+let stream: Stream
+
+beforeEach(async () => {
+  model = await startModelServer(() => reply(text('Done.'), finish('stop')))
+  scene = openScene(makePlace({ 'README.md': 'hello\n', 'packages/web/index.js': '' }))
+  scene.place.configure(
+    withModel(model.url, { agent: { careful: { mode: 'primary', prompt: 'Be careful.' } }, permission: { '*': 'allow' } }),
+  )
+  server = await scene.start()
+  stream = await server.stream({ tail: true })
+})
+afterEach(async () => {
+  await scene.close()
+  await model.close()
+})
+
+/** The next whole second that is at least `ms` away, as RFC 3339. */
+function soon(ms: number): { readonly at: number; readonly text: string } {
+  const at = Math.ceil((Date.now() + ms) / 1000) * 1000
+  return { at, text: new Date(at).toISOString().replace('.000Z', 'Z') }
+}
+
+function file(fields: Readonly<Record<string, string>>, prompt: string): string {
+  const lines = Object.entries({ id: 'nightly', name: 'Nightly report', active: 'true', ...fields })
+  return `---\n${lines.map(([key, value]) => `${key}: ${value}`).join('\n')}\n---\n\n${prompt}\n`
+}
+
+function path(name = 'nightly.md'): string {
+  const at = join(scene.place.repo, '.svc/workflows', name)
+  mkdirSync(dirname(at), { recursive: true })
+  return at
+}
+
+async function activation(active: boolean, from = 0) {
+  const event = await stream.waitFor(
+    (each) => each.type === 'workflow.updated' && (each.data.workflow?.active ?? each.data.active) === active,
+    from,
+  )
+  if (event.type !== 'workflow.updated') throw new Error('another event')
+  return event
+}
+
+async function ended(status: string, from = 0): Promise<WorkflowRun> {
+  const event = await stream.waitFor((each) => each.type === 'workflow.run.updated' && each.data.run.status === status, from)
+  if (event.type !== 'workflow.run.updated') throw new Error('another event')
+  return event.data.run
+}
+
+/** Opening a workspace is what makes its workflows run. */
+const use = () => server.createSession()
+
+describe('a file that is saved', () => {
+  const FULL = {
+    directory: 'packages/web',
+    agent: 'careful',
+    model: '{ providerId: test, modelId: scripted }',
+    permissions: '{ bash: { default: deny, allow: ["git *"] }, edit: deny }',
+  }
+
+  test.each([
+    ['in one piece', (at: string, content: string) => writeFileSync(at, content)],
+    [
+      'beside it and renamed over it',
+      (at: string, content: string) => {
+        writeFileSync(`${at}.tmp`, content)
+        renameSync(`${at}.tmp`, at)
+      },
+    ],
+    [
+      'by truncating and writing in pieces',
+      async (at: string, content: string) => {
+        writeFileSync(at, '')
+        for (let start = 0; start < content.length; start += 60) {
+          appendFileSync(at, content.slice(start, start + 60))
+          await delay(5)
+        }
+      },
+    ],
+    [
+      'after moving the old one away',
+      async (at: string, content: string) => {
+        renameSync(at, `${at}~`)
+        await delay(5)
+        writeFileSync(at, content)
+        unlinkSync(`${at}~`)
+      },
+    ],
+  ])('%s runs as it was saved last', async (_, save) => {
+    const never = { schedule: '{ date: 2000-01-01 }', active: 'false' }
+    writeFileSync(path(), file(never, 'The first version.'))
+    await use()
+    const { at, text: when } = soon(1500)
+    const content = file({ ...FULL, name: 'As saved last', schedule: `{ at: "${when}" }` }, 'Report as saved last.')
+    const saved = Date.now()
+    await save(path(), content)
+    const { data } = await activation(true)
+    expect(Date.now() - saved).toBeLessThan(1000)
+    expect(data.workflow).toMatchObject({ workflowId: 'nightly', active: true, workspaceRoot: scene.place.repo })
+
+    const run = await ended('completed')
+    expect(run).toMatchObject({ workflowId: 'nightly', scheduledAt: at, trigger: 'scheduled', attempt: 1, rootRunId: run.id })
+    expect((run.startedAt ?? 0) - at).toBeGreaterThanOrEqual(0)
+    expect((run.startedAt ?? 0) - at).toBeLessThan(1000)
+    const session = await server.get<Session>(`/v2/sessions/${run.sessionId}`)
+    expect(session).toMatchObject({
+      title: 'As saved last',
+      directory: join(scene.place.repo, 'packages/web'),
+      agent: 'careful',
+      model: { providerId: 'test', id: 'scripted' },
+      permission: [
+        { permission: 'bash', pattern: '*', action: 'deny' },
+        { permission: 'bash', pattern: 'git *', action: 'allow' },
+        { permission: 'edit', pattern: '*', action: 'deny' },
+      ],
+      workflowRunID: run.id,
+      workflowID: 'nightly',
+      workflowActivationID: run.activationId,
+      workflowScheduledAt: at,
+      workflowTrigger: 'scheduled',
+      workflowDirectory: join(scene.place.repo, 'packages/web'),
+    })
+    const messages = await server.messages(session.id)
+    expect(messages[0]?.info.id).toMatch(/^msg_workflow_[0-9a-f]{24}$/)
+    expect(messages[0]?.parts).toMatchObject([{ type: 'text', text: 'Report as saved last.' }])
+    expect(model.requests).toHaveLength(1)
+  })
+})

@@ -107,6 +107,8 @@ export function createScreen(commands: Commands): Screen {
 
   function render(model: Model): void {
     const now = commands.now()
+    const fresh = lit
+    lit = []
     const { records, actors, machines } = model
     pause.setAttribute('aria-pressed', String(model.isPaused))
     pause.textContent = model.isPaused ? 'Go on' : 'Pause'
@@ -122,8 +124,7 @@ export function createScreen(commands: Commands): Screen {
     const actor = selected === undefined ? undefined : actors.get(selected)
     chart.show(actor, actor?.machine === undefined ? undefined : machines.get(actor.machine), now)
     if (actor === undefined && selected !== undefined) byId('caption').textContent = `${selected} · ended`
-    for (const record of lit) if (record.actorId === selected && record.type === 'transition') chart.light(record)
-    lit = []
+    for (const record of fresh) if (record.actorId === selected && record.type === 'transition') chart.light(record)
     log.update(model, {
       types: new Set(TYPES.filter((type) => field(`show-${type}`).checked)),
       text: logFilter.value.trim().toLowerCase(),

@@ -18,7 +18,8 @@ export async function workflowRows(connection: Connection, directory: string): P
       const one = `${PREFIX}/${encodeURIComponent(workflow.definition.id)}`
       const [preview, history] = await Promise.all([
         read<WorkflowPreview>(`${one}/preview?${query}`).catch(() => undefined),
-        read<WorkflowHistory>(`${one}/runs?limit=${RUNS}&${query}`).catch(() => undefined),
+        // What was never activated has no history to ask for.
+        workflow.activationId == null ? undefined : read<WorkflowHistory>(`${one}/runs?limit=${RUNS}&${query}`).catch(() => undefined),
       ])
       return row(workflow, preview, history)
     }),

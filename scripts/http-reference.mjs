@@ -54,8 +54,10 @@ function operationSection({ path, method, operation }) {
       ? []
       : [`- body${operation.requestBody.required ? '' : '?'}: ${contentText(operation.requestBody)}`]),
     ...Object.entries(operation.responses)
-      .filter(([status]) => status.startsWith('2'))
-      .map(([status, answer]) => `- ${status}: ${contentText(answer) || 'nothing'}. ${answer.description}`),
+      .filter(([status]) => /^[12]/.test(status))
+      .map(
+        ([status, answer]) => `- ${status}: ${contentText(answer) || (status === '101' ? 'a socket' : 'nothing')}. ${answer.description}`,
+      ),
     ...(operation.security?.length === 0 ? ['- needs no credential'] : []),
   ]
   return `### ${method} ${path}\n\n${operation.summary} (\`${operation.operationId}\`)\n\n${lines.join('\n')}`

@@ -1,5 +1,5 @@
 /** Signals to whole sessions: the jobs of an interactive shell are in process groups of their own. */
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../protocol/limits.js'
 import { LAST_WAIT, signalGroup } from './node-group-signals.js'
 import { groupsBySession } from './node-process-table.js'
@@ -11,49 +11,50 @@ export interface Sessions {
   end(session: number): Promise<void>
 }
 
-/** Looks at the process table serve everybody who asks within this time: many terminals end at once. */
-const LOOK_AGE = 2
 const FIRST_LOOK = 5
 
 export function createSessions(): Sessions {
-  let looked = Number.NEGATIVE_INFINITY
-  let table: ReturnType<typeof groupsBySession>
+  let looking: Promise<ReturnType<typeof groupsBySession>> | undefined
 
-  function groupsOf(session: number): readonly number[] {
-    if (performance.now() - looked > LOOK_AGE) {
-      table = groupsBySession()
-      looked = performance.now()
-    }
-    return table === undefined ? [session] : (table.get(session) ?? [])
+  /** The process table after this moment; one look serves everybody who asks in a turn of the loop, because many terminals end at once. */
+  function look(): Promise<ReturnType<typeof groupsBySession>> {
+    looking ??= nextTurn().then(() => {
+      looking = undefined
+      return groupsBySession()
+    })
+    return looking
   }
 
-  /** Without a process table, whether the group of the leader can be signalled. */
-  function runs(session: number): boolean {
-    return groupsOf(session).some((group) => signalGroup(group, 0))
+  async function runningOf(session: number): Promise<readonly number[]> {
+    return groupsIn(await look(), session).filter((group) => signalGroup(group, 0))
   }
 
   async function isGone(session: number, withinMs: number): Promise<boolean> {
     const deadline = performance.now() + withinMs
     for (let pause = FIRST_LOOK; ; pause *= 2) {
       await delay(Math.min(pause, Math.max(1, deadline - performance.now())))
-      if (!runs(session)) return true
+      if ((await runningOf(session)).length === 0) return true
       if (performance.now() >= deadline) return false
     }
   }
 
-  function signal(session: number, name: NodeJS.Signals): void {
-    for (const group of groupsOf(session)) signalGroup(group, name)
-  }
-
   return {
-    signal,
+    signal(session, name) {
+      for (const group of groupsIn(groupsBySession(), session)) signalGroup(group, name)
+    },
     async end(session) {
-      if (!runs(session)) return
+      const groups = await runningOf(session)
+      if (groups.length === 0) return
       // The last one wakes what is stopped, so that it can end.
-      for (const name of ['SIGHUP', 'SIGTERM', 'SIGCONT'] as const) signal(session, name)
+      for (const name of ['SIGHUP', 'SIGTERM', 'SIGCONT'] as const) for (const group of groups) signalGroup(group, name)
       if (await isGone(session, LIMITS.tools.killGrace)) return
-      signal(session, 'SIGKILL')
+      for (const group of await runningOf(session)) signalGroup(group, 'SIGKILL')
       await isGone(session, LAST_WAIT)
     },
   }
+}
+
+/** Without a process table, the group of the leader. */
+function groupsIn(table: ReturnType<typeof groupsBySession>, session: number): readonly number[] {
+  return table === undefined ? [session] : (table.get(session) ?? [])
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -79,7 +79,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
 
     await row(page, `session:${session.id}`).click()
     await page.locator('#chart svg[data-machine="session"]').waitFor()
-    const { requestId } = { requestId: asked.type === 'permission.asked' ? asked.data.id : '' }
+    const requestId = asked.type === 'permission.asked' ? asked.data.id : ''
     await server.call('POST', `/v2/interactions/permissions/${requestId}/reply`, { reply: 'once' })
     await expect.poll(() => current(page), { timeout: 5000 }).toBe('idle')
     await server.prompt(session.id, { prompt: 'again' })
@@ -169,7 +169,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await page.locator('#log .row.stop', { hasText: 'run' }).first().waitFor()
     await shot(page, 'dark')
     const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('s')])
-    const file = join(server === undefined ? '' : (scene?.place.root ?? ''), 'trace.json')
+    const file = join(scene?.place.root ?? '', 'trace.json')
     await download.saveAs(file)
     expectClean(watched, server.url)
     await server.stop()
@@ -239,6 +239,35 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     expect(took).toBeLessThan(200)
     await row(page, 'session:1234').waitFor()
     expect(troubles).toEqual([])
+  })
+})
+
+describe('svc inspect', () => {
+  const inspect = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+    spawnSync(process.execPath, [PROGRAM, 'inspect', ...args], { encoding: 'utf8', env })
+
+  afterEach(async () => {
+    await scene?.close()
+    await model?.close()
+    scene = undefined
+    model = undefined
+  })
+
+  test('prints the address of the local server, once it has answered', async () => {
+    const server = await begin({}, { SVC_AGENT_TOKEN: 'open-sesame' })
+    const env = scene?.place.env ?? {}
+    expect(inspect({ ...env, SVC_AGENT_TOKEN: 'open-sesame' })).toMatchObject({ status: 0, stdout: `${server.url}/inspector\n` })
+    const refused = inspect(env)
+    expect([refused.status, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain('Set SVC_AGENT_TOKEN')
+  })
+
+  test('says what is missing: a server, or a trace that can be read', () => {
+    scene = openScene(makePlace({ 'other.json': '{}' }))
+    const { env, repo } = scene.place
+    expect(inspect(env)).toMatchObject({ status: 1, stderr: expect.stringContaining('start one with "svc serve"') })
+    expect(inspect(env, '--trace', join(repo, 'other.json')).stderr).toContain('is not a trace')
+    expect(inspect(env, '--trace', join(repo, 'none.json')).stderr).toContain('cannot be read')
   })
 })
 

@@ -45,7 +45,10 @@ async function servePage(): Promise<string> {
     answer.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8').end(isScript ? script : html)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close().closeAllConnections())
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   return `http://127.0.0.1:${portOf(server.address())}`
 }
 
@@ -83,8 +86,8 @@ function portOf(address: AddressInfo | string | null): number {
   return address.port
 }
 
-const shown = (page: Page) => page.evaluate('shown()') as Promise<Shown>
-const stateOf = (page: Page) => page.evaluate('state') as Promise<State>
+const shown = (page: Page) => page.evaluate<Shown>('shown()')
+const stateOf = (page: Page) => page.evaluate<State>('state')
 const until = (page: Page, condition: string) => page.waitForFunction(condition, undefined, { timeout: 20_000, polling: 10 })
 const showing = (page: Page, text: string) => until(page, `shown().lines.some((line) => line.includes(${JSON.stringify(text)}))`)
 

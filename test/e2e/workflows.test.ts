@@ -4,13 +4,11 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Session } from '../../src/protocol/session.js'
-import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow.js'
+import type { WorkflowRun } from '../../src/protocol/workflow.js'
 import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 import type { Stream } from './stream.js'
-
-const ROUTE = '/v2/plugins/dev.svc.workflows'
 
 let scene: Scene
 let model: ModelServer

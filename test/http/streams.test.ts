@@ -241,7 +241,7 @@ describe('an event stream', () => {
   test('ends when the server stops', async () => {
     const { server, read, closed } = await bench()
     const streams = await Promise.all(STREAMS.map(({ path }) => read(path)))
-    expect(server.streams).toBe(3)
+    expect(server.streams).toBe(STREAMS.length)
     await server.close(10_000)
     await Promise.all(streams.map((stream) => stream.ended))
     await closed(3)

@@ -119,7 +119,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
   actor.subscribe({ error: (error) => log.error('the actor of a terminal failed', { ptyId: first.id, cause: String(error) }) })
   deps.actors.add(actor, 'pty')
   actor.start()
-  const gone = toPromise(actor)
+  const gone = toPromise(actor).then(ignore, ignore)
 
   return {
     get info() {
@@ -218,3 +218,5 @@ function finish(run: Run): void {
   run.output.finish()
   wake(run)
 }
+
+function ignore(): void {}

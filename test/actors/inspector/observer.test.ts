@@ -106,7 +106,8 @@ test('payloads are told only where the operator asked for them', () => {
   for (const payloads of [false, true]) {
     const { inspector, start } = begin(payloads)
     inspector.subscribe(undefined, sink)
-    start('a').send({ type: 'told', text: 'between us' } as { type: 'told' })
+    const event = { type: 'told', text: 'between us' }
+    start('a').send(event)
     const told = inspector.trace().records.find(({ event }) => event === 'told')
     expect([told?.shape, told?.payload]).toEqual(['{text: string(10)}', payloads ? '{"type":"told","text":"between us"}' : undefined])
   }

@@ -123,6 +123,7 @@ describe('running by hand', () => {
     await flows.untilRun('running')
     await expect(flows.run('one')).rejects.toMatchObject({ code: 'resource.conflict' })
     await expect(flows.call('runs.retry', { id: 'one', runId: run.id })).rejects.toMatchObject({ code: 'resource.conflict' })
+    await flows.settle()
     const { sessionId } = await flows.call<WorkflowRun>('runs.get', { id: 'one', runId: run.id })
     await flows.service.runtime.sessions.abort(sessionId ?? '')
     await flows.untilRun('failed')

@@ -43,7 +43,13 @@ interface Running {
 
 const UNSTOPPABLE = `had not ended ${LIMITS.plugins.shutdownGrace} ms after it was told to, and was killed.`
 
-export function generationLogic(deps: GenerationDeps) {
+export interface Generations {
+  readonly logic: typeof generationMachine
+  /** Ends every instance at once, for a service that waits for nobody. */
+  killAll(): void
+}
+
+export function createGenerations(deps: GenerationDeps): Generations {
   const running = new Map<string, Running>()
   /** Starts under way; each ends in an instance that is kept or in nothing. */
   const starting = new Map<string, Promise<unknown>>()
@@ -74,7 +80,7 @@ export function generationLogic(deps: GenerationDeps) {
     deps.onGone(key, number, each.instance.droppedFrames)
   }
 
-  return generationMachine.provide({
+  const logic = generationMachine.provide({
     actors: {
       start: fromPromise(async ({ input, signal }) => {
         const id = idOf(input)
@@ -139,6 +145,12 @@ export function generationLogic(deps: GenerationDeps) {
       }),
     },
   })
+  return {
+    logic,
+    killAll() {
+      for (const { instance } of running.values()) instance.kill()
+    },
+  }
 }
 
 function idOf({ key, number }: { readonly key: string; readonly number: number }): string {

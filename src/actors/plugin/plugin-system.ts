@@ -20,7 +20,7 @@ import type { BrokerHost } from './brokers.js'
 import type { PublishEvent } from './event-commit.js'
 import { createDirectoryPlugins } from './directory-plugins.js'
 import { resolveDriven } from './driven.js'
-import { generationLogic, type StartPlan } from './generation.actor.js'
+import { createGenerations, type StartPlan } from './generation.actor.js'
 import { startHookCommand } from './hook-command.js'
 import { inspectPlugins } from './inspection.js'
 import type { NativeHost, NativePlugin } from './native.js'
@@ -137,7 +137,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     }
   }
 
-  const generation = generationLogic({
+  const generations = createGenerations({
     registry,
     plan,
     onProblem(key, number, problem) {
@@ -167,7 +167,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     },
     logic: packageMachine.provide({
       actors: {
-        generation,
+        generation: generations.logic,
         keepCopy: fromPromise(async ({ input: { key, revision } }) => {
           const origin = records.get(key)?.origin
           if (origin?.kind === 'package') await store.keep(origin.sighting.found.root, revision)
@@ -240,6 +240,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     stop() {
       workspaces.stop()
       supervisor.stop()
+      generations.killAll()
       void npm.stop()
     },
     async sweep() {

@@ -43,7 +43,7 @@ function provide(name, probe, refuse, prepare = () => undefined) {
 function compile(root) {
   const nodeGyp = process.env['npm_config_node_gyp']
   if (nodeGyp === undefined) fail('run this through npm: npm run postinstall')
-  const args = [nodeGyp, 'rebuild', '--release', '--jobs=max', `--nodedir=${headers()}`]
+  const args = [nodeGyp, 'rebuild', '--release', '--jobs=max', `--nodedir=${String(headers())}`]
   const result = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   if (result.status !== 0) process.stderr.write(`${result.stdout}\n${result.stderr}\n`)
   return result.status === 0

@@ -9,7 +9,7 @@ const FILES = {
   '/client.js': [import.meta.resolve('svc/client'), 'text/javascript'],
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request, response) {
   const file = FILES[new URL(request.url, 'http://chat').pathname]
   if (file === undefined) return response.writeHead(404).end()
   const [url, type] = file
@@ -18,7 +18,9 @@ const server = createServer(async (request, response) => {
   } catch (error) {
     response.writeHead(500).end(error.message)
   }
-})
+}
+
+const server = createServer((request, response) => void answer(request, response))
 
 server.listen(Number(process.argv[2] ?? 8080), '127.0.0.1', () => {
   console.log(`chat on http://127.0.0.1:${server.address().port}`)

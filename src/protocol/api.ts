@@ -37,4 +37,4 @@ const GROUPS = [
 export type ApiRoute = RoutesOf<(typeof GROUPS)[number]>
 type RoutesOf<Group> = Group extends unknown ? Group[keyof Group] : never
 
-export const API: readonly RouteContract[] = GROUPS.flatMap((group): RouteContract[] => Object.values(group))
+export const API: readonly RouteContract[] = GROUPS.flatMap((group) => Object.values<RouteContract>(group))

@@ -73,10 +73,10 @@ describe('a file that is saved', () => {
   }
 
   test.each([
-    ['in one piece', (at: string, content: string) => writeFileSync(at, content)],
+    ['in one piece', async (at: string, content: string) => writeFileSync(at, content)],
     [
       'beside it and renamed over it',
-      (at: string, content: string) => {
+      async (at: string, content: string) => {
         writeFileSync(`${at}.tmp`, content)
         renameSync(`${at}.tmp`, at)
       },

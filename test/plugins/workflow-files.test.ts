@@ -215,12 +215,8 @@ describe('a workspace', () => {
     await flows.pass(QUIET)
     const roots = flows.service.events
       .filter(({ type }) => type === 'workflow.updated')
-      .map(({ data }) => [data['workflow'].workflowId, data['workflow'].workspaceRoot])
-    expect(roots.toSorted()).toEqual([
-      ['all', top],
-      ['all', join(top, 'below')],
-      ['one', top],
-    ])
+      .map(({ data }) => `${data['workflow'].workflowId} in ${data['workflow'].workspaceRoot}`)
+    expect(roots.toSorted((a, b) => a.localeCompare(b))).toEqual([`all in ${top}`, `all in ${join(top, 'below')}`, `one in ${top}`])
   })
 
   test('is in use once a session was created there, but not because a workflow runs there', async () => {

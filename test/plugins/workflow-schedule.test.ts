@@ -1,6 +1,7 @@
 /** When workflows run, and how often (subsystems a.8–a.11; threat-model §6.3). */
 import { expect, describe, test } from 'vitest'
-import { gate, type PlayedStep, says } from '../fakes/service.js'
+import { calls, gate, type PlayedStep, says } from '../fakes/service.js'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { HOUR, startWorkflows, workflowEffects, workflowFile } from './workflow-service.js'
 
 const FILE = '.svc/workflows/one.md'
@@ -224,6 +225,47 @@ describe('a run', () => {
     const run = await flows.untilRun('failed')
     expect(run.error).toContain(error)
     expect(run.sessionId ?? null).toBeNull()
+  })
+
+  test('does not wait for ever for somebody who is not there', async () => {
+    const flows = await startWorkflows(undefined, {
+      config: { permission: { '*': 'ask' } },
+      tools: [
+        {
+          id: 'touch',
+          needs: () => [{ permission: 'touch', patterns: ['*'], always: ['*'], title: 'touch' }],
+          invoke: async () => ({ title: 'touched', output: 'touched' }),
+        },
+      ],
+      steps: [calls({ callId: 'c1', tool: 'touch' })],
+    })
+    flows.save(FILE, workflowFile())
+    await flows.pass(QUIET)
+    await flows.pass(HOUR)
+    const { sessionId } = await flows.untilRun('running')
+    await flows.service.until(({ type }) => type === 'permission.asked')
+    flows.service.listening.close()
+    await flows.pass(11 * 60_000)
+    for (let wait = 0; wait < 20 && (await flows.runs('one'))[0]?.status === 'running'; wait++) await flows.pass(1000)
+    expect(brief(await flows.runs('one'))).toEqual(['scheduled 1 failed'])
+    expect(JSON.stringify(flows.service.messages(sessionId ?? ''))).toContain('Nobody answered the request in time')
+  })
+
+  test('waits while too many others are under way, and runs when one of them has ended', async () => {
+    const hold: PlayedStep = (_push, signal) => until(signal)
+    const most = LIMITS.workflows.running
+    const flows = await startWorkflows(undefined, { steps: Array.from({ length: most + 4 }, () => hold) })
+    for (let index = 0; index < most + 4; index++) flows.save(`.svc/workflows/${index}.md`, workflowFile({ id: `many-${index}` }))
+    await flows.pass(QUIET)
+    await flows.pass(HOUR)
+    const running = () =>
+      flows.service.events.filter(({ type, data }) => type === 'workflow.run.updated' && data['run'].status === 'running')
+    for (let wait = 0; wait < 50 && running().length < most; wait++) await flows.pass(100)
+    await flows.pass(5000)
+    expect(running()).toHaveLength(most)
+    await flows.service.runtime.sessions.abort(String(running()[0]?.data['run'].sessionId))
+    for (let wait = 0; wait < 50 && running().length === most; wait++) await flows.pass(100)
+    expect(running()).toHaveLength(most + 1)
   })
 
   test('has the text of its skill before its prompt', async () => {

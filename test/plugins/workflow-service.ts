@@ -7,7 +7,7 @@ import { type Caller, TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow.js'
 import { openStore } from '../../src/store/open.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
-import { type PlayedStep, type SeenEvent, startTestService, type TestService } from '../fakes/service.js'
+import { type PlayedStep, type PlayedTool, type SeenEvent, startTestService, type TestService } from '../fakes/service.js'
 
 export const HOUR = 3_600_000
 
@@ -51,6 +51,7 @@ export interface ServiceSetup {
   readonly effects?: FakeEffects
   readonly config?: Record<string, unknown>
   readonly steps?: PlayedStep[]
+  readonly tools?: readonly PlayedTool[]
 }
 
 /** Effects whose watchers are told by the test; they and their files may outlive a service. */
@@ -75,7 +76,7 @@ export function workflowEffects(): { readonly effects: FakeEffects; report(path:
 /** A service with the workflows plugin, a clock that stands still and a store on disk; its workspace is in use. */
 export async function startWorkflows(
   world = workflowEffects(),
-  { config = {}, steps }: Omit<ServiceSetup, 'effects'> = {},
+  { config = {}, ...played }: Omit<ServiceSetup, 'effects'> = {},
 ): Promise<WorkflowService> {
   const { effects } = world
   const store = openStore({ directory: effects.paths.state, now: () => effects.clock.now() })
@@ -86,7 +87,7 @@ export async function startWorkflows(
   })
   const directory = effects.paths.cwd
   mkdirSync(join(directory, '.svc/workflows'), { recursive: true })
-  const service = await startTestService({ effects, store, plugins: [plugin], config, ...(steps !== undefined && { steps }) })
+  const service = await startTestService({ effects, store, plugins: [plugin], config, ...played })
 
   async function settle(): Promise<void> {
     for (let turn = 0; turn < 12; turn++) {

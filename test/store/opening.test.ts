@@ -131,7 +131,10 @@ describe('schema versions', () => {
   it('go from zero to the latest and are noted with their time', () => {
     const database = openDatabase(':memory:', 1_234)
     expect(database.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length)
-    expect(database.prepare('select * from migrations').all()).toEqual([{ version: 1, name: 'initial', applied: 1_234 }])
+    expect(database.prepare('select * from migrations').all()).toEqual([
+      { version: 1, name: 'initial', applied: 1_234 },
+      { version: 2, name: 'rows of plugins', applied: 1_234 },
+    ])
   })
 
   it('go forward from an older one and keep the rows', () => {
@@ -142,15 +145,27 @@ describe('schema versions', () => {
     expect(database.prepare('select value, n from counters, extra').all()).toEqual([{ value: 7, n: 2 }])
     expect(database.prepare('select version, applied from migrations').all()).toEqual([
       { version: 1, applied: 1 },
-      { version: 2, applied: 2 },
+      { version: 2, applied: 1 },
+      { version: 3, applied: 2 },
     ])
+  })
+
+  it('bring a database of the first version up to date with its rows', () => {
+    const [initial] = MIGRATIONS
+    const database = new Database(':memory:')
+    migrate(database, 1, initial === undefined ? [] : [initial])
+    database.exec(`insert into counters values ('n', 7)`)
+    migrate(database, 2)
+    expect(database.prepare('select value from counters').all()).toEqual([{ value: 7 }])
+    expect(database.prepare('select count(*) as rows from plugin_rows').get()).toEqual({ rows: 0 })
+    expect(database.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length)
   })
 
   it('stay where they were when a step fails', () => {
     const database = openDatabase(':memory:', 1)
     const broken = { name: 'broken', sql: `${stepTwo.sql}; insert into missing values (1)` }
     expect(() => migrate(database, 2, [...MIGRATIONS, broken])).toThrow('no such table: missing')
-    expect(database.pragma('user_version', { simple: true })).toBe(1)
+    expect(database.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length)
     expect(database.prepare(`select 1 from sqlite_schema where name = 'extra'`).get()).toBeUndefined()
     expect(database.inTransaction).toBe(false)
   })
@@ -161,7 +176,7 @@ describe('schema versions', () => {
     newer.exec('pragma user_version = 99; create table future (n integer)')
     newer.close()
     const before = readFileSync(path)
-    expect(() => openHere()).toThrow(/schema version 99; this svc knows up to 1\. .* Nothing was changed\.$/)
+    expect(() => openHere()).toThrow(/schema version 99; this svc knows up to 2\. .* Nothing was changed\.$/)
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 

@@ -25,6 +25,12 @@ export function savedReport(
 /** Puts the zone of the operating system in place of `local`. */
 export type Zoned = (schedule: WorkflowSchedule) => WorkflowSchedule
 
+/** A projection as clients see it. */
+export function zonedProjection(projection: WorkflowProjection, zoned: Zoned): WorkflowProjection {
+  const { definition } = projection
+  return { ...projection, definition: { ...definition, schedule: zoned(definition.schedule) } }
+}
+
 export function storedInput({ projection, isLost, notBefore }: Activation, zoned: Zoned): NonNullable<ActivationInput['stored']> {
   const { active, activatedAt, lastScheduledAt } = projection
   const { hash, active: wanted, schedule } = savedReport(projection, 0, zoned)

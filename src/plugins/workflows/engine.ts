@@ -8,7 +8,7 @@ import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { NativeHost } from '../../actors/plugin/native.js'
 import type { ClaimAnswer, ClaimInput } from '../../machines/activation.machine.js'
-import type { Zoned } from './activation-record.js'
+import { type Zoned, zonedProjection } from './activation-record.js'
 import { type Activations, createActivations } from './activations.js'
 import type { Found } from './catalog.js'
 import { type Claim, claimOccurrence } from './claim.js'
@@ -47,15 +47,17 @@ export interface Engine {
   current(activation: Activation): Promise<Found>
   /** Executes what was claimed; runs that were replaced end. */
   begin(claim: Claim, found: Found): void
+  /** Reads the settings again and follows them. Never rejects. */
+  followSettings(): Promise<void>
   stop(): Promise<void>
 }
 
 export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine {
   const { effects, rows, stopping } = host
   const { clock, log, paths } = effects
-  const ledger = createLedger(rows)
   const settings = createSettings(host)
   const zoned: Zoned = (schedule) => (schedule.timezone === LOCAL_ZONE ? inZone(schedule, options.localZone()) : schedule)
+  const ledger = createLedger(rows, (projection) => zonedProjection(projection, zoned))
   const runner = createRunner({
     host,
     ledger,
@@ -69,7 +71,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     effects,
     ledger,
     owner: runner.owner,
-    isFull: () => stopping.aborted || runner.running >= LIMITS.workflows.running,
+    isFull: () => isOver() || runner.running >= LIMITS.workflows.running,
     current,
     begin,
   })
@@ -89,11 +91,15 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   })
   const using = new Map<string, Promise<void>>()
   let isStarted = false
+  let isStopped = false
   let ticking: unknown
+
+  /** I2. */
+  const isOver = () => isStopped || stopping.aborted
 
   /** Never rejects. */
   async function follow(context: Context, ids: ReadonlySet<string>): Promise<void> {
-    if (!isStarted || stopping.aborted) return
+    if (!isStarted || isOver()) return
     try {
       if (await settings.refresh()) await reconciler.reconcileAll()
       else await reconciler.reconcile(context, ids)
@@ -116,11 +122,11 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
 
   async function claim({ activationId, scheduledAt }: ClaimInput): Promise<ClaimAnswer> {
     const before = ledger.activation(activationId)
-    if (before === undefined || stopping.aborted) throw new Error('nothing is claimed any more') // I2
+    if (before === undefined || isOver()) throw new Error('nothing is claimed any more') // I2
     const found = await current(before)
     const activation = ledger.activation(activationId)
     const { projection } = activation ?? before
-    if (activation === undefined || !projection.active || projection.sourceHash !== found.sourceHash || stopping.aborted)
+    if (activation === undefined || !projection.active || projection.sourceHash !== found.sourceHash || isOver())
       throw new Error('the activation was changed meanwhile')
     const now = clock.now()
     const request = { activation, scheduledAt, trigger: 'scheduled', now, runId: runner.nextRunId(), owner: runner.owner } as const
@@ -193,14 +199,23 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
 
   function tick(): void {
     ticking = clock.setTimeout(() => {
-      if (stopping.aborted) return
+      if (isOver()) return
       try {
         runner.renew()
       } catch (error) {
         log.warn('leases of workflow runs could not be renewed', { cause: toFailure(error).message })
       }
-      tick()
+      void followSettings().then(tick)
     }, LIMITS.workflows.lease / 5)
+  }
+
+  /** Never rejects. */
+  async function followSettings(): Promise<void> {
+    try {
+      if (isStarted && (await settings.refresh()) && !isOver()) await reconciler.reconcileAll()
+    } catch (error) {
+      log.error('workflows could not follow a setting', { cause: String(error) })
+    }
   }
 
   const started = start().catch((error: unknown) => {
@@ -221,7 +236,9 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     use,
     current,
     begin,
+    followSettings,
     async stop() {
+      isStopped = true
       clock.clearTimeout(ticking)
       library.stop()
       activations.stop()

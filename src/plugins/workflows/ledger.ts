@@ -52,7 +52,8 @@ export interface Ledger {
 
 type Stored = Omit<Activation, 'projection'> & { readonly projection: WorkflowProjection }
 
-export function createLedger(rows: PluginRows): Ledger {
+/** `shown` is a projection as events carry it. */
+export function createLedger(rows: PluginRows, shown: (projection: WorkflowProjection) => WorkflowProjection): Ledger {
   const activations = new Map<string, Activation>()
   for (const { data } of rows.list('activation')) {
     const activation = data as Stored // our own row
@@ -101,7 +102,7 @@ export function createLedger(rows: PluginRows): Ledger {
     putActivation(tx, activation, error) {
       keepActivation(tx, activation)
       const { activationId, workflowId, active } = activation.projection
-      const about = error === undefined ? { workflow: activation.projection } : { workflowID: workflowId, active, error }
+      const about = error === undefined ? { workflow: shown(activation.projection) } : { workflowID: workflowId, active, error }
       tx.emit('workflow.updated', { aggregateID: activationId, ...about })
     },
     run: (id) => rows.get('run', id)?.data as WorkflowRun | undefined,

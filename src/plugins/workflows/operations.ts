@@ -5,12 +5,12 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { WorkflowDefinition, WorkflowDefinitionPatch, WorkflowRun } from '../../protocol/workflow.js'
 import type { NativeHost } from '../../actors/plugin/native.js'
 import type { Operation, OperationCall } from '../../actors/plugin/native-doors.js'
-import { type Found, findWorkflow } from './catalog.js'
+import { type Found, findWorkflow, sourceAt, whatIsWrong } from './catalog.js'
 import { type Claim, claimOccurrence } from './claim.js'
 import { createDefinitions } from './definitions.js'
 import type { Engine } from './engine.js'
 import type { Activation } from './ledger.js'
-import { createManaged } from './managed.js'
+import { createManaged, managedPath } from './managed.js'
 import { type Context, installationContext, workspaceContext } from './places.js'
 import { freeSlot } from './retry.js'
 import { createViews } from './views.js'
@@ -48,9 +48,11 @@ export function createOperations(host: NativeHost, engine: Engine): Readonly<Rec
     const found = findWorkflow(library.sources(context.root), id)
     if (found !== undefined) return found
     const lost = activationOf(context, id)
-    if (lost !== undefined && !reconciler.lossOf(lost).endsWith('is gone')) {
-      throw new SvcError('management.invalid_request', reconciler.lossOf(lost), { workflowId: id })
-    }
+    const { path } = await managedPath(effects, context, id)
+    const managed = sourceAt(library.sources(context.root), path)
+    const problem =
+      lost !== undefined && reconciler.isBroken(lost) ? reconciler.lossOf(lost) : managed && `${path}: ${whatIsWrong(managed)}`
+    if (problem !== undefined) throw new SvcError('management.invalid_request', problem, { workflowId: id })
     throw new SvcError('resource.not_found', `There is no workflow "${id}".`, { workflowId: id })
   }
 

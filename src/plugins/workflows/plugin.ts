@@ -1,6 +1,7 @@
 /** The built-in plugin of scheduled workflows: files that hold a schedule and a prompt (service.md, Scheduled workflow file). */
 import type { NativeHost, NativePlugin } from '../../actors/plugin/native.js'
 import type { EventsContribution } from '../../actors/plugin/contributions.js'
+import { EVENT_DATA } from '../../protocol/event.js'
 import { type Engine, startEngine, type WorkflowsOptions } from './engine.js'
 import { createOperations } from './operations.js'
 import { workspaceContext } from './places.js'
@@ -24,13 +25,14 @@ export function workflowsPlugin(options: WorkflowsOptions): NativePlugin {
 /** A workspace is in use once a session was created in it, by a person or a program; what a workflow starts is no such act. */
 function watchSessions({ effects }: NativeHost, engine: Engine): EventsContribution {
   return {
-    namespaces: ['session.created'],
+    namespaces: ['session.created', 'config.updated'],
     deliver({ type, properties }) {
+      if (type === 'config.updated') return void engine.followSettings()
       if (type !== 'session.created') return
-      const info: unknown = Reflect.get(Object(properties), 'info')
-      const session: Readonly<Record<string, unknown>> = Object(info)
-      const { directory } = session
-      if (typeof directory !== 'string' || session['workflowRunID'] !== undefined || session['parentId'] !== undefined) return
+      const created = EVENT_DATA['session.created'].safeParse(properties)
+      if (!created.success) return
+      const { directory, parentId, workflowRunID } = created.data.info
+      if (parentId !== undefined || workflowRunID !== undefined) return
       engine
         .use(workspaceContext(directory))
         .catch((error: unknown) => effects.log.warn('the workflows of a workspace cannot be followed', { directory, cause: String(error) }))

@@ -13,6 +13,7 @@ import { savedReport, type Zoned } from './activation-record.js'
 import { type Activations, identityOf, type Seen } from './activations.js'
 import type { Activation, Ledger } from './ledger.js'
 import type { Library } from './library.js'
+import type { Source } from './sources.js'
 import type { Context } from './places.js'
 import { nextTurn } from './turns.js'
 
@@ -32,6 +33,8 @@ export interface Reconciler {
   find(root: string, workflowId: string): Found | undefined
   /** Why an activation has no file that could be executed. */
   lossOf(activation: Activation): string
+  /** Whether its file is there and not valid. */
+  isBroken(activation: Activation): boolean
   /** Makes the activation of a found workflow, active or not, as its file says. */
   adopt(root: string, found: Found): void
 }
@@ -86,24 +89,22 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     return { identity: identityOf(activation), report: { type: 'file.invalid', at: effects.clock.now(), reason } }
   }
 
-  /** Why an activation has no file any more. */
-  function lossOf({ projection }: Activation): string {
-    const { workspaceRoot, sourcePath, workflowId } = projection
-    for (const context of contextsOf(workspaceRoot)) {
-      const source = sourceAt(library.sources(context.root), sourcePath)
-      if (source === undefined) continue
-      return source.content.ok ? `${sourcePath} does not define "${workflowId}" any more` : `${sourcePath}: ${whatIsWrong(source)}`
-    }
-    return `${sourcePath} is gone`
-  }
-
-  function isBroken({ projection }: Activation): boolean {
+  function sourceOf({ projection }: Activation): Source | undefined {
     for (const context of contextsOf(projection.workspaceRoot)) {
       const source = sourceAt(library.sources(context.root), projection.sourcePath)
-      if (source !== undefined) return !source.content.ok
+      if (source !== undefined) return source
     }
-    return false
+    return undefined
   }
+
+  function lossOf(activation: Activation): string {
+    const { sourcePath, workflowId } = activation.projection
+    const source = sourceOf(activation)
+    if (source === undefined) return `${sourcePath} is gone`
+    return source.content.ok ? `${sourcePath} does not define "${workflowId}" any more` : `${sourcePath}: ${whatIsWrong(source)}`
+  }
+
+  const isBroken = (activation: Activation) => sourceOf(activation)?.content.ok === false
 
   /** What an activation has to be told; undefined = nothing. */
   function newsOf(target: Target): Seen | undefined {
@@ -142,6 +143,7 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     isAccepted,
     find: (root, id) => desired({ root, id }),
     lossOf,
+    isBroken,
     adopt: (root, found) => activations.report([adoption(root, found)]),
     reconcile: (context, ids) => reconcileTargets(targetsOf(context, ids)),
     reconcileContext: (context) => reconcileTargets(everyTarget(context)),

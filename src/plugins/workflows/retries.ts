@@ -46,7 +46,7 @@ export function createRetries({ effects, ledger, owner, isFull, current, begin }
     const activation = ledger.activation(run.activationId)
     if (activation === undefined) return giveUp(run, 'The workflow is gone.')
     if (!activation.projection.active && ledger.run(run.rootRunId)?.trigger === 'scheduled') return giveUp(run, PAUSED)
-    if (isFull()) return void agenda.put(run.id, clock.now() + LIMITS.workflows.claimRetry)
+    if (isFull()) return agenda.put(run.id, clock.now() + LIMITS.workflows.claimRetry)
     const found = await current(activation).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
     if (typeof found === 'string') return giveUp(run, found)
     const claim = claimRetry(ledger, run, found.definition, { now: clock.now(), owner })

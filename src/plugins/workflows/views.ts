@@ -2,6 +2,7 @@
 import { LIMITS } from '../../protocol/limits.js'
 import type { WorkflowCatalog, WorkflowDefinition, WorkflowDiagnostic, WorkflowProjection, WorkflowView } from '../../protocol/workflow.js'
 import type { NativeHost } from '../../actors/plugin/native.js'
+import { zonedProjection } from './activation-record.js'
 import { type Found, listWorkflows } from './catalog.js'
 import type { Engine } from './engine.js'
 import { managedPath } from './managed.js'
@@ -54,7 +55,7 @@ export function createViews(host: Pick<NativeHost, 'effects'>, { ledger, library
   return {
     view,
     definition,
-    projection: (projection) => ({ ...projection, definition: definition(projection.definition) }),
+    projection: (projection) => zonedProjection(projection, zoned),
     async catalog(context) {
       const { workflows, diagnostics } = listWorkflows(library.sources(context.root))
       const turn = takeTurns()

@@ -31,9 +31,9 @@ try {
 async function load() {
   const sources = [
     'src/actors/node-effects',
-    'src/actors/plugin/process-instance',
-    'src/actors/plugin/process-spec',
-    'src/actors/plugin/lua',
+    'src/actors/plugin/process/process-instance',
+    'src/actors/plugin/process/process-spec',
+    'src/actors/plugin/process/lua',
   ]
   const tests = ['test/e2e/place', 'test/e2e/server', 'test/e2e/processes', 'test/fixtures/model-server']
   const contents = [...sources, ...tests].map((name) => `export * from ${JSON.stringify(`./${name}.ts`)}`).join('\n')

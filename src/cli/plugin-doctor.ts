@@ -1,8 +1,8 @@
 /** `svc plugin doctor`: everything that keeps a package from running, each with what to do about it. */
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FoundPackage } from '../actors/plugin/package-files.js'
-import { createSandbox, sandboxPolicy } from '../actors/plugin/sandbox.js'
+import type { FoundPackage } from '../actors/plugin/package/package-files.js'
+import { createSandbox, sandboxPolicy } from '../actors/plugin/entry/sandbox.js'
 import { intersectCapabilities } from '../machines/capability.js'
 import { SvcError } from '../protocol/errors.js'
 import { failureText } from './failure.js'

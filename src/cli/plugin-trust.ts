@@ -5,7 +5,7 @@
  * I1 What is written names the content that was shown: a package that changes meanwhile is not approved.
  * I2 Nothing is written without a yes of the person at the terminal or `--yes`.
  */
-import type { FoundPackage } from '../actors/plugin/package-files.js'
+import type { FoundPackage } from '../actors/plugin/package/package-files.js'
 import { intersectCapabilities } from '../machines/capability.js'
 import { SvcError } from '../protocol/errors.js'
 import { HostCapability, type TrustRecord } from '../protocol/plugin.js'

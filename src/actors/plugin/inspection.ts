@@ -1,8 +1,8 @@
 /** Every plugin with what is known of it, for the inspector: nothing is looked up anew, nothing waits (plugin-protocol §3.1). */
 import type { InspectedPlugin } from '../../protocol/inspector.js'
 import { statesOf } from '../inspector/actors.js'
-import { lifecycleInfo } from './lifecycle.js'
-import type { PackageSnapshot, PackageSupervisor } from './package-supervisor.js'
+import { lifecycleInfo } from './package/lifecycle.js'
+import type { PackageSnapshot, PackageSupervisor } from './package/package-supervisor.js'
 import { plainSentence } from './plain-sentence.js'
 import type { PluginRecord, PluginRecords } from './plugin-records.js'
 

@@ -1,7 +1,7 @@
 /** `GET /v2/plugins`: descriptor, contributions, capabilities and health (http-contract §2.11). */
 import { HOST_CAPABILITIES, type PluginContribution, type PluginManifest } from '../../protocol/plugin.js'
 import type { Contributions } from './native.js'
-import type { PackageSnapshot } from './package-supervisor.js'
+import type { PackageSnapshot } from './package/package-supervisor.js'
 import { plainSentence } from './plain-sentence.js'
 import type { PluginRecord } from './plugin-records.js'
 import type { PublishedPlugin } from './view.js'

@@ -1,9 +1,9 @@
 /** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
 import type { NativePlugin } from './native.js'
-import type { ProcessEntry } from './entries.js'
-import type { HookCommand } from './hook-manifest.js'
+import type { ProcessEntry } from './entry/entries.js'
+import type { HookCommand } from './entry/hook-manifest.js'
 import type { InstanceProblem } from './instance.js'
-import type { Sighting } from './package-look.js'
+import type { Sighting } from './package/package-look.js'
 
 export type Origin =
   | { readonly kind: 'native'; readonly plugin: NativePlugin }

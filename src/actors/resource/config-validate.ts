@@ -1,7 +1,7 @@
 /** What is wrong with an effective configuration although it could be read (subsystems b.5). */
 import { isKnownKey } from '../../protocol/agent-config.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/config.js'
-import { readPluginEntries } from '../plugin/entries.js'
+import { readPluginEntries } from '../plugin/entry/entries.js'
 import { knownAgentNames } from './agents.js'
 import { isNativeCommand } from './commands.js'
 import { isRecord, type JsonRecord, recordAt, stringsAt } from './config-merge.js'

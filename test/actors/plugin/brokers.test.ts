@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Broker, type BrokerHost, createBrokers } from '../../../src/actors/plugin/brokers.js'
+import { type Broker, type BrokerHost, createBrokers } from '../../../src/actors/plugin/process/brokers.js'
 import { createLease, type InstancePlace } from '../../../src/actors/plugin/instance.js'
 import { HOST_CAPABILITIES, type HostCapability } from '../../../src/protocol/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLineSplitter } from '../../../src/actors/plugin/frame-lines.js'
+import { createLineSplitter } from '../../../src/actors/plugin/process/frame-lines.js'
 
 function split(limit: number, chunks: readonly (string | Uint8Array)[], ends = true) {
   const lines: string[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { firstIssue, schemaProblem } from '../../../src/actors/plugin/json-schema.js'
+import { firstIssue, schemaProblem } from '../../../src/actors/plugin/process/json-schema.js'
 
 const issue = (schema: unknown, value: unknown) => {
   const found = firstIssue(schema, value)

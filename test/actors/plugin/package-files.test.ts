@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { discoverPackages, type PackageSource } from '../../../src/actors/plugin/package-files.js'
+import { discoverPackages, type PackageSource } from '../../../src/actors/plugin/package/package-files.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { writePackage } from '../../fakes/packages.js'
 

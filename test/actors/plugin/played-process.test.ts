@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { startProcess } from '../../../src/actors/plugin/process-instance.js'
-import { createInstanceIds, type ProcessSpec } from '../../../src/actors/plugin/process-spec.js'
+import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
+import { createInstanceIds, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
 import type { PlayedChild } from '../../fakes/child.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamReader } from '../../../src/actors/plugin/provider-stream.js'
+import { createStreamReader } from '../../../src/actors/plugin/process/provider-stream.js'
 import type { StreamPart } from '../../../src/actors/provider/adapter.js'
 
 function read(items: readonly unknown[]) {

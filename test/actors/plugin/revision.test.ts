@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, symlinkSync, truncateSync, unlinkSync, utimesSyn
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Effects } from '../../../src/actors/effects.js'
-import { fingerprintPackage, hashPackage } from '../../../src/actors/plugin/revision.js'
+import { fingerprintPackage, hashPackage } from '../../../src/actors/plugin/package/revision.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { makeExecutable, writePackage } from '../../fakes/packages.js'
 

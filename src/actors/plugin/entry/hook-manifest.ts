@@ -1,0 +1,146 @@
+/**
+ * Finds and reads the manifests of hook commands (plugin-protocol §9.5).
+ *
+ * I1 Manifests are looked for on their own in `<configuration root>/plugins` only; in a workspace they are inert.
+ * I2 A manifest in a workspace is read only where an entry of the installation names it by a path with a slash, and never
+ *    in place of one that an installation directory has under the same path (threat-model W2, C5).
+ * I3 Files of other users, or that others can write, are not read (threat-model W3).
+ */
+import { basename, isAbsolute, join, resolve } from 'node:path'
+import * as z from 'zod'
+import { expandHome } from '../../../machines/permission.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Effects } from '../../effects.js'
+import { installationDirectories } from '../../resource/config-files.js'
+import { parseJsonc } from '../../resource/config-parse.js'
+import { createFileProbe, type FileProbe } from '../../resource/file-probe.js'
+import { type DeclarativeEntry, isBuiltInId, type PluginEntries } from './entries.js'
+
+const texts = z.record(z.string(), z.string())
+
+export const HookManifest = z.looseObject({
+  id: z.string().nullish(),
+  chatHeaders: texts.nullish(),
+  chatOptions: z.record(z.string(), z.unknown()).nullish(),
+  shellEnv: texts.nullish(),
+  /** A list, or one line that is split at white space: no shell, no quoting. */
+  command: z.union([z.string(), z.array(z.string())]).nullish(),
+  timeoutMs: z.unknown().optional(),
+  sandbox: z.boolean().nullish(),
+  network: z.boolean().nullish(),
+})
+export type HookManifest = z.infer<typeof HookManifest>
+
+/** A hook command, ready to be started with `startHookCommand`. */
+export interface HookCommand {
+  readonly id: string
+  /** Absolute path of the manifest; commands run in its directory. */
+  readonly file: string
+  readonly manifest: HookManifest
+  /** `sha256:<hex>` of the manifest. */
+  readonly revision: string
+}
+
+export interface HookCommands {
+  /** By id, enabled ones only. */
+  readonly commands: readonly HookCommand[]
+  /** Manifests that cannot be used, under the id they are known by. */
+  readonly broken: readonly { readonly id: string; readonly reason: string }[]
+}
+
+type FindEffects = Pick<Effects, 'files' | 'clock' | 'paths' | 'env' | 'sha256'>
+
+/** Every hook command of a canonical workspace directory: those that entries name, then those that lie in the configuration root. */
+export async function findHookCommands(effects: FindEffects, entries: PluginEntries, workspace: string): Promise<HookCommands> {
+  const probe = createFileProbe(effects)
+  const declared = entries.driven.filter((entry) => entry.form === 'declarative')
+  const candidates: Candidate[] = []
+  const broken: { id: string; reason: string }[] = []
+  for (const entry of declared) {
+    const file = await locate(effects, probe, entry, workspace)
+    if (file !== undefined) candidates.push({ id: nameOf(entry.id), file })
+    else if (entry.path !== undefined) broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
+  }
+  const known = new Set(candidates.map(({ file }) => file))
+  const taken = new Set(entries.driven.flatMap((entry) => (entry.form === 'declarative' ? [] : [entry.id])))
+  candidates.push(...(await discover(effects, probe)).filter(({ id, file }) => !known.has(file) && !entries.isDisabled(id)))
+
+  const commands = new Map<string, HookCommand>()
+  for (const candidate of candidates) {
+    const read = await readManifest(effects, probe, candidate)
+    const { id } = read
+    if (entries.isDisabled(id)) continue
+    const first = commands.get(id)
+    if ('reason' in read) broken.push(read)
+    else if (taken.has(id))
+      broken.push({ id: nameOf(candidate.id), reason: `${candidate.file}: the id "${id}" is already that of an entry` })
+    else if (first === undefined) commands.set(id, read)
+    else broken.push({ id: nameOf(candidate.id), reason: `${candidate.file}: the id "${id}" is already that of ${first.file}` })
+  }
+  return {
+    commands: [...commands.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    broken: broken.filter(({ id }) => !commands.has(id) && !taken.has(id)),
+  }
+}
+
+interface Candidate {
+  readonly id: string
+  readonly file: string
+}
+
+/** An entry that is named by a path goes by the name of the file. */
+function nameOf(id: string): string {
+  return basename(id, '.json')
+}
+
+async function locate(
+  effects: FindEffects,
+  probe: FileProbe,
+  { id, path }: DeclarativeEntry,
+  workspace: string,
+): Promise<string | undefined> {
+  const roots = installationDirectories(effects)
+  const byName = roots.map((root) => join(root, 'plugins', `${nameOf(id)}.json`))
+  for (const file of [...(path === undefined ? [] : placesOf(expandHome(path, effects.paths.home), roots, workspace)), ...byName]) {
+    if ((await probe.kind(file)) === 'file') return file
+  }
+  return undefined
+}
+
+/** I2 */
+function placesOf(path: string, roots: readonly string[], workspace: string): readonly string[] {
+  if (isAbsolute(path)) return [path]
+  return [...roots.map((root) => join(root, path)), ...(path.includes('/') ? [resolve(workspace, path)] : [])]
+}
+
+async function discover({ paths }: FindEffects, probe: FileProbe): Promise<readonly Candidate[]> {
+  const directory = join(paths.config, 'plugins') // I1
+  const entries = await probe.list(directory)
+  return entries
+    .filter(({ name, kind }) => name.endsWith('.json') && !name.startsWith('.') && (kind === 'file' || kind === 'link'))
+    .slice(0, LIMITS.plugins.packagesPerRoot)
+    .map(({ name }) => ({ id: nameOf(name), file: join(directory, name) }))
+}
+
+const ID = /^[A-Za-z0-9._-]{1,200}$/
+
+async function readManifest(
+  { sha256 }: Pick<Effects, 'sha256'>,
+  probe: FileProbe,
+  { id, file }: Candidate,
+): Promise<HookCommand | { readonly id: string; readonly reason: string }> {
+  const read = await probe.readText(file, { maxBytes: LIMITS.plugins.manifestBytes, within: undefined })
+  if (read.type !== 'text') return { id, reason: read.type === 'absent' ? `${file} is gone` : `${file} is not read: it ${read.reason}` }
+  const parsed = parseJsonc(read.text)
+  if (!parsed.ok) return { id, reason: `${file}:${parsed.position.line}:${parsed.position.column}: ${parsed.message}` }
+  const checked = HookManifest.safeParse(parsed.value)
+  if (!checked.success) {
+    const issue = checked.error.issues[0]
+    return { id, reason: `${file}: "${issue?.path.map(String).join('.')}" ${issue?.message ?? 'is not valid'}` }
+  }
+  const own = checked.data.id?.trim()
+  const name = own === undefined || own === '' ? id : own
+  if (!ID.test(name)) return { id, reason: `${file}: "${name}" is not an id: use letters, digits, ".", "-" and "_"` }
+  if (isBuiltInId(name)) return { id, reason: `${file}: "${name}" is the id of a built-in plugin` }
+  return { id: name, file, manifest: checked.data, revision: `sha256:${sha256(read.text)}` }
+}

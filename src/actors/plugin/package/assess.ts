@@ -1,0 +1,83 @@
+/** From what lies on disk and what the installation says to one verdict per package and place (plugin-protocol §2.2, §3.2). */
+import type { Assessment } from '../../../machines/assessment.js'
+import { approvesPlace, authorize, intersectCapabilities, type PackagePlace } from '../../../machines/capability.js'
+import type { HostCapability, PackageDiagnostic, TrustRecord } from '../../../protocol/plugin.js'
+import type { PackageEntry } from '../entry/entry-options.js'
+import type { FoundPackage } from './package-files.js'
+
+/** A package as it was found, with the hash of its content or why it has none. */
+export interface ReadPackage extends FoundPackage {
+  readonly revision: string
+  readonly problems: readonly PackageDiagnostic[]
+}
+
+export interface AssessDeps {
+  /** Capabilities for which a broker is installed. */
+  readonly brokered: ReadonlySet<HostCapability>
+  /** Whether a copy of this content is kept. */
+  hasCopy(revision: string): Promise<boolean>
+  readonly sha256: (text: string) => string
+}
+
+export async function assess(
+  deps: AssessDeps,
+  { found, entry, place, isDisabled }: { found: ReadPackage; entry: PackageEntry; place: PackagePlace; isDisabled: boolean },
+): Promise<Assessment> {
+  const { revision } = found
+  const approved = approvedRevisions(found, place, entry.trust)
+  const judgement = judge(deps, found, entry, place, isDisabled)
+  const needsCopy = judgement.verdict === 'untrusted' || judgement.verdict === 'invalid'
+  return {
+    ...judgement,
+    revision,
+    approved,
+    retained: needsCopy ? await latestCopy(deps, approved, revision) : undefined,
+    signature: deps.sha256(JSON.stringify([judgement.verdict, revision, entry, approved])),
+  }
+}
+
+function judge(
+  { brokered }: AssessDeps,
+  found: ReadPackage,
+  entry: PackageEntry,
+  place: PackagePlace,
+  isDisabled: boolean,
+): Pick<Assessment, 'verdict' | 'diagnostics'> {
+  if (isDisabled) return { verdict: 'disabled', diagnostics: [{ code: 'inactive', message: 'disabled by installation config' }] }
+  const target = found.manifest?.agent
+  if (found.problems.length > 0 || target === undefined || target === null) return { verdict: 'invalid', diagnostics: found.problems }
+  const { id: packageId, revision, source } = found
+  const authorization = authorize({ packageId, revision, source, target, place }, entry.trust)
+  if (!authorization.ok) {
+    const action = `approve this exact revision in the installation configuration: svc plugin trust ${packageId}`
+    return { verdict: 'untrusted', diagnostics: [{ code: 'permission-required', message: authorization.reason, action }] }
+  }
+  const { ungranted } = intersectCapabilities({
+    declared: target.capabilities,
+    trusted: authorization.trust.capabilities,
+    scope: place.scope,
+    brokered,
+  })
+  if (ungranted.length === 0) return { verdict: 'trusted', diagnostics: [] }
+  const message = `this server does not grant ${ungranted.join(', ')} in the scope ${place.scope}`
+  return { verdict: 'ungranted', diagnostics: [{ code: 'capability-not-granted', message }] }
+}
+
+/** Without a manifest that can be read, records for the same id and workspace count. */
+function approvedRevisions(
+  { id: packageId, source, manifest }: ReadPackage,
+  place: PackagePlace,
+  records: readonly TrustRecord[],
+): string[] {
+  const target = manifest?.agent
+  const isMeant = (trust: TrustRecord) =>
+    target === undefined || target === null
+      ? trust.packageId === packageId && (place.workspaceId === undefined || trust.workspaceId === place.workspaceId)
+      : approvesPlace({ packageId, source, target, place }, trust)
+  return [...new Set(records.filter(isMeant).map((trust) => trust.revision))]
+}
+
+async function latestCopy({ hasCopy }: AssessDeps, approved: readonly string[], revision: string): Promise<string | undefined> {
+  for (const candidate of approved.toReversed()) if (candidate !== revision && (await hasCopy(candidate))) return candidate
+  return undefined
+}

@@ -1,0 +1,158 @@
+/**
+ * The generation machine with its effects: one instance, its door, its publication (architecture §8, §10).
+ *
+ * I1 Instances live here, by key and number, from the moment they are asked for until nothing of them runs.
+ * I2 Whatever the order of events, a generation that has ended is neither published nor alive.
+ */
+import { fromCallback, fromPromise } from 'xstate'
+import { LIMITS } from '../../../protocol/limits.js'
+import { generationMachine } from '../../../machines/generation.machine.js'
+import { createDoor, type Door } from '../door.js'
+import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
+import type { Publication } from '../publication.js'
+import type { Registry } from '../registry.js'
+import type { Reach } from '../view.js'
+
+/** How one content of a package is started and under which name it is published. */
+export interface StartPlan {
+  readonly pluginId: string
+  readonly name: string
+  readonly version: string
+  readonly internal: boolean
+  readonly reach: Reach
+  readonly start: StartInstance
+}
+
+export interface GenerationDeps {
+  readonly registry: Registry
+  /** Rejects with a sentence when the content cannot be started here at all. */
+  plan(key: string, revision: string): Promise<StartPlan>
+  onProblem(key: string, number: number, problem: InstanceProblem): void
+  onHook(key: string, number: number, failure: string | undefined): void
+  /** Nothing of it runs any more; `droppedFrames` were counted in its life. */
+  onGone(key: string, number: number, droppedFrames: number): void
+}
+
+interface Running {
+  readonly door: Door
+  readonly plan: StartPlan
+  readonly instance: PluginInstance
+  publication: Publication | undefined
+  isRetiring: boolean
+}
+
+const UNSTOPPABLE = `had not ended ${LIMITS.plugins.shutdownGrace} ms after it was told to, and was killed.`
+
+export interface Generations {
+  readonly logic: typeof generationMachine
+  /** Ends every instance at once, for a service that waits for nobody. */
+  killAll(): void
+}
+
+export function createGenerations(deps: GenerationDeps): Generations {
+  const running = new Map<string, Running>()
+  /** Starts under way; each ends in an instance that is kept or in nothing. */
+  const starting = new Map<string, Promise<unknown>>()
+
+  async function start(id: string, at: { key: string; number: number; revision: string }, signal: AbortSignal): Promise<void> {
+    const { key, number, revision } = at
+    const plan = await deps.plan(key, revision)
+    signal.throwIfAborted()
+    const instance = await plan.start(number, (problem) => deps.onProblem(key, number, problem), signal)
+    if (signal.aborted) {
+      instance.kill()
+      await instance.gone
+      signal.throwIfAborted()
+    }
+    running.set(id, { door: createDoor(plan.pluginId), plan, instance, publication: undefined, isRetiring: false })
+  }
+
+  /** Takes it out of the registry and lets nobody in any more. */
+  function withdraw(each: Running): void {
+    if (each.publication !== undefined) deps.registry.withdraw(each.publication)
+    void each.door.close()
+  }
+
+  async function gone(id: string, { key, number }: { key: string; number: number }, each: Running): Promise<void> {
+    await each.instance.gone
+    if (running.get(id) !== each) return
+    running.delete(id)
+    deps.onGone(key, number, each.instance.droppedFrames)
+  }
+
+  const logic = generationMachine.provide({
+    actors: {
+      start: fromPromise(async ({ input, signal }) => {
+        const id = idOf(input)
+        const work = start(id, input, signal)
+        starting.set(id, work)
+        try {
+          await work
+        } finally {
+          starting.delete(id)
+        }
+      }),
+      publish: fromPromise(async ({ input }) => {
+        const { key, number } = input
+        const each = running.get(idOf(input))
+        if (each === undefined) throw new Error('there is nothing to publish')
+        const { plan, door, instance } = each
+        const publication: Publication = {
+          pluginId: plan.pluginId,
+          name: instance.name ?? plan.name,
+          version: instance.version ?? plan.version,
+          internal: plan.internal,
+          generation: number,
+          reach: plan.reach,
+          door,
+          contributions: instance.contributions,
+          onHook: (failure) => deps.onHook(key, number, failure),
+        }
+        deps.registry.publish(publication)
+        each.publication = publication
+      }),
+      watch: fromCallback<{ type: string }, { key: string; number: number }>(({ input, sendBack }) => {
+        let listening = true
+        void running.get(idOf(input))?.instance.failed.then((reason) => {
+          if (listening) sendBack({ type: 'instance.failed', reason })
+        })
+        return () => {
+          listening = false
+        }
+      }),
+      drain: fromPromise(async ({ input }) => {
+        await running.get(idOf(input))?.door.close()
+      }),
+      retire: fromPromise(async ({ input }) => {
+        const id = idOf(input)
+        const each = running.get(id)
+        if (each === undefined) return
+        withdraw(each)
+        each.isRetiring = true
+        each.instance.retire()
+        await gone(id, input, each)
+      }),
+      kill: fromPromise(async ({ input }) => {
+        const id = idOf(input)
+        await starting.get(id)?.catch(() => undefined)
+        const each = running.get(id)
+        if (each === undefined) return
+        withdraw(each)
+        if (each.isRetiring)
+          deps.onProblem(input.key, input.number, { code: 'unstoppable', message: `Generation ${input.number} ${UNSTOPPABLE}` })
+        each.instance.kill()
+        await gone(id, input, each)
+      }),
+    },
+  })
+  return {
+    logic,
+    killAll() {
+      for (const { instance } of running.values()) instance.kill()
+    },
+  }
+}
+
+function idOf({ key, number }: { readonly key: string; readonly number: number }): string {
+  return `${key} ${number}`
+}

@@ -1,0 +1,113 @@
+/**
+ * One look at the packages of a workspace: what lies in the two plugin directories, hashed, against what the
+ * configuration says (plugin-protocol §1.4, §3.2). Executes nothing (threat-model W1).
+ */
+import { join } from 'node:path'
+import type { Assessment } from '../../../machines/assessment.js'
+import type { PackagePlace } from '../../../machines/capability.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { PackageManifest } from '../../../protocol/plugin.js'
+import type { Effects } from '../../effects.js'
+import { type AssessDeps, assess, type ReadPackage } from './assess.js'
+import type { PluginEntries } from '../entry/entries.js'
+import type { PackageEntry } from '../entry/entry-options.js'
+import { discoverPackages, type FoundPackage } from './package-files.js'
+import type { PackageReader } from './package-reader.js'
+
+export interface LookDeps {
+  readonly effects: Pick<Effects, 'files' | 'platform' | 'paths'>
+  readonly reader: PackageReader
+  readonly assessing: AssessDeps
+  /** What the manifest of a directory said when it could be read last. */
+  readonly lastManifests: Map<string, PackageManifest>
+}
+
+/** One package in one place. */
+export interface Sighting {
+  readonly found: ReadPackage
+  readonly entry: PackageEntry
+  readonly place: PackagePlace
+  readonly assessment: Assessment
+}
+
+export async function lookAtPackages(
+  deps: LookDeps,
+  directory: string,
+  entries: PluginEntries,
+  sessions: Iterable<string>,
+): Promise<Sighting[]> {
+  const { effects } = deps
+  const found = [
+    ...(await discoverPackages(effects, join(effects.paths.config, 'plugins'), 'user')),
+    ...(await discoverPackages(effects, join(directory, '.svc/plugins'), 'workspace')),
+  ]
+  const read: ReadPackage[] = []
+  for (const each of found) read.push(await withRevision(deps, each))
+  const sightings = await Promise.all(
+    read.flatMap((each) =>
+      placesOf(each, { directory, user: effects.platform.user, sessions }).map((place) => see(deps, each, place, entries)),
+    ),
+  )
+  return preferApproved(sightings)
+}
+
+async function see({ assessing }: LookDeps, found: ReadPackage, place: PackagePlace, entries: PluginEntries): Promise<Sighting> {
+  const entry = entries.package(found.id)
+  return { found, entry, place, assessment: await assess(assessing, { found, entry, place, isDisabled: entries.isDisabled(found.id) }) }
+}
+
+/** A package whose manifest cannot be read just now is still the package it was. */
+async function withRevision({ reader, lastManifests }: LookDeps, found: FoundPackage): Promise<ReadPackage> {
+  const last = lastManifests.get(found.root)
+  if (found.manifest !== undefined) lastManifests.set(found.root, found.manifest)
+  const known = found.manifest === undefined && last !== undefined ? { ...found, id: last.id, manifest: last } : found
+  try {
+    const { revision } = await reader.read(found.root)
+    return { ...known, revision }
+  } catch (error) {
+    const message = error instanceof SvcError ? error.message : 'the content of the package cannot be read'
+    return { ...known, revision: '', problems: [...found.problems, { code: 'invalid-package', message }] }
+  }
+}
+
+/** A session package is in one place per session that its workspace has awake, and in one to be shown while there is none. */
+function placesOf(
+  { manifest }: ReadPackage,
+  { directory, user, sessions }: { directory: string; user: string; sessions: Iterable<string> },
+): PackagePlace[] {
+  const scope = manifest?.agent?.scope ?? 'workspace'
+  switch (scope) {
+    case 'global':
+      return [{ scope, workspaceId: undefined, scopeId: undefined }]
+    case 'user':
+      return [{ scope, workspaceId: undefined, scopeId: user }]
+    case 'workspace':
+      return [{ scope, workspaceId: directory, scopeId: undefined }]
+    case 'session':
+      return [undefined, ...sessions].map((scopeId) => ({ scope, workspaceId: directory, scopeId }))
+  }
+}
+
+/** Of packages with the same id in the same place, the one that is approved, else the first (plugin-protocol §13-18). */
+function preferApproved(sightings: readonly Sighting[]): Sighting[] {
+  const chosen = new Map<string, Sighting>()
+  for (const sighting of sightings) {
+    const key = placeKey(sighting.found.id, sighting.place)
+    const rival = chosen.get(key)
+    if (rival === undefined || (rival.assessment.verdict !== 'trusted' && sighting.assessment.verdict === 'trusted'))
+      chosen.set(key, sighting)
+  }
+  return [...chosen.values()]
+}
+
+/** Names the actor of a package in a place. */
+export function placeKey(packageId: string, { scope, workspaceId, scopeId }: PackagePlace): string {
+  switch (scope) {
+    case 'workspace':
+      return `${packageId}@${workspaceId ?? ''}`
+    case 'session':
+      return `${packageId}@${workspaceId ?? ''}#${scopeId ?? ''}`
+    default:
+      return `${packageId}@${scope}`
+  }
+}

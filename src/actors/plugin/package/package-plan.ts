@@ -1,0 +1,114 @@
+/** From approved content in our own store to the process that runs it (plugin-protocol §4.1, §9.4; threat-model C5). */
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { authorize, intersectCapabilities, type PackagePlace } from '../../../machines/capability.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { type AgentTarget, type HostCapability, MANIFEST_FILE } from '../../../protocol/plugin.js'
+import type { Effects } from '../../effects.js'
+import type { PackageEntry } from '../entry/entry-options.js'
+import type { StartPlan } from './generation.actor.js'
+import type { InstancePlace, StartInstance } from '../instance.js'
+import { luaCommand } from '../process/lua.js'
+import type { PackageSource } from './package-files.js'
+import { parseManifest } from './package-manifest.js'
+import type { PackageStore } from './package-store.js'
+import { type ProcessSpec, pluginEnvironment } from '../process/process-spec.js'
+import { type Sandbox, sandboxPolicy } from '../entry/sandbox.js'
+import type { Reach } from '../view.js'
+
+export interface PlanDeps {
+  readonly effects: Pick<Effects, 'files' | 'processes' | 'childEnv' | 'env'>
+  readonly store: PackageStore
+  readonly sandbox: Sandbox
+  readonly brokered: ReadonlySet<HostCapability>
+  /** Absolute paths of Node and of the Lua sandbox program. */
+  readonly node: string
+  readonly luaSandbox: string
+  serverUrl(): string | undefined
+  startProcess(spec: ProcessSpec): StartInstance
+}
+
+export interface PlanSubject {
+  readonly packageId: string
+  readonly source: PackageSource
+  readonly entry: PackageEntry
+  readonly place: PackagePlace
+}
+
+/** How a revision is started; rejects with `plugin.invalid` or `request.unprocessable` and a sentence when it cannot be. */
+export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision: string): Promise<StartPlan> {
+  const { packageId, source, entry, place } = subject
+  const root = await deps.store.path(revision)
+  if (root === undefined) throw new SvcError('plugin.invalid', `no copy of ${revision} is kept`, { packageId, revision })
+  const manifest = parseManifest(await deps.effects.files.read(join(root, MANIFEST_FILE), LIMITS.plugins.manifestBytes))
+  const target = manifest.agent
+  if (target === null) throw new SvcError('plugin.invalid', 'the package has no agent part', { packageId })
+  const authorization = authorize({ packageId, revision, source, target, place }, entry.trust)
+  if (!authorization.ok) throw new SvcError('request.forbidden', authorization.reason, { packageId, revision })
+  const { leased } = intersectCapabilities({
+    declared: target.capabilities,
+    trusted: authorization.trust.capabilities,
+    scope: place.scope,
+    brokered: deps.brokered,
+  })
+  const spec: ProcessSpec = {
+    pluginId: packageId,
+    place: instancePlace(place),
+    revision,
+    config: entry.config,
+    timeoutMs: entry.timeoutMs,
+    directory: root,
+    env: pluginEnvironment(deps.effects, { pluginId: packageId, directory: root, serverUrl: deps.serverUrl() }),
+    capabilities: new Set(leased),
+    eventNamespaces: target.eventNamespaces,
+    ...(await commandOf(deps, target, root, { network: leased.includes('network'), entry })),
+  }
+  return {
+    pluginId: packageId,
+    name: manifest.name === '' ? packageId : manifest.name,
+    version: manifest.version,
+    internal: false,
+    reach: reachOf(place),
+    start: deps.startProcess(spec),
+  }
+}
+
+type Command = Pick<ProcessSpec, 'program' | 'args' | 'watch'>
+
+async function commandOf(
+  deps: PlanDeps,
+  target: AgentTarget,
+  root: string,
+  { network, entry }: { network: boolean; entry: PackageEntry },
+): Promise<Command> {
+  const command: Command =
+    target.runtime === 'lua'
+      ? luaCommand({ node: deps.node, sandbox: deps.luaSandbox, manifest: join(root, MANIFEST_FILE) })
+      : await processCommand(deps, target, root)
+  const reads = target.runtime === 'lua' ? [dirname(deps.luaSandbox)] : [] // it starts a thread from the file beside it
+  const policy = sandboxPolicy(entry.sandbox, deps.effects.env)
+  const wrapped = await deps.sandbox.wrap(policy, { program: command.program, args: command.args, cwd: root, network, reads })
+  if ('unavailable' in wrapped) throw new SvcError('request.unprocessable', wrapped.unavailable)
+  return { ...command, ...wrapped }
+}
+
+async function processCommand({ effects }: PlanDeps, target: AgentTarget, root: string): Promise<Command> {
+  const [name, ...args] = target.command
+  if (name === undefined) return { program: join(root, target.entrypoint), args: [] }
+  if (isAbsolute(name)) return { program: name, args }
+  if (name.includes('/')) return { program: resolve(root, name), args }
+  const program = await effects.processes.find(name)
+  if (program === undefined)
+    throw new SvcError('request.unprocessable', `the program "${name}" is not on the search path`, { program: name })
+  return { program, args }
+}
+
+function instancePlace({ scope, workspaceId, scopeId }: PackagePlace): InstancePlace {
+  return { scope, ...(workspaceId !== undefined && { workspace: workspaceId }), ...(scopeId !== undefined && { scopeId }) }
+}
+
+export function reachOf({ scope, workspaceId = '', scopeId = '' }: PackagePlace): Reach {
+  if (scope === 'workspace') return { type: 'workspace', directory: workspaceId }
+  if (scope === 'session') return { type: 'session', directory: workspaceId, sessionId: scopeId }
+  return { type: 'everywhere' }
+}

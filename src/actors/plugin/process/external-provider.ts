@@ -1,0 +1,199 @@
+/** Model providers of plugin processes (plugin-protocol §7). */
+import * as z from 'zod'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { ProviderDeclaration } from '../../../protocol/plugin-frame.js'
+import { type ProviderGenerationRequest, RouteResponse } from '../../../protocol/plugin-services.js'
+import type { Clock } from '../../effects.js'
+import { type GenerateRequest, type ProviderAdapter, ProviderError } from '../../provider/adapter.js'
+import { parseAnswer } from './external-services.js'
+import { isFrameTooLarge } from './frame-text.js'
+import { isFields } from './initialize.js'
+import type { Link } from './link.js'
+import type { ProviderContribution, ProviderSettings } from '../native.js'
+import { reasonOf } from './pending-calls.js'
+import { toProviderMessages } from '../provider-messages.js'
+import { createStreamReader } from './provider-stream.js'
+import type { PluginStream } from './streams.js'
+
+/** A provider with the methods besides generation; `route` and `media` are there when they are declared. */
+export interface ExternalProvider extends ProviderContribution {
+  readonly priority: number
+  metadata(model: UserModel, signal?: AbortSignal): Promise<unknown>
+  auth(providerId: string, signal?: AbortSignal): Promise<unknown>
+  readonly route?: (request: ProviderRouteRequest, signal?: AbortSignal) => Promise<RouteResponse>
+  readonly media?: (request: MediaRequest, signal?: AbortSignal) => Promise<Media>
+}
+
+export interface UserModel {
+  readonly providerId: string
+  readonly modelId: string
+  readonly connectionId?: string
+  readonly variant?: string
+}
+
+export interface ProviderRouteRequest {
+  readonly action: string
+  readonly providerId: string | null
+  readonly connectionId: string | null
+  readonly tenantId: string | null
+  readonly workspaceId: string | null
+  readonly hosted: boolean
+  readonly body: unknown
+}
+
+export interface MediaRequest {
+  readonly kind: 'image' | 'video'
+  readonly providerId: string
+  readonly modelId: string
+  readonly connectionId: string | null
+  readonly tenantId: string | null
+  readonly workspaceId: string | null
+  readonly prompt: string
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const Media = z.looseObject({
+  mime: z.string(),
+  filename: z.string(),
+  dataBase64: z
+    .string()
+    .refine((text) => BASE64.test(text), 'must be base64 with padding')
+    .refine((text) => Buffer.byteLength(text, 'base64') <= LIMITS.plugins.mediaBytes, `must be at most ${LIMITS.plugins.mediaBytes} bytes`),
+  revisedPrompt: z.string().nullish(),
+})
+export type Media = z.infer<typeof Media>
+const Table = z.record(z.string(), z.unknown())
+const { firstByte, idle, trailer } = LIMITS.provider
+
+export function externalProvider(declared: ProviderDeclaration, link: Link, clock: Clock): ExternalProvider {
+  const { descriptor, priority } = declared
+  const { id } = descriptor
+  const call = (method: string, params: object, signal?: AbortSignal) => link.call(method, { serviceId: id, ...params }, { signal })
+  return {
+    npm: [id],
+    builtin: {
+      id,
+      name: descriptor.name ?? id,
+      models: descriptor.models.map((model) => ({ id: model, name: model, limit: { context: 0, output: 0 }, reasoning: false })),
+    },
+    priority,
+    create: (settings) => createAdapter({ serviceId: id, link, clock, settings }),
+    metadata: async (model, signal) => parseAnswer('provider.metadata', Table, (await call('provider.metadata', { model }, signal)) ?? {}),
+    auth: async (providerId, signal) => parseAnswer('provider.auth', Table.nullable(), await call('provider.auth', { providerId }, signal)),
+    ...(declared.administration && {
+      route: async (request, signal) => parseAnswer('provider.route', RouteResponse, await call('provider.route', { request }, signal)),
+    }),
+    ...(declared.media && {
+      media: async (request, signal) => parseAnswer('provider.media', Media, await call('provider.media', request, signal)),
+    }),
+  }
+}
+
+interface AdapterParts {
+  readonly serviceId: string
+  readonly link: Link
+  readonly clock: Clock
+  readonly settings: ProviderSettings
+}
+
+function createAdapter({ serviceId, link, clock, settings }: AdapterParts): ProviderAdapter {
+  return {
+    async generate(request, push, signal) {
+      signal.throwIfAborted()
+      const sent = requestOf(settings, request)
+      const reader = createStreamReader(settings.providerId, (part) => {
+        if (!signal.aborted) push(part)
+      })
+      let watch: SilenceWatch | undefined
+      try {
+        const { stream } = link.openStream('provider.stream', (ids) => ({ serviceId, ...ids, request: sent }), signal)
+        watch = watchSilence(stream, clock, settings.providerId)
+        for await (const item of stream.items) {
+          reader.take(item)
+          watch.heard(reader.isFinished)
+        }
+        signal.throwIfAborted()
+        reader.end()
+      } catch (error) {
+        if (signal.aborted) throw reasonOf(signal)
+        if (!reader.isFinished) throw providerError(error, settings.providerId)
+      } finally {
+        watch?.stop()
+      }
+    },
+  }
+}
+
+/** A conversation that does not fit one frame has outgrown this provider (§13-14). */
+function providerError(error: unknown, providerId: string): ProviderError {
+  if (error instanceof ProviderError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  if (isFrameTooLarge(error))
+    return new ProviderError(`The conversation is too long for provider "${providerId}": ${reason}`, {
+      retryable: false,
+      overflow: true,
+      cause: error,
+    })
+  return new ProviderError(`Provider "${providerId}" failed: ${reason}`, { retryable: false, cause: error })
+}
+
+interface SilenceWatch {
+  heard(isFinished: boolean): void
+  stop(): void
+}
+
+/** Fails a stream that is silent for too long, and cancels one that goes on after its last part. */
+function watchSilence(stream: PluginStream, clock: Clock, providerId: string): SilenceWatch {
+  let heardAt = clock.monotonic()
+  let allowed: number = firstByte
+  let finished = false
+  const check = (): void => {
+    const left = heardAt + allowed - clock.monotonic()
+    if (left > 0) timer = clock.setTimeout(check, left)
+    else if (finished) stream.cancel()
+    else stream.fail(new ProviderError(`Provider "${providerId}" was silent for ${allowed} ms.`, { retryable: true }))
+  }
+  let timer = clock.setTimeout(check, allowed)
+  return {
+    heard(isFinished) {
+      heardAt = clock.monotonic()
+      if (allowed === firstByte || isFinished !== finished) {
+        finished = isFinished
+        allowed = isFinished ? trailer : idle
+        clock.clearTimeout(timer)
+        timer = clock.setTimeout(check, allowed)
+      }
+    },
+    stop: () => clock.clearTimeout(timer),
+  }
+}
+
+/** Empty collections and absent options are left out; sampling has no fields of its own and travels with the options. */
+function requestOf(settings: ProviderSettings, request: GenerateRequest): ProviderGenerationRequest {
+  const { sessionId, directory, model, tools, temperature, topP, maxOutputTokens } = request
+  const { textVerbosity, ...rest } = request.options
+  const options = {
+    ...rest,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  }
+  const headers = { ...settings.headers, ...request.headers }
+  return {
+    providerId: settings.providerId,
+    modelId: model.id,
+    workspaceId: directory,
+    sessionId,
+    ...(model.variant === undefined ? {} : { variant: model.variant }),
+    ...(typeof textVerbosity === 'string' ? { textVerbosity } : {}),
+    messages: toProviderMessages(request.messages),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toolOf) }),
+    ...(isFields(options) && Object.keys(options).length > 0 ? { options } : {}),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+  }
+}
+
+function toolOf({ id, description, parameters, outputSchema }: GenerateRequest['tools'][number]) {
+  return { id, description, parameters, ...(outputSchema === undefined ? {} : { outputSchema }) }
+}

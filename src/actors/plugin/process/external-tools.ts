@@ -1,0 +1,71 @@
+/** Tools of plugin processes (plugin-protocol §4.5, §4.7). */
+import * as z from 'zod'
+import { SvcError } from '../../../protocol/errors.js'
+import type { ToolDeclaration } from '../../../protocol/plugin-frame.js'
+import { isFields } from './initialize.js'
+import { firstIssue, schemaProblem } from './json-schema.js'
+import type { Link } from './link.js'
+import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../native.js'
+
+/** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
+export function externalTool(pluginId: string, declared: ToolDeclaration, link: Link): ToolContribution {
+  const { id, description, parameters, permission, outputSchema } = declared
+  return {
+    id,
+    description,
+    input: inputOf(declared),
+    parameters,
+    ...(outputSchema === undefined || outputSchema === null ? {} : { outputSchema }),
+    permission: permission?.permission ?? id,
+    needs: async (value) => [needOf(pluginId, declared, value)],
+    async invoke(value, context) {
+      const { directory, sessionId, signal } = context
+      try {
+        const reply = await link.call('tool.invoke', { tool: id, directory, sessionId, input: value }, { signal })
+        return toolResult(id, reply)
+      } catch (error) {
+        if (signal.aborted || error instanceof ToolError) throw error
+        throw new ToolError(error instanceof Error ? error.message : String(error))
+      }
+    },
+  }
+}
+
+/** Inputs are checked by the declared schema and handed on unchanged. */
+function inputOf({ id, parameters }: ToolDeclaration): z.ZodType {
+  const problem = schemaProblem(parameters)
+  if (problem !== undefined)
+    throw new SvcError('plugin.invalid', `The parameters of the tool "${id}" are no JSON Schema: ${problem}.`, { tool: id })
+  return z.unknown().superRefine((input, context) => {
+    const issue = firstIssue(parameters, input)
+    if (issue !== undefined) context.addIssue({ code: 'custom', path: [...issue.path], message: issue.message })
+  })
+}
+
+function needOf(pluginId: string, { id, permission }: ToolDeclaration, input: unknown): PermissionNeed {
+  const pattern = permission === undefined ? '*' : patternOf(input, permission.argument)
+  const title = pattern === '*' ? `Use ${id} of ${pluginId}` : `Use ${id} of ${pluginId} on ${pattern}`
+  return { permission: permission?.permission ?? id, patterns: [pattern], always: [pattern], title, metadata: { plugin: pluginId } }
+}
+
+function patternOf(input: unknown, argument: string): string {
+  const value: unknown = isFields(input) && Object.hasOwn(input, argument) ? input[argument] : undefined
+  if (value === undefined || value === null) return '*'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What the model and the client get: text is taken as it is, other JSON is printed (plugin-protocol §4.7). */
+export function toolResult(toolId: string, reply: unknown): ToolResult {
+  if (reply !== null && !isFields(reply)) throw new ToolError(`The tool "${toolId}" answered something that is no result.`)
+  const { title, output, metadata } = reply ?? {}
+  return {
+    title: typeof title === 'string' ? title : toolId,
+    output: textOf(output),
+    ...(metadata === undefined || metadata === null ? {} : { metadata: isFields(metadata) ? metadata : { value: metadata } }),
+  }
+}
+
+function textOf(output: unknown): string {
+  if (typeof output === 'string') return output
+  return output === undefined || output === null ? '' : JSON.stringify(output, null, 2)
+}

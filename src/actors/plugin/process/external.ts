@@ -1,0 +1,39 @@
+/** A plugin process's declarations as contributions: every callback becomes a call through its link (plugin-protocol §4.5–4.7). */
+import type { InitializeReply } from '../../../protocol/plugin-frame.js'
+import type { Clock } from '../../effects.js'
+import type { EventsContribution } from '../contributions.js'
+import type { EventSender } from './external-events.js'
+import { externalProvider } from './external-provider.js'
+import { externalRoute, externalSocketRoute } from './external-routes.js'
+import { EVENT_HOOK, externalServices } from './external-services.js'
+import { externalTool } from './external-tools.js'
+import type { Link } from './link.js'
+import type { Contributions } from '../native.js'
+
+export interface ExternalParts {
+  readonly pluginId: string
+  readonly link: Link
+  readonly clock: Clock
+  readonly events: EventSender
+}
+
+/** What the registry gets. Throws `plugin.invalid` for a tool whose schema is none. */
+export function toContributions(reply: InitializeReply, parts: ExternalParts): Contributions {
+  const { link, clock, pluginId } = parts
+  const events = eventsOf(reply, parts.events)
+  return {
+    tools: reply.tools.map((tool) => externalTool(pluginId, tool, link)),
+    providers: reply.services.providers.map((provider) => externalProvider(provider, link, clock)),
+    ...externalServices(reply, link),
+    ...(events === undefined ? {} : { events }),
+    routes: reply.routes.map((route) => externalRoute(route, link)),
+    websocketRoutes: reply.websocketRoutes.map((route) => externalSocketRoute(route, link)),
+    messageParts: reply.messageParts,
+    mcp: reply.mcp,
+  }
+}
+
+function eventsOf({ hooks, eventNamespaces }: InitializeReply, sender: EventSender): EventsContribution | undefined {
+  const namespaces = hooks.includes(EVENT_HOOK) ? [''] : eventNamespaces
+  return namespaces.length === 0 ? undefined : { namespaces, deliver: (event) => sender.deliver(event) }
+}

@@ -1,0 +1,67 @@
+/** What a plugin writes to its standard error: one log record per line, limited in length and per second (plugin-protocol §4.2). */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Clock, Log } from '../../effects.js'
+import { createLineSplitter } from './frame-lines.js'
+import type { InstanceProblem } from '../instance.js'
+import { createRate } from '../rate.js'
+
+/** Of the last line, for the message about a plugin that did not start. */
+const QUOTED = 500
+/** What Node writes below the message of an error. */
+const EPILOGUE = /^(?: {4}at |Node\.js v\d)/
+
+export interface PluginLog {
+  receive(chunk: Uint8Array): void
+  end(): void
+  /** The last line so far that is not the tail of a stack trace, shortened. */
+  readonly lastLine: string
+}
+
+export interface PluginLogOptions {
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly log: Log
+  readonly pluginId: string
+  readonly instanceId: string
+  onProblem(problem: InstanceProblem): void
+}
+
+export function createPluginLog({ clock, log, pluginId, instanceId, onProblem }: PluginLogOptions): PluginLog {
+  const { logLineBytes, logLinesPerSecond } = LIMITS.plugins
+  const rate = createRate(clock)
+  const decoder = new TextDecoder()
+  let dropped = 0
+  let lastLine = ''
+
+  const mayLog = (): boolean => {
+    if (rate.count() <= logLinesPerSecond) return true
+    if (dropped++ === 0)
+      onProblem({
+        code: 'log',
+        message: `The plugin writes more than ${logLinesPerSecond} lines per second to its log; the rest is dropped.`,
+      })
+    return false
+  }
+  const lines = createLineSplitter(logLineBytes + 1, {
+    onLine(line) {
+      const isLogged = mayLog()
+      const text = decoder.decode(line.subarray(0, isLogged ? line.length : QUOTED))
+      if (!EPILOGUE.test(text)) lastLine = text
+      if (!isLogged) return
+      log.info('plugin output', { pluginId, instanceId, line: text, ...(dropped === 0 ? {} : { droppedBefore: dropped }) })
+      dropped = 0
+    },
+    onOversized() {
+      if (!mayLog()) return
+      log.warn('a line of plugin output is too long and was dropped', { pluginId, instanceId, maxBytes: logLineBytes })
+      onProblem({ code: 'log', message: `A line of the plugin's log has more than ${logLineBytes} bytes and was dropped.` })
+    },
+  })
+
+  return {
+    receive: (chunk) => lines.push(chunk),
+    end: () => lines.end(),
+    get lastLine() {
+      return lastLine.slice(0, QUOTED).toWellFormed()
+    },
+  }
+}

@@ -14,6 +14,8 @@ interface Document {
   readonly components: object
 }
 
+const TOKEN = 'a-token-for-the-contract'
+
 let scene: Scene
 let model: ModelServer
 beforeEach(() => {
@@ -63,7 +65,7 @@ test('every answer of every operation agrees with the published document', async
     reply(text('done'), finish('stop')),
   ])
   scene.place.configure(withModel(model.url, { permission: { '*': 'allow', edit: 'ask' } }))
-  const server = await scene.start()
+  const server = await scene.start({ SVC_AGENT_TOKEN: TOKEN })
   const document = (await server.get<Document>('/v2/openapi.json')) satisfies Document
   const { check, unseen } = checker(document)
   const call = async (id: string, method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => {
@@ -108,8 +110,9 @@ test('every answer of every operation agrees with the published document', async
   await call('v2.sessions.list', 'GET', '/v2/sessions?roots=true&archived=true')
   await call('v2.sessions.abort', 'POST', `${at}/abort`)
   await artifacts(call, session.id)
-  for (const path of ['/v2/events?tail=true', '/v2/session-catalog/events', '/v2/execution-activity/events'])
-    await streams(server, path, check)
+  await workflows(call)
+  await terminals(call, (answer) => check('v2.plugins.pty.connect', answer), server)
+  for (const path of Object.keys(STREAMS)) await streams(server, path, check)
   await call('v2.sessions.delete', 'DELETE', at)
   check('v2.sessions.get', await server.call('GET', at))
   expect(unseen()).toEqual([])
@@ -138,6 +141,12 @@ async function readOnly(call: Call): Promise<void> {
     ['v2.providers.list', '/v2/providers'],
     ['v2.providers.configured', '/v2/providers/configured'],
     ['v2.executionActivity.list', '/v2/execution-activity'],
+    ['v2.plugins.list', '/v2/plugins'],
+    ['v2.plugins.lifecycle', '/v2/plugins/lifecycle'],
+    ['v2.plugins.get', '/v2/plugins/dev.svc.files/manifest'],
+    ['v2.inspector.tree', '/v2/inspector/tree'],
+    ['v2.inspector.machines', '/v2/inspector/machines'],
+    ['v2.inspector.trace', '/v2/inspector/trace'],
   ]
   for (const [id, path] of reads) await call(id, 'GET', path)
   await call('v2.config.update', 'PATCH', '/v2/config', { username: 'somebody' })
@@ -163,10 +172,44 @@ async function artifacts(call: Call, sessionId: string): Promise<void> {
   await call('v2.artifacts.delete', 'DELETE', `/v2/artifacts/${made.id}`)
 }
 
+async function workflows(call: Call): Promise<void> {
+  const at = '/v2/plugins/dev.svc.workflows'
+  const schedule = { frequency: 'daily', interval: 1, timezone: 'UTC', time: '03:00' }
+  const definition = { id: 'contract', name: 'Contract', active: false, schedule, prompt: 'hello', model: OFFLINE }
+  await call('v2.plugins.workflows.create', 'POST', at, definition)
+  await call('v2.plugins.workflows.list', 'GET', at)
+  await call('v2.plugins.workflows.get', 'GET', `${at}/contract`)
+  await call('v2.plugins.workflows.update', 'PUT', `${at}/contract`, { ...definition, name: 'Renamed' })
+  await call('v2.plugins.workflows.patch', 'PATCH', `${at}/contract`, { prompt: 'list' })
+  await call('v2.plugins.workflows.preview', 'GET', `${at}/contract/preview`)
+  await call('v2.plugins.workflows.activate', 'POST', `${at}/contract/activate`)
+  await call('v2.plugins.workflows.pause', 'POST', `${at}/contract/pause`)
+  const run = (await call('v2.plugins.workflows.run', 'POST', `${at}/contract/run`)) as { id: string }
+  await call('v2.plugins.workflows.history', 'GET', `${at}/contract/runs?limit=5`)
+  await call('v2.plugins.workflows.runs.get', 'GET', `${at}/contract/runs/${run.id}`)
+  await call('v2.plugins.workflows.runs.retry', 'POST', `${at}/contract/runs/${run.id}/retry`)
+  await call('v2.plugins.workflows.delete', 'DELETE', `${at}/contract`)
+}
+
+async function terminals(call: Call, connected: (answer: Answer) => void, server: Server): Promise<void> {
+  const at = '/v2/plugins/dev.svc.pty'
+  await call('v2.plugins.pty.shells', 'GET', `${at}/shells`)
+  const made = (await call('v2.plugins.pty.create', 'POST', at, { command: ['/bin/sh'] })) as { id: string }
+  await call('v2.plugins.pty.list', 'GET', at)
+  await call('v2.plugins.pty.get', 'GET', `${at}/${made.id}`)
+  await call('v2.plugins.pty.update', 'PUT', `${at}/${made.id}`, { title: 'renamed', size: { cols: 100, rows: 30 } })
+  await call('v2.plugins.pty.connectToken', 'POST', `${at}/${made.id}/connect-token`, undefined, { 'x-svc-ticket': '1' })
+  connected(await server.call('GET', `${at}/${made.id}/connect?ticket=none`))
+  await call('v2.plugins.pty.remove', 'DELETE', `${at}/${made.id}`)
+}
+
+const OFFLINE = { providerId: 'svc', id: 'offline' }
+
 const STREAMS: Readonly<Record<string, string>> = {
   '/v2/events?tail=true': 'v2.events.subscribe',
   '/v2/session-catalog/events': 'v2.sessionCatalog.subscribe',
   '/v2/execution-activity/events': 'v2.executionActivity.events',
+  '/v2/inspector/events': 'v2.inspector.events',
 }
 
 async function streams(
@@ -175,7 +218,7 @@ async function streams(
   check: (id: string, answer: Pick<Answer, 'status' | 'body' | 'text'>) => void,
 ): Promise<void> {
   const aborter = new AbortController()
-  const response = await fetch(`${server.url}${path}`, { signal: aborter.signal })
+  const response = await fetch(`${server.url}${path}`, { signal: aborter.signal, headers: { authorization: `Bearer ${TOKEN}` } })
   expect(response.headers.get('content-type')).toContain('text/event-stream')
   check(STREAMS[path] ?? path, { status: response.status, body: undefined, text: '' })
   aborter.abort()

@@ -113,9 +113,9 @@ describe('without a credential', () => {
   })
 })
 
-/** Browsers cannot send a credential with a socket: a ticket that was asked for with one stands for it. Unknown terminals are 404. */
+/** Browsers cannot send a credential with a socket: a ticket that was asked for with one stands for it. A plain request is 400. */
 const TICKETED = '/v2/plugins/dev.svc.pty/ses_none/connect'
-const OPEN: Readonly<Record<string, number>> = { '/v2/health': 200, [TICKETED]: 404 }
+const OPEN: Readonly<Record<string, number>> = { '/v2/health': 200, [TICKETED]: 400 }
 
 describe('with a token', () => {
   test('every operation but health and the ticketed terminal answers 401 without it or with another one', async () => {

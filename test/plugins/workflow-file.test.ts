@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { WorkflowDefinition } from '../../src/protocol/workflow.js'
 import { patchDefinition, validateDefinition } from '../../src/plugins/workflows/definition.js'
@@ -390,4 +391,11 @@ test('permissions become rules in which deny beats allow and both beat the defau
     { permission: 'read', pattern: 'x', action: 'allow' },
   ])
   expect(compilePermissions(undefined)).toEqual([])
+})
+
+test('the file in the documentation is a workflow, and every schedule named there is one', () => {
+  const page = readFileSync(new URL('../../docs/workflows.md', import.meta.url), 'utf8')
+  const [, example = ''] = /```markdown\n([^]*?)```/.exec(page) ?? []
+  expect(parsed(example)).toMatchObject({ id: 'nightly-check', active: true, prompt: 'Run the tests and write down what fails, and why.' })
+  for (const kind of ['hourly', 'daily', 'weekly', 'monthly']) expect(page).toContain(`| ${kind} | \`frequency: ${kind}\``)
 })

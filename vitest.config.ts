@@ -12,9 +12,22 @@ export default defineConfig({
     testTimeout: 15_000,
     hookTimeout: 30_000,
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: PROGRAM } },
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: PROGRAM, maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
       // Drives dist/main.js, built once before the first of these tests.
-      { extends: true, test: { name: 'program', include: PROGRAM, globalSetup: ['scripts/build-for-tests.mjs'], testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'program',
+          include: PROGRAM,
+          globalSetup: ['scripts/build-for-tests.mjs'],
+          testTimeout: 60_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 })

@@ -17,6 +17,8 @@ export interface PackageInput {
   readonly key: string
   /** Packages fail when they cannot start; entries of the configuration are degraded and tried again (plugin-protocol §4.5). */
   readonly strict: boolean
+  /** The highest number that an earlier actor of the key gave to a generation: numbers never go back. */
+  readonly before: number
 }
 
 export interface Incarnation {
@@ -213,7 +215,7 @@ export const packageMachine = setup({
     serving: undefined,
     candidate: undefined,
     alive: [],
-    lastNumber: 0,
+    lastNumber: input.before,
     strikes: 0,
     lastGood: undefined,
     refused: undefined,

@@ -48,7 +48,7 @@ const COLLAPSE = [
 const explorePackage = (strict: boolean, assessments: readonly Assessment[]) =>
   explore(
     packageMachine,
-    { key: 'dev.example.one', strict },
+    { key: 'dev.example.one', strict, before: 0 },
     [
       ...assessments.map((assessment) => ({ type: 'assessed', assessment })),
       { type: 'wanted' },

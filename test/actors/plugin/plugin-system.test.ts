@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { NativePlugin } from '../../../src/actors/plugin/native.js'
@@ -28,8 +28,9 @@ async function begin(play: (child: PlayedChild, start: number) => void, plugins:
   const file = join(effects.paths.config, 'config.json')
   const configure = (change: Record<string, unknown>) =>
     writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...change }))
+  const list = () => service.runtime.plugins.lifecycle(service.directory)
   const lifecycle = async (): Promise<PackageLifecycleInfo> => {
-    const [info] = await service.runtime.plugins.lifecycle(service.directory)
+    const [info] = await list()
     if (info === undefined) throw new Error('there is no package')
     return info
   }
@@ -57,7 +58,7 @@ async function begin(play: (child: PlayedChild, start: number) => void, plugins:
     })
     return event.data['info'] as PackageLifecycleInfo
   }
-  return { service, effects, lifecycle, approve, reaches, starts: () => starts }
+  return { service, effects, list, lifecycle, approve, reaches, starts: () => starts }
 }
 
 describe('a native plugin', () => {
@@ -299,6 +300,25 @@ describe('a package', () => {
     const match = await service.runtime.plugins.match(TRUSTED_CALLER, { ...call, workspaceId: undefined })
     expect(match).toMatchObject({ kind: 'route', directory: service.directory })
     expect(await lifecycle()).toMatchObject({ state: 'loading' })
+  })
+
+  it('that comes back while what ran of it is still being retired serves again as soon as that is gone', async () => {
+    const children: PlayedChild[] = []
+    const { effects, approve, lifecycle, list, reaches } = await begin((child) => {
+      children.push(child)
+      servesTool(child, 'played_tool')
+    })
+    await approve()
+    await lifecycle()
+    await reaches('active')
+    rmSync(join(effects.paths.config, 'plugins', ID), { recursive: true })
+    expect(await list()).toEqual([])
+    expect(children.map(({ ended }) => ended)).toEqual([false])
+    writePackage(effects, 'one')
+    await list()
+    await effects.clock.advanceAsync(1_600)
+    expect(await reaches('active', 2)).toMatchObject({ generation: 2, leaseActive: true })
+    expect(children.map(({ ended }) => ended)).toEqual([true, false])
   })
 
   it('that refuses with a screenful has one plain line of it in its record', async () => {

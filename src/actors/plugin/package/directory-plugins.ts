@@ -99,7 +99,7 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       for (const { key, origin, assessment, isWanted } of found.values()) {
         records.put(key, origin)
         supervisor.send(key, { type: 'assessed', assessment }, { strict: origin.kind === 'package' })
-        if (isWanted) supervisor.tell(key, { type: 'wanted' })
+        if (isWanted) supervisor.send(key, { type: 'wanted' })
       }
       return { perSession: all.some(({ origin }) => origin.kind === 'package' && origin.sighting.place.scope === 'session') }
     },

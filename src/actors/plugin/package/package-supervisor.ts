@@ -8,6 +8,7 @@ import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
 import type { ActorRegistry } from '../../actor-directory.js'
 import { type Effects, machineClock } from '../../effects.js'
+import { createLru } from '../../resource/lru.js'
 
 export type PackageLogic = typeof packageMachine
 export type PackageSnapshot = SnapshotFrom<PackageLogic>
@@ -27,6 +28,9 @@ export interface PackageSupervisor {
   readonly size: number
 }
 
+/** Keys that are gone, whose numbers go on when they come back. */
+const REMEMBERED = 4096
+
 export function supervisePackages(deps: {
   effects: Pick<Effects, 'clock' | 'log'>
   logic: PackageLogic
@@ -39,6 +43,7 @@ export function supervisePackages(deps: {
   const clock = machineClock(effects.clock)
   const inspection = deps.inspect === undefined ? {} : { inspect: deps.inspect }
   const actors = new Map<string, ActorRefFrom<PackageLogic>>()
+  const lastNumbers = createLru<string, number>(REMEMBERED)
   /** Events for keys whose old actor is still leaving (I1). */
   const late = new Map<string, { readonly events: PackageEvent[]; readonly strict: boolean }>()
   let stopping = false
@@ -47,6 +52,7 @@ export function supervisePackages(deps: {
   function gone(key: string, ref: ActorRefFrom<PackageLogic>): void {
     if (actors.get(key) !== ref) return
     actors.delete(key)
+    lastNumbers.set(key, ref.getSnapshot().context.lastNumber)
     const waiting = late.get(key)
     late.delete(key)
     if (waiting !== undefined && !stopping) for (const event of waiting.events) send(key, event, waiting)
@@ -54,7 +60,12 @@ export function supervisePackages(deps: {
   }
 
   function start(key: string, strict: boolean): ActorRefFrom<PackageLogic> {
-    const ref = createActor(logic, { id: `package:${key}`, input: { key, strict }, clock, ...inspection })
+    const ref = createActor(logic, {
+      id: `package:${key}`,
+      input: { key, strict, before: lastNumbers.get(key) ?? 0 },
+      clock,
+      ...inspection,
+    })
     actors.set(key, ref)
     deps.actors?.add(ref, 'package')
     let last: unknown
@@ -111,7 +122,7 @@ export function supervisePackages(deps: {
 
 /** On its way to the first generation it ever had. */
 function isPending(snapshot: PackageSnapshot): boolean {
-  if (snapshot.status !== 'active' || snapshot.context.lastNumber > 1) return false
+  if (snapshot.status !== 'active' || snapshot.context.lastNumber > snapshot.context.before + 1) return false
   return snapshot.context.serving === undefined && (['enabled', 'loading', 'restoring'] as const).some((state) => snapshot.matches(state))
 }
 

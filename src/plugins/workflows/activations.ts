@@ -13,6 +13,7 @@ import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstat
 import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport } from '../../machines/activation.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../../actors/effects.js'
+import type { NativeHost } from '../../actors/plugin/native.js'
 import { expectedAt, type Identity, nextRecord, storedInput, type Zoned } from './activation-record.js'
 import { createAgenda } from './agenda.js'
 import type { Found } from './catalog.js'
@@ -42,6 +43,7 @@ export interface Seen {
 
 export interface ActivationsDeps {
   readonly effects: Pick<Effects, 'clock' | 'log'>
+  readonly actors: NativeHost['actors']
   readonly ledger: Ledger
   readonly zoned: Zoned
   /** Reads the file again and claims; rejects when nothing can be claimed now. */
@@ -67,7 +69,7 @@ interface Decision {
   readonly loss: string | undefined
 }
 
-export function createActivations({ effects, ledger, zoned, claim, running }: ActivationsDeps): Activations {
+export function createActivations({ effects, actors, ledger, zoned, claim, running }: ActivationsDeps): Activations {
   const { clock, log } = effects
   const machineClock = {
     setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms),
@@ -104,6 +106,7 @@ export function createActivations({ effects, ledger, zoned, claim, running }: Ac
         forget(actor)
       },
     })
+    actors.add(ref, 'activation')
     ref.start()
     return actor
   }

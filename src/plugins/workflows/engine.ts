@@ -66,7 +66,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
       activations.released()
     },
   })
-  const activations = createActivations({ effects, ledger, zoned, claim, running: () => runner.running })
+  const activations = createActivations({ effects, actors: host.actors, ledger, zoned, claim, running: () => runner.running })
   const retries = createRetries({
     effects,
     ledger,

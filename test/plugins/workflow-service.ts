@@ -35,6 +35,8 @@ export interface WorkflowService {
   /** `workflow.updated` events so far, shortened. */
   updates(): readonly { readonly id: string; readonly active: boolean; readonly error?: string }[]
   untilRun(status: string, id?: string): Promise<WorkflowRun>
+  /** Lets time pass in steps until a run has a status: what a watcher says of a file comes when it comes. */
+  passUntilRun(ms: number, status: string): Promise<WorkflowRun>
 }
 
 export interface OperationArguments {
@@ -148,6 +150,17 @@ export async function startWorkflows(
     pause: (id) => call('pause', { id }),
     run: (id) => call('run', { id }),
     updates: () => service.events.filter(({ type }) => type === 'workflow.updated').map(updatesOf),
+    async passUntilRun(ms, status) {
+      const found = () => service.events.find(({ type, data }) => type === 'workflow.run.updated' && data['run'].status === status)
+      for (let round = 0; round < 100 && found() === undefined; round++) {
+        await settle()
+        await effects.clock.advanceAsync(ms)
+        await settle()
+      }
+      const event = found()
+      if (event === undefined) throw new Error(`no run is ${status}`)
+      return event.data['run'] as WorkflowRun
+    },
     async untilRun(status, id) {
       const event = await service.until(
         ({ type, data }) =>

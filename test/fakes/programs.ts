@@ -53,9 +53,9 @@ export function isRunning(pid: number): boolean {
 }
 
 /** Waits for a state of the outside world that sends no event. */
-export async function until(what: string, holds: () => boolean, withinMs = 5000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 5000): Promise<void> {
   const deadline = performance.now() + withinMs
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

@@ -1,3 +1,4 @@
+import { until } from '../fakes/programs.js'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effects } from '../../src/actors/effects.js'
@@ -152,14 +153,14 @@ export async function startWorkflows(
     updates: () => service.events.filter(({ type }) => type === 'workflow.updated').map(updatesOf),
     async passUntilRun(ms, status) {
       const found = () => service.events.find(({ type, data }) => type === 'workflow.run.updated' && data['run'].status === status)
-      for (let round = 0; round < 100 && found() === undefined; round++) {
+      await until(`a run is ${status}`, async () => {
+        if (found() !== undefined) return true
         await settle()
         await effects.clock.advanceAsync(ms)
         await settle()
-      }
-      const event = found()
-      if (event === undefined) throw new Error(`no run is ${status}`)
-      return event.data['run'] as WorkflowRun
+        return false
+      })
+      return found()?.data['run'] as WorkflowRun
     },
     async untilRun(status, id) {
       const event = await service.until(

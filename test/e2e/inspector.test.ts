@@ -181,7 +181,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     const offline = await openPage(browser, address)
     await offline.page.locator('#status.trace').waitFor()
     await row(offline.page, `session:${session.id}`).click()
-    expect(await current(offline.page)).toBe('idle')
+    await expect.poll(() => current(offline.page), { timeout: 5000 }).toBe('idle')
     const states = new Set<string | null>()
     const { records } = InspectorTrace.parse(JSON.parse(readFileSync(file, 'utf8')))
     for (let step = 0; step < records.length; step++) {

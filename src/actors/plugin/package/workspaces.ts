@@ -47,7 +47,8 @@ interface Tracked extends Workspace {
   unwatched: readonly { readonly root: string; readonly exists: boolean }[]
   perSession: boolean
   looking: Promise<void> | undefined
-  unwatch: (() => void)[]
+  /** Ends of the subscriptions, by plugin directory. */
+  readonly watches: Map<string, () => void>
 }
 
 const PATIENCE = 1000
@@ -74,27 +75,37 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
       unwatched: [],
       perSession: false,
       looking: undefined,
-      unwatch: [],
+      watches: new Map(),
     }
     tracked.set(directory, workspace)
     sweep ??= clock.setTimeout(sweepIdle, LIMITS.plugins.idleTeardown)
     return workspace
   }
 
-  /** Directories appear and disappear: whatever is not watched is tried again at the next look. */
+  /**
+   * Directories appear and disappear: whatever is not watched is tried again at the next look. What is watched stays
+   * watched, because what happened between two subscriptions would be told by neither.
+   */
   async function watch(workspace: Tracked): Promise<void> {
-    for (const end of workspace.unwatch) end()
-    const roots = [paths.config, join(workspace.directory, '.svc/plugins')]
-    const watches = await Promise.all(
-      roots.map(async (root) => ({
-        root,
-        exists: (await files.stat(root)) !== undefined,
-        end: await files.watch(root, () => touched(workspace)),
-      })),
-    )
-    workspace.unwatch = watches.flatMap(({ end }) => end ?? [])
-    workspace.unwatched = watches.filter(({ end }) => end === undefined)
-    if (stopped || tracked.get(workspace.directory) !== workspace) for (const end of workspace.unwatch) end()
+    const { watches } = workspace
+    const unwatched: { readonly root: string; readonly exists: boolean }[] = []
+    for (const root of [paths.config, join(workspace.directory, '.svc/plugins')]) {
+      if (watches.has(root)) continue
+      const exists = (await files.stat(root)) !== undefined
+      const end = await files.watch(root, (changed) => {
+        if (changed.includes(root)) unwatch(workspace, root) // perhaps its last word
+        touched(workspace)
+      })
+      if (end === undefined) unwatched.push({ root, exists })
+      else if (stopped || tracked.get(workspace.directory) !== workspace) end()
+      else watches.set(root, end)
+    }
+    workspace.unwatched = unwatched
+  }
+
+  function unwatch(workspace: Tracked, root: string): void {
+    workspace.watches.get(root)?.()
+    if (workspace.watches.delete(root)) workspace.unwatched = [...workspace.unwatched, { root, exists: true }]
   }
 
   function touched(workspace: Tracked): void {
@@ -146,7 +157,7 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
     for (const [directory, workspace] of tracked) {
       if (workspace.sessions.size > 0 || now - workspace.usedAt < LIMITS.plugins.idleTeardown) continue
       tracked.delete(directory)
-      for (const end of workspace.unwatch) end()
+      for (const end of workspace.watches.values()) end()
       onIdle(directory)
     }
     if (tracked.size > 0 && !stopped) sweep = clock.setTimeout(sweepIdle, LIMITS.plugins.idleTeardown)
@@ -179,7 +190,7 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
     stop() {
       stopped = true
       if (sweep !== undefined) clock.clearTimeout(sweep)
-      for (const workspace of tracked.values()) for (const end of workspace.unwatch) end()
+      for (const workspace of tracked.values()) for (const end of workspace.watches.values()) end()
       tracked.clear()
     },
   }

@@ -17,7 +17,6 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const OUTSIDE = [
   // Carry a native library, a program or a WebAssembly file.
   'better-sqlite3',
-  '@parcel/watcher',
   'node-pty',
   '@vscode/ripgrep',
   'web-tree-sitter',

@@ -8,19 +8,18 @@
 import { realpathSync, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { Files } from './effects.js'
+import { watchTree } from './node-watch-tree.js'
 
 type OnChange = Parameters<Files['watch']>[1]
 
 interface Watched {
   readonly listeners: Set<OnChange>
-  readonly end: Promise<(() => Promise<void>) | undefined>
+  readonly end: Promise<(() => void) | undefined>
 }
 
 /** See `Files.watch`. */
 export function createWatch(): Files['watch'] {
   const watched = new Map<string, Watched>()
-  /** Ends of earlier subscriptions, which the next one of the same directory waits for. */
-  const ending = new Map<string, Promise<void>>()
 
   const start = (directory: string): Watched => {
     const listeners = new Set<OnChange>()
@@ -28,18 +27,14 @@ export function createWatch(): Files['watch'] {
       for (const listener of listeners) tell(listener, paths)
       if (over) stop(directory, entry)
     }
-    const entry = { listeners, end: subscription(directory, ending.get(directory), onChange) }
+    const entry = { listeners, end: subscription(directory, onChange) }
     watched.set(directory, entry)
     return entry
   }
   const stop = (directory: string, entry: Watched) => {
     if (watched.get(directory) !== entry) return
     watched.delete(directory)
-    const ended = entry.end.then(async (end) => end?.()).catch(() => undefined) // I2
-    ending.set(directory, ended)
-    void ended.then(() => {
-      if (ending.get(directory) === ended) ending.delete(directory)
-    })
+    void entry.end.then((end) => end?.())
   }
 
   return async (directory, onChange) => {
@@ -55,23 +50,21 @@ export function createWatch(): Files['watch'] {
   }
 }
 
+/** Never rejects. */
 async function subscription(
   directory: string,
-  before: Promise<void> | undefined,
   onChange: (paths: readonly string[], over: boolean) => void,
-): Promise<(() => Promise<void>) | undefined> {
+): Promise<(() => void) | undefined> {
   try {
-    await before
     const watched = folderAt(directory)
     if (watched === undefined) return undefined
     const real = realpathSync.native(directory)
-    const { subscribe } = await import('./node-subscribe.js')
-    return await subscribe(real, (paths) => {
+    return await watchTree(real, (paths) => {
       const over = paths === undefined || (paths.includes(real) && folderAt(real) !== watched)
       onChange(paths?.map((path) => relocated(path, real, directory)) ?? [directory], over)
     })
   } catch {
-    return undefined // no such package or service here
+    return undefined // too much to be watched, or no such service here
   }
 }
 
@@ -79,7 +72,7 @@ async function subscription(
 function folderAt(path: string): string | undefined {
   try {
     const stat = statSync(path, { bigint: true })
-    return stat.isDirectory() ? `${stat.dev}:${stat.ino}` : undefined
+    return stat.isDirectory() ? `${stat.dev}:${stat.ino}:${stat.birthtimeNs}` : undefined
   } catch {
     return undefined
   }

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { createNodeFiles } from '../../src/actors/node-files.js'
+import { createFakeRandom } from '../../src/cli/testing/effects.js'
 import { until } from '../fakes/programs.js'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-watch-')))
@@ -26,14 +27,10 @@ function fresh(name: string): string {
   return directory
 }
 
-/** Writes a file until it is noticed: what a watcher tells is a hint, and one of them may be lost. */
-async function changing(path: string, what: string, isNoticed: () => boolean): Promise<void> {
-  let times = 0
-  await until(what, () => {
-    if (isNoticed()) return true
-    writeFileSync(path, String(times++))
-    return false
-  })
+/** Whole numbers below `sides`, the same in every run. */
+function dice(seed: number): (sides: number) => number {
+  let state = seed * 7919
+  return (sides) => (state = (state * 48_271) % 2_147_483_647) % sides
 }
 
 it('names what changed below the directory, new folders included', async () => {
@@ -41,7 +38,67 @@ it('names what changed below the directory, new folders included', async () => {
   const { seen } = await watch(directory)
   mkdirSync(join(directory, 'inner'))
   await until('the folder is seen', () => seen.includes(join(directory, 'inner')))
-  await changing(join(directory, 'inner', 'file'), 'the file is seen', () => seen.includes(join(directory, 'inner', 'file')))
+  writeFileSync(join(directory, 'inner', 'file'), 'x')
+  await until('the file is seen', () => seen.includes(join(directory, 'inner', 'file')))
+})
+
+it('sees what is in folders that appear all at once, and goes on seeing it', async () => {
+  const directory = fresh('deep')
+  const { seen } = await watch(directory)
+  const file = join(directory, 'one/two/three/file')
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(file, 'x')
+  await until('the file is seen', () => seen.includes(file))
+  seen.length = 0
+  writeFileSync(file, 'y')
+  await until('its change is seen', () => seen.includes(file))
+})
+
+it('follows folders that are moved, and those made in their place', async () => {
+  const directory = fresh('moving')
+  const [old, moved, file] = [join(directory, 'old'), join(directory, 'moved'), 'below/file']
+  mkdirSync(join(old, 'below'), { recursive: true })
+  const { seen } = await watch(directory)
+  renameSync(old, moved)
+  mkdirSync(join(old, 'below'), { recursive: true })
+  await until('both are seen', () => [old, moved].every((path) => seen.includes(path)))
+  for (const folder of [old, moved]) writeFileSync(join(folder, file), 'x')
+  await until('both files are seen', () => [old, moved].every((folder) => seen.includes(join(folder, file))))
+})
+
+it.each([1, 2, 3])('is deaf in no folder after a storm of changes (%i)', async (seed) => {
+  const directory = fresh(`storm${seed}`)
+  const { seen } = await watch(directory)
+  const next = dice(seed)
+  const folder = () => join(directory, ...Array.from({ length: 1 + next(3) }, () => 'abc'[next(3)] ?? 'a'))
+  for (let round = 0; round < 400; round++) {
+    const [from, to] = [folder(), folder()]
+    try {
+      if (next(3) === 0) rmSync(from, { recursive: true, force: true })
+      else if (next(2) === 0) renameSync(from, to)
+      else mkdirSync(from, { recursive: true })
+    } catch {
+      // a folder into itself, or onto one with something in it
+    }
+    if (next(20) === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  mkdirSync(folder(), { recursive: true })
+  const folders = readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name))
+  const last = join(directory, 'last')
+  writeFileSync(last, 'x')
+  await until('the storm is over', () => seen.includes(last))
+  for (const path of folders) writeFileSync(join(path, 'file'), 'x')
+  await until('every folder is heard', () => folders.every((path) => seen.includes(join(path, 'file'))))
+})
+
+it('sees everything again after more changes than it keeps', async () => {
+  const directory = fresh('flood')
+  const { seen } = await watch(directory)
+  for (let index = 0; index < 5000; index++) writeFileSync(join(directory, String(index)), '')
+  mkdirSync(join(directory, 'made/later'), { recursive: true })
+  await until('the new folder is seen', () => seen.includes(join(directory, 'made/later')))
+  writeFileSync(join(directory, 'made/later/file'), 'x')
+  await until('the file is seen', () => seen.includes(join(directory, 'made/later/file')))
 })
 
 it('names paths below the directory as it was given, though it is a link', async () => {
@@ -49,19 +106,20 @@ it('names paths below the directory as it was given, though it is a link', async
   const link = join(root, 'link')
   symlinkSync(directory, link)
   const { seen } = await watch(link)
-  await changing(join(directory, 'file'), 'the file is seen', () => seen.includes(join(link, 'file')))
+  writeFileSync(join(directory, 'file'), 'x')
+  await until('the file is seen', () => seen.includes(join(link, 'file')))
 })
 
 it('tells everybody who watches, until they leave', async () => {
   const directory = fresh('shared')
   const first = await watch(directory)
   const second = await watch(directory)
-  await changing(join(directory, 'one'), 'both have seen it', () =>
-    [first, second].every(({ seen }) => seen.includes(join(directory, 'one'))),
-  )
+  writeFileSync(join(directory, 'one'), 'x')
+  await until('both have seen it', () => [first, second].every(({ seen }) => seen.includes(join(directory, 'one'))))
   first.end?.()
   first.end?.()
-  await changing(join(directory, 'two'), 'who stayed has seen it', () => second.seen.includes(join(directory, 'two')))
+  writeFileSync(join(directory, 'two'), 'x')
+  await until('who stayed has seen it', () => second.seen.includes(join(directory, 'two')))
   expect(first.seen).not.toContain(join(directory, 'two'))
 })
 
@@ -71,7 +129,8 @@ it('goes on for others when a listener throws', async () => {
     throw new Error('listener failed')
   })
   const { seen } = await watch(directory)
-  await changing(join(directory, 'file'), 'the file is seen', () => seen.includes(join(directory, 'file')))
+  writeFileSync(join(directory, 'file'), 'x')
+  await until('the file is seen', () => seen.includes(join(directory, 'file')))
 })
 
 it('can be begun again after it ended', async () => {
@@ -79,7 +138,8 @@ it('can be begun again after it ended', async () => {
   const first = await watch(directory)
   first.end?.()
   const { seen } = await watch(directory)
-  await changing(join(directory, 'file'), 'the file is seen', () => seen.includes(join(directory, 'file')))
+  writeFileSync(join(directory, 'file'), 'x')
+  await until('the file is seen', () => seen.includes(join(directory, 'file')))
 })
 
 it('cannot be had for what is absent or no directory', async () => {
@@ -96,6 +156,7 @@ it('ends with the directory, and can be begun for one made in its place', async 
   expect(await files.watch(directory, () => undefined)).toBeUndefined()
   mkdirSync(directory)
   const second = await watch(directory)
-  await changing(join(directory, 'file'), 'the file is seen', () => second.seen.includes(join(directory, 'file')))
+  writeFileSync(join(directory, 'file'), 'x')
+  await until('the file is seen', () => second.seen.includes(join(directory, 'file')))
   expect(first.end).not.toThrow()
 })

@@ -4,7 +4,7 @@ import * as z from 'zod'
 
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
 
-const PROGRAM = ['test/e2e/**/*.test.ts', 'test/cli/program-*.test.ts']
+const PROGRAM = ['test/e2e/**/*.test.ts', 'test/cli/program-*.test.ts', 'examples/**/*.test.ts']
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(version) },
@@ -16,7 +16,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: PROGRAM, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
-      // Drives dist/main.js, built once before the first of these tests.
+      // Drives dist/main.js and the libraries beside it, built once before the first of these tests.
       {
         extends: true,
         test: {

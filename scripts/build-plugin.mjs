@@ -1,12 +1,14 @@
 /**
  * Builds the library of plugin authors: dist/plugin.js, one readable file that needs nothing but Node, and dist/plugin.d.ts,
- * the `*-types.ts` files in one. Both are copied into packages, so they stand alone.
+ * the requests of the host and the `*-types.ts` files in one. Both are copied into packages, so they stand alone.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
 const SOURCES = 'src/plugins/author'
+/** What the host sends: types without imports. */
+const REQUESTS = 'src/protocol/plugin-requests.ts'
 
 /** What the library exports as values, with the type of each. */
 const VALUES = { definePlugin: 'DefinePlugin', runPlugin: 'RunPlugin', createTestHost: 'CreateTestHost' }
@@ -30,7 +32,8 @@ export async function buildPluginLibrary(root, settings) {
 
 function declarationText(root) {
   const names = readdirSync(join(root, SOURCES)).filter((name) => name.endsWith('-types.ts'))
-  const types = names.map((name) => readFileSync(join(root, SOURCES, name), 'utf8').replaceAll(/^import type [^']*'[^']*'\n/gm, ''))
+  const paths = [REQUESTS, ...names.map((name) => join(SOURCES, name))]
+  const types = paths.map((path) => readFileSync(join(root, path), 'utf8').replaceAll(/^import type [^']*'[^']*'\n/gm, ''))
   const values = Object.entries(VALUES).map(([name, type]) => `export declare const ${name}: ${type}\n`)
   return `${types.join('\n')}\n${values.join('')}`
 }

@@ -10,6 +10,7 @@ import { buildClient } from './build-client.mjs'
 import { buildInspector } from './build-inspector.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
+import { buildTestLibrary } from './build-testing.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -49,11 +50,12 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js and its chunks, the library of plugin authors, the client, the inspector and the sandbox program, then removes what an earlier build left. */
+/** Builds dist/main.js and its chunks, the libraries of plugin authors and for tests, the client, the inspector and the sandbox program, then removes what an earlier build left. */
 export async function buildProgram() {
   const sandbox = buildLuaSandbox()
   const client = buildClient(root, settings())
   const inspector = buildInspector(root)
+  const testing = buildTestLibrary(root, settings())
   const { metafile } = await build({
     ...settings(),
     entryPoints: { main: 'src/cli/main.ts' },
@@ -68,7 +70,8 @@ export async function buildProgram() {
   refuseLostNames(metafile)
   chmodSync(join(root, 'dist/main.js'), 0o755)
   const library = await buildPluginLibrary(root, settings())
-  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...(await sandbox), ...(await client), ...(await inspector)]))
+  const others = await Promise.all([sandbox, client, inspector, testing])
+  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...others.flat()]))
 }
 
 /** A CommonJS package that is imported dynamically keeps only its default export: `const { a } = await import('b')` finds nothing. */

@@ -6,6 +6,7 @@ import { createActor, fromPromise, type InspectionEvent } from 'xstate'
 import { runtimeMachine } from '../machines/runtime.machine.js'
 import { SvcError } from '../protocol/errors.js'
 import type { Store } from '../store/store.js'
+import type { ActorDirectory } from './actor-directory.js'
 import { type Effects, machineClock } from './effects.js'
 import type { Runtime } from './facades.js'
 import { startMaintenance, type Maintenance } from './maintenance.js'
@@ -45,6 +46,8 @@ export interface RunningRuntime {
   /** Stops at once. */
   kill(): void
   readonly ended: Promise<{ readonly exitCode: 0 | 1 }>
+  /** Every root actor that lives, for tests that drive them. */
+  readonly actors: ActorDirectory
   /** Numbers a test or an operator may look at. */
   counters(): Readonly<Record<string, number>>
 }
@@ -155,6 +158,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       return ended
     },
     kill: () => actor.send({ type: 'kill.requested' }),
+    actors: parts.actors,
     counters: parts.counters,
   }
 }

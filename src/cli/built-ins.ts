@@ -13,8 +13,8 @@ import { shellPlugin } from '../plugins/shell/plugin.js'
 import { workflowsPlugin } from '../plugins/workflows/plugin.js'
 import { VERSION } from './version.js'
 
-/** `env` is the environment of the server: an installation may lengthen the silence it allows a model. */
-export async function builtInPlugins(env: Effects['env']): Promise<readonly NativePlugin[]> {
+/** `env` is the environment of the server: an installation may lengthen the silence it allows a model. `localZone` is the zone of this machine. */
+export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMachine): Promise<readonly NativePlugin[]> {
   const ripgrep = await ripgrepPath()
   const { resolve } = createRequire(import.meta.url)
   const shell = shellPlugin({
@@ -50,7 +50,7 @@ function workflowPlaces(env: Effects['env']): Parameters<typeof workflowsPlugin>
   }
 }
 
-function localZone(): string {
+function zoneOfMachine(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 

@@ -1,5 +1,4 @@
 /** What a check found, and how it is shown. */
-import { failureText } from './failure.js'
 import { printable } from './tool-line.js'
 
 export interface Finding {
@@ -26,6 +25,10 @@ export async function finding(
   try {
     return { level: 'ok', check, detail: await inspect() }
   } catch (error) {
-    return { level, check, detail: failureText(error).split('\n')[0] ?? '' }
+    return { level, check, detail: messageOf(error).split('\n')[0] ?? '' }
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

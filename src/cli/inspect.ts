@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { nodePaths } from '../actors/node-effects.js'
 import { SvcError } from '../protocol/errors.js'
-import { InspectorTrace, inspectorRoutes } from '../protocol/inspector.js'
+import { type InspectorTrace, inspectorRoutes } from '../protocol/inspector.js'
 import type { InspectOptions } from './arguments.js'
 import { connect } from './connection.js'
 import { pageOfTrace, readInspectorPage } from './inspector-page.js'
 import { readPresence } from './presence.js'
+import { readTrace } from './trace-text.js'
 
 /** Prints the address; answers the exit code. Throws `SvcError` when there is nothing to look at. */
 export async function inspect({ server, trace, open }: InspectOptions): Promise<number> {
@@ -36,23 +37,18 @@ function localServer(): string {
 }
 
 async function pageOfFile(file: string): Promise<string> {
-  const text = readTrace(file)
-  const page = pageOfTrace(await readInspectorPage(), text)
+  const page = pageOfTrace(await readInspectorPage(), JSON.stringify(traceOf(file)))
   const path = join(mkdtempSync(join(tmpdir(), 'svc-trace-')), 'inspector.html')
   writeFileSync(path, page, { mode: 0o600 })
   return pathToFileURL(path).href
 }
 
-function readTrace(file: string): string {
-  let value: unknown
+function traceOf(file: string): InspectorTrace {
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'))
+    return readTrace(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new SvcError('request.invalid', `${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new SvcError('request.invalid', `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
-  const trace = InspectorTrace.safeParse(value)
-  if (!trace.success) throw new SvcError('request.invalid', `${file} is not a trace that this version of svc reads`)
-  return JSON.stringify(trace.data)
 }
 
 function openInBrowser(address: string): void {

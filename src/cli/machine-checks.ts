@@ -50,9 +50,19 @@ function nearestExisting(path: string): string {
 
 /** Reads only, so that it can look while a server writes. */
 async function database(path: string): Promise<string> {
-  const { default: Database } = await import('better-sqlite3')
-  if (!existsSync(path)) return `${path} (made by the first start)`
-  const handle = new Database(path, { readonly: true, timeout: 1000 })
+  const [{ default: Database }, { storeFault }] = await Promise.all([import('better-sqlite3'), import('../store/faults.js')])
+  const open = (file: string, options: { readonly readonly?: boolean }) => {
+    try {
+      return new Database(file, { ...options, timeout: 1000 })
+    } catch (error) {
+      throw storeFault(error)
+    }
+  }
+  if (!existsSync(path)) {
+    open(':memory:', {}).close()
+    return `${path} (made by the first start)`
+  }
+  const handle = open(path, { readonly: true })
   try {
     const verdict = String(handle.pragma('quick_check(1)', { simple: true }))
     if (verdict !== 'ok') throw new Error(`${path} is damaged: ${verdict}`)

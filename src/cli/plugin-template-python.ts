@@ -37,7 +37,7 @@ ${PROTOCOL_LOOP}`,
 }
 
 /** Speaks `svc-plugin/2` for the `PLUGIN` above it. */
-export const PROTOCOL_LOOP = String.raw`
+const PROTOCOL_LOOP = String.raw`
 
 # --- The protocol svc-plugin/2: one JSON object per line on standard input and output. Nothing to change below. ---
 

@@ -20,7 +20,7 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
       return [
         await health(connection.client),
         ...(await configuration(connection.client, query)),
-        await providers(connection.client, query),
+        ...(await providers(connection.client, query)),
       ]
     } finally {
       await connection.close()
@@ -55,14 +55,22 @@ async function configuration(client: Client, query: { directory: string }): Prom
   }
 }
 
-function providers(client: Client, query: { directory: string }): Promise<Finding> {
-  return finding(
-    'providers',
-    async () => {
-      const { connected } = await client.call(providerRoutes.list, { query })
-      if (connected.length === 0) throw new Error('no provider can be used')
-      return connected.join(', ')
-    },
-    'warning',
-  )
+/** What can be used, and of the rest how it could be. */
+async function providers(client: Client, query: { directory: string }): Promise<Finding[]> {
+  const level = 'warning'
+  const check = 'providers'
+  try {
+    const { all, connected } = await client.call(providerRoutes.list, { query })
+    if (connected.length === 0) throw new SvcError('provider.failed', 'no provider can be used')
+    const unusable = all.filter(({ id }) => !connected.includes(id))
+    return [
+      { level: 'ok', check, detail: connected.join(', ') },
+      ...unusable.map(({ id, env }) => {
+        const need = env.length === 0 ? '' : `; if it needs a key, start svc with ${env.join(' or ')} set`
+        return { level, check, detail: `${id} cannot be used${need}` } as const
+      }),
+    ]
+  } catch (error) {
+    return [{ level, check, detail: failureText(error).split('\n')[0] ?? '' }]
+  }
 }

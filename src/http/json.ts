@@ -1,5 +1,6 @@
 /** JSON of request bodies: strict UTF-8, bounded depth, no prototype keys, and a position for what is wrong (threat-model X1). */
 import { SvcError } from '../protocol/errors.js'
+import { isDeeperThan } from '../protocol/json-depth.js'
 import { LIMITS } from '../protocol/limits.js'
 
 const QUOTE = 0x22
@@ -12,7 +13,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** The value of a body; undefined for an empty one. Throws `request.invalid_json`. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
-  if (depthOf(bytes) > LIMITS.http.jsonDepth) {
+  if (isDeeperThan(bytes, LIMITS.http.jsonDepth)) {
     throw new SvcError('request.invalid_json', `The body is nested deeper than ${LIMITS.http.jsonDepth} levels.`)
   }
   const text = decode(bytes)
@@ -40,23 +41,6 @@ function parse(text: string): unknown {
     const column = (before.at(-1)?.length ?? 0) + 1
     throw new SvcError('request.invalid_json', `The body is not valid JSON at line ${line}, column ${column}.`, { position, line, column })
   }
-}
-
-/** Deepest nesting of brackets outside strings. */
-function depthOf(bytes: Uint8Array): number {
-  let depth = 0
-  let deepest = 0
-  let inString = false
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index]
-    if (inString) {
-      if (byte === BACKSLASH) index++
-      else if (byte === QUOTE) inString = false
-    } else if (byte === QUOTE) inString = true
-    else if (byte === 0x7b || byte === 0x5b) deepest = Math.max(deepest, ++depth)
-    else if (byte === 0x7d || byte === 0x5d) depth--
-  }
-  return deepest
 }
 
 function refusePrototypeKeys(root: unknown): void {

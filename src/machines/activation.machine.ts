@@ -6,15 +6,15 @@
  *    back in time changes nothing of that.
  * I2 Missed occurrences collapse into the latest one; finding it costs the same however many were missed.
  * I3 Nothing is due that lies before the activation, or before the schedule was written as it is now.
- * I4 A file that is not valid, or gone, is not executed: what is claimed is the content that was noted last, and the claim says
- *    so when the file has become another one meanwhile.
+ * I4 A file that is not valid, or gone, is not executed: what is claimed is the content that was noted last, and a claim that
+ *    finds another one fails and is made again.
  * I5 `activate` and `pause` hold until the file changes; then its frontmatter is right again.
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
 import type { WorkflowSchedule } from '../protocol/workflow.js'
 import { latestOccurrence, nextOccurrence } from './occurrence.js'
-import { requiredCallback, requiredPromise } from './required.js'
+import { requiredPromise } from './required.js'
 
 /** What matters of a valid file. The zone of the schedule is a name of IANA. */
 export interface ActivationFile {
@@ -27,8 +27,8 @@ export interface ActivationFile {
 /** What was seen of the file, at a moment of the wall clock. */
 export type FileReport =
   | ({ readonly type: 'file.saved'; readonly at: number } & ActivationFile)
-  | { readonly type: 'file.invalid'; readonly at: number; readonly reason: string }
-  | { readonly type: 'file.deleted'; readonly at: number }
+  /** It is not valid, or gone. */
+  | { readonly type: 'file.lost'; readonly at: number; readonly reason: string }
 
 export interface ActivationInput {
   readonly activationId: string
@@ -44,6 +44,8 @@ export interface ActivationInput {
     readonly notBefore: number
     readonly lastScheduledAt: number | undefined
   }
+  /** What was just seen of the file; the first decision counts it in. */
+  readonly report?: FileReport
 }
 
 interface ActivationContext {
@@ -71,32 +73,26 @@ export type ActivationEvent =
 export interface ClaimInput {
   readonly activationId: string
   readonly scheduledAt: number
-  /** The content that is to be executed. */
-  readonly hash: string
 }
 
-/** `refused`: the occurrence is taken, or the overlap rule drops it for good. `changed`: nothing was claimed, because the file is another one now. */
-export type ClaimAnswer =
-  | { readonly type: 'claimed' | 'refused'; readonly at: number }
-  | { readonly type: 'changed'; readonly file: FileReport }
+/** `refused`: the occurrence is taken, or the overlap rule drops it for good. */
+export interface ClaimAnswer {
+  readonly type: 'claimed' | 'refused'
+  readonly at: number
+}
 
 const told = { params: ({ event }: { event: { at: number } }) => event.at } as const
 const saved = { type: 'noteSaved', params: ({ event }: { event: FileReport & { type: 'file.saved' } }) => event } as const
-const invalid = {
+const lost = {
   type: 'noteLost',
-  params: ({ event }: { event: FileReport & { type: 'file.invalid' } }) => ({ at: event.at, reason: event.reason }),
+  params: ({ event }: { event: FileReport & { type: 'file.lost' } }) => ({ at: event.at, reason: event.reason }),
 } as const
-const deleted = {
-  type: 'noteLost',
-  params: ({ event }: { event: FileReport & { type: 'file.deleted' } }) => ({ at: event.at, reason: 'the file is gone' }),
-} as const
-const answer = { params: ({ event }: { event: { output: ClaimAnswer } }) => event.output } as const
+const answered = { params: ({ event }: { event: { output: ClaimAnswer } }) => event.output.at } as const
 
 /** Noted in every state; what follows from it is decided anew. */
 const decides = {
   'file.saved': { target: 'deciding', actions: saved },
-  'file.invalid': { target: 'deciding', actions: invalid },
-  'file.deleted': { target: 'deciding', actions: deleted },
+  'file.lost': { target: 'deciding', actions: lost },
   'activate.requested': { target: 'deciding', actions: { type: 'activate', ...told } },
   'pause.requested': { target: 'deciding', actions: { type: 'pause', ...told } },
 } as const
@@ -104,11 +100,9 @@ const decides = {
 export const activationMachine = setup({
   types: { input: {} as ActivationInput, context: {} as ActivationContext, events: {} as ActivationEvent },
   actors: {
-    /** Sends `clock.checked` when the wall clock has reached `dueAt`; no timer is longer than `LIMITS.workflows.clockHop`. */
-    clock: requiredCallback<{ readonly dueAt: number }>('clock'),
     /**
      * Reads the file again, and claims the occurrence by one conditional write before anything of the run exists; what was
-     * claimed is run by somebody else. Rejects when it cannot be written now.
+     * claimed is run by somebody else. Rejects when it cannot be claimed now.
      */
     claim: requiredPromise<ClaimAnswer, ClaimInput>('claim'),
   },
@@ -118,42 +112,23 @@ export const activationMachine = setup({
     isInactive: ({ context }) => !context.active,
     isDue: ({ context }) => dueOf(context) !== undefined,
     isExpected: ({ context }) => expectedOf(context) !== undefined,
-    isChanged: (_, { type }: ClaimAnswer) => type === 'changed',
   },
   actions: {
     noteTime: assign({ at: (_, at: number) => at }),
     noteSaved: assign(({ context }, file: FileReport & { type: 'file.saved' }) => withFile(context, file)),
-    noteLost: assign((_, { at, reason }: { at: number; reason: string }) => ({ at, file: undefined, lost: reason, active: false })),
-    noteChanged: assign(({ context }, given: ClaimAnswer) => ({
-      ...(given.type === 'changed' ? withReport(context, given.file) : {}),
-      slot: undefined,
-    })),
+    noteLost: assign((_, given: { at: number; reason: string }) => withoutFile(given)),
     /** I5. */
     activate: assign(({ context }, at: number) => (context.file === undefined || context.active ? { at } : begun(at))),
     pause: assign((_, at: number) => ({ at, active: false })),
     nameSlot: assign({ slot: ({ context }) => dueOf(context) }),
     /** I1. */
-    passSlot: assign(({ context }, given: ClaimAnswer) => ({
-      lastScheduledAt: context.slot,
-      slot: undefined,
-      at: given.type === 'changed' ? context.at : given.at,
-    })),
+    passSlot: assign(({ context }, at: number) => ({ lastScheduledAt: context.slot, slot: undefined, at })),
     forgetSlot: assign({ slot: undefined }),
   },
   delays: { claimRetry: LIMITS.workflows.claimRetry },
 }).createMachine({
   id: 'activation',
-  context: ({ input: { activationId, at, stored } }) => ({
-    activationId,
-    at,
-    file: stored?.file,
-    lost: stored !== undefined && stored.file === undefined ? 'the file is not valid, or gone' : undefined,
-    active: stored?.active ?? false,
-    activatedAt: stored?.activatedAt ?? at,
-    notBefore: stored?.notBefore ?? at,
-    lastScheduledAt: stored?.lastScheduledAt,
-    slot: undefined,
-  }),
+  context: ({ input }) => beginning(input),
   initial: 'deciding',
   on: { 'stop.requested': { target: '.stopped' } },
   states: {
@@ -173,14 +148,9 @@ export const activationMachine = setup({
     paused: { tags: ['resting'], on: decides },
     /** The file is not valid, or gone. */
     lost: { tags: ['resting'], on: decides },
+    /** `clock.checked` is due when the wall clock has reached the next occurrence. */
     waiting: {
       tags: ['active', 'resting', 'expecting'],
-      invoke: {
-        id: 'clock',
-        src: 'clock',
-        input: ({ context }) => ({ dueAt: expectedOf(context) ?? context.at }),
-        onError: { target: 'retrying' },
-      },
       on: { ...decides, 'clock.checked': { target: 'deciding', actions: { type: 'noteTime', ...told } } },
     },
     /** Whatever happens meanwhile is noted, and decided upon when the claim is answered. */
@@ -189,11 +159,8 @@ export const activationMachine = setup({
       invoke: {
         id: 'claim',
         src: 'claim',
-        input: ({ context: { activationId, slot, at, file } }) => ({ activationId, scheduledAt: slot ?? at, hash: file?.hash ?? '' }),
-        onDone: [
-          { guard: { type: 'isChanged', ...answer }, target: 'deciding', actions: { type: 'noteChanged', ...answer } },
-          { target: 'deciding', actions: { type: 'passSlot', ...answer } },
-        ],
+        input: ({ context: { activationId, slot, at } }) => ({ activationId, scheduledAt: slot ?? at }),
+        onDone: { target: 'deciding', actions: { type: 'passSlot', ...answered } },
         onError: [
           { guard: 'isInactive', target: 'deciding', actions: 'forgetSlot' },
           { target: 'retrying', actions: 'forgetSlot' },
@@ -201,8 +168,7 @@ export const activationMachine = setup({
       },
       on: {
         'file.saved': { actions: saved },
-        'file.invalid': { actions: invalid },
-        'file.deleted': { actions: deleted },
+        'file.lost': { actions: lost },
         'activate.requested': { actions: { type: 'activate', ...told } },
         'pause.requested': { actions: { type: 'pause', ...told } },
       },
@@ -219,6 +185,22 @@ export const activationMachine = setup({
   },
 })
 
+function beginning({ activationId, at, stored, report }: ActivationInput): ActivationContext {
+  const context: ActivationContext = {
+    activationId,
+    at,
+    file: stored?.file,
+    lost: stored !== undefined && stored.file === undefined ? 'the file is not valid, or gone' : undefined,
+    active: stored?.active ?? false,
+    activatedAt: stored?.activatedAt ?? at,
+    notBefore: stored?.notBefore ?? at,
+    lastScheduledAt: stored?.lastScheduledAt,
+    slot: undefined,
+  }
+  if (report === undefined) return context
+  return { ...context, ...(report.type === 'file.saved' ? withFile(context, report) : withoutFile(report)) }
+}
+
 /** The occurrence to claim: the latest one that is due, if it was not passed (I1–I3). */
 function dueOf({ file, notBefore, lastScheduledAt, at }: ActivationContext): number | undefined {
   if (file === undefined) return undefined
@@ -231,10 +213,8 @@ function expectedOf({ file, notBefore, lastScheduledAt, at }: ActivationContext)
   return nextOccurrence(file.schedule, Math.max(at, notBefore - 1, lastScheduledAt ?? Number.MIN_SAFE_INTEGER))
 }
 
-function withReport(context: ActivationContext, report: FileReport): Partial<ActivationContext> {
-  if (report.type === 'file.saved') return withFile(context, report)
-  const reason = report.type === 'file.invalid' ? report.reason : 'the file is gone'
-  return { at: report.at, file: undefined, lost: reason, active: false }
+function withoutFile({ at, reason }: { readonly at: number; readonly reason: string }): Partial<ActivationContext> {
+  return { at, file: undefined, lost: reason, active: false }
 }
 
 /** The same content again changes nothing (I5); another one is right in everything. */

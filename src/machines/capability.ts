@@ -38,7 +38,6 @@ export interface CapabilityAnswer {
   readonly leased: readonly HostCapability[]
   /** What also has a service or broker behind it, so that calls can succeed. */
   readonly callable: readonly HostCapability[]
-  readonly untrusted: readonly HostCapability[]
   /** Trusted, but not to be had in this scope on this host. */
   readonly ungranted: readonly HostCapability[]
 }
@@ -52,7 +51,6 @@ export function intersectCapabilities({ declared, trusted, scope, brokered }: Ca
   return {
     leased,
     callable: leased.filter((capability) => grantOf(capability) === 'service'),
-    untrusted: wanted.filter((capability) => !isTrusted(capability)),
     ungranted: wanted.filter((capability) => isTrusted(capability) && grantOf(capability) === undefined),
   }
 }

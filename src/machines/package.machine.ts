@@ -104,6 +104,9 @@ const lost = {
   actions: [reason, 'countStrike', 'forgetServing'],
 } as const
 
+/** It ended while its successor was on its way: that decides what comes next. */
+const missed = { guard: { type: 'isServingNumber', ...number }, actions: 'forgetServing' } as const
+
 const noteEnd = { type: 'noteEnd', ...ended } as const
 const restoringEnded = [
   {
@@ -152,7 +155,7 @@ export const packageMachine = setup({
     isRefusedWhileFound: ({ context: { candidate, serving, assessment } }, number: number) =>
       candidate?.number === number && serving !== undefined && serving.revision === assessment?.revision,
     isRefusedWhileServing: ({ context: { candidate, serving } }, number: number) => candidate?.number === number && serving !== undefined,
-    isRefusedStrictly: ({ context: { candidate, strict } }, number: number) => candidate?.number === number && strict,
+    isRefusedStrictly: ({ context }, number: number) => context.candidate?.number === number && context.strict && !mayFallBack(context),
     isServingNumber: ({ context }, number: number) => context.serving?.number === number,
     isGivenUp: ({ context }) => context.serving === undefined && context.strikes > LIMITS.plugins.restarts,
     canRestore: ({ context }) => context.wanted && context.serving === undefined && revisionToRestore(context) !== undefined,
@@ -252,7 +255,7 @@ export const packageMachine = setup({
           { target: 'failed', actions: refusal },
         ],
       },
-      on: { assessed: [known, ...kept, ...withdrawn, renewed], unwanted: ceased },
+      on: { 'generation.unavailable': missed, assessed: [known, ...kept, ...withdrawn, renewed], unwanted: ceased },
     },
     loading: {
       entry: ['nameCandidate', 'spawnCandidate'],
@@ -262,7 +265,7 @@ export const packageMachine = setup({
           target: 'active',
           actions: ['supersedeServing', 'promote'],
         },
-        'generation.unavailable': { guard: { type: 'isServingNumber', ...number }, actions: 'forgetServing' },
+        'generation.unavailable': missed,
         'xstate.done.actor.*': loadingEnded,
         'xstate.error.actor.*': loadingEnded,
         assessed: [known, ...kept, ...withdrawn, renewed],
@@ -327,6 +330,11 @@ export const packageMachine = setup({
     gone: { type: 'final' },
   },
 })
+
+/** Other content than that of the candidate served before and is still approved. */
+function mayFallBack({ assessment, candidate, lastGood }: PackageContext): boolean {
+  return lastGood !== undefined && lastGood !== candidate?.revision && assessment?.approved.includes(lastGood) === true
+}
 
 /** What may be brought back: trusted content that was found, unless it did not start; else approved content of which a copy is kept. */
 function revisionToRestore({ assessment, refused, lastGood }: PackageContext): string | undefined {

@@ -17,8 +17,19 @@ export interface Slots {
 const LAST = daysOf({ year: 9999, month: 12, day: 31 }) * DAY
 const FIRST = daysOf({ year: 1, month: 1, day: 1 }) * DAY
 
+/** A schedule is asked several times in a row. */
+const MADE = new WeakMap<WorkflowSchedule, Slots>()
+
 /** `schedule` is normalised; one with `at` has no local times. */
 export function slotsOf(schedule: WorkflowSchedule): Slots {
+  const known = MADE.get(schedule)
+  if (known !== undefined) return known
+  const made = makeSlots(schedule)
+  MADE.set(schedule, made)
+  return made
+}
+
+function makeSlots(schedule: WorkflowSchedule): Slots {
   const { interval } = schedule
   const time = parseTime(schedule.time ?? '00:00') ?? 0
   switch (schedule.frequency) {

@@ -47,8 +47,10 @@ export const InspectorRecord = z
     sourceId: z.string().optional(),
     /** Keys, JSON types and lengths of the payload: `{runId: string(16)}`. */
     shape: z.string().optional(),
-    /** The payload as JSON, cut; only when the operator asked for it at start. */
+    /** The payload as JSON, cut; of a start its input. Only when the operator asked for it at start. */
     payload: z.string().optional(),
+    /** Of a transition: the record of the event that caused it. */
+    cause: uint.optional(),
     before: z.array(z.string()).optional(),
     after: z.array(z.string()).optional(),
     /** The actor that started or stopped. */
@@ -104,6 +106,10 @@ export const InspectedMachine = z
   .meta({ id: 'InspectedMachine' })
 export type InspectedMachine = z.infer<typeof InspectedMachine>
 
+/** What went between the host and one plugin process; in is what the plugin sent. */
+export const InspectedFrames = z.looseObject({ framesIn: uint, framesOut: uint, bytesIn: uint, bytesOut: uint, dropped: uint })
+export type InspectedFrames = z.infer<typeof InspectedFrames>
+
 export const InspectedPlugin = z
   .looseObject({
     key: z.string(),
@@ -122,9 +128,12 @@ export const InspectedPlugin = z
     grantedCapabilities: z.array(z.string()),
     serving: uint.optional(),
     candidate: uint.optional(),
-    /** Generations that still run something; `actorId` leads to their actor. */
-    generations: z.array(z.looseObject({ number: uint, actorId: z.string(), state: z.array(z.string()) })),
+    /** Generations that still run something; `actorId` leads to their actor. Only processes have frames. */
+    generations: z.array(
+      z.looseObject({ number: uint, actorId: z.string(), state: z.array(z.string()), frames: InspectedFrames.optional() }),
+    ),
     strikes: uint,
+    /** Of generations that are gone. */
     droppedFrames: uint,
     reason: z.string().optional(),
     diagnostics: z.array(z.looseObject({ code: z.string(), message: z.string(), action: z.string().optional() })),

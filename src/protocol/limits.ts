@@ -201,8 +201,6 @@ export const LIMITS = {
     historyMax: 200,
     debounce: 150,
     lease: 5 * MINUTE,
-    /** The longest timer: the wall clock may have been set meanwhile. */
-    clockHop: 1 * MINUTE,
     /** How long a claim that failed waits for its next attempt. */
     claimRetry: 1 * SECOND,
     filesPerRoot: 4096,
@@ -210,8 +208,9 @@ export const LIMITS = {
     depth: 16,
     /** Text of all workflow files that is kept in memory. */
     sourceBytes: 64 * MiB,
-    /** Workspaces whose workflows run; the one that was used longest ago makes room. */
+    /** Workspaces whose workflows run; the one that was used longest ago makes room, and a use is noted this often. */
     workspaces: 1024,
+    useNoted: 60 * MINUTE,
     /** A storm of file events delays the look at the files no longer than this. */
     debounceMost: 500,
     /** How often directories that do not exist yet are looked for. */
@@ -258,7 +257,7 @@ export const LIMITS = {
     records: 8192,
     bytes: 4 * MiB,
     /** How long records may wait to be sent together. */
-    batch: 40,
+    batch: 25,
     frameRecords: 500,
     /** Bytes a viewer has not taken, beyond which it is sent nothing more until it has. */
     viewerBacklog: 1 * MiB,

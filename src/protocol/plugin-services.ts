@@ -5,18 +5,6 @@ import { uint } from './shared.js'
 const anyRecord = z.record(z.string(), z.unknown())
 const texts = z.record(z.string(), z.string())
 
-export interface ServiceRequest {
-  readonly workspaceId: string | null
-  readonly directory: string | null
-  readonly options: Readonly<Record<string, unknown>>
-}
-
-export interface PromptRequest {
-  readonly promptId: string
-  readonly variables: Readonly<Record<string, unknown>>
-  readonly service: ServiceRequest
-}
-
 export const PluginAgent = z.looseObject({
   name: z.string().min(1),
   mode: z.enum(['primary', 'subagent', 'all']),
@@ -64,10 +52,6 @@ export type RenderedPrompt = z.infer<typeof RenderedPrompt>
 export const PluginConfigDocument = z.looseObject({ values: anyRecord, provenance: texts.default({}) })
 export type PluginConfigDocument = z.infer<typeof PluginConfigDocument>
 
-/** The answer of `tool.invoke`, before the host turns it into a result (plugin-protocol §4.7). */
-export const ToolReply = z.looseObject({ title: z.unknown().optional(), output: z.unknown().optional(), metadata: z.unknown().optional() })
-export type ToolReply = z.infer<typeof ToolReply>
-
 /** A message as plugins and process providers see it (plugin-protocol §7.3). */
 export const ProviderMessage = z.looseObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
@@ -80,26 +64,6 @@ export const ProviderMessage = z.looseObject({
   toolError: z.boolean().optional(),
 })
 export type ProviderMessage = z.infer<typeof ProviderMessage>
-
-export interface ProviderGenerationRequest {
-  readonly providerId: string
-  readonly modelId: string
-  readonly connectionId?: string
-  readonly tenantId?: string
-  readonly workspaceId?: string
-  readonly sessionId?: string
-  readonly variant?: string
-  readonly textVerbosity?: string
-  readonly messages: readonly ProviderMessage[]
-  readonly tools?: readonly {
-    readonly id: string
-    readonly description: string
-    readonly parameters: unknown
-    readonly outputSchema?: unknown
-  }[]
-  readonly options?: Readonly<Record<string, unknown>>
-  readonly headers?: Readonly<Record<string, string>>
-}
 
 const usage = {
   finish: z.string().nullish(),
@@ -135,21 +99,6 @@ export const ProviderStreamEvent = z.discriminatedUnion('type', [
 ])
 export type ProviderStreamEvent = z.infer<typeof ProviderStreamEvent>
 
-export interface RouteRequest {
-  readonly tenantId: string | null
-  readonly hosted: boolean
-  readonly workspaceId: string | null
-  readonly workspace: string | null
-  readonly sessionId: string | null
-  readonly actor: string | null
-  readonly generation?: number
-  readonly path: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, readonly string[]>>
-  /** Lower-case names; credentials and cookies are never among them. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: unknown
-}
-
 export const RouteResponse = z.looseObject({
   status: z.int().min(100).max(599),
   headers: texts.default({}),
@@ -165,11 +114,3 @@ export const SocketMessage = z.discriminatedUnion('kind', [
   z.looseObject({ kind: z.literal('close') }),
 ])
 export type SocketMessage = z.infer<typeof SocketMessage>
-
-/** An event as plugins receive it. */
-export interface PluginEvent {
-  readonly id: string
-  readonly type: string
-  readonly sequence?: number
-  readonly properties: unknown
-}

@@ -73,18 +73,14 @@ export const WorkflowModel = z.preprocess((value) => {
   return { ...rest, id: modelId }
 }, ModelRef)
 
-const definition = {
-  id: z.string().min(1).max(LIMITS.workflows.textLength),
-  name: z.string().min(1).max(nameLength),
-  schedule: WorkflowSchedule,
-  prompt: z.string().max(fileBytes),
-  retry: WorkflowRetryPolicy.optional(),
-  concurrency: WorkflowConcurrencyPolicy.optional(),
-} as const
-
 export const WorkflowDefinition = z
   .strictObject({
-    ...definition,
+    id: z.string().min(1).max(LIMITS.workflows.textLength),
+    name: z.string().min(1).max(nameLength),
+    schedule: WorkflowSchedule,
+    prompt: z.string().max(fileBytes),
+    retry: WorkflowRetryPolicy.optional(),
+    concurrency: WorkflowConcurrencyPolicy.optional(),
     active: z.boolean().default(false),
     directory: text.optional(),
     agent: text.optional(),
@@ -96,20 +92,14 @@ export const WorkflowDefinition = z
 export type WorkflowDefinition = z.infer<typeof WorkflowDefinition>
 
 /** What is given replaces; null removes. */
-export const WorkflowDefinitionPatch = z
-  .strictObject({
-    id: definition.id.optional(),
-    name: definition.name.optional(),
-    active: z.boolean().optional(),
-    schedule: WorkflowSchedule.optional(),
-    prompt: definition.prompt.optional(),
-    directory: text.nullable().optional(),
-    agent: text.nullable().optional(),
-    model: WorkflowModel.nullable().optional(),
-    skill: text.nullable().optional(),
-    permissions: WorkflowPermissions.nullable().optional(),
-    retry: definition.retry,
-    concurrency: definition.concurrency,
+export const WorkflowDefinitionPatch = WorkflowDefinition.partial()
+  .extend({
+    active: z.boolean().optional(), // without its default: what is absent stays as it is
+    directory: text.nullish(),
+    agent: text.nullish(),
+    model: WorkflowModel.nullish(),
+    skill: text.nullish(),
+    permissions: WorkflowPermissions.nullish(),
   })
   .meta({ id: 'WorkflowDefinitionPatch' })
 export type WorkflowDefinitionPatch = z.infer<typeof WorkflowDefinitionPatch>

@@ -25,7 +25,8 @@ export function openDatabase(path: string, now: number): Database.Database {
   }
 }
 
-function openHandle(path: string): Database.Database {
+/** Throws `store.unavailable` when the file, or the driver, cannot be used. */
+export function openHandle(path: string): Database.Database {
   try {
     return new Database(path, { timeout: 0 })
   } catch (error) {

@@ -18,9 +18,13 @@ export function sqliteCode(error: unknown): string | undefined {
 
 /**
  * The error to throw instead of `error`: `store.unavailable` with the original as cause for a full disk,
- * I/O errors, read-only files and foreign locks (threat-model §6.6); anything else unchanged.
+ * I/O errors, read-only files, foreign locks (threat-model §6.6) and a driver that does not load; anything else unchanged.
  */
 export function storeFault(error: unknown): unknown {
+  if (isMissingDriver(error)) {
+    const message = `The SQLite driver does not load in Node ${process.versions.node}: it was not compiled, or for another Node. Run "npm run postinstall" where svc is installed.`
+    return new SvcError('store.unavailable', message, {}, { cause: error })
+  }
   const code = error instanceof SvcError ? undefined : sqliteCode(error)
   const known = code === undefined ? undefined : TROUBLE.find(([prefix]) => code.startsWith(prefix))
   return known === undefined ? error : new SvcError('store.unavailable', known[1], { reason: code }, { cause: error })
@@ -34,4 +38,10 @@ export function endsHandle(error: unknown): boolean {
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error) ?? ''
   return code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')
+}
+
+/** The native part of the driver: none was compiled, or another version of Node needs another one. */
+function isMissingDriver(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ('code' in error && error.code === 'ERR_DLOPEN_FAILED') || error.message.startsWith('Could not locate the bindings file')
 }

@@ -7,8 +7,8 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { SvcError } from '../protocol/errors.js'
+import { openHandle } from './database.js'
 import { sqliteCode, storeFault } from './faults.js'
 import { preparePrivateFile } from './state-directory.js'
 
@@ -21,7 +21,7 @@ export function acquireLock(directory: string): StateLock {
   const path = join(directory, 'agent.lock.sqlite3')
   const holder = join(directory, 'agent.lock.pid')
   preparePrivateFile(path)
-  const database = new Database(path, { timeout: 0 })
+  const database = openHandle(path)
   try {
     database.exec('pragma journal_mode = memory; begin exclusive')
   } catch (error) {

@@ -156,8 +156,7 @@ describe('a terminal', () => {
   test('leaves no descriptor open here', async () => {
     const before = readdirSync('/proc/self/fd').length
     for (let run = 0; run < 5; run++) await (await open('echo x')).terminal.ended
-    await delay(20)
-    expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before)
+    while (readdirSync('/proc/self/fd').length > before) await delay(5) // the test ends in time, or this is in vain
   })
 
   test('is refused for a program that does not exist', async () => {

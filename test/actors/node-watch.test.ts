@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { createNodeFiles } from '../../src/actors/node-files.js'
-import { createFakeRandom } from '../../src/cli/testing/effects.js'
 import { until } from '../fakes/programs.js'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-watch-')))

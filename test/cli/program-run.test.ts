@@ -133,6 +133,18 @@ describe('svc doctor', () => {
     expect(stdout).toMatch(/FAIL +configuration +.*svc\.json/)
   })
 
+  test('names the providers that cannot be used, and what they need', async () => {
+    const provider = {
+      local: { npm: '@ai-sdk/openai-compatible', auth: 'required', env: ['A_KEY', 'B_KEY'], options: { baseURL: 'http://127.0.0.1:9/v1' } },
+    }
+    const SVC_AGENT_CONFIG_CONTENT = JSON.stringify({ provider })
+    const without = await home.run(['doctor'], { env: { SVC_AGENT_CONFIG_CONTENT } })
+    expect(without.code).toBe(0)
+    expect(without.stdout).toContain('warn  providers        local cannot be used; if it needs a key, start svc with A_KEY or B_KEY set\n')
+    const withKey = await home.run(['doctor'], { env: { SVC_AGENT_CONFIG_CONTENT, B_KEY: 'secret' } })
+    expect(withKey.stdout).toContain('ok    providers        local, svc\n')
+  })
+
   test('looks at the server that holds the state', async () => {
     const server = await home.serve()
     const { code, stdout } = await home.run(['doctor'])

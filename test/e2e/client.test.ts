@@ -6,9 +6,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PromptEvent } from '../../src/http/client/client-types.js'
 import type * as ClientModule from '../../src/http/client/client.js'
-import { finish, type ModelServer, reply, startModelServer, stay, text } from '../fixtures/model-server.js'
+import { finish, type ModelServer, type Reply, reply, startModelServer, stay, text } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
-import { openScene, type Scene } from './server.js'
+import { openScene, type Scene, type Server } from './server.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const BUILT = join(ROOT, 'dist/client.js')
@@ -27,21 +27,27 @@ async function load(): Promise<typeof ClientModule> {
   return (await import(pathToFileURL(BUILT).href)) as typeof ClientModule
 }
 
-test('follows a prompt across a killed server, and goes on with the next one', async () => {
-  model = await startModelServer([reply(text('Half an '), stay), reply(text('Back '), text('again.'), finish('stop'))])
+/** Follows a prompt of a new session; in the middle of the answer the server is ended so, and another one takes its place. */
+async function followAcross(end: (server: Server) => Promise<unknown>, replies: readonly Reply[]) {
+  model = await startModelServer(replies)
   scene.place.configure(withModel(model.url))
   const server = await scene.start()
   const { createClient } = await load()
   const client = createClient({ baseUrl: server.url, directory: scene.place.repo })
   const { id } = await client.sessions.create({ body: { title: 'a test' } })
-
   const events: PromptEvent[] = []
   for await (const event of client.prompt(id, 'go on')) {
     events.push(event)
     if (event.type !== 'text') continue
-    await server.kill()
+    await end(server)
     await scene.start({}, Number(new URL(server.url).port))
   }
+  return { client, id, events }
+}
+
+test('follows a prompt across a killed server, and goes on with the next one', async () => {
+  const answers = [reply(text('Half an '), stay), reply(text('Back '), text('again.'), finish('stop'))]
+  const { client, id, events } = await followAcross((server) => server.kill(), answers)
   expect(events).toMatchObject([
     { type: 'text', delta: 'Half an ' },
     { type: 'end', error: { message: 'The server was stopped before the answer was complete.', interrupted: true } },
@@ -50,19 +56,7 @@ test('follows a prompt across a killed server, and goes on with the next one', a
 })
 
 test('tells an orderly stop as an interruption, too', async () => {
-  model = await startModelServer([reply(text('Half an '), stay)])
-  scene.place.configure(withModel(model.url))
-  const server = await scene.start()
-  const { createClient } = await load()
-  const client = createClient({ baseUrl: server.url, directory: scene.place.repo })
-  const { id } = await client.sessions.create({ body: { title: 'a test' } })
-  const events: PromptEvent[] = []
-  for await (const event of client.prompt(id, 'go on')) {
-    events.push(event)
-    if (event.type !== 'text') continue
-    await server.stop()
-    await scene.start({}, Number(new URL(server.url).port))
-  }
+  const { events } = await followAcross((server) => server.stop(), [reply(text('Half an '), stay)])
   expect(events.at(-1)).toMatchObject({ type: 'end', text: 'Half an ', error: { interrupted: true } })
 })
 

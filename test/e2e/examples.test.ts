@@ -1,16 +1,20 @@
 /** The example clients against the built program: run as their READMEs say. */
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { finish, refusal, type Reply, reply, startModelServer, stay, text } from '../fixtures/model-server.js'
+import { finish, refusal, type Reply, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
 import { installExample, runNode } from './installed.js'
 import { makePlace, withModel } from './place.js'
-import { openScene, type Scene } from './server.js'
+import { openScene, PROGRAM, type Scene } from './server.js'
+import { toolParts } from './transcript.js'
 
 const BROWSERS = [process.env['SVC_TEST_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const BROWSER = BROWSERS.find((path) => path !== undefined && existsSync(path))
+
+const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url))
 
 let scene: Scene
 const closers: (() => unknown)[] = []
@@ -73,6 +77,51 @@ describe('the CI job', () => {
   test('fails when the model fails', async () => {
     const ran = await job(script({ error: { message: 'no credit', status: 402 } }))
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('no credit') as string })
+  })
+})
+
+describe('the workflow', () => {
+  const WORKFLOW = 'weekly-notes'
+
+  test('is valid, says when it will run, and writes the notes it is for and nothing else', async () => {
+    const model = await play([
+      reply(
+        toolCall({ id: 'c1', name: 'bash', input: { command: 'git log --since="7 days ago" --stat', description: 'the week' } }),
+        toolCall({ index: 1, id: 'c2', name: 'bash', input: { command: 'rm README.md', description: 'no part of it' } }),
+        finish('tool_calls'),
+      ),
+      reply(
+        toolCall({ id: 'c3', name: 'write', input: { filePath: 'WEEKLY.md', content: 'It began.\n' } }),
+        toolCall({ index: 1, id: 'c4', name: 'write', input: { filePath: 'other.md', content: 'no part of it' } }),
+        finish('tool_calls'),
+      ),
+      reply(text('Written.'), finish('stop')),
+    ])
+    scene.place.write(`.svc/workflows/${WORKFLOW}.md`, readFileSync(join(EXAMPLES, 'workflow', `${WORKFLOW}.md`), 'utf8'))
+    const svc = (...args: string[]) => runNode(scene.place, [PROGRAM, 'workflow', ...args], { TZ: 'Europe/Berlin' })
+    expect(await svc('validate')).toMatchObject({ code: 0, stderr: '' })
+    const preview = await svc('preview', WORKFLOW, '--from', '2026-10-20', '--count', '2', '--json')
+    expect(JSON.parse(preview.stdout)).toMatchObject({
+      upcoming: [{ utc: '2026-10-23T14:00:00Z' }, { utc: '2026-10-30T15:00:00Z' }], // summer time ends between them
+    })
+
+    const server = await scene.start()
+    const stream = await server.stream({ tail: true })
+    expect(await svc('run', WORKFLOW)).toMatchObject({ code: 0 })
+    const ended = await stream.waitFor((event) => event.type === 'workflow.run.updated' && event.data.run.finishedAt != null)
+    if (ended.type !== 'workflow.run.updated') throw new Error('another event')
+    const { run } = ended.data
+    const calls = toolParts(await server.messages(run.sessionId ?? ''))
+    expect([run.status, ...calls.map(({ callId, state }) => [callId, state.status])]).toEqual([
+      'completed',
+      ['c1', 'completed'],
+      ['c2', 'error'],
+      ['c3', 'completed'],
+      ['c4', 'error'],
+    ])
+    expect(scene.place.read('WEEKLY.md')).toBe('It began.\n')
+    expect(['README.md', 'other.md'].map((name) => existsSync(join(scene.place.repo, name)))).toEqual([true, false])
+    expect(model.asked()).toBe(3)
   })
 })
 

@@ -1,9 +1,11 @@
-/** Hostile packages on a server, many at a time, beside one that does nobody any harm. */
+/** Hostile packages on a server, many at a time, beside one that does nobody any harm, and a vigil over the server meanwhile. */
+import { expect } from 'vitest'
 import type { ToolPart } from '../../src/protocol/message.js'
 import type { PackageLifecycleInfo } from '../../src/protocol/plugin.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { type Place, withModel } from './place.js'
 import { deletePackage, type PackageFiles, writePackage } from './plugins.js'
+import { ASKABLE, household, memoryOf, quantile, startProbe, strangers } from './probe.js'
 import type { Server } from './server.js'
 import type { AnyEvent, Stream } from './stream.js'
 import { toolParts } from './transcript.js'
@@ -41,7 +43,10 @@ export interface Ward {
 }
 
 export const NEIGHBOUR = 'good.neighbour'
-export const NEIGHBOUR_ROUTE = `/v2/plugins/${NEIGHBOUR}/pid`
+const NEIGHBOUR_ROUTE = `/v2/plugins/${NEIGHBOUR}/pid`
+
+/** A server whose plugins run outside any sandbox, and that can be asked for its memory. */
+export const WARD = { SVC_AGENT_PLUGIN_SANDBOX: 'off', ...ASKABLE }
 
 /** `open` starts the server once the configuration is written. */
 export async function openWard(place: Place, open: () => Promise<Server>): Promise<{ ward: Ward; server: Server; stream: Stream }> {
@@ -115,4 +120,55 @@ function infoOf(event: AnyEvent): PackageLifecycleInfo | undefined {
 
 function never(): never {
   throw new Error('it was there a moment ago')
+}
+
+const HEALTH_MS = 500
+/** A look at changed packages is waited for, at most a second. */
+const NEIGHBOUR_MS = 3000
+/** What the records of a hundred packages and calls may take, which the server keeps for its clients. */
+const LIVE_MIB = 16
+const RESIDENT_MIB = 64
+
+export interface Vigil {
+  /** The neighbour before anything happened. */
+  readonly before: Neighbour
+  /** The server has seen about a third of the attacks: code is compiled and pools are filled, so its size should stay. */
+  warm(): Promise<void>
+  /** Expects that the server was well all the time, that nothing is left of the attacks, and that the neighbour saw none. */
+  end(): Promise<void>
+}
+
+export async function keepVigil(server: Server, place: Place, ward: Ward): Promise<Vigil> {
+  await ward.turn([{ name: 'neighbour', input: {} }])
+  const before = await ward.neighbour()
+  const home = household(server, place)
+  const first = await memoryOf(server)
+  let warm = first
+  const health = startProbe(server, '/v2/health', 20)
+  const neighbour = startProbe(server, `${NEIGHBOUR_ROUTE}?directory=${place.repo}`, 100)
+  return {
+    before,
+    async warm() {
+      warm = await memoryOf(server)
+    },
+    async end() {
+      const answers = await health.stop()
+      const kept = await neighbour.stop()
+      expect.soft(await strangers(() => household(server, place), home, 15_000)).toEqual([])
+      const last = await memoryOf(server)
+      const figures = {
+        p50: quantile(answers, 0.5),
+        p99: quantile(answers, 0.99),
+        neighbour: kept.at(-1),
+        live: last.live - first.live,
+        resident: last.resident - warm.resident,
+      }
+      process.stdout.write(`${JSON.stringify({ answers: answers.length, ...figures })}\n`)
+      expect.soft(figures.p99).toBeLessThanOrEqual(HEALTH_MS)
+      expect.soft(figures.neighbour).toBeLessThan(NEIGHBOUR_MS)
+      expect.soft(figures.live).toBeLessThanOrEqual(LIVE_MIB)
+      expect.soft(figures.resident).toBeLessThanOrEqual(RESIDENT_MIB)
+      expect(await ward.neighbour()).toEqual(before)
+    },
+  }
 }

@@ -3,17 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { ToolPart } from '../../src/protocol/message.js'
-import { type Hostile, NEIGHBOUR, NEIGHBOUR_ROUTE, openWard, type Ward } from './hostile.js'
+import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from './hostile.js'
 import { makePlace } from './place.js'
-import { household, quantile, residentMiB, settledMiB, startProbe, strangers } from './probe.js'
 import { openScene, type Scene } from './server.js'
 
 const FOLDER = new URL('../fixtures/lua-attacks/', import.meta.url)
 const BATCH = 8
-const MEMORY_MIB = 64
-const HEALTH_MS = 500
-/** A look at changed packages is waited for, at most a second. */
-const NEIGHBOUR_MS = 3000
 
 let scene: Scene
 let ward: Ward | undefined
@@ -60,14 +55,9 @@ function isDeserved({ verdict, detail }: LuaAttack, state: ToolPart['state'] | u
 test('hostile scripts hurt only themselves', { timeout: 200_000 }, async () => {
   scene = openScene(makePlace())
   const { place } = scene
-  const { server, ...opened } = await openWard(place, () => scene.start({ SVC_AGENT_PLUGIN_SANDBOX: 'off' }))
+  const { server, ...opened } = await openWard(place, () => scene.start(WARD))
   ward = opened.ward
-  await ward.turn([{ name: 'neighbour', input: {} }])
-  const before = await ward.neighbour()
-  const home = household(server, place)
-  const size = residentMiB(server)
-  const health = startProbe(server, '/v2/health', 20)
-  const neighbour = startProbe(server, `${NEIGHBOUR_ROUTE}?directory=${place.repo}`, 100)
+  const { before, ...vigil } = await keepVigil(server, place, ward)
 
   for (let next = 0; next < ATTACKS.length; next += BATCH) {
     const batch = ATTACKS.slice(next, next + BATCH)
@@ -87,17 +77,8 @@ test('hostile scripts hurt only themselves', { timeout: 200_000 }, async () => {
     expect.soft(states.get('neighbour')).toMatchObject({ status: 'completed', output: String(before.pid) })
     expect.soft((await ward.records()).get(NEIGHBOUR)).toEqual(before.info)
     ward.remove(batch.map(idOf))
+    if (next === 3 * BATCH) await vigil.warm()
   }
   await ward.records()
-
-  const answers = await health.stop()
-  const kept = await neighbour.stop()
-  expect.soft(await strangers(() => household(server, place), home, 15_000)).toEqual([])
-  const growth = (await settledMiB(server, size + MEMORY_MIB, 10_000)) - size
-  const figures = { p50: quantile(answers, 0.5), p99: quantile(answers, 0.99), neighbour: kept.at(-1), growth }
-  process.stdout.write(`${JSON.stringify({ answers: answers.length, ...figures })}\n`)
-  expect.soft(figures.p99).toBeLessThanOrEqual(HEALTH_MS)
-  expect.soft(figures.neighbour).toBeLessThan(NEIGHBOUR_MS)
-  expect.soft(growth).toBeLessThanOrEqual(MEMORY_MIB)
-  expect(await ward.neighbour()).toEqual(before)
+  await vigil.end()
 })

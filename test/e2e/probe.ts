@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Place } from './place.js'
 import { descendants, mentioning, type Process, untilNone } from './processes.js'
 import type { Server } from './server.js'
@@ -11,11 +12,21 @@ export interface Probe {
   stop(): Promise<readonly number[]>
 }
 
-/** Asks for a path every `everyMs`, whether earlier answers have come or not. */
-export function startProbe({ url }: Pick<Server, 'url'>, path: string, everyMs: number): Probe {
+/**
+ * Asks for a path every `everyMs`, whether earlier answers have come or not. A time is what the answer took without what
+ * this process or the server had to wait for a processor: others on the machine may be busy, and nobody here can help it.
+ */
+export function startProbe({ url, pid }: Pick<Server, 'url' | 'pid'>, path: string, everyMs: number): Probe {
   const agent = new Agent({ keepAlive: true })
   const asked: Promise<number>[] = []
-  const timer = setInterval(() => asked.push(timeOf(`${url}${path}`, agent)), everyMs)
+  const waited = (): readonly number[] => [pid, process.pid].map(waitedForProcessor)
+  const ask = async (): Promise<number> => {
+    const before = waited()
+    const took = await timeOf(`${url}${path}`, agent)
+    const excuses = waited().map((ms, index) => ms - (before[index] ?? ms))
+    return Math.max(0, took - Math.max(...excuses))
+  }
+  const timer = setInterval(() => asked.push(ask()), everyMs)
   return {
     async stop() {
       clearInterval(timer)
@@ -23,6 +34,16 @@ export function startProbe({ url }: Pick<Server, 'url'>, path: string, everyMs: 
       agent.destroy()
       return times.toSorted((a, b) => a - b)
     },
+  }
+}
+
+/** How long the main thread of a process was ready to run and did not, in all, ms; 0 where the kernel does not tell. */
+function waitedForProcessor(pid: number): number {
+  try {
+    const [, waited] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')
+    return Number(waited) / 1e6
+  } catch {
+    return 0
   }
 }
 
@@ -45,13 +66,30 @@ export function residentMiB({ pid }: Pick<Server, 'pid'>): number {
   return Number(line?.[1]) / 1024
 }
 
-/** The smallest size seen within a time: memory is given back late, and nobody says when. */
-export async function settledMiB(server: Pick<Server, 'pid'>, atMost: number, withinMs: number): Promise<number> {
-  let least = residentMiB(server)
-  for (const deadline = performance.now() + withinMs; least > atMost && performance.now() < deadline; await delay(100))
-    least = Math.min(least, residentMiB(server))
-  return least
+export interface Memory {
+  /** MiB of objects and buffers that are reachable. */
+  readonly live: number
+  /** MiB of the process. */
+  readonly resident: number
 }
+
+/** Environment of a server that `memoryOf` may ask. */
+export const ASKABLE = { NODE_OPTIONS: `--require ${fileURLToPath(new URL('../fixtures/memory-on-request.cjs', import.meta.url))}` }
+
+/** What a server holds after it has freed what it can. */
+export async function memoryOf({ pid, stderr }: Pick<Server, 'pid' | 'stderr'>): Promise<Memory> {
+  const known = stderr().length
+  process.kill(pid, 'SIGUSR2')
+  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await delay(20)) {
+    const [, text] = /^memory (.+)$/m.exec(stderr().slice(known)) ?? []
+    if (text === undefined) continue
+    const { live, resident } = JSON.parse(text) as Memory
+    return { live: live / MiB, resident: resident / MiB }
+  }
+  throw new Error('the server does not say how much memory it holds')
+}
+
+const MiB = 1024 * 1024
 
 /** What a server runs, and what once belonged to the place it serves. */
 export function household({ pid }: Pick<Server, 'pid'>, { root }: Pick<Place, 'root'>): Process[] {

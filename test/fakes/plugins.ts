@@ -48,7 +48,6 @@ export function createFakeView(
     plugins: [],
     operations: new Map(),
     socketOperations: new Map(),
-    subscribers: [],
     ...rest,
     hooks: (name) => hooks[name] ?? none,
     tool: (id) => rest.tools?.find((tool) => tool.contribution.id === id),

@@ -91,12 +91,13 @@ test('a delay counts down only where it ends the state', () => {
   expect(delayOf(chart('generation'), ['draining'])).toBe(LIMITS.plugins.drain)
   expect(delayOf(chart('generation'), ['serving'])).toBeUndefined()
   expect(delayOf(chart('package'), ['active'])).toBeUndefined()
-  expect([duration(40), duration(1500), duration(60_000), duration(300_000), duration(9_000_000)]).toEqual([
+  expect([duration(40), duration(1500), duration(60_000), duration(300_000), duration(9_000_000), duration(260_000_000)]).toEqual([
     '40 ms',
     '1.5 s',
     '60 s',
     '5 min',
     '2 h',
+    '3 d',
   ])
 })
 

@@ -8,7 +8,7 @@ import type { PluginSocket } from '../../src/actors/plugin/contributions.js'
 import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import type { SocketMessage } from '../../src/protocol/plugin-services.js'
-import { createFakeClock } from '../fakes/clock.js'
+import { createFakeClock } from '../../src/cli/testing/clock.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import type { FakeRuntime } from '../fakes/runtime.js'
 import { BEARER, createTestServer, withToken } from './setup.js'
@@ -145,12 +145,19 @@ const refused = (client: WebSocket) =>
 
 const auditOf = ({ runtime }: Place) => runtime.calls.filter(({ method }) => method === 'system.recordAudit').map(({ args }) => args[0])
 
+/** A client with an open socket, whose other end the test plays. */
+async function connected() {
+  const clock = createFakeClock()
+  const peer = createPeer()
+  const place = await listening({ open: async () => peer }, { clock })
+  const client = place.client()
+  await opened(client)
+  return { place, peer, client, clock }
+}
+
 describe('a contributed socket', () => {
   test('carries text, bytes, pings and pongs both ways', async () => {
-    const peer = createPeer()
-    const place = await listening({ open: async () => peer })
-    const client = place.client()
-    await opened(client)
+    const { place, peer, client } = await connected()
 
     for (const [send, expected] of [
       [() => client.send('héllo'), { kind: 'text', data: 'héllo' }],
@@ -179,10 +186,7 @@ describe('a contributed socket', () => {
   })
 
   test('tells the plugin when the client closes', async () => {
-    const peer = createPeer()
-    const place = await listening({ open: async () => peer })
-    const client = place.client()
-    await opened(client)
+    const { place, peer, client } = await connected()
     client.close(1000)
     await peer.closed
     expect(peer.heard).toEqual([{ kind: 'close' }])
@@ -295,10 +299,7 @@ describe('a contributed socket', () => {
   })
 
   test('takes the next message of the plugin only once the client has taken the last', async () => {
-    const peer = createPeer()
-    const place = await listening({ open: async () => peer })
-    const client = place.client()
-    await opened(client)
+    const { peer, client } = await connected()
     client.pause()
     const size = 256 * 1024
     const count = 200
@@ -321,11 +322,7 @@ describe('a contributed socket', () => {
   })
 
   test('gives up a client that takes nothing', async () => {
-    const clock = createFakeClock()
-    const peer = createPeer()
-    const place = await listening({ open: async () => peer }, { clock })
-    const client = place.client()
-    await opened(client)
+    const { peer, client, clock } = await connected()
     client.pause()
     peer.say(...Array.from({ length: 200 }, (): SocketMessage => ({ kind: 'text', data: 'x'.repeat(256 * 1024) })))
     let seen = -1
@@ -339,11 +336,7 @@ describe('a contributed socket', () => {
   })
 
   test('asks a silent client for a sign of life, and gives it up when there is none', async () => {
-    const clock = createFakeClock()
-    const peer = createPeer()
-    const place = await listening({ open: async () => peer }, { clock })
-    const client = place.client()
-    await opened(client)
+    const { place, peer, client, clock } = await connected()
     const asked = new Promise<void>((resolve) => client.once('ping', () => resolve()))
     const spoken = new Promise<void>((resolve) => client.once('message', () => resolve()))
     clock.advance(30_000)
@@ -554,10 +547,7 @@ describe('a wish to upgrade that leads to no socket', () => {
 
 describe('a server that stops', () => {
   test('tells every socket that it goes away', async () => {
-    const peer = createPeer()
-    const place = await listening({ open: async () => peer })
-    const client = place.client()
-    await opened(client)
+    const { place, peer, client } = await connected()
     const end = closed(client)
     await place.server.close(10_000)
     expect(await end).toEqual({ code: 1001, reason: 'The server is stopping.' })
@@ -565,11 +555,7 @@ describe('a server that stops', () => {
   })
 
   test('cuts a socket whose client does not answer, when its deadline passes', async () => {
-    const clock = createFakeClock()
-    const peer = createPeer()
-    const place = await listening({ open: async () => peer }, { clock })
-    const client = place.client()
-    await opened(client)
+    const { place, peer, client, clock } = await connected()
     client.pause()
     const stopped = place.server.close(5000)
     await peer.closed

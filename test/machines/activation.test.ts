@@ -1,4 +1,4 @@
-import { type AnyEventObject, createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate'
+import { createActor, fromPromise, SimulatedClock, transition } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import {
   activationMachine,
@@ -23,21 +23,19 @@ const saved = (hours: number, hash: string, active = true, schedule = hourly): A
   active,
   schedule,
 })
-const told = (type: 'activate.requested' | 'pause.requested' | 'clock.checked' | 'file.deleted', hours: number): ActivationEvent => ({
+const told = (type: 'activate.requested' | 'pause.requested' | 'clock.checked', hours: number): ActivationEvent => ({
   type,
   at: START + hours * HOUR,
 })
-const invalid = (hours: number): ActivationEvent => ({ type: 'file.invalid', at: START + hours * HOUR, reason: 'no id' })
+const lost = (hours: number): ActivationEvent => ({ type: 'file.lost', at: START + hours * HOUR, reason: 'no id' })
 const at = (hours: number) => START + hours * HOUR
 
 /** An activation whose claims are answered by the test. */
 function start(stored?: ActivationInput['stored'], hours = 0) {
   const claims: (ClaimInput & { answer(given: ClaimAnswer): Promise<void>; fail(): Promise<void> })[] = []
-  const watched: number[] = []
   const clock = new SimulatedClock()
   const machine = activationMachine.provide({
     actors: {
-      clock: fromCallback<AnyEventObject, { dueAt: number }>(({ input }) => void watched.push(input.dueAt)),
       claim: fromPromise<ClaimAnswer, ClaimInput>(
         ({ input }) =>
           new Promise((resolve, reject) => {
@@ -63,8 +61,12 @@ function start(stored?: ActivationInput['stored'], hours = 0) {
     state: () => actor.getSnapshot().value,
     context: () => actor.getSnapshot().context,
     isActive: () => actor.getSnapshot().hasTag('active'),
-    /** The moment that is waited for, in hours. */
-    watched: () => ((watched.at(-1) ?? Number.NaN) - START) / HOUR,
+    /** The first hour at which it would claim if the clock were looked at then. */
+    due() {
+      const now = actor.getSnapshot()
+      const isDue = (hour: number) => transition(machine, now, { type: 'clock.checked', at: at(hour) })[0].matches('claiming')
+      return Array.from({ length: 24 }, (_, step) => Math.floor((now.context.at - START) / HOUR) + step).find(isDue)
+    },
   }
 }
 
@@ -77,7 +79,7 @@ describe('an activation', () => {
     one.send(saved(0.5, 'a', false))
     expect(one.state()).toBe('inactive')
     one.send(saved(0.6, 'b'))
-    expect([one.state(), one.watched()]).toEqual(['waiting', 1])
+    expect([one.state(), one.due()]).toEqual(['waiting', 1])
   })
 
   it('claims an occurrence once, and waits for the next', async () => {
@@ -85,9 +87,9 @@ describe('an activation', () => {
     one.send(saved(0.5, 'a'), told('clock.checked', 0.9))
     expect([one.state(), one.claims.length]).toEqual(['waiting', 0])
     one.send(told('clock.checked', 1))
-    expect(one.claims[0]).toMatchObject({ activationId: 'wfa_1', scheduledAt: at(1), hash: 'a' })
+    expect(one.claims[0]).toMatchObject({ activationId: 'wfa_1', scheduledAt: at(1) })
     await one.claims[0]?.answer(claimed(1))
-    expect([one.state(), one.watched(), one.context().lastScheduledAt]).toEqual(['waiting', 2, at(1)])
+    expect([one.state(), one.due(), one.context().lastScheduledAt]).toEqual(['waiting', 2, at(1)])
     one.send(told('clock.checked', 1.5))
     expect(one.claims).toHaveLength(1)
   })
@@ -96,7 +98,7 @@ describe('an activation', () => {
     const one = start()
     one.send(saved(0.5, 'a'), told('clock.checked', 1))
     await one.claims[0]?.answer({ type: 'refused', at: at(1) })
-    expect([one.state(), one.watched()]).toEqual(['waiting', 2])
+    expect([one.state(), one.due()]).toEqual(['waiting', 2])
   })
 
   it('runs once, the latest, after it was away for many occurrences', async () => {
@@ -112,7 +114,7 @@ describe('an activation', () => {
     )
     expect(one.claims.map(({ scheduledAt }) => scheduledAt)).toEqual([at(1000)])
     await one.claims[0]?.answer(claimed(1000.5))
-    expect([one.state(), one.watched()]).toEqual(['waiting', 1001])
+    expect([one.state(), one.due()]).toEqual(['waiting', 1001])
   })
 
   it('repeats nothing when the clock goes back', async () => {
@@ -120,7 +122,7 @@ describe('an activation', () => {
     one.send(saved(0.5, 'a'), told('clock.checked', 3.1))
     await one.claims[0]?.answer(claimed(3.1))
     one.send(told('clock.checked', 0.7), told('clock.checked', 3.2))
-    expect([one.state(), one.watched(), one.claims.length]).toEqual(['waiting', 4, 1])
+    expect([one.state(), one.due(), one.claims.length]).toEqual(['waiting', 4, 1])
   })
 
   it('runs nothing that was due before it was activated', () => {
@@ -137,19 +139,20 @@ describe('an activation', () => {
     one.send(saved(4, 'b', true, once), told('pause.requested', 5), told('activate.requested', 6))
     expect([one.state(), one.claims.length]).toEqual(['completed', 1])
     one.send(saved(7, 'c', true, { ...once, at: '2026-01-01T09:00:00Z' }))
-    expect([one.state(), one.watched()]).toEqual(['waiting', 9])
+    expect([one.state(), one.due()]).toEqual(['waiting', 9])
   })
 
   it('counts occurrences of a new schedule from the moment it was written', () => {
     const one = start()
     one.send(saved(0.5, 'a', true, { ...hourly, minute: 59 }), saved(1.5, 'b', true, hourly))
-    expect([one.state(), one.watched(), one.claims.length]).toEqual(['waiting', 2, 0])
+    expect([one.state(), one.due(), one.claims.length]).toEqual(['waiting', 2, 0])
   })
 
   it('keeps occurrences that are due when only the prompt is another one', () => {
     const one = start()
     one.send(saved(0.5, 'a'), saved(1.1, 'b'))
-    expect(one.claims).toMatchObject([{ scheduledAt: at(1), hash: 'b' }])
+    expect(one.claims).toMatchObject([{ scheduledAt: at(1) }])
+    expect(one.context().file).toMatchObject({ hash: 'b' })
   })
 
   it('is paused and activated by request until the file changes', () => {
@@ -163,19 +166,17 @@ describe('an activation', () => {
     one.send(saved(0.9, 'c', false))
     expect(one.state()).toBe('inactive')
     one.send(told('activate.requested', 1.5), saved(1.6, 'c', false))
-    expect([one.state(), one.watched(), one.context().activatedAt]).toEqual(['waiting', 2, at(1.5)])
+    expect([one.state(), one.due(), one.context().activatedAt]).toEqual(['waiting', 2, at(1.5)])
     one.send(saved(1.7, 'd', false))
     expect(one.state()).toBe('inactive')
   })
 
   it('is paused while its file is not valid or gone, and then begins anew', () => {
-    for (const lost of [invalid(0.6), told('file.deleted', 0.6)]) {
-      const one = start()
-      one.send(saved(0.5, 'a'), lost, told('activate.requested', 0.7), told('clock.checked', 1.2))
-      expect([one.state(), one.isActive(), one.claims.length]).toEqual(['lost', false, 0])
-      one.send(saved(1.5, 'a'))
-      expect([one.state(), one.watched(), one.claims.length]).toEqual(['waiting', 2, 0])
-    }
+    const one = start()
+    one.send(saved(0.5, 'a'), lost(0.6), told('activate.requested', 0.7), told('clock.checked', 1.2))
+    expect([one.state(), one.isActive(), one.claims.length]).toEqual(['lost', false, 0])
+    one.send(saved(1.5, 'a'))
+    expect([one.state(), one.due(), one.claims.length]).toEqual(['waiting', 2, 0])
   })
 
   it('keeps what was requested over a restart, unless the file changed meanwhile', () => {
@@ -196,11 +197,32 @@ describe('an activation', () => {
 
   it('claims the new content when the file changed behind its back', async () => {
     const one = start()
-    one.send(saved(0.5, 'a'), told('clock.checked', 1))
-    await one.claims[0]?.answer({ type: 'changed', file: saved(1, 'b') as never })
-    expect(one.claims[1]).toMatchObject({ scheduledAt: at(1), hash: 'b' })
-    await one.claims[1]?.answer({ type: 'changed', file: invalid(1) as never })
+    one.send(saved(0.5, 'a'), told('clock.checked', 1), saved(1, 'b'))
+    await one.claims[0]?.fail()
+    one.clock.increment(1000)
+    expect(one.claims[1]).toMatchObject({ scheduledAt: at(1) })
+    one.send(lost(1))
+    await one.claims[1]?.fail()
     expect(one.state()).toBe('lost')
+  })
+
+  it('counts in what was seen of its file before it decides anything', () => {
+    const begun = (stored: ActivationInput['stored'], report: ActivationEvent) =>
+      createActor(activationMachine, {
+        input: { activationId: 'wfa_1', at: at(1.5), stored, report: report as ActivationInput['report'] },
+      } as never).getSnapshot()
+    expect(begun(undefined, saved(1.5, 'a')).value).toBe('waiting')
+    expect(begun(undefined, saved(1.5, 'a', false)).value).toBe('inactive')
+    const stored = {
+      file: { hash: 'a', active: true, schedule: hourly },
+      active: true,
+      activatedAt: at(0.5),
+      notBefore: at(0.5),
+      lastScheduledAt: undefined,
+    }
+    expect(begun(stored, lost(1.5)).value).toBe('lost')
+    expect(begun(stored, saved(1.5, 'b', true, { ...hourly, minute: 30 })).value).toBe('claiming')
+    expect(begun(stored, saved(1.5, 'b', true, { ...hourly, minute: 10 })).value).toBe('waiting')
   })
 
   it('decides on what happens during a claim when the claim is answered', async () => {
@@ -227,8 +249,7 @@ describe('whatever happens in whatever order', () => {
     saved(0.5, 'a'),
     saved(1.5, 'b', false),
     saved(2.5, 'c', true, once),
-    invalid(2.6),
-    told('file.deleted', 2.7),
+    lost(2.6),
     told('activate.requested', 2.8),
     told('pause.requested', 2.9),
     told('clock.checked', 3),
@@ -236,10 +257,7 @@ describe('whatever happens in whatever order', () => {
     { type: 'stop.requested' } as const,
     done(claimed(3)),
     done({ type: 'refused', at: at(3) }),
-    done({ type: 'changed', file: saved(3, 'd') as never }),
-    done({ type: 'changed', file: invalid(3) as never }),
     { type: 'xstate.error.actor.claim', error: new Error('busy'), actorId: 'claim' },
-    { type: 'xstate.error.actor.clock', error: new Error('broken'), actorId: 'clock' },
     { type: 'xstate.after.claimRetry.activation.retrying' },
   ]
   const explored = explore(activationMachine, { activationId: 'wfa_1', at: START }, events, {

@@ -182,8 +182,8 @@ describe('the latest occurrence', () => {
       for (let n = 0; n < 2000; n++) latestOccurrence(hourly, from, from + years * 31_557_600_000 + n * 1_234_567)
       return performance.now() - start
     }
-    timed(1)
-    expect(timed(1000)).toBeLessThan(timed(0.003) * 5 + 20)
+    expect(timed(0.003)).toBeLessThan(2000)
+    expect(timed(1000)).toBeLessThan(2000) // hour by hour it would be minutes
   })
 })
 

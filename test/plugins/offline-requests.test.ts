@@ -26,6 +26,11 @@ describe('the offline model understands', () => {
       'delegate to explore: look around',
       [{ task: { description: 'look around', prompt: 'look around', subagent_type: 'explore', background: false } }],
     ],
+    ['call hello {"name": "Ada", "loud": true}.', [{ hello: { name: 'Ada', loud: true } }]],
+    ['call the tool count_words', [{ count_words: {} }]],
+    ['call a-b with {"when": "now, then later"}', [{ 'a-b': { when: 'now, then later' } }]],
+    ['call hello {"name": "Ada"}, then list', [{ hello: { name: 'Ada' } }, { read: { filePath: '.' } }]],
+    ['call hello {name: Ada}', [{ unclear: 'call hello {name: Ada}' }]],
     ['read a.txt and then list src', [{ read: { filePath: 'a.txt' } }, { read: { filePath: 'src' } }]],
     [
       '1. read a.txt\n\n2) now run pwd\n- make me rich',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/protocol/caller.js'
 import type { Pty } from '../../src/protocol/pty.js'
 import { openStore } from '../../src/store/open.js'
-import type { PlayedTerminal } from '../fakes/terminals.js'
+import type { PlayedTerminal } from '../../src/cli/testing/terminals.js'
 import { type PtyPlace, startPty } from './pty-fixture.js'
 
 const STRANGER: Caller = { subject: 'hosted:other', tenantId: 'other', authenticated: true, operator: false, directoryPrefixes: undefined }
@@ -61,6 +61,15 @@ describe('terminals', () => {
       { type: 'pty.updated', data: data(changed) },
       { type: 'pty.deleted', data: data(changed) },
     ])
+  })
+
+  test('keep both of two changes that are made at the same time', async () => {
+    const place = await startPty()
+    const { id } = await place.create({})
+    mkdirSync(join(place.directory, 'deeper'))
+    const change = (body: object) => place.call('update', { ...at(id), body })
+    await Promise.all([change({ cwd: 'deeper' }), change({ title: 'other' })])
+    expect(await place.call('get', at(id))).toMatchObject({ title: 'other', cwd: realpathSync(join(place.directory, 'deeper')) })
   })
 
   test("refuse a directory that is none, and are nobody else's", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createAgenda } from '../../src/plugins/workflows/agenda.js'
-import { createFakeClock } from '../fakes/clock.js'
+import { createFakeClock } from '../../src/cli/testing/clock.js'
 
 function open() {
   const clock = createFakeClock(0)

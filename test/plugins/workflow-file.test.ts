@@ -280,9 +280,9 @@ describe('a hostile file', () => {
       file(`${HEAD}\nschedule: {frequency: daily}\n${Array.from({ length: 1600 }, (_, n) => `f${n}: 1`).join('\n')}`),
     ],
   ])('that %s is refused at once, with few words', (_what, text) => {
-    const start = performance.now()
+    const before = process.cpuUsage()
     const told = mistakes(text)
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1000)
     expect(told.length).toBeGreaterThan(0)
     expect(told.length).toBeLessThanOrEqual(32)
     expect(told.join('').length).toBeLessThan(20_000)

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { startWorkflows, workflowEffects, workflowFile } from './workflow-service.js'
 
 const FILE = '.svc/workflows/one.md'
@@ -232,6 +233,20 @@ describe('a workspace', () => {
     await flows.untilRun('failed')
     await flows.pass(QUIET)
     expect(flows.updates()).toHaveLength(1)
+  })
+
+  test('that is used makes no room for others: its use is noted now and then', async () => {
+    const flows = await startWorkflows()
+    const noted = () => flows.service.store.pluginRows.list('dev.svc.workflows', 'workspace').map(({ sort }) => sort)
+    const [first] = noted()
+    await flows.list()
+    expect(noted()).toEqual([first])
+    await flows.pass(LIMITS.workflows.useNoted)
+    await flows.list()
+    expect(noted()).toEqual([flows.effects.clock.now()])
+    await flows.pass(1000)
+    await flows.list()
+    expect(noted()).toEqual([flows.effects.clock.now() - 1000])
   })
 
   test('has content that nobody accepted neither activated nor run when the installation asks for acceptance', async () => {

@@ -16,6 +16,13 @@ export interface Seen {
   state: readonly string[]
   /** The state value that `state` was made from. */
   value: unknown
+  /** Records of events that were told and may still cause a transition. */
+  readonly told: WeakMap<object, number>
+}
+
+/** What is known of an actor when it comes into sight. */
+export function sighted(id: string, snapshot: unknown, times: Pick<Seen, 'startedAt' | 'since'>): Seen {
+  return { id, ...times, state: statesOf(snapshot), value: valueOf(snapshot), told: new WeakMap() }
 }
 
 /** Path of an actor: the id of its root and the ids below it. */

@@ -10,7 +10,7 @@ import type { InspectorRecord } from '../../protocol/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ActorDirectory, RootActor } from '../actor-directory.js'
 import type { Clock } from '../effects.js'
-import { describeActor, family, pathOf, type Seen, statesOf, valueOf } from './actors.js'
+import { describeActor, family, pathOf, type Seen, sighted, statesOf, valueOf } from './actors.js'
 import type { RecordRing } from './ring.js'
 import { payloadOf, shapeOf } from './shape.js'
 
@@ -64,13 +64,13 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     deps.onRecord()
   }
 
-  function started(ref: AnyActorRef, root: RootActor): void {
+  function started(ref: AnyActorRef, root: RootActor, input: unknown): void {
     const at = clock.now()
-    const snapshot: unknown = ref.getSnapshot()
-    const seen: Seen = { id: idOf(ref), startedAt: at, since: at, state: statesOf(snapshot), value: valueOf(snapshot) }
+    const seen = sighted(idOf(ref), ref.getSnapshot(), { startedAt: at, since: at })
     live.set(ref, seen)
     const actor = describeActor(ref, ref === root.ref ? root : undefined, seen)
-    record((sequence) => ({ sequence, at, actorId: seen.id, type: 'start', after: [...seen.state], actor }))
+    const payload = payloads ? { payload: payloadOf(input, LIMITS.inspector.payload) } : {}
+    record((sequence) => ({ sequence, at, actorId: seen.id, type: 'start', ...payload, after: [...seen.state], actor }))
   }
 
   function stopped(ref: AnyActorRef, root: RootActor, end: 'done' | 'error' | 'stopped', event?: string): void {
@@ -95,6 +95,7 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
       shape: shapeOf(event, 'type'),
       ...(payloads && { payload: payloadOf(event, LIMITS.inspector.payload) }),
     }))
+    seen.told.set(event, ring.sequence)
   }
 
   function moved(ref: AnyActorRef, event: AnyEventObject, snapshot: unknown): void {
@@ -106,6 +107,7 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     if (isSame(seen.state, after)) return
     const before = seen.state
     const at = clock.now()
+    const cause = seen.told.get(event)
     seen.state = after
     seen.since = at
     record((sequence) => ({
@@ -114,6 +116,7 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
       actorId: seen.id,
       type: 'transition',
       event: nameOf(event),
+      ...(cause !== undefined && { cause }),
       before: [...before],
       after: [...after],
     }))
@@ -124,7 +127,7 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
       const ref = refOf(told.actorRef)
       if (ref === undefined) return
       const { event } = told
-      if (event.type === INIT) return started(ref, root)
+      if (event.type === INIT) return started(ref, root, 'input' in event ? event['input'] : undefined)
       if (event.type === STOP || event.type.startsWith(SETTLED)) return
       const source = told.sourceRef === undefined ? undefined : refOf(told.sourceRef)
       arrived(ref, event, source === undefined || source === ref ? undefined : idOf(source))
@@ -141,15 +144,8 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
 
   for (const root of directory.roots()) {
     for (const ref of family(root.ref)) {
-      const isRoot = ref === root.ref
-      const snapshot: unknown = ref.getSnapshot()
-      live.set(ref, {
-        id: idOf(ref),
-        startedAt: isRoot ? root.startedAt : undefined,
-        since: undefined,
-        state: statesOf(snapshot),
-        value: valueOf(snapshot),
-      })
+      const startedAt = ref === root.ref ? root.startedAt : undefined
+      live.set(ref, sighted(idOf(ref), ref.getSnapshot(), { startedAt, since: undefined }))
     }
     attach(root)
   }

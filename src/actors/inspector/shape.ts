@@ -76,7 +76,7 @@ export function payloadOf(value: unknown, limit: number): string {
 
 function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
-  if (value instanceof Error) return { error: value.message }
+  if (value instanceof Error) return { error: value.message, ...('code' in value && { code: value.code }) }
   if (ArrayBuffer.isView(value)) return `bytes(${value.byteLength})`
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isPlain(value)) return 'object'
   return value

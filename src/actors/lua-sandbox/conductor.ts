@@ -7,7 +7,7 @@
  * I3 A call that is told to stop has ended one grace later, or the process ends.
  */
 import { LIMITS } from '../../protocol/limits.js'
-import { errorFrame, fieldsOf, fitsFrame, parseFrame, PROTOCOL, resultFrame, type Inbound } from './frames.js'
+import { errorFrame, fieldsOf, fitsFrame, ownerOf, parseFrame, PROTOCOL, resultFrame, type Inbound } from './frames.js'
 import { methodOf } from './methods.js'
 import type { Pacer } from './pacer.js'
 import { STOP, type Stop } from './signals.js'
@@ -119,8 +119,7 @@ export function createConductor(deps: ConductorDeps): Conductor {
     const first = call.method === 'initialize'
     if (first) {
       state = 'loaded'
-      const { owner: named, pluginId, instanceId } = call.params
-      owner = JSON.stringify(named ?? { pluginId, instanceId })
+      owner = ownerOf(call.params)
     }
     const budget = first ? load : callback
     stop(STOP.none)

@@ -25,6 +25,11 @@ export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
+/** JSON of the owner of an instance, which a host may leave out of `initialize` (plugin-protocol §6.1). */
+export function ownerOf({ owner, pluginId, instanceId }: Fields): string {
+  return JSON.stringify(owner ?? { pluginId, instanceId })
+}
+
 /** `result` is JSON. */
 export function resultFrame(id: number, result: string): string {
   return `{"id":${id},"result":${result}}\n`

@@ -12,31 +12,17 @@ import type { ArrayMark } from './values.js'
 /** Sends one request and waits; throws the host's text when it refuses. */
 export type CallHost = (method: string, params: Json) => unknown
 
-const METHODS: Readonly<Record<string, string>> = {
-  config_get: 'host.config.get',
-  config_set: 'host.config.set',
-  workspace_read: 'host.workspace.read',
-  workspace_write: 'host.workspace.write',
-  workspace_list: 'host.workspace.list',
-  event_publish: 'host.event.publish',
-  network_request: 'host.network.request',
-  process_spawn: 'host.process.spawn',
-  process_cancel: 'host.process.cancel',
-  task_spawn: 'host.task.spawn',
-  task_cancel: 'host.task.cancel',
-  secret_use: 'host.secret.use',
-  secret_read: 'host.secret.read',
-  prompt_read: 'host.prompt.read',
-  message_read: 'host.message.read',
-  response_transform: 'host.response.transform',
-  provider_call: 'host.provider.call',
-  policy_call: 'host.policy.call',
-}
+/** `config_get` asks for `host.config.get`, and so on. */
+const FUNCTIONS =
+  'config_get config_set workspace_read workspace_write workspace_list event_publish network_request process_spawn process_cancel task_spawn task_cancel secret_use secret_read prompt_read message_read response_transform provider_call policy_call'.split(
+    ' ',
+  )
 const LISTS: Readonly<Record<string, Shape>> = { workspace_write: { contents: 'list' } }
 
 export function createHostTable(L: LuaState, array: ArrayMark, callHost: CallHost): Push {
   lua_createtable(L, 0, 0)
-  for (const [name, method] of Object.entries(METHODS)) {
+  for (const name of FUNCTIONS) {
+    const method = `host.${name.replace('_', '.')}`
     setFunction(L, name, (L) => {
       luaL_checkany(L, 1)
       const params = withLists(readJson(L, 1, array, roomOf(LIMITS.plugins.frameBytes)), LISTS[name])

@@ -4,8 +4,8 @@
  */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { LIMITS } from '../../protocol/limits.js'
+import { createLineSplitter } from '../plugin/process/frame-lines.js'
 import { createConductor } from './conductor.js'
-import { createLineSplitter } from './line-splitter.js'
 import { readPackage } from './node-package.js'
 import { createPacer } from './pacer.js'
 import { createSignals } from './signals.js'
@@ -86,7 +86,10 @@ thread.on('error', (error: NodeJS.ErrnoException) => {
 })
 thread.on('exit', () => conductor.broken('the thread of the script has ended'))
 
-const input = createLineSplitter(LIMITS.plugins.frameBytes, (line) => conductor.receive(line))
+const input = createLineSplitter(LIMITS.plugins.frameBytes + 1, {
+  onLine: (line) => conductor.receive(Buffer.from(line.buffer, line.byteOffset, line.length).toString()),
+  onOversized: () => undefined,
+})
 stdin.on('data', (chunk: Buffer) => input.push(chunk))
 stdin.on('end', () => {
   input.end()

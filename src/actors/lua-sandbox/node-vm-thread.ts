@@ -8,7 +8,7 @@ import { receiveMessageOnPort, parentPort, workerData } from 'node:worker_thread
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createBudget } from './budget.js'
-import { parseFrame, type Fields } from './frames.js'
+import { ownerOf, parseFrame } from './frames.js'
 import { createHostCalls } from './host-calls.js'
 import { chargeBytesTo } from './lua-bytes.js'
 import { createSourceReader } from './node-sources.js'
@@ -74,9 +74,4 @@ function serve({ line, routeId }: CallMessage): Outcome<CallResult> {
   if (method !== 'initialize') return vm.call({ method, params, routeId })
   owner = ownerOf(params)
   return vm.load(entrypoint)
-}
-
-/** JSON of the owner of an instance, which a host may leave out of `initialize` (plugin-protocol §6.1). */
-function ownerOf({ owner, pluginId, instanceId }: Fields): string {
-  return JSON.stringify(owner ?? { pluginId, instanceId })
 }

@@ -10,9 +10,9 @@ export interface Signals {
   readonly stop: number
   /** An answer for a waiting script has been posted. */
   ring(): void
-  /** How often it rang. */
+  /** Grows whenever it rings or the script is told something: who waits for more than what it read last misses neither. */
   readonly rung: number
-  /** Waits until it rings for more than the `rung`th time, or is told to stop; at most `ms`. */
+  /** Waits while `rung` is what it was, `ms` at most. */
   wait(rung: number, ms: number): void
 }
 
@@ -22,19 +22,20 @@ const RUNG_WORD = 1
 /** Over new memory, or over that of the other thread. */
 export function createSignals(buffer = new SharedArrayBuffer(8)): Signals {
   const words = new Int32Array(buffer)
+  const ring = (): void => {
+    Atomics.add(words, RUNG_WORD, 1)
+    Atomics.notify(words, RUNG_WORD)
+  }
   return {
     buffer,
     setStop(stop) {
       Atomics.store(words, STOP_WORD, stop)
-      Atomics.notify(words, RUNG_WORD)
+      ring()
     },
     get stop() {
       return Atomics.load(words, STOP_WORD)
     },
-    ring() {
-      Atomics.add(words, RUNG_WORD, 1)
-      Atomics.notify(words, RUNG_WORD)
-    },
+    ring,
     get rung() {
       return Atomics.load(words, RUNG_WORD)
     },

@@ -7,7 +7,7 @@
  * I3 Without services of a kind nothing is done; lists are the same objects until an answer changes.
  */
 import { LIMITS } from '../../protocol/limits.js'
-import type { ServiceRequest } from '../../protocol/plugin-services.js'
+import type { ServiceRequest } from '../../protocol/plugin-requests.js'
 import type { Effects } from '../effects.js'
 import { createLru, type Lru } from '../resource/lru.js'
 import type { Service } from './contributions.js'

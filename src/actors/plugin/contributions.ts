@@ -4,17 +4,14 @@
  */
 import type { Caller } from '../../protocol/caller.js'
 import type { McpDeclaration, PartDeclaration, RouteDescriptor } from '../../protocol/plugin-frame.js'
+import type { PluginEvent, PromptRequest, RouteRequest, ServiceRequest } from '../../protocol/plugin-requests.js'
 import type {
   AgentCatalog,
   PluginCommand,
   PluginConfigDocument,
-  PluginEvent,
   PluginSkill,
-  PromptRequest,
   RenderedPrompt,
-  RouteRequest,
   RouteResponse,
-  ServiceRequest,
   SocketMessage,
   SystemContextSection,
 } from '../../protocol/plugin-services.js'

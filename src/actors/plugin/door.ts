@@ -7,8 +7,6 @@ import { SvcError } from '../../protocol/errors.js'
 
 export interface Door {
   readonly open: boolean
-  /** Calls and sockets inside. */
-  readonly holders: number
   /** Runs work inside; throws `plugin.generation_closed` once the door is closed. */
   use<T>(work: () => Promise<T>): Promise<T>
   /** Lets nobody in any more; resolves when nobody is inside. */
@@ -29,9 +27,6 @@ export function createDoor(pluginId: string): Door {
   return {
     get open() {
       return open
-    },
-    get holders() {
-      return holders
     },
     async use(work) {
       if (!open) throw new SvcError('plugin.generation_closed', `The plugin ${pluginId} was replaced or switched off.`, { pluginId })

@@ -1,19 +1,32 @@
 /** Every plugin with what is known of it, for the inspector: nothing is looked up anew, nothing waits (plugin-protocol §3.1). */
 import type { InspectedPlugin } from '../../protocol/inspector.js'
 import { statesOf } from '../inspector/actors.js'
+import type { Generations } from './package/generation.actor.js'
+import type { PluginInstance } from './instance.js'
 import { lifecycleInfo } from './package/lifecycle.js'
 import type { PackageSnapshot, PackageSupervisor } from './package/package-supervisor.js'
 import { plainSentence } from './plain-sentence.js'
-import type { PluginRecord, PluginRecords } from './plugin-records.js'
+import { type PluginRecord, type PluginRecords, problemsOf } from './plugin-records.js'
 
-export function inspectPlugins(records: PluginRecords, supervisor: Pick<PackageSupervisor, 'snapshot'>): InspectedPlugin[] {
+export interface InspectionDeps {
+  readonly records: PluginRecords
+  readonly supervisor: Pick<PackageSupervisor, 'snapshot'>
+  readonly generations: Pick<Generations, 'instance'>
+}
+
+export function inspectPlugins({ records, supervisor, generations }: InspectionDeps): InspectedPlugin[] {
   return [...records.entries()].flatMap(([key, record]) => {
     const snapshot = supervisor.snapshot(key)
-    return snapshot === undefined ? [] : [describe(key, record, snapshot)]
+    return snapshot === undefined ? [] : [describe(key, record, snapshot, (number) => generations.instance(key, number))]
   })
 }
 
-function describe(key: string, record: PluginRecord, snapshot: PackageSnapshot): InspectedPlugin {
+function describe(
+  key: string,
+  record: PluginRecord,
+  snapshot: PackageSnapshot,
+  instanceOf: (number: number) => PluginInstance | undefined,
+): InspectedPlugin {
   const { context, children } = snapshot
   const { serving, candidate, reason, strikes, assessment, alive } = context
   return {
@@ -25,7 +38,14 @@ function describe(key: string, record: PluginRecord, snapshot: PackageSnapshot):
     ...(candidate !== undefined && { candidate: candidate.number }),
     generations: alive.map((number) => {
       const name = `generation:${number}`
-      return { number, actorId: `package:${key}/${name}`, state: [...statesOf(children[name]?.getSnapshot())] }
+      const instance = instanceOf(number)
+      const frames = instance?.traffic && { ...instance.traffic, dropped: instance.droppedFrames }
+      return {
+        number,
+        actorId: `package:${key}/${name}`,
+        state: [...statesOf(children[name]?.getSnapshot())],
+        ...(frames !== undefined && { frames }),
+      }
     }),
     strikes,
     droppedFrames: record.droppedFrames,
@@ -39,10 +59,7 @@ type Identity = Pick<InspectedPlugin, 'pluginId' | 'origin' | 'requestedCapabili
 function identityOf(record: PluginRecord, snapshot: PackageSnapshot): Identity {
   const { origin, droppedFrames } = record
   const none = { requestedCapabilities: [], grantedCapabilities: [] }
-  const problems = [...record.problems].map(([code, { message, times }]) => ({
-    code,
-    message: times === 1 ? plainSentence(message) : `${plainSentence(message)} (${times} times)`,
-  }))
+  const problems = problemsOf(record)
   switch (origin.kind) {
     case 'native':
       return { ...none, pluginId: origin.plugin.id, origin: 'native', diagnostics: problems }

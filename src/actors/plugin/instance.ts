@@ -22,6 +22,16 @@ export interface PluginInstance {
   readonly gone: Promise<void>
   /** Frames dropped because they came late, were foreign or were no protocol. */
   readonly droppedFrames: number
+  /** What went over its link so far; absent where there is no link. */
+  readonly traffic?: FrameTraffic
+}
+
+/** Frames and bytes between the host and one plugin process; in is what the plugin sent. */
+export interface FrameTraffic {
+  readonly framesIn: number
+  readonly framesOut: number
+  readonly bytesIn: number
+  readonly bytesOut: number
 }
 
 /** Where and as whom an instance runs. */

@@ -1,9 +1,8 @@
 /** JSON that a child wrote: strict UTF-8, bounded depth, no prototype keys, whole characters (threat-model X1). */
 import { isUtf8 } from 'node:buffer'
+import { isDeeperThan } from '../../protocol/json-depth.js'
 import { wellFormedValue } from '../well-formed.js'
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const PROTOTYPE_KEY = /__proto__|\\u00[567]/
 const ESCAPED_HALF = /\\ud[89a-f]/i
 
@@ -20,23 +19,6 @@ export function readJson(bytes: Uint8Array, depth: number): { readonly value: un
   }
   if (PROTOTYPE_KEY.test(text)) removePrototypeKeys(value)
   return { value: ESCAPED_HALF.test(text) ? wellFormedValue(value) : value }
-}
-
-function isDeeperThan(bytes: Uint8Array, limit: number): boolean {
-  if (bytes.length <= 2 * limit) return false
-  let depth = 0
-  let inString = false
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index]
-    if (inString) {
-      if (byte === BACKSLASH) index++
-      else if (byte === QUOTE) inString = false
-    } else if (byte === QUOTE) inString = true
-    else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > limit) return true
-    } else if (byte === 0x7d || byte === 0x5d) depth--
-  }
-  return false
 }
 
 function removePrototypeKeys(root: unknown): void {

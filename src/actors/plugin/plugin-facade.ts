@@ -1,14 +1,13 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8). */
 import { SvcError } from '../../protocol/errors.js'
-import { type PackageDiagnostic, type PackageLifecycleInfo, PackageState, type PluginManifest } from '../../protocol/plugin.js'
+import { type PackageLifecycleInfo, PackageState, type PluginManifest } from '../../protocol/plugin.js'
 import type { Plugins } from '../facades.js'
 import type { FrameSocket } from './contributions.js'
 import type { DirectoryPlugins } from './package/directory-plugins.js'
 import { lifecycleInfo } from './package/lifecycle.js'
 import type { PackageSnapshot, PackageSupervisor } from './package/package-supervisor.js'
-import { plainSentence } from './plain-sentence.js'
 import { manifestOf } from './plugin-list.js'
-import type { PluginRecord, PluginRecords } from './plugin-records.js'
+import { type PluginRecord, type PluginRecords, problemsOf } from './plugin-records.js'
 import type { Registry } from './registry.js'
 import { underLease } from './socket-lease.js'
 import type { Workspaces } from './package/workspaces.js'
@@ -34,7 +33,7 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
       const isInternal = record.origin.kind === 'native'
       const described = manifestOf(record, supervisor.snapshot(key), undefined, false)
       const published = plugins.find(({ pluginId, internal }) => pluginId === described.id && internal === isInternal)
-      const isHidden = isInternal && published === undefined && supervisor.snapshot(key)?.hasTag('serving') === true
+      const isHidden = registry.isHidden(directory, described.id) && supervisor.snapshot(key)?.hasTag('serving') === true
       return [manifestOf(record, supervisor.snapshot(key), published, isHidden)]
     })
   }
@@ -72,7 +71,10 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
     async lifecycle(directory) {
       await workspaces.refresh(directory)
       const infos = [...directories.keys(directory)].flatMap((key) => packageInfo(records.get(key), supervisor.snapshot(key)) ?? [])
-      return infos.filter((info) => !isTemplate(info, infos)).toSorted((a, b) => compare(a.packageId, b.packageId))
+      return infos
+        .filter((info) => !isTemplate(info, infos))
+        .map((info) => (registry.isHidden(directory, info.packageId) ? switchedOffHere(info) : info))
+        .toSorted((a, b) => compare(a.packageId, b.packageId))
     },
   }
 }
@@ -100,16 +102,15 @@ export function packageInfo(record: PluginRecord | undefined, snapshot: PackageS
   return { ...info, diagnostics: [...info.diagnostics, ...problemsOf(record)] }
 }
 
+/** What everybody shares, as a workspace sees it that has switched it off. */
+function switchedOffHere(info: PackageLifecycleInfo): PackageLifecycleInfo {
+  if (info.state === 'disabled') return info
+  return { ...info, state: 'disabled', leaseActive: false, diagnostics: [{ code: 'inactive', message: 'switched off by this workspace' }] }
+}
+
 /** A session package that runs for some session needs no line of its own. */
 function isTemplate({ packageId, scope, scopeId }: PackageLifecycleInfo, infos: readonly PackageLifecycleInfo[]): boolean {
   return scope === 'session' && scopeId === undefined && infos.some((other) => other.packageId === packageId && other.scopeId !== undefined)
-}
-
-function problemsOf({ problems }: PluginRecord): PackageDiagnostic[] {
-  return [...problems].map(([code, { message, times }]) => {
-    const text = plainSentence(message)
-    return { code, message: times === 1 ? text : `${text} (${times} times)` }
-  })
 }
 
 function brokenManifest({ id, reason }: { readonly id: string; readonly reason: string }): PluginManifest {

@@ -72,7 +72,7 @@ function describe(origin: PluginRecord['origin']) {
 }
 
 /** One entry per declared contribution, by the kinds of plugin-protocol §3.4. */
-export function contributionList(contributions: Contributions): PluginContribution[] {
+function contributionList(contributions: Contributions): PluginContribution[] {
   const { tools = [], providers = [], hooks = {}, events, routes = [], websocketRoutes = [], messageParts = [], mcp = [] } = contributions
   const services = (kind: PluginContribution['kind'], list: readonly { readonly id: string }[] = []) => list.map(({ id }) => ({ kind, id }))
   return [

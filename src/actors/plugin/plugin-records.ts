@@ -1,9 +1,11 @@
 /** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
+import type { PackageDiagnostic } from '../../protocol/plugin.js'
 import type { NativePlugin } from './native.js'
 import type { ProcessEntry } from './entry/entries.js'
 import type { HookCommand } from './entry/hook-manifest.js'
 import type { InstanceProblem } from './instance.js'
 import type { Sighting } from './package/package-look.js'
+import { plainSentence } from './plain-sentence.js'
 
 export type Origin =
   | { readonly kind: 'native'; readonly plugin: NativePlugin }
@@ -49,6 +51,14 @@ export function createPluginRecords(): PluginRecords {
 export function noteStart(record: PluginRecord, revision: string): void {
   if (record.revision !== revision) record.problems.clear()
   record.revision = revision
+}
+
+/** What its instances did wrong, for people. */
+export function problemsOf({ problems }: PluginRecord): PackageDiagnostic[] {
+  return [...problems].map(([code, { message, times }]) => {
+    const text = plainSentence(message)
+    return { code, message: times === 1 ? text : `${text} (${times} times)` }
+  })
 }
 
 export function noteProblem({ problems }: PluginRecord, { code, message }: InstanceProblem): void {

@@ -15,6 +15,8 @@ import type { InspectedPlugin } from '../../protocol/inspector.js'
 import type { ActorRegistry } from '../actor-directory.js'
 import type { Effects } from '../effects.js'
 import type { Plugins } from '../facades.js'
+import { waitAtMost } from '../patience.js'
+import { createLru } from '../resource/lru.js'
 import type { Snapshots } from '../resource/snapshots.js'
 import type { BrokerHost } from './process/brokers.js'
 import type { PublishEvent } from './event-commit.js'
@@ -76,6 +78,8 @@ export interface PluginSystem extends WorkspacePlugins {
   inspected(): InspectedPlugin[]
 }
 
+/** Manifests that are remembered. */
+const MANIFESTS = 1024
 const FIRST_START = LIMITS.plugins.initialize + LIMITS.plugins.shutdownGrace
 
 export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
@@ -184,7 +188,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     looking: {
       effects,
       reader,
-      lastManifests: new Map(),
+      lastManifests: createLru(MANIFESTS),
       assessing: { brokered, sha256: effects.sha256, hasCopy: async (revision) => (await store.path(revision)) !== undefined },
     },
   })
@@ -192,16 +196,16 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     effects,
     snapshots,
     look: (workspace, snapshot) => directories.look(workspace, snapshot),
-    onIdle: (directory) => directories.release(directory),
+    onIdle: (directory, sessionId) => directories.release(directory, sessionId),
   })
 
   return {
     facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns }),
     async ready(directory, sessionId, isEnough) {
-      await workspaces.use(directory, sessionId)
+      await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       const view = registry.view(directory, sessionId)
       if (isEnough?.(view) === true) return view
-      await withDeadline(effects, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
+      await waitAtMost(effects.clock, supervisor.settled(directories.keys(directory)), FIRST_START) // I2
       return registry.view(directory, sessionId)
     },
     current: (directory, sessionId) => registry.view(directory, sessionId),
@@ -211,7 +215,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     },
     wantsEvents: () => registry.subscribers().length > 0,
     deliver(event, { directory, sessionId }) {
-      for (const { events, reach } of registry.subscribers()) {
+      for (const { pluginId, events, reach } of registry.subscribers()) {
+        if (directory !== undefined && registry.isHidden(directory, pluginId)) continue
         if (reach.type !== 'everywhere' && reach.directory !== directory) continue
         if (reach.type === 'session' && reach.sessionId !== sessionId) continue
         if (events.namespaces.some((prefix) => event.type.startsWith(prefix))) events.deliver(event)
@@ -254,7 +259,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.generation
     },
     counters: () => ({ plugins: supervisor.size }),
-    inspected: () => inspectPlugins(records, supervisor),
+    inspected: () => inspectPlugins({ records, supervisor, generations }),
   }
 }
 
@@ -265,11 +270,4 @@ const BUILT_IN: Assessment = {
   diagnostics: [],
   approved: [''],
   retained: undefined,
-}
-
-async function withDeadline({ clock }: Pick<Effects, 'clock'>, work: Promise<void>, ms: number): Promise<void> {
-  let timer: unknown
-  const late = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, ms)))
-  await Promise.race([work, late])
-  clock.clearTimeout(timer)
 }

@@ -62,9 +62,6 @@ export function createView(entries: readonly Entry[], generation: number): Regis
     )
   const services = <C extends Service<unknown>>(pick: (contributions: Contributions) => readonly C[] | undefined) =>
     all(pick).toSorted((a, b) => b.contribution.priority - a.contribution.priority || compare(a.contribution.id, b.contribution.id))
-  const subscribers = entries.flatMap(({ publication: { contributions, reach } }) =>
-    contributions.events === undefined ? [] : [{ events: contributions.events, reach }],
-  )
   return {
     generation,
     tools,
@@ -81,7 +78,6 @@ export function createView(entries: readonly Entry[], generation: number): Regis
     sockets: all(({ websocketRoutes }) => websocketRoutes),
     operations: byOperation(entries, ({ operations }) => operations),
     socketOperations: byOperation(entries, ({ sockets }) => sockets),
-    subscribers,
     plugins: entries.map(({ publication: { pluginId, name, version, internal, generation: number, reach, contributions } }) => ({
       pluginId,
       name,

@@ -10,7 +10,7 @@ import { createLru } from '../resource/lru.js'
 import type { Publication } from './publication.js'
 import { overlap, reachKey, reaches } from './reach.js'
 import { createView, type Entry, stampEntry } from './registry-view.js'
-import type { Reach, RegistryView } from './view.js'
+import type { Reach, RegistryView, Subscriber } from './view.js'
 
 export interface Registry {
   /** Replaces what the plugin contributes in this reach; throws `resource.conflict` or `plugin.invalid`, without effect. */
@@ -21,8 +21,9 @@ export interface Registry {
   view(directory: string, sessionId?: string): RegistryView
   /** Plugins a directory has switched off; undefined forgets the directory. */
   hide(directory: string, isHidden: ((pluginId: string) => boolean) | undefined): void
+  isHidden(directory: string, pluginId: string): boolean
   /** Everybody who hears committed events, whatever the reach. Cheap: made once per change. */
-  subscribers(): RegistryView['subscribers']
+  subscribers(): readonly Subscriber[]
   /** Grows with every change. */
   readonly generation: number
 }
@@ -34,7 +35,7 @@ export function createRegistry(): Registry {
   const hidden = new Map<string, (pluginId: string) => boolean>()
   let views = createLru<string, RegistryView>(KEPT_VIEWS)
   let generation = 0
-  let subscribers: RegistryView['subscribers'] | undefined
+  let subscribers: readonly Subscriber[] | undefined
 
   function changed(): void {
     generation++
@@ -56,7 +57,10 @@ export function createRegistry(): Registry {
     }
   }
 
+  const isHidden = (directory: string, pluginId: string): boolean => hidden.get(directory)?.(pluginId) ?? false
+
   return {
+    isHidden,
     publish(publication) {
       const id = idOf(publication)
       const entry = stampEntry(publication)
@@ -72,29 +76,28 @@ export function createRegistry(): Registry {
     },
     view(directory, sessionId) {
       const inSession = sessionId !== undefined && [...entries.values()].some(({ publication: { reach } }) => isOf(reach, sessionId))
-      const key = inSession ? `${directory} ${sessionId}` : directory
+      const key = inSession ? `${directory}\0${sessionId}` : directory
       const kept = views.get(key)
       if (kept !== undefined) return kept
-      const isHidden = hidden.get(directory) ?? (() => false)
       const seen = [...entries.values()].filter(
-        ({ publication: { pluginId, reach } }) => reaches(reach, directory, sessionId) && !isHidden(pluginId),
+        ({ publication: { pluginId, reach } }) => reaches(reach, directory, sessionId) && !isHidden(directory, pluginId),
       )
       const view = createView(seen.toSorted(byOrder), generation)
       views.set(key, view)
       return view
     },
-    hide(directory, isHidden) {
+    hide(directory, now) {
       const before = hidden.get(directory)
-      if (isHidden === undefined) hidden.delete(directory)
-      else hidden.set(directory, isHidden)
+      if (now === undefined) hidden.delete(directory)
+      else hidden.set(directory, now)
       const differs = [...entries.values()].some(
-        ({ publication: { pluginId } }) => (before?.(pluginId) ?? false) !== (isHidden?.(pluginId) ?? false),
+        ({ publication: { pluginId } }) => (before?.(pluginId) ?? false) !== (now?.(pluginId) ?? false),
       )
       if (differs) changed()
     },
     subscribers() {
-      subscribers ??= [...entries.values()].flatMap(({ publication: { contributions, reach } }) =>
-        contributions.events === undefined ? [] : [{ events: contributions.events, reach }],
+      subscribers ??= [...entries.values()].flatMap(({ publication: { pluginId, contributions, reach } }) =>
+        contributions.events === undefined ? [] : [{ pluginId, events: contributions.events, reach }],
       )
       return subscribers
     },

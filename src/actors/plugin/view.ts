@@ -1,5 +1,5 @@
 /** What one session or one request can call: the published contributions of every plugin that serves its scope (architecture §10). */
-import type { PluginEvent } from '../../protocol/plugin-services.js'
+import type { PluginEvent } from '../../protocol/plugin-requests.js'
 import type { ToolDefinition } from '../provider/adapter.js'
 import type {
   AgentService,
@@ -74,8 +74,6 @@ export interface RegistryView {
   readonly sockets: readonly Registered<SocketRouteContribution>[]
   readonly operations: ReadonlyMap<string, Registered<Operation>>
   readonly socketOperations: ReadonlyMap<string, Registered<SocketOperation>>
-  /** Who hears committed events. */
-  readonly subscribers: readonly { readonly events: EventsContribution; readonly reach: Reach }[]
   readonly plugins: readonly PublishedPlugin[]
 }
 
@@ -89,11 +87,19 @@ export interface PublishedPlugin {
   readonly contributions: Contributions
 }
 
+/** Who hears committed events, and of which place. */
+export interface Subscriber {
+  readonly pluginId: string
+  readonly events: EventsContribution
+  readonly reach: Reach
+}
+
 /** The plugins of workspaces, as sessions and requests use them. */
 export interface WorkspacePlugins {
   /**
    * The view after plugins that never ran in this scope before have started or failed, or as soon as it `isEnough`; asks
-   * for a look at the files when the last is old.
+   * for a look at the files when the last is old. Who says what `isEnough` only visits the session, which may be asleep:
+   * what runs for it alone is kept for `idleTeardown`; everybody else has woken it and tells of its end.
    */
   ready(directory: string, sessionId?: string, isEnough?: (view: RegistryView) => boolean): Promise<RegistryView>
   /** The view as it is now. Cheap: the same object until something is published. */

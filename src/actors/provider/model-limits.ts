@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { LIMITS } from '../../protocol/limits.js'
 import { uint } from '../../protocol/shared.js'
 import type { Effects } from '../effects.js'
+import { waitAtMost } from '../patience.js'
 import type { ProviderContribution } from '../plugin/native.js'
 import type { CatalogProvider } from './catalog.js'
 import type { CatalogModel } from './models.js'
@@ -35,7 +36,7 @@ export function createModelLimits(effects: Pick<Effects, 'clock' | 'log'>): (pro
         effects.log.debug('a provider did not describe a model', { providerId, modelId, cause: String(error) })
       }
     }
-    if (open.length > 0) await atMost(effects.clock, eachOf(open, learn))
+    if (open.length > 0) await waitAtMost(effects.clock, eachOf(open, learn), LIMITS.plugins.metadataWait)
     return new Map(Array.from(models, ([modelId, model]) => [modelId, limited(model, known.get(modelId))]))
   }
 }
@@ -61,13 +62,4 @@ async function eachOf(items: readonly string[], work: (item: string) => Promise<
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
-}
-
-async function atMost(clock: Effects['clock'], work: Promise<void>): Promise<void> {
-  let timer: unknown
-  const late = new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, LIMITS.plugins.metadataWait)
-  })
-  await Promise.race([work, late])
-  clock.clearTimeout(timer)
 }

@@ -72,6 +72,7 @@ export async function openEvents(context: Context, options: EventOptions): Promi
 
   /** The next connection; undefined when nobody wants one any more. */
   async function reconnect(): Promise<Response | undefined> {
+    if (failures >= attempts) throw silent()
     for (;;) {
       failures++
       await waitAfter(failures, platform, signal)
@@ -95,6 +96,12 @@ export async function* followEvents(context: Context, options: EventOptions): As
   } catch (error) {
     if (!options.signal?.aborted) throw error
   }
+}
+
+/** Somebody takes every connection and says nothing. */
+function silent(): SvcClientError {
+  const message = 'The event stream ended again and again before anything came.'
+  return new SvcClientError({ code: 'client.unreachable', message, retryable: true, details: {} }, 0)
 }
 
 function lossOf(error: unknown): Gap['reason'] | undefined {

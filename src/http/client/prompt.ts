@@ -63,7 +63,7 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
       if (transcript.ended) break
     }
     if (!transcript.ended) throw new Error('The event stream ended before the run.')
-    yield (await patiently(patience, () => endOf(operations, sessionId, transcript))).value
+    yield (await patiently(patience, () => endOf(operations, { sessionId, signal: stop.signal }, transcript))).value
   } catch (error) {
     // What ended the stream says more than that it ended.
     throw failures[0] ?? (signal?.aborted ? signal.reason : error)
@@ -95,14 +95,22 @@ async function abortRun({ operations, platform }: Context, sessionId: string, st
   await waited
 }
 
-async function endOf(operations: Context['operations'], sessionId: string, { answerId, problem }: Transcript): Promise<PromptEnd> {
-  const message = answerId === undefined ? undefined : await messageOf(operations, sessionId, answerId)
+interface Place {
+  readonly sessionId: string
+  readonly signal: AbortSignal
+}
+
+async function endOf(operations: Context['operations'], place: Place, { answerId, problem }: Transcript): Promise<PromptEnd> {
+  const message = answerId === undefined ? undefined : await messageOf(operations, { ...place, messageId: answerId })
   return { type: 'end', message, text: textOf(message), error: problem }
 }
 
-async function messageOf({ sessions }: Context['operations'], sessionId: string, messageId: string): Promise<Message | undefined> {
+async function messageOf(
+  { sessions }: Context['operations'],
+  message: Place & { readonly messageId: string },
+): Promise<Message | undefined> {
   try {
-    return await sessions.messages.get({ sessionId, messageId })
+    return await sessions.messages.get(message)
   } catch (error) {
     // Deleted meanwhile, or with its session.
     if (error instanceof SvcClientError && error.code === 'resource.not_found') return undefined

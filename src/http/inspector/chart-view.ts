@@ -20,6 +20,7 @@ interface Drawn {
   readonly lines: readonly (readonly [Line, SVGGElement])[]
 }
 
+const EFFECT = 'An effect has no chart: it runs until it is done or its state is left.'
 const EDGE = 16
 const LEAST_SCALE = 0.8
 const ZOOM_MAX = 4
@@ -75,7 +76,9 @@ export function chartView(element: HTMLElement, caption: HTMLElement, details: H
         actorId = actor?.id
         litState = ''
         element.replaceChildren(
-          actor === undefined ? '' : h('p', { class: 'note' }, 'An effect has no chart: it runs until it is done or its state is left.'),
+          actor === undefined
+            ? ''
+            : h('p', { class: 'note' }, actor.machine === undefined ? EFFECT : `The chart of "${actor.machine}" is not known here.`),
         )
         details.replaceChildren()
         return

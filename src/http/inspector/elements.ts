@@ -36,10 +36,17 @@ export function button(label: string, title: string, act: () => void): HTMLButto
   return element
 }
 
+/** `09:30:00.250`, where the reader is. */
 export function clock(at: number): string {
+  return `${local(at).slice(11)}.${String(new Date(at).getMilliseconds()).padStart(3, '0')}`
+}
+
+/** `2026-11-22 09:30:00`, where the reader is. */
+export function local(at: number): string {
   const time = new Date(at)
   const two = (value: number) => String(value).padStart(2, '0')
-  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, '0')}`
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
 }
 
 function fill<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {

@@ -1,7 +1,7 @@
 /** The page of the inspector: a server that is looked at, or a saved trace. */
 import type { InspectorRecord } from '../../protocol/inspector.js'
 import { connect, type Connection, type Status } from './connection.js'
-import { button, byId, h } from './elements.js'
+import { button, byId, h, local } from './elements.js'
 import { bindKeys } from './keys.js'
 import { createModel, type Model, modelOf, moveTo, readTrace, receive, resync } from './model.js'
 import { after, every, now as time } from './platform.js'
@@ -25,6 +25,8 @@ let connection: Connection | undefined
 let isLive = false
 let lastSync = 0
 let wantsMachines = false
+/** When the trace that is shown was saved. */
+let savedAt: number | undefined
 
 const screen: Screen = createScreen({
   model: () => model,
@@ -41,7 +43,7 @@ bindKeys(screen)
 
 /** Time of the picture: that of the last record while the past is looked at. */
 function now(): number {
-  return isLive && !model.isPaused ? time() : (model.records[model.position - 1]?.at ?? model.records[0]?.at ?? time())
+  return isLive && !model.isPaused ? time() : (model.records[model.position - 1]?.at ?? model.records[0]?.at ?? savedAt ?? time())
 }
 
 function pause(isPaused: boolean): void {
@@ -136,7 +138,8 @@ function open(text: string): void {
     connection = undefined
     isLive = false
     model = modelOf(trace)
-    screen.status('trace', `trace of ${new Date(trace.createdAt).toLocaleString()}, svc ${trace.serverVersion}`)
+    savedAt = trace.createdAt
+    screen.status('trace', `trace of ${local(trace.createdAt)}, svc ${trace.serverVersion}`)
     tell(undefined)
     screen.draw()
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Plugins: state, trust, generations, what is wrong with them, and how long a generation may still take to leave. */
 import type { InspectedPlugin } from '../../protocol/inspector.js'
 import { h } from './elements.js'
-import { delayOf, duration } from './graph.js'
+import { delayOf, duration, size } from './graph.js'
 import type { Model } from './model.js'
 
 /** Rows of the plugins; `onActor` shows an actor in the tree. */
@@ -10,7 +10,7 @@ export function pluginRows(model: Model, now: number, onActor: (id: string) => v
 }
 
 function row(plugin: InspectedPlugin, model: Model, now: number, onActor: (id: string) => void): HTMLElement {
-  const { pluginId, origin, state, verdict, serving, strikes, droppedFrames, diagnostics, reason } = plugin
+  const { pluginId, origin, state, verdict, serving, strikes, diagnostics, reason } = plugin
   return h(
     'tr',
     { 'data-plugin': pluginId, 'data-state': state },
@@ -21,7 +21,13 @@ function row(plugin: InspectedPlugin, model: Model, now: number, onActor: (id: s
       h('small', {}, [origin, plugin.source, plugin.scope].filter(Boolean).join(' · ')),
       where(plugin),
     ),
-    h('td', {}, h('span', { class: `badge state-${state}` }, state), verdict !== undefined && h('small', {}, verdict)),
+    h(
+      'td',
+      {},
+      h('span', { class: `badge state-${state}` }, state),
+      verdict !== undefined && h('small', {}, verdict),
+      strikes > 0 && h('small', { class: 'bad' }, `${strikes} ${strikes === 1 ? 'failure' : 'failures'}`),
+    ),
     h(
       'td',
       {},
@@ -29,18 +35,8 @@ function row(plugin: InspectedPlugin, model: Model, now: number, onActor: (id: s
       ...plugin.generations.map((each) => generation(each, model, now, onActor)),
     ),
     h('td', {}, ...revisions(plugin)),
-    h(
-      'td',
-      {},
-      `${plugin.grantedCapabilities.length} of ${plugin.requestedCapabilities.length}`,
-      h('small', {}, plugin.requestedCapabilities.join(', ')),
-    ),
-    h(
-      'td',
-      {},
-      droppedFrames > 0 ? `${droppedFrames} frames dropped` : '',
-      strikes > 0 && h('small', {}, `${strikes} ${strikes === 1 ? 'failure' : 'failures'}`),
-    ),
+    h('td', {}, ...capabilities(plugin)),
+    h('td', { class: 'frames' }, ...frames(plugin)),
     h(
       'td',
       { class: 'diagnostics' },
@@ -70,6 +66,24 @@ function generation(
         ? ` (at most ${duration(limit)})`
         : ` (at most ${duration(Math.max(0, limit - (now - actor.since)))} left)`
   return h('small', { class: 'generation' }, link(`#${number}`, actorId, onActor), ` ${current.join(', ')}${left}`)
+}
+
+/** What went over the link of each process, and what was dropped of those that are gone. */
+function frames({ generations, droppedFrames }: InspectedPlugin): (HTMLElement | string)[] {
+  const rows = generations.flatMap((each) => {
+    if (each.frames === undefined) return []
+    const { framesIn, framesOut, bytesIn, bytesOut, dropped } = each.frames
+    return [
+      h('p', {}, `#${each.number} in ${framesIn} (${size(bytesIn)}), `, h('span', {}, `out ${framesOut} (${size(bytesOut)})`)),
+      ...(dropped > 0 ? [h('small', { class: 'bad' }, `${dropped} dropped`)] : []),
+    ]
+  })
+  if (droppedFrames > 0) rows.push(h('small', { class: 'bad' }, `${droppedFrames} of earlier generations dropped`))
+  return rows.length === 0 ? ['–'] : rows
+}
+
+function capabilities({ grantedCapabilities: granted, requestedCapabilities: requested }: InspectedPlugin): (HTMLElement | string)[] {
+  return requested.length === 0 ? ['–'] : [`${granted.length} of ${requested.length}`, h('small', {}, requested.join(', '))]
 }
 
 function revisions({ revision, retainedRevision }: InspectedPlugin): (HTMLElement | string)[] {

@@ -110,8 +110,9 @@ export function createScreen(commands: Commands): Screen {
     const fresh = lit
     lit = []
     const { records, actors, machines } = model
-    pause.setAttribute('aria-pressed', String(model.isPaused))
-    pause.textContent = model.isPaused ? 'Go on' : 'Pause'
+    const waits = model.isPaused && !pause.hasAttribute('disabled')
+    pause.setAttribute('aria-pressed', String(waits))
+    pause.textContent = waits ? 'Go on' : 'Pause'
     position.max = String(records.length)
     position.value = String(model.position)
     const at = records[model.position - 1]
@@ -165,6 +166,8 @@ export function createScreen(commands: Commands): Screen {
     },
     status(name, text) {
       byId('status').className = name
+      // A trace does not go on, and is saved already.
+      for (const id of ['pause', 'save']) byId(id).toggleAttribute('disabled', name === 'trace' || name === 'idle')
       byId('status').textContent = text
     },
     tab,

@@ -1,6 +1,6 @@
 /** Workflows of one workspace: what comes next and what ran, as the operations of the API tell it. */
 import type { Connection } from './connection.js'
-import { h } from './elements.js'
+import { h, local } from './elements.js'
 import type { WorkflowCatalog, WorkflowHistory, WorkflowPreview, WorkflowView } from '../../protocol/workflow.js'
 
 const PREFIX = '/v2/plugins/dev.svc.workflows'
@@ -52,7 +52,7 @@ function row(
           'p',
           {},
           h('span', { class: `badge state-${status}` }, status),
-          ` ${new Date(scheduledAt).toLocaleString()} ${trigger}`,
+          ` ${local(scheduledAt)} ${trigger}`,
           typeof error === 'string' && h('small', {}, error),
         ),
       ),

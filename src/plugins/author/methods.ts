@@ -1,9 +1,9 @@
 /** What each method with one answer does with the plugin (plugin-protocol §4.6, §4.7). */
+import type { MediaRequest, PromptRequest, RouteRequest, ServiceRequest } from '../../protocol/plugin-requests.js'
 import { recordOf } from './frames.js'
 import type { AnyRecord, CallContext, PluginClient } from './host-types.js'
-import type { Plugin, PluginServices, PromptRequest, ServiceRequest, ToolResult } from './plugin-types.js'
-import type { MediaRequest, PluginProvider } from './provider-types.js'
-import type { RouteRequest } from './route-types.js'
+import type { Plugin, PluginServices, ToolResult } from './plugin-types.js'
+import type { PluginProvider } from './provider-types.js'
 
 export interface MethodCall {
   readonly plugin: Plugin

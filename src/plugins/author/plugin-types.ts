@@ -1,4 +1,5 @@
 /** What a plugin author writes: the shape of a plugin. Part of the declarations of `svc/plugin`: types only. */
+import type { PluginEvent, PromptRequest, ServiceRequest } from '../../protocol/plugin-requests.js'
 import type { AnyRecord, CallContext, Host, Maybe, Owner, PluginClient } from './host-types.js'
 import type { PluginProvider } from './provider-types.js'
 import type { PluginRoute, PluginSocketRoute } from './route-types.js'
@@ -75,13 +76,6 @@ export interface EventSubscription {
   handler?(event: PluginEvent, context: CallContext): unknown
 }
 
-export interface PluginEvent {
-  readonly id: string
-  readonly type: string
-  readonly sequence?: number
-  readonly properties: unknown
-}
-
 // Services
 
 export interface PluginServices {
@@ -99,18 +93,6 @@ export interface ServiceDeclaration<Request, Answer> {
   /** Higher comes first; 0 when absent. */
   readonly priority?: number
   handler(request: Request, context: CallContext): Maybe<Answer>
-}
-
-export interface ServiceRequest {
-  readonly workspaceId: string | null
-  readonly directory: string | null
-  readonly options: AnyRecord
-}
-
-export interface PromptRequest {
-  readonly promptId: string
-  readonly variables: AnyRecord
-  readonly service: ServiceRequest
 }
 
 export interface AgentCatalog {

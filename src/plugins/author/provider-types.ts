@@ -1,4 +1,5 @@
 /** Model providers as plugins write them. Part of the declarations of `svc/plugin`: types only. */
+import type { GenerationRequest, MediaRequest } from '../../protocol/plugin-requests.js'
 import type { AnyRecord, CallContext, Maybe } from './host-types.js'
 import type { RouteResponse } from './route-types.js'
 
@@ -11,37 +12,6 @@ export interface PluginProvider {
   auth?(providerId: string, context: CallContext): Maybe<AnyRecord | null>
   route?(request: AnyRecord, context: CallContext): Maybe<RouteResponse>
   media?(request: MediaRequest, context: CallContext): Maybe<MediaAnswer>
-}
-
-export interface GenerationRequest {
-  readonly providerId: string
-  readonly modelId: string
-  readonly connectionId?: string
-  readonly tenantId?: string
-  readonly workspaceId?: string
-  readonly sessionId?: string
-  readonly variant?: string
-  readonly textVerbosity?: string
-  readonly messages: readonly ProviderMessage[]
-  readonly tools?: readonly {
-    readonly id: string
-    readonly description: string
-    readonly parameters: unknown
-    readonly outputSchema?: unknown
-  }[]
-  readonly options?: AnyRecord
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-export interface ProviderMessage {
-  readonly role: 'system' | 'user' | 'assistant' | 'tool'
-  readonly content: string
-  readonly attachments?: readonly { readonly mime: string; readonly url: string; readonly filename?: string }[]
-  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly input: unknown }[]
-  readonly reasoning?: readonly { readonly summary: readonly unknown[]; readonly encryptedContent: string }[]
-  readonly toolCallId?: string
-  readonly toolName?: string
-  readonly toolError?: boolean
 }
 
 interface Usage {
@@ -65,18 +35,6 @@ export type GenerationEvent =
   | { readonly type: 'tool-error'; readonly id: string; readonly message: string }
   | ({ readonly type: 'finish-step' | 'finish' } & Usage)
   | { readonly type: 'error'; readonly message: string }
-
-export interface MediaRequest {
-  readonly serviceId: string
-  readonly kind: 'image' | 'video'
-  readonly providerId: string
-  readonly modelId: string
-  readonly connectionId: string | null
-  readonly tenantId: string | null
-  readonly workspaceId: string | null
-  readonly prompt: string
-  readonly options: AnyRecord
-}
 
 export interface MediaAnswer {
   readonly mime: string

@@ -1,4 +1,5 @@
 /** HTTP routes and sockets as plugins write them. Part of the declarations of `svc/plugin`: types only. */
+import type { RouteRequest } from '../../protocol/plugin-requests.js'
 import type { CallContext, Maybe } from './host-types.js'
 
 export interface RouteDescriptor {
@@ -15,20 +16,6 @@ export interface PluginRoute {
   readonly descriptor: RouteDescriptor
   readonly priority?: number
   handle(request: RouteRequest, context: CallContext): Maybe<RouteResponse>
-}
-
-export interface RouteRequest {
-  readonly tenantId: string | null
-  readonly hosted: boolean
-  readonly workspaceId: string | null
-  readonly workspace: string | null
-  readonly sessionId: string | null
-  readonly actor: string | null
-  readonly generation?: number
-  readonly path: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, readonly string[]>>
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: unknown
 }
 
 export interface RouteResponse {

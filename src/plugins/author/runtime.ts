@@ -8,15 +8,14 @@
  * I5 After the end every signal is aborted and nothing more is sent.
  */
 import { LIMITS } from '../../protocol/limits.js'
+import type { GenerationRequest, PluginEvent, RouteRequest } from '../../protocol/plugin-requests.js'
 import { encodeFrame, errorText, isRecord, PROTOCOL, recordOf } from './frames.js'
 import { createHost } from './host.js'
 import type { AnyRecord, CallContext, Owner, PluginClient } from './host-types.js'
 import { methodFor, providerOf } from './methods.js'
 import { offerOf } from './offer.js'
-import type { Plugin, PluginEvent } from './plugin-types.js'
-import type { GenerationRequest } from './provider-types.js'
+import type { Plugin } from './plugin-types.js'
 import { createReverseCalls } from './reverse-calls.js'
-import type { RouteRequest } from './route-types.js'
 import { createStreams } from './streams.js'
 
 export interface Wire {

@@ -1,7 +1,8 @@
 /** The in-memory host for tests of plugins. Part of the declarations of `svc/plugin`: types only. */
+import type { PluginEvent, RouteRequest } from '../../protocol/plugin-requests.js'
 import type { Owner } from './host-types.js'
-import type { Plugin, PluginEvent } from './plugin-types.js'
-import type { RouteRequest, RouteResponse, WsMessage } from './route-types.js'
+import type { Plugin } from './plugin-types.js'
+import type { RouteResponse, WsMessage } from './route-types.js'
 
 export interface TestHostOptions extends Partial<Owner> {
   readonly directory?: string

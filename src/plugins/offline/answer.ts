@@ -18,6 +18,7 @@ const HELP = `${INTRODUCTION} No model is involved, so I can only do what you sp
 - ask <question> (option / option)
 - plan: <item>, <item>
 - delegate [to <agent>:] <request>
+- call <tool> {"field": "value"}
 
 Several requests, one per line, are done in order. A fenced block named svc-script is played as a script.
 To work with a real model, configure a provider and choose its model.`

@@ -38,7 +38,8 @@ function understandOne(text: string): OfflineRequest {
   for (const { pattern, make, long } of RULES) {
     if (request.length > LONG && long === undefined) continue
     const match = pattern.exec(request)
-    if (match !== null) return make({ ...match.groups })
+    const made = match === null ? undefined : make({ ...match.groups })
+    if (made !== undefined) return made
   }
   return { unclear: request }
 }

@@ -11,7 +11,8 @@ interface Rule {
   /** Takes text of any length; the others are not tried on long lines. */
   readonly long?: true
   readonly pattern: RegExp
-  readonly make: (groups: Readonly<Record<string, string | undefined>>) => Understood
+  /** Undefined where the words fit and what they carry does not. */
+  readonly make: (groups: Readonly<Record<string, string | undefined>>) => Understood | undefined
 }
 
 /** A word, or anything in quotes. */
@@ -84,6 +85,13 @@ export const RULES: readonly Rule[] = [
     label: `delegating "${prompt}"`,
   })),
   rule(
+    `call\\s+(?:the\\s+)?(?:tool\\s+)?(?<tool>[\\w-]+)(?:\\s+(?:with\\s+)?(?<input>\\{.*\\}))?\\s*[.!?]?`,
+    ({ tool = '', input = '{}' }) => {
+      const read = objectOf(input)
+      return read === undefined ? undefined : { tool, input: read, label: `calling ${tool}` }
+    },
+  ),
+  rule(
     `(?:read|open|show|view|cat)\\s+(?:me\\s+)?${FILE}(?:\\s+from\\s+line\\s+(?<from>\\d+)(?:\\s+to\\s+(?:line\\s+)?(?<to>\\d+))?)?\\s*[.!?]?`,
     ({ path, from, to }) => ({ tool: 'read', input: { filePath: bare(path), ...lineRange(from, to) }, label: `reading ${bare(path)}` }),
   ),
@@ -91,6 +99,16 @@ export const RULES: readonly Rule[] = [
 
 function bare(text = ''): string {
   return /^(["'`])[^]*\1$/.test(text) && text.length > 1 ? text.slice(1, -1) : text
+}
+
+/** JSON of an object; undefined for anything else. */
+function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function inDirectory(path: string | undefined): { path?: string } {

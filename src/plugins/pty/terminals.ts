@@ -93,10 +93,10 @@ export function createTerminals({ effects, rows, actors }: Pick<NativeHost, 'eff
     })
   }
 
-  /** Canonical; a relative path belongs to `base`. */
-  async function directoryOf(caller: Caller, base: string, path: string | undefined): Promise<string> {
+  /** Canonical; a relative path belongs to `base`. Undefined for a blank one. */
+  async function directoryOf(caller: Caller, base: string, path: string | undefined): Promise<string | undefined> {
     const wanted = path?.trim() ?? ''
-    if (wanted === '') return base
+    if (wanted === '') return undefined
     const full = wanted.startsWith('/') ? wanted : `${base}/${wanted}`
     const canonical = await files.realPath(full).catch(() => undefined)
     const stat = canonical === undefined ? undefined : await files.stat(canonical)
@@ -127,7 +127,7 @@ export function createTerminals({ effects, rows, actors }: Pick<NativeHost, 'eff
       }
       starting++
       try {
-        const cwd = await directoryOf(caller, directory, request.cwd)
+        const cwd = (await directoryOf(caller, directory, request.cwd)) ?? directory
         const command = await commandOf(request, cwd)
         const info: Pty = { id: ids.next('pty'), command, cwd, title: request.title?.trim() || TITLE, time: clock.now() }
         put(info, 'pty.created')
@@ -142,10 +142,10 @@ export function createTerminals({ effects, rows, actors }: Pick<NativeHost, 'eff
       if (!listed.has(id)) throw notFound(id)
     },
     async update(caller, id, { title, cwd, size }) {
+      const directory = await directoryOf(caller, findListed(caller, id).terminal.info.cwd, cwd)
       const { terminal } = findListed(caller, id)
       const { info } = terminal
-      const changed: Pty = { ...info, title: title?.trim() || info.title, cwd: await directoryOf(caller, info.cwd, cwd) }
-      if (listed.get(id)?.terminal !== terminal) throw notFound(id)
+      const changed: Pty = { ...info, title: title?.trim() || info.title, cwd: directory ?? info.cwd }
       if (changed.title !== info.title || changed.cwd !== info.cwd) {
         put(changed, 'pty.updated')
         terminal.info = changed

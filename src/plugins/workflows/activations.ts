@@ -3,13 +3,13 @@
  * (subsystems a.7–a.9; architecture §8).
  *
  * I1 At most one actor for each activation. It is the root of a system of its own, so that a crash ends that activation alone.
- * I2 An actor that rests is stopped; one that expects an occurrence leaves a moment in the agenda and nothing else, so that
- *    ten thousand of them cost ten thousand numbers.
+ * I2 An actor that rests is stopped, and one whose first decision is to rest is never started; what expects an occurrence
+ *    leaves a moment in the agenda and nothing else, so that ten thousand of them cost ten thousand numbers.
  * I3 What an actor has decided is committed before anything else happens; an actor whose row cannot be written is given up,
  *    and the row stays right.
  * I4 What is due waits while too many runs are under way; meanwhile its occurrences collapse into the latest.
  */
-import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
+import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
 import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport } from '../../machines/activation.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../../actors/effects.js'
@@ -18,14 +18,15 @@ import { expectedAt, type Identity, nextRecord, storedInput, type Zoned } from '
 import { createAgenda } from './agenda.js'
 import type { Found } from './catalog.js'
 import type { Activation, Ledger, Tx } from './ledger.js'
+import { takeTurns } from './turns.js'
 
 export interface Activations {
   /** Tells activations what was seen of their files, in one commit; the first report of a file makes its activation. */
   report(reports: readonly Seen[]): void
   /** As a call asks; on disk when it answers. */
   request(activation: Activation, type: 'activate.requested' | 'pause.requested'): Activation
-  /** Brings every active workflow into the agenda. */
-  start(): void
+  /** Brings every active workflow into the agenda; resolves once all are there. */
+  start(): Promise<void>
   /** A run has ended: what had to wait may go on. */
   released(): void
   /** Ends every actor; nothing is due any more. */
@@ -82,21 +83,41 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
   let stopped = false
 
   const provided = logic.provide({
-    actors: {
-      /** The agenda has the moment: the actor does not live until then (I2). */
-      clock: fromCallback(() => undefined),
-      claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => claim(input)),
-    },
+    actors: { claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => claim(input)) },
   })
+
+  /** Its actor, told what was `seen`; a new one runs only if there is something to do (I2). */
+  function tell({ identity, report, found }: Seen): Awake {
+    const known = awake.get(identity.activationId)
+    if (known === undefined) {
+      const actor: Awake = { identity, ref: create(identity, report), found }
+      if (!actor.ref.getSnapshot().hasTag('resting')) begin(actor)
+      return actor
+    }
+    if (found !== undefined) known.found = found
+    known.ref.send(report)
+    return known
+  }
 
   function wake(identity: Identity): Awake {
     const known = awake.get(identity.activationId)
     if (known !== undefined) return known // I1
-    const { activationId } = identity
+    const actor: Awake = { identity, ref: create(identity), found: undefined }
+    begin(actor)
+    return actor
+  }
+
+  /** An actor that was not started, as its row is. */
+  function create({ activationId }: Identity, report?: FileReport): Actor {
     const row = ledger.activation(activationId)
-    const input = { activationId, at: clock.now(), ...(row !== undefined && { stored: storedInput(row, zoned) }) }
-    const ref = createActor(provided, { id: `activation:${activationId}`, input, clock: machineClock })
-    const actor: Awake = { identity, ref, found: undefined }
+    const stored = row && storedInput(row, zoned)
+    const input = { activationId, at: clock.now(), ...(stored !== undefined && { stored }), ...(report !== undefined && { report }) }
+    return createActor(provided, { id: `activation:${activationId}`, input, clock: machineClock })
+  }
+
+  function begin(actor: Awake): void {
+    const { ref, identity } = actor
+    const { activationId } = identity
     awake.set(activationId, actor)
     ref.subscribe({
       next: () => queueMicrotask(() => settleLater(actor)),
@@ -108,7 +129,6 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
     })
     actors.add(ref, 'activation')
     ref.start()
-    return actor
   }
 
   function forget(actor: Awake): void {
@@ -199,13 +219,7 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
 
   return {
     report(reports) {
-      const actors = reports.map(({ identity, report, found }) => {
-        const actor = wake(identity)
-        if (found !== undefined) actor.found = found
-        actor.ref.send(report)
-        return actor
-      })
-      settle(actors, 'process')
+      settle(reports.map(tell), 'process')
     },
     request(activation, type) {
       const actor = wake(identityOf(activation))
@@ -213,18 +227,22 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
       settle([actor], 'power')
       return ledger.activation(activation.projection.activationId) ?? activation
     },
-    start() {
-      for (const activation of ledger.activations()) {
-        const at = expectedAt(activation, zoned, Number.MIN_SAFE_INTEGER)
-        if (at !== undefined) agenda.put(activation.projection.activationId, at)
+    async start() {
+      const turn = takeTurns()
+      for (const { projection } of ledger.activations()) {
+        const { activationId } = projection
+        if (agenda.has(activationId)) continue // it has decided since the start
+        await turn()
+        const activation = ledger.activation(activationId)
+        const at = activation && expectedAt(activation, zoned, Number.MIN_SAFE_INTEGER)
+        if (at !== undefined) agenda.put(activationId, at)
       }
     },
     released: release,
     stop() {
       stopped = true
       agenda.stop()
-      for (const { ref } of awake.values()) ref.stop()
-      awake.clear()
+      for (const { ref } of awake.values()) ref.send({ type: 'stop.requested' })
     },
     get awake() {
       return awake.size

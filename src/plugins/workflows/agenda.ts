@@ -12,6 +12,7 @@ export interface Agenda {
   /** `at` in Unix ms; replaces what the key had. */
   put(key: string, at: number): void
   remove(key: string): void
+  has(key: string): boolean
   readonly size: number
   stop(): void
 }
@@ -100,6 +101,7 @@ export function createAgenda({ clock }: Pick<Effects, 'clock'>, onDue: (key: str
     remove(key) {
       moments.delete(key)
     },
+    has: (key) => moments.has(key),
     get size() {
       return moments.size
     },

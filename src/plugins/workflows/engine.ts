@@ -3,6 +3,7 @@
  *
  * I1 What an earlier process left unfinished is ended before anything is claimed.
  * I2 Nothing is claimed once the service begins to stop.
+ * I3 Activations that could not be told of their files, because nothing could be written, are told at a later tick.
  */
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -19,7 +20,7 @@ import { baseOf, createReconciler, type Reconciler } from './reconcile.js'
 import { createRetries } from './retries.js'
 import { createRunner, type Runner } from './runner.js'
 import { inZone, LOCAL_ZONE } from './schedule-fields.js'
-import { createSettings, type Settings } from './settings.js'
+import { createSettings } from './settings.js'
 import { createSourceCache } from './source-cache.js'
 import { readContent } from './sources.js'
 
@@ -37,7 +38,6 @@ export interface Engine {
   readonly reconciler: Reconciler
   readonly activations: Activations
   readonly runner: Runner
-  readonly settings: Settings
   readonly zoned: Zoned
   /** Resolves once every tracked workspace was looked at. */
   readonly started: Promise<void>
@@ -50,6 +50,13 @@ export interface Engine {
   /** Reads the settings again and follows them. Never rejects. */
   followSettings(): Promise<void>
   stop(): Promise<void>
+}
+
+interface Use {
+  /** Resolves once the files of the workspace were looked at. */
+  readonly ready: Promise<void>
+  /** When the use was noted last, by the monotonic clock. */
+  noted: number
 }
 
 export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine {
@@ -89,8 +96,9 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     zoned,
     isAcceptanceRequired: () => settings.acceptance === 'required',
   })
-  const using = new Map<string, Promise<void>>()
+  const using = new Map<string, Use>()
   let isStarted = false
+  let isBehind = false
   let isStopped = false
   let ticking: unknown
 
@@ -100,11 +108,17 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   /** Never rejects. */
   async function follow(context: Context, ids: ReadonlySet<string>): Promise<void> {
     if (!isStarted || isOver()) return
+    if (await settings.refresh()) await reconciled(() => reconciler.reconcileAll())
+    else await reconciled(() => reconciler.reconcile(context, ids))
+  }
+
+  /** Never rejects: what fails is made good later (I3). */
+  async function reconciled(reconcile: () => Promise<void>): Promise<void> {
     try {
-      if (await settings.refresh()) await reconciler.reconcileAll()
-      else await reconciler.reconcile(context, ids)
+      await reconcile()
     } catch (error) {
-      log.error('workflows could not follow their files', { directory: context.directory, cause: String(error) })
+      isBehind = true
+      log.error('workflows could not follow their files and will be told of them again', { cause: String(error) })
     }
   }
 
@@ -153,25 +167,35 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
       library.unfollow(old)
       using.delete(old)
     }
-    if (over.length > 0)
-      void reconciler
-        .reconcileAll()
-        .catch((error: unknown) => log.error('workflows could not follow their files', { cause: String(error) }))
+    if (over.length > 0) void reconciled(() => reconciler.reconcileAll())
   }
 
   function use(context: Context): Promise<void> {
+    const now = clock.monotonic()
     const known = using.get(context.root)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      if (now - known.noted >= LIMITS.workflows.useNoted && !context.isInstallation) note(context, known, now)
+      return known.ready
+    }
     const work = async () => {
       await started
       if (!context.isInstallation) track(context.directory)
       await library.follow(context)
       await reconciler.reconcileContext(context)
     }
-    const used = work()
-    using.set(context.root, used)
-    used.catch(() => using.delete(context.root))
-    return used
+    const ready = work()
+    using.set(context.root, { ready, noted: now })
+    ready.catch(() => using.delete(context.root))
+    return ready
+  }
+
+  function note({ directory }: Context, known: Use, now: number): void {
+    known.noted = now
+    try {
+      ledger.commit('process', (tx) => ledger.track(tx, directory, clock.now()))
+    } catch (error) {
+      log.warn('the use of a workspace could not be noted', { directory, cause: String(error) })
+    }
   }
 
   async function start(): Promise<void> {
@@ -185,12 +209,13 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
       { acceptance: settings.acceptance },
     )
     for (const directory of ledger.workspaces()) {
-      using.set(directory, started)
+      using.set(directory, { ready: started, noted: Number.NEGATIVE_INFINITY })
       await library.follow(workspaceContext(directory))
     }
     isStarted = true
-    await reconciler.reconcileAll()
-    activations.start()
+    await reconciled(() => reconciler.reconcileAll())
+    await activations.start()
+    if (isOver()) return
     retries.note()
     tick()
     const ms = Math.round(clock.monotonic() - began)
@@ -198,6 +223,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   }
 
   function tick(): void {
+    if (isOver()) return
     ticking = clock.setTimeout(() => {
       if (isOver()) return
       try {
@@ -211,15 +237,15 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
 
   /** Never rejects. */
   async function followSettings(): Promise<void> {
-    try {
-      if (isStarted && (await settings.refresh()) && !isOver()) await reconciler.reconcileAll()
-    } catch (error) {
-      log.error('workflows could not follow a setting', { cause: String(error) })
-    }
+    if (!isStarted) return
+    const isChanged = await settings.refresh()
+    if (isOver() || !(isChanged || isBehind)) return
+    isBehind = false
+    await reconciled(() => reconciler.reconcileAll())
   }
 
   const started = start().catch((error: unknown) => {
-    log.error('scheduled workflows did not start', { cause: String(error) })
+    if (!isOver()) log.error('scheduled workflows did not start', { cause: String(error) })
     throw error
   })
   started.catch(() => undefined)
@@ -230,7 +256,6 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     reconciler,
     activations,
     runner,
-    settings,
     zoned,
     started,
     use,

@@ -69,5 +69,3 @@ function withoutAbsent(value: unknown): unknown {
 function asFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
 }
-
-export { compilePermissions } from './permission-fields.js'

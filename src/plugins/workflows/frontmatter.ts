@@ -2,6 +2,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit, type YAMLError } from 'yaml'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Path } from './problems.js'
+import { readQuickly } from './quick-yaml.js'
 
 export interface Diagnostic {
   /** Of the file, from 1. */
@@ -40,8 +41,23 @@ export function readFrontmatter(text: string): ReadFrontmatter {
   if (yaml.split(/[[{]/, BRACKETS_MOST + 2).length > BRACKETS_MOST + 1) {
     return refused(1, `the fields of the workflow have more than ${BRACKETS_MOST} opening brackets`)
   }
+  const body = lines.slice(end + 1).join('\n')
+  const value = readQuickly(yaml)
+  return value === undefined ? readWhole(yaml, body) : { ok: true, frontmatter: { value, body, lineOf: laterLines(yaml, body) } }
+}
+
+/** Lines are asked for only when something is wrong. */
+function laterLines(yaml: string, body: string): Frontmatter['lineOf'] {
+  let read: ReadFrontmatter | undefined
+  return (path) => {
+    read ??= readWhole(yaml, body)
+    return read.ok ? read.frontmatter.lineOf(path) : 1
+  }
+}
+
+function readWhole(yaml: string, body: string): ReadFrontmatter {
   try {
-    return readYaml(yaml, lines.slice(end + 1).join('\n'))
+    return readYaml(yaml, body)
   } catch (error) {
     return refused(1, `the fields of the workflow cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -50,13 +50,14 @@ export interface Ledger {
   readonly commit: PluginRows['commit']
 }
 
-type Stored = Omit<Activation, 'projection'> & { readonly projection: WorkflowProjection }
+/** Of so many old runs one has ended, or all are kept. */
+const OLDEST = 8
 
 /** `shown` is a projection as events carry it. */
 export function createLedger(rows: PluginRows, shown: (projection: WorkflowProjection) => WorkflowProjection): Ledger {
   const activations = new Map<string, Activation>()
   for (const { data } of rows.list('activation')) {
-    const activation = data as Stored // our own row
+    const activation = data as Activation // our own row
     activations.set(activation.projection.activationId, activation)
   }
   const open = new Map<string, WorkflowRun>()
@@ -83,15 +84,14 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
     tx.after(() => void activations.set(activationId, activation)) // I1
   }
 
-  /** Old runs make room; claims below the newest ones are not needed, because the schedule only goes on. */
+  /** One old run makes room for each new one; claims below the newest are not needed, because the schedule only goes on. */
   function makeRoom(tx: Tx, activationId: string, runs: number): void {
-    const over = runs - LIMITS.workflows.runsKept
-    if (over <= 0) return
-    for (const { id, data, sort } of rows.list('run', { group: activationId, limit: 2 })) {
-      if (isOpen(data as WorkflowRun)) continue
-      tx.delete('run', id)
-      tx.delete('claim', claimId(activationId, sort))
-    }
+    if (runs <= LIMITS.workflows.runsKept) return
+    const oldest = rows.list('run', { group: activationId, limit: OLDEST })
+    const over = oldest.find(({ data }) => !isOpen(data as WorkflowRun))
+    if (over === undefined) return
+    tx.delete('run', over.id)
+    tx.delete('claim', claimId(activationId, over.sort))
   }
 
   return {

@@ -5,6 +5,7 @@
  *    debounce: a file that is broken for a moment loses nothing. A look that a call asks for announces nothing by itself.
  * I2 Watchers may miss changes: every `relook` directories are asked whether they are as they were, and sometimes all files
  *    are; ten thousand files cost nothing otherwise.
+ * I3 A look that fails changes nothing, and is repeated.
  */
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../../actors/effects.js'
@@ -66,7 +67,6 @@ const FRESH = 100
 export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps): Library {
   const { clock, log } = effects
   const budget: Budget = { used: 0 }
-  const deps: SourceDeps = { effects, budget }
   const shelves = new Map<string, Shelf>()
   const followed = new Map<string, Followed>()
   let stopped = false
@@ -96,7 +96,9 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     if (shelf.users.size > 0) return
     for (const [key, other] of shelves) if (other === shelf) shelves.delete(key)
     shelf.watch.stop()
-    for (const { size } of shelf.sources.files.values()) budget.used -= size
+    shelf.turn = shelf.turn.then(() => {
+      for (const { size } of shelf.sources.files.values()) budget.used -= size
+    })
   }
 
   /** Finds the roots of a context again: repositories and directories come and go. */
@@ -125,6 +127,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
         await lookNow(shelf, dirty)
       } catch (error) {
         log.warn('workflow files could not be looked at', { directory: shelf.root.path, cause: String(error) })
+        shelf.watch.later(LIMITS.workflows.claimRetry) // I3
       }
     })
     return shelf.turn
@@ -137,15 +140,28 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
       shelf.isLoaded = true
     }
     const before = shelf.sources
+    const { used } = budget
+    const trial: Budget = { used }
+    const deps: SourceDeps = { effects, budget: trial }
     const known = dirty === 'all' ? undefined : [...dirty].map((path) => before.files.get(path))
     const after =
-      known === undefined || known.includes(undefined) ? await readSources(deps, root, before.files) : await readSome(before, known)
-    if (after.files !== before.files) await cache.save(root.path, before.files, after.files)
+      known === undefined || known.includes(undefined) ? await readSources(deps, root, before.files) : await readSome(deps, before, known)
+    budget.used += trial.used - used
+    if (after.files !== before.files) await keep(root, before.files, after.files)
     shelf.sources = after
     for (const id of changedIds(before, after)) shelf.pending.add(id)
     shelf.marks = await marksOf(after.folders)
     await shelf.watch.cover(after.folders)
     if (after.isFresh) shelf.watch.later(FRESH)
+  }
+
+  /** What is not kept is read again by the next process. */
+  async function keep({ path }: Root, before: Sources['files'], after: Sources['files']): Promise<void> {
+    try {
+      await cache.save(path, before, after)
+    } catch (error) {
+      log.warn('what was read of workflow files could not be kept for the next start', { directory: path, cause: String(error) })
+    }
   }
 
   /** What the last process knew; it holds for files whose identity is the same. */
@@ -155,7 +171,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     return files
   }
 
-  async function readSome(before: Sources, known: readonly (Source | undefined)[]): Promise<Sources> {
+  async function readSome(deps: SourceDeps, before: Sources, known: readonly (Source | undefined)[]): Promise<Sources> {
     const files = new Map(before.files)
     let isFresh = false
     let hasChanged = false

@@ -43,10 +43,6 @@ export function installationContext({ paths }: Pick<Effects, 'paths'>): Context 
   return { root: `${INSTALLATION}${paths.config}`, directory: paths.config, isInstallation: true }
 }
 
-export function isInstallationRoot(root: string): boolean {
-  return root.startsWith(INSTALLATION)
-}
-
 /**
  * The configuration root, each `.svc` from the worktree top down to the workspace, `~/.svc`, `SVC_AGENT_CONFIG_DIR`. Each
  * place once; one that the installation also names is the installation's. Outside a worktree a workspace has its own `.svc` alone.

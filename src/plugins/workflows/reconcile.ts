@@ -15,7 +15,7 @@ import type { Activation, Ledger } from './ledger.js'
 import type { Library } from './library.js'
 import type { Source } from './sources.js'
 import type { Context } from './places.js'
-import { nextTurn } from './turns.js'
+import { nextTurn, takeTurns } from './turns.js'
 
 export interface Reconciler {
   /** Root of the activation of a workflow that a context finds. */
@@ -49,12 +49,13 @@ export interface ReconcilerDeps {
 }
 
 interface Target {
+  readonly activationId: string
   readonly root: string
   readonly id: string
 }
 
-/** Workflows looked at, and activations told, in one go. */
-const AT_ONCE = 16
+/** Workflows looked at, and activations told, in one go: some ten milliseconds. */
+const AT_ONCE = 64
 export const NOT_ACCEPTED =
   'is not used until its content is accepted: activate the workflow to accept it (workflows.acceptance is "required")'
 
@@ -71,7 +72,7 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     for (const context of library.contexts()) if (context.root !== root && isWithin(root, context.directory)) yield context
   }
 
-  function desired({ root, id }: Target): Found | undefined {
+  function desired({ root, id }: Pick<Target, 'root' | 'id'>): Found | undefined {
     for (const context of contextsOf(root)) {
       const found = findWorkflow(library.sources(context.root), id)
       if (found !== undefined && rootOf(context, found) === root) return found
@@ -86,7 +87,7 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
 
   /** I2. */
   function loss(activation: Activation, reason: string): Seen {
-    return { identity: identityOf(activation), report: { type: 'file.invalid', at: effects.clock.now(), reason } }
+    return { identity: identityOf(activation), report: { type: 'file.lost', at: effects.clock.now(), reason } }
   }
 
   function sourceOf({ projection }: Activation): Source | undefined {
@@ -108,7 +109,7 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
 
   /** What an activation has to be told; undefined = nothing. */
   function newsOf(target: Target): Seen | undefined {
-    const before = ledger.activation(activationId(target.root, target.id))
+    const before = ledger.activation(target.activationId)
     const found = desired(target)
     if (before === undefined) {
       const isWanted = found?.definition.active === true && isAccepted(found) && library.context(target.root)?.isInstallation !== true
@@ -121,7 +122,9 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     return isSame ? undefined : adoption(target.root, found) // I1
   }
 
-  async function reconcileTargets(targets: readonly Target[]): Promise<void> {
+  /** In the order of their rows: what is committed together lies together. */
+  async function reconcileTargets(found: readonly Target[]): Promise<void> {
+    const targets = found.toSorted((a, b) => (a.activationId < b.activationId ? -1 : 1))
     for (let start = 0; start < targets.length; start += AT_ONCE) {
       if (start > 0) await nextTurn()
       const news = targets.slice(start, start + AT_ONCE).flatMap((target) => newsOf(target) ?? [])
@@ -129,10 +132,10 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     }
   }
 
-  function targetsOf(context: Context, ids: Iterable<string>): Target[] {
+  function* targetsOf(context: Context, ids: Iterable<string>): Generator<Target> {
     const owners = library.sources(context.root).flatMap(({ root }) => root.owner ?? [])
     const roots = new Set([context.root, ...owners])
-    return [...ids].flatMap((id) => [...roots].map((root) => ({ root, id })))
+    for (const id of ids) for (const root of roots) yield { activationId: activationId(root, id), root, id }
   }
 
   const everyTarget = (context: Context) => targetsOf(context, workflowIds(library.sources(context.root)))
@@ -145,13 +148,21 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     lossOf,
     isBroken,
     adopt: (root, found) => activations.report([adoption(root, found)]),
-    reconcile: (context, ids) => reconcileTargets(targetsOf(context, ids)),
-    reconcileContext: (context) => reconcileTargets(everyTarget(context)),
+    reconcile: (context, ids) => reconcileTargets([...targetsOf(context, ids)]),
+    reconcileContext: (context) => reconcileTargets([...everyTarget(context)]),
     async reconcileAll() {
       const targets = new Map<string, Target>()
-      const add = (target: Target) => targets.set(`${target.root}\0${target.id}`, target)
-      for (const context of library.contexts()) everyTarget(context).forEach(add)
-      for (const { projection } of ledger.activations()) add({ root: projection.workspaceRoot, id: projection.workflowId })
+      const turn = takeTurns()
+      for (const context of library.contexts()) {
+        for (const target of everyTarget(context)) {
+          await turn()
+          targets.set(target.activationId, target)
+        }
+      }
+      for (const { projection } of ledger.activations()) {
+        const { activationId: id, workspaceRoot: root, workflowId } = projection
+        targets.set(id, { activationId: id, root, id: workflowId })
+      }
       await reconcileTargets([...targets.values()])
     },
   }

@@ -1,10 +1,13 @@
-/** Runs that wait for another attempt, and what becomes of them when it is due (subsystems a.8, a.11). */
+/**
+ * Runs that wait for another attempt, and what becomes of them when it is due (subsystems a.8, a.11).
+ *
+ * I1 Whether there is room is asked again after the file was read, in the turn that claims.
+ */
 import { LIMITS } from '../../protocol/limits.js'
 import type { WorkflowRun } from '../../protocol/workflow.js'
 import type { Effects } from '../../actors/effects.js'
 import { createAgenda } from './agenda.js'
-import type { Claim } from './claim.js'
-import { claimRetry } from './claim.js'
+import { type Claim, claimRetry } from './claim.js'
 import type { Found } from './catalog.js'
 import type { Activation, Ledger } from './ledger.js'
 
@@ -18,6 +21,7 @@ export interface RetriesDeps {
   readonly effects: Pick<Effects, 'clock' | 'log'>
   readonly ledger: Ledger
   readonly owner: string
+  /** No run may begin now. */
   isFull(): boolean
   /** The file that may be executed for an activation now; rejects with the reason why there is none. */
   current(activation: Activation): Promise<Found>
@@ -38,7 +42,7 @@ export function createRetries({ effects, ledger, owner, isFull, current, begin }
       await attempt(run)
     } catch (error) {
       log.warn('a retry of a workflow could not begin yet', { runId, cause: String(error) })
-      agenda.put(runId, clock.now() + LIMITS.workflows.claimRetry)
+      later(run)
     }
   }
 
@@ -46,12 +50,17 @@ export function createRetries({ effects, ledger, owner, isFull, current, begin }
     const activation = ledger.activation(run.activationId)
     if (activation === undefined) return giveUp(run, 'The workflow is gone.')
     if (!activation.projection.active && ledger.run(run.rootRunId)?.trigger === 'scheduled') return giveUp(run, PAUSED)
-    if (isFull()) return agenda.put(run.id, clock.now() + LIMITS.workflows.claimRetry)
+    if (isFull()) return later(run)
     const found = await current(activation).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+    if (isFull()) return later(run) // I1
     if (typeof found === 'string') return giveUp(run, found)
     const claim = claimRetry(ledger, run, found.definition, { now: clock.now(), owner })
     if (claim.type === 'claimed') begin(claim, found)
-    else agenda.put(run.id, clock.now() + LIMITS.workflows.claimRetry)
+    else later(run)
+  }
+
+  function later({ id }: WorkflowRun): void {
+    agenda.put(id, clock.now() + LIMITS.workflows.claimRetry)
   }
 
   function giveUp(run: WorkflowRun, error: string): void {

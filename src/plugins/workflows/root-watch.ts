@@ -2,8 +2,7 @@
  * One configuration directory under watch: when to look at it, and at what.
  *
  * I1 A report of a change leads to a look once nothing was reported for `debounce`, and at the latest after `debounceMost`.
- * I2 Reports are hints: paths of known files are looked at alone, everything else is a reason to look at all of it, and
- *    once more a little later, because a watcher does not see what is written into a directory it has just learnt of.
+ * I2 Reports are hints: paths of files are looked at alone, everything else is a reason to look at all of it.
  * I3 What is watched from now on is looked at once more: it may have changed before the watch was there.
  * I4 A directory that does not exist is asked after every `appearance`; nothing is watched above it.
  */
@@ -33,7 +32,6 @@ export interface RootWatchDeps {
   onAppeared(): void
 }
 
-const SECOND_LOOK = 700
 const SUFFIX = '.md'
 /** More paths than this are everything. */
 const MOST_PATHS = 256
@@ -54,12 +52,11 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
     const now = clock.monotonic()
     if (dirty === undefined) dirtySince = now
     dirty ??= new Set()
-    const isWhole = paths.length === 0 || paths.some((each) => !each.endsWith(SUFFIX))
+    const isWhole = paths.length === 0 || paths.some((each) => !each.endsWith(SUFFIX)) // I2
     if (dirty !== 'all') {
       if (isWhole || dirty.size + paths.length > MOST_PATHS) dirty = 'all'
       else for (const each of paths) dirty.add(each)
     }
-    if (isWhole && paths.length > 0) later(SECOND_LOOK) // I2
     clock.clearTimeout(timer)
     const most = dirtySince + LIMITS.workflows.debounceMost - now
     timer = clock.setTimeout(flush, Math.max(0, Math.min(LIMITS.workflows.debounce, most))) // I1

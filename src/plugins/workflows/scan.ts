@@ -33,7 +33,10 @@ const FOLDERS = ['workflow', 'workflows'] as const
 const SKIPPED = new Set(['.git', 'node_modules'])
 const SUFFIX = '.md'
 
-/** Every file once, however many links lead to it; a link that leaves `root.within` is a problem, not a file. */
+/**
+ * Every file once, however many links lead to it; a link that leaves `root.within` is a problem, not a file. Rejects when a
+ * directory cannot be listed at the moment: its files are not gone.
+ */
 export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan> {
   const found = new Map<string, FoundFile>()
   const problems: Problem[] = []
@@ -45,7 +48,7 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
     if (folders.has(path)) return
     if (depth > LIMITS.workflows.depth || folders.size >= LIMITS.workflows.folders) return void (isFull = true)
     folders.add(path)
-    for (const { name, kind } of await files.readDirectory(path).catch(() => [])) {
+    for (const { name, kind } of await files.readDirectory(path).catch(nothingUnlessPassing)) {
       await turn()
       const at = joinPath(path, name)
       if (kind === 'directory') {
@@ -103,6 +106,18 @@ export function whyNotRead(stat: FileStat): string | undefined {
   if (stat.owner !== 'self' && (stat.mode & 0o020) !== 0) return 'can be written by a group'
   if (stat.size > LIMITS.workflows.fileBytes) return `is larger than ${LIMITS.workflows.fileBytes} bytes`
   return undefined
+}
+
+/** Of the system as a whole: it says nothing of a file, and the same may succeed a moment later. */
+const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EIO', 'EAGAIN', 'EBUSY', 'EINTR', 'ETIMEDOUT'])
+
+export function isPassing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && PASSING.has(error.code)
+}
+
+function nothingUnlessPassing(error: unknown): readonly [] {
+  if (isPassing(error)) throw error
+  return []
 }
 
 export async function statOf(files: Effects['files'], path: string): Promise<FileStat | undefined> {

@@ -4,13 +4,14 @@
  * I1 What is known of a file holds while its identity is the same; a file that was modified just now is looked at again.
  * I2 The file that is read is the one that was judged: its identity is the same before and after (threat-model F1, W3).
  * I3 What is kept is bounded: files, folders and depth of a root, bytes of a file, and bytes of all files together.
+ * I4 A look that meets a failure of the system as a whole rejects, and says nothing of any file.
  */
 import { LIMITS } from '../../protocol/limits.js'
 import type { WorkflowDefinition } from '../../protocol/workflow.js'
 import type { Effects, FileStat } from '../../actors/effects.js'
 import { parseWorkflowFile } from './file.js'
 import type { Root } from './places.js'
-import { type FoundFile, type Problem, scanRoot, statOf, whyNotRead } from './scan.js'
+import { type FoundFile, isPassing, type Problem, scanRoot, statOf, whyNotRead } from './scan.js'
 import { takeTurns } from './turns.js'
 
 export interface Mistake {
@@ -152,6 +153,8 @@ function isNew({ effects }: SourceDeps, stat: FileStat): boolean {
   return Math.abs(stat.modifiedMs - effects.clock.now()) < TIME_GRAIN
 }
 
+/** I4. */
 function reasonOf(error: unknown): string {
+  if (isPassing(error)) throw error
   return error instanceof Error ? error.message : String(error)
 }

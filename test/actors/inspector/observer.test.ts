@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createActorDirectory } from '../../../src/actors/actor-directory.js'
 import { createInspector } from '../../../src/actors/inspector/inspector.js'
 import type { InspectorRecord } from '../../../src/protocol/inspector.js'
-import { createFakeClock } from '../../fakes/clock.js'
+import { createFakeClock } from '../../../src/cli/testing/clock.js'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 const sink = { write: () => undefined, pending: () => 0, drained: () => Promise.resolve(), end: () => undefined }
@@ -100,6 +100,22 @@ test('a root that is stopped takes what is below it along', () => {
       .toSorted(),
   ).toEqual(['stop a work.waiting,light.off stopped', 'stop a/wait stopped'])
   expect(inspector.tree().actors).toEqual([])
+})
+
+test('a transition names the record of the event that caused it, and a start its input where payloads are told', () => {
+  const { inspector, start } = begin(true)
+  inspector.subscribe(undefined, sink)
+  const ref = start('a')
+  ref.send({ type: 'ignored' })
+  ref.send({ type: 'told' })
+  const { records } = inspector.trace()
+  const cause = records.find(({ type }) => type === 'transition')?.cause
+  expect(records.find(({ sequence }) => sequence === cause)).toMatchObject({ type: 'event', actorId: 'a', event: 'told' })
+  expect(records.filter(({ type }) => type === 'start').map(({ actorId, payload }) => [actorId, payload])).toEqual([
+    ['a', 'undefined'],
+    ['a/wait', 'undefined'],
+    ['a/child', 'undefined'],
+  ])
 })
 
 test('payloads are told only where the operator asked for them', () => {

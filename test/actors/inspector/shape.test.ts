@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { payloadOf, shapeOf } from '../../../src/actors/inspector/shape.js'
+import { SvcError } from '../../../src/protocol/errors.js'
 
 test('tells keys, types and lengths', () => {
   const event = { type: 'told', runId: 'run_12', parts: [1, 2], nested: { count: 3, flag: true, none: null, gone: undefined } }
@@ -57,6 +58,7 @@ test('a payload is JSON, cut, without what JSON cannot say', () => {
   expect(payloadOf({ text: 'hello', big: 12n, bytes: new Uint8Array(2), made: new Map() }, 100)).toBe(
     '{"text":"hello","big":"12","bytes":"bytes(2)","made":"object"}',
   )
+  expect(payloadOf({ error: new SvcError('plugin.failed', 'it broke') }, 100)).toBe('{"error":{"error":"it broke","code":"plugin.failed"}}')
   expect(payloadOf({ text: 'x'.repeat(50) }, 10)).toBe('{"text":"x…')
   const round: Record<string, unknown> = {}
   round['self'] = round

@@ -153,7 +153,7 @@ describe('calls of what was declared', () => {
     sandbox = await loadedSandbox(main)
   })
 
-  const request = { workspaceId: 'w1', directory: '/work/project', options: { deep: { list: [] } } }
+  const request = { workspaceId: 'w1', directory: '/project/here', options: { deep: { list: [] } } }
 
   it.each([
     [
@@ -165,7 +165,7 @@ describe('calls of what was declared', () => {
     ['agent.list', { serviceId: 'a', request }, { agents: [], defaultAgent: 'w1' }],
     ['command.list', { serviceId: 'c', request }, []],
     ['skill.list', { serviceId: 'k', request }, []],
-    ['systemContext.sections', { serviceId: 's', request }, [{ id: 'x', content: '/work/project' }]],
+    ['systemContext.sections', { serviceId: 's', request }, [{ id: 'x', content: '/project/here' }]],
     ['prompt.render', { serviceId: 'p', request: { promptId: 'p', variables: { name: 'Ada' }, service: request } }, { content: 'Ada' }],
     ['config.load', { serviceId: 'f', request }, { values: { deep: { list: [] } } }],
     ['provider.metadata', { serviceId: 'llm', model: { modelId: 'm' } }, { authEnv: [], model: 'm', own: 'llm' }],

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { createSignals, STOP } from '../../../src/actors/lua-sandbox/signals.js'
 import { endSandboxes, loadedSandbox, luaPackage, OWNER, PLUGIN_ID, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'
 
 afterEach(endSandboxes)
@@ -137,4 +138,13 @@ describe('svc.host', () => {
     size = 1
     expect(await sandbox.tool('t')).toMatchObject({ result: 1 })
   })
+})
+
+it('a stop that comes just before the script begins to wait for its host ends the wait', () => {
+  const signals = createSignals()
+  const { rung } = signals
+  signals.setStop(STOP.cancelled)
+  const started = performance.now()
+  signals.wait(rung, 2000)
+  expect(performance.now() - started).toBeLessThan(1000)
 })

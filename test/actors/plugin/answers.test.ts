@@ -18,8 +18,8 @@ function setup(...calls: readonly (() => Promise<readonly PluginCommand[]>)[]) {
   return {
     effects,
     viewOf,
-    of: (directory = '/work', seen = view) => answers.of(seen, 'commands', directory),
-    latest: () => answers.latest(view, 'commands', '/work'),
+    of: (directory = '/project', seen = view) => answers.of(seen, 'commands', directory),
+    latest: () => answers.latest(view, 'commands', '/project'),
   }
 }
 
@@ -34,8 +34,8 @@ it('asks every service once, with the directory, and keeps the list', async () =
   const list = await of()
   expect(list).toEqual([{ pluginId: 'test.plugin0', serviceId: 'service-0', answer: [{ name: 'a' }] }])
   expect(await of()).toBe(list)
-  expect(await of('/work', viewOf())).toBe(list)
-  expect(asked).toEqual([{ workspaceId: '/work', directory: '/work', options: {} }])
+  expect(await of('/project', viewOf())).toBe(list)
+  expect(asked).toEqual([{ workspaceId: '/project', directory: '/project', options: {} }])
   await of('/other')
   expect(asked).toHaveLength(2)
 })

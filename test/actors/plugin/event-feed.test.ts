@@ -5,7 +5,7 @@ import { createEventCommit } from '../../../src/actors/plugin/event-commit.js'
 import { startEventFeed } from '../../../src/actors/plugin/event-feed.js'
 import { createJournal } from '../../../src/actors/journal.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import type { PluginEvent } from '../../../src/protocol/plugin-services.js'
+import type { PluginEvent } from '../../../src/protocol/plugin-requests.js'
 import type { Session } from '../../../src/protocol/session.js'
 import { openStore } from '../../../src/store/open.js'
 import { createFakeEffects } from '../../fakes/effects.js'
@@ -46,16 +46,16 @@ function setup(options: { wanted?: () => boolean; deliver?: (event: PluginEvent)
 describe('events on their way to plugins', () => {
   it('come after the commit, in order, with their session and its workspace', async () => {
     const { journal, delivered, add } = setup()
-    add('ses_a', '/work/a')
+    add('ses_a', '/project/a')
     journal.commit('process', (tx) => {
       tx.emit('todo.updated', { sessionID: 'ses_a', todos: [] })
-      tx.emit('config.updated', { directory: '/work/b' })
+      tx.emit('config.updated', { directory: '/project/b' })
     })
     expect(delivered).toEqual([])
     await setImmediate()
     expect(delivered.map(({ event, of }) => [event.type, of])).toEqual([
-      ['todo.updated', { sessionId: 'ses_a', directory: '/work/a' }],
-      ['config.updated', { sessionId: undefined, directory: '/work/b' }],
+      ['todo.updated', { sessionId: 'ses_a', directory: '/project/a' }],
+      ['config.updated', { sessionId: undefined, directory: '/project/b' }],
     ])
     const [first, second] = delivered.map(({ event }) => event)
     expect(first).toEqual({
@@ -80,19 +80,19 @@ describe('events on their way to plugins', () => {
 
   it('follow a session that moves, and know where a deleted one was', async () => {
     const { journal, store, delivered, add } = setup()
-    const info = add('ses_a', '/work/a')
+    const info = add('ses_a', '/project/a')
     journal.commit('process', (tx) => tx.emit('todo.updated', { sessionID: 'ses_a', todos: [] }))
     journal.commit('process', (tx) => {
-      store.sessions.update({ ...info, directory: '/work/b' })
-      tx.emit('session.updated', { sessionID: 'ses_a', info: { ...info, directory: '/work/b' } })
+      store.sessions.update({ ...info, directory: '/project/b' })
+      tx.emit('session.updated', { sessionID: 'ses_a', info: { ...info, directory: '/project/b' } })
     })
     journal.commit('process', (tx) => tx.emit('todo.updated', { sessionID: 'ses_a', todos: [] }))
     journal.commit('process', (tx) => {
       store.sessions.delete('ses_a')
-      tx.emit('session.deleted', { sessionID: 'ses_a', info: { ...info, directory: '/work/b' }, tenantID: 'local' })
+      tx.emit('session.deleted', { sessionID: 'ses_a', info: { ...info, directory: '/project/b' }, tenantID: 'local' })
     })
     await setImmediate()
-    expect(delivered.map(({ of }) => of.directory)).toEqual(['/work/a', '/work/b', '/work/b', '/work/b'])
+    expect(delivered.map(({ of }) => of.directory)).toEqual(['/project/a', '/project/b', '/project/b', '/project/b'])
   })
 
   it('are skipped and counted beyond the queue, never kept without end', async () => {
@@ -127,12 +127,12 @@ describe('events on their way to plugins', () => {
 describe('events plugins publish', () => {
   it('are durable, named after their plugin, and of its workspace', async () => {
     const { publish, store, delivered } = setup()
-    publish('dev.example.one', 'plugin.example.ping', { n: 1 }, { scope: 'workspace', workspace: '/work/a' })
+    publish('dev.example.one', 'plugin.example.ping', { n: 1 }, { scope: 'workspace', workspace: '/project/a' })
     await setImmediate()
     expect(delivered).toEqual([
       {
         event: { id: expect.any(String), type: 'plugin.example.ping', sequence: expect.any(Number), properties: { n: 1 } },
-        of: { directory: '/work/a', sessionId: undefined },
+        of: { directory: '/project/a', sessionId: undefined },
       },
     ])
     const [row] = store.events.after(0, 10)
@@ -141,23 +141,23 @@ describe('events plugins publish', () => {
 
   it('may name a session of the workspace and no other', () => {
     const { publish, store, add } = setup()
-    add('ses_a', '/work/a')
-    add('ses_b', '/work/b')
-    publish('dev.example.one', 'plugin.example.ping', { sessionID: 'ses_a' }, { scope: 'workspace', workspace: '/work/a' })
+    add('ses_a', '/project/a')
+    add('ses_b', '/project/b')
+    publish('dev.example.one', 'plugin.example.ping', { sessionID: 'ses_a' }, { scope: 'workspace', workspace: '/project/a' })
     const [row] = store.events.after(0, 10)
     expect(JSON.parse(row?.json ?? '')).toMatchObject({ subject: { kind: 'session', id: 'ses_a' } })
     for (const sessionID of ['ses_b', 'ses_gone'])
-      expect(() => publish('dev.example.one', 'plugin.example.ping', { sessionID }, { scope: 'workspace', workspace: '/work/a' })).toThrow(
-        expect.objectContaining({ code: 'request.forbidden' }),
-      )
+      expect(() =>
+        publish('dev.example.one', 'plugin.example.ping', { sessionID }, { scope: 'workspace', workspace: '/project/a' }),
+      ).toThrow(expect.objectContaining({ code: 'request.forbidden' }))
     expect(store.events.after(0, 10)).toHaveLength(1)
   })
 
   it('of a session plugin are about its session', () => {
     const { publish, store, add } = setup()
-    add('ses_a', '/work/a')
-    add('ses_b', '/work/a')
-    const place = { scope: 'session', workspace: '/work/a', scopeId: 'ses_a' } as const
+    add('ses_a', '/project/a')
+    add('ses_b', '/project/a')
+    const place = { scope: 'session', workspace: '/project/a', scopeId: 'ses_a' } as const
     publish('dev.example.one', 'plugin.example.ping', null, place)
     expect(store.events.after(0, 10)[0]?.sessionId).toBe('ses_a')
     expect(() => publish('dev.example.one', 'plugin.example.ping', { sessionId: 'ses_b' }, place)).toThrow(

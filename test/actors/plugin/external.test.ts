@@ -6,7 +6,7 @@ import { toContributions } from '../../../src/actors/plugin/process/external.js'
 import { toolResult } from '../../../src/actors/plugin/process/external-tools.js'
 import { parseInitializeReply } from '../../../src/actors/plugin/process/initialize.js'
 import type { GenerateRequest, StreamPart } from '../../../src/actors/provider/adapter.js'
-import type { RouteRequest } from '../../../src/protocol/plugin-services.js'
+import type { RouteRequest } from '../../../src/protocol/plugin-requests.js'
 import { OWNER, type PlayedLink, playLink } from './played-link.js'
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -14,7 +14,7 @@ const never = new AbortController().signal
 
 function contribute(reply: object) {
   const played = playLink()
-  const events = createEventSender(played.link, played.clock)
+  const events = createEventSender({ link: played.link, clock: played.clock, onProblem: () => undefined })
   const parsed = parseInitializeReply({ protocol: 'svc-plugin/2', ...reply })
   const contributions = toContributions(parsed, { pluginId: OWNER.pluginId, link: played.link, clock: played.clock, events })
   return { ...played, played, contributions }
@@ -81,7 +81,7 @@ describe('an answer of a service that has another shape', () => {
 describe('a provider', () => {
   const request: GenerateRequest = {
     sessionId: 'ses_1',
-    directory: '/work/place',
+    directory: '/project/place',
     model: { providerId: 'p', id: 'm', variant: 'high' },
     messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
     tools: [{ id: 'read', description: 'Reads.', parameters: { type: 'object' } }],
@@ -122,7 +122,7 @@ describe('a provider', () => {
         request: {
           providerId: 'p',
           modelId: 'm',
-          workspaceId: '/work/place',
+          workspaceId: '/project/place',
           sessionId: 'ses_1',
           variant: 'high',
           textVerbosity: 'low',

@@ -87,6 +87,22 @@ describe('a value checked by a JSON Schema', () => {
     ).toBeUndefined()
     expect(performance.now() - started).toBeLessThan(1000)
   })
+
+  test.each<[string, Readonly<Record<string, unknown>> & { $ref?: string }, unknown]>([
+    ['pointer', { $ref: `#/$defs/${'k'.repeat(400_000)}` }, {}],
+    ['list of required names', { required: [...Array.from({ length: 150_000 }, () => 'a'), 'b'] }, { a: 1 }],
+    ['list of allowed values', { enum: ['x'.repeat(800_000)] }, 'y'],
+    ['list of types', { type: Array.from({ length: 90_000 }, () => 'null') }, {}],
+    ['object among the allowed values', { enum: [Object.fromEntries(Array.from({ length: 50_000 }, (_, key) => [key, 1]))] }, {}],
+    ['list of names to have', { minProperties: 1e6 }, Object.fromEntries(Array.from({ length: 50_000 }, (_, key) => [key, 1]))],
+    ['text to count', { minLength: 1e7 }, 'x'.repeat(800_000)],
+  ])('a long %s costs no more for being repeated', (_name, long, value) => {
+    const name = (long.$ref ?? '#/$defs/k').slice('#/$defs/'.length)
+    const repeated = { $defs: { [name]: long }, oneOf: Array.from({ length: 5000 }, () => ({ $ref: `#/$defs/${name}` })) }
+    const started = performance.now()
+    issue(repeated, value)
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
 })
 
 describe('a schema', () => {

@@ -8,7 +8,7 @@ import { createNodeEffects } from '../../../src/actors/node-effects.js'
 import { createNpmCache, parseNpmSpec } from '../../../src/actors/plugin/entry/npm-cache.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../fakes/processes.js'
+import { createFakeProcesses } from '../../../src/cli/testing/processes.js'
 
 interface Outcome {
   readonly spec: string

@@ -1,7 +1,7 @@
 import type { InstanceProblem, ReverseRequest } from '../../../src/actors/plugin/instance.js'
 import { createLink, type Link } from '../../../src/actors/plugin/process/link.js'
 import type { PluginOwner } from '../../../src/protocol/plugin-frame.js'
-import { createFakeClock, type FakeClock } from '../../fakes/clock.js'
+import { createFakeClock, type FakeClock } from '../../../src/cli/testing/clock.js'
 
 export const OWNER: PluginOwner = {
   pluginId: 'dev.example.tool',
@@ -9,7 +9,7 @@ export const OWNER: PluginOwner = {
   packageRevision: 'sha256:abc',
   registryGeneration: 3,
   scope: 'workspace',
-  workspaceId: '/work/place',
+  workspaceId: '/project/place',
 }
 
 export interface PlayedLink {

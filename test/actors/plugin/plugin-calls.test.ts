@@ -7,7 +7,7 @@ import type { RegistryView, Stamp } from '../../../src/actors/plugin/view.js'
 import type { Caller } from '../../../src/protocol/caller.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import type { RouteDescriptor } from '../../../src/protocol/plugin-frame.js'
-import type { RouteRequest } from '../../../src/protocol/plugin-services.js'
+import type { RouteRequest } from '../../../src/protocol/plugin-requests.js'
 
 const PLUGIN = 'dev.example.notes'
 const PREFIX = `/v2/plugins/${PLUGIN}`

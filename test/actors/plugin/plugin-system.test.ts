@@ -4,17 +4,17 @@ import { describe, expect, it } from 'vitest'
 import type { NativePlugin } from '../../../src/actors/plugin/native.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { PackageLifecycleInfo } from '../../../src/protocol/plugin.js'
-import type { PlayedChild } from '../../fakes/child.js'
+import type { PlayedChild } from '../../../src/cli/testing/child.js'
 import { createFakeEffects, type FakeEffects } from '../../fakes/effects.js'
 import { startTestService } from '../../fakes/service.js'
 
 const ID = 'dev.example.played'
 
-function writePackage(effects: FakeEffects, text: string): void {
+function writePackage(effects: FakeEffects, text: string, scope = 'workspace'): void {
   const root = join(effects.paths.config, 'plugins', ID)
   mkdirSync(root, { recursive: true })
   writeFileSync(join(root, 'text'), text)
-  const agent = { runtime: 'process', command: ['/bin/sh'], scope: 'workspace' }
+  const agent = { runtime: 'process', command: ['/bin/sh'], scope }
   writeFileSync(join(root, 'svc-plugin.json'), JSON.stringify({ id: ID, version: '1', agent }))
 }
 
@@ -143,6 +143,19 @@ function servesTool(child: PlayedChild, tool: string, answer: (id: number) => vo
   })
 }
 
+/** The package, approved and served by children with one tool. */
+async function serve() {
+  const children: PlayedChild[] = []
+  const begun = await begin((child) => {
+    children.push(child)
+    servesTool(child, 'played_tool')
+  })
+  await begun.approve()
+  await begun.lifecycle()
+  await begun.reaches('active')
+  return { ...begun, children }
+}
+
 const say = (child: PlayedChild, frame: unknown) => child.stdout(`${JSON.stringify(frame)}\n`)
 
 describe('a package', () => {
@@ -178,14 +191,7 @@ describe('a package', () => {
   })
 
   it('that ends by itself is brought back later each time, and given up after three times in a minute', async () => {
-    const children: PlayedChild[] = []
-    const { effects, approve, lifecycle, reaches, starts } = await begin((child) => {
-      children.push(child)
-      servesTool(child, 'played_tool')
-    })
-    await approve()
-    await lifecycle()
-    await reaches('active')
+    const { children, effects, reaches, starts } = await serve()
     for (const [death, delay] of [250, 500, 1000].entries()) {
       children.at(-1)?.end({ exitCode: 7 })
       const degraded = await reaches('degraded', death + 1)
@@ -201,14 +207,7 @@ describe('a package', () => {
   })
 
   it('that serves well for a minute is forgiven its earlier ends', async () => {
-    const children: PlayedChild[] = []
-    const { effects, approve, lifecycle, reaches } = await begin((child) => {
-      children.push(child)
-      servesTool(child, 'played_tool')
-    })
-    await approve()
-    await lifecycle()
-    await reaches('active')
+    const { children, effects, reaches } = await serve()
     for (let death = 1; death <= 5; death++) {
       children.at(-1)?.end({ exitCode: 7 })
       await reaches('degraded', death)
@@ -263,14 +262,7 @@ describe('a package', () => {
   })
 
   it('has what the running content did wrong in its record, until other content is started', async () => {
-    const children: PlayedChild[] = []
-    const { effects, approve, lifecycle, reaches } = await begin((child) => {
-      children.push(child)
-      servesTool(child, 'played_tool')
-    })
-    await approve()
-    await lifecycle()
-    await reaches('active')
+    const { children, effects, approve, lifecycle, reaches } = await serve()
     children[0]?.stdout('no frame\n')
     expect(await lifecycle()).toMatchObject({ diagnostics: [{ code: 'malformed-frame' }] })
     children[0]?.end({ exitCode: 7 })
@@ -303,14 +295,7 @@ describe('a package', () => {
   })
 
   it('that comes back while what ran of it is still being retired serves again as soon as that is gone', async () => {
-    const children: PlayedChild[] = []
-    const { effects, approve, lifecycle, list, reaches } = await begin((child) => {
-      children.push(child)
-      servesTool(child, 'played_tool')
-    })
-    await approve()
-    await lifecycle()
-    await reaches('active')
+    const { children, effects, list, reaches } = await serve()
     rmSync(join(effects.paths.config, 'plugins', ID), { recursive: true })
     expect(await list()).toEqual([])
     expect(children.map(({ ended }) => ended)).toEqual([false])
@@ -319,6 +304,28 @@ describe('a package', () => {
     await effects.clock.advanceAsync(1_600)
     expect(await reaches('active', 2)).toMatchObject({ generation: 2, leaseActive: true })
     expect(children.map(({ ended }) => ended)).toEqual([true, false])
+  })
+
+  it('that everybody shares is switched off by a workspace for that workspace alone', async () => {
+    const children: PlayedChild[] = []
+    const { service, effects, approve, lifecycle, reaches } = await begin((child) => {
+      children.push(child)
+      servesTool(child, 'played_tool')
+    })
+    writePackage(effects, 'one', 'global')
+    await approve()
+    await lifecycle()
+    await reaches('active')
+    const narrow = join(service.directory, 'narrow')
+    mkdirSync(join(narrow, '.svc'), { recursive: true })
+    writeFileSync(join(narrow, '.svc/config.json'), JSON.stringify({ plugins: { '*': false } }))
+    const { plugins, system } = service.runtime
+    const toolsOf = async (directory: string) => (await system.tools(directory)).map(({ id }) => id).filter((id) => id === 'played_tool')
+    expect(await plugins.lifecycle(narrow)).toMatchObject([{ state: 'disabled', diagnostics: [{ code: 'inactive' }] }])
+    expect((await plugins.list(narrow)).find(({ id }) => id === ID)).toBeUndefined()
+    expect({ here: await toolsOf(service.directory), there: await toolsOf(narrow) }).toEqual({ here: ['played_tool'], there: [] })
+    expect(await lifecycle()).toMatchObject({ state: 'active', generation: 1, leaseActive: true })
+    expect(children.map(({ ended }) => ended)).toEqual([false])
   })
 
   it('that refuses with a screenful has one plain line of it in its record', async () => {

@@ -5,7 +5,7 @@ import type { ChildPipe } from '../../../src/actors/effects.js'
 import { createNodeEffects } from '../../../src/actors/node-effects.js'
 import { bubblewrapArgs, createSandbox, sandboxPolicy } from '../../../src/actors/plugin/entry/sandbox.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../fakes/processes.js'
+import { createFakeProcesses } from '../../../src/cli/testing/processes.js'
 import { isRunning, until } from '../../fakes/programs.js'
 
 describe('the policy', () => {
@@ -33,11 +33,11 @@ describe('the command line', () => {
   const bound = (all: readonly string[]) => all.flatMap((arg, at) => (arg === '--ro-bind' ? [all[at + 2]] : []))
 
   it('isolates everything and ends with the program', async () => {
-    const all = await args({ cwd: '/srv/work' })
+    const all = await args({ cwd: '/srv/project' })
     expect(all.join(' ')).toMatch(
       /^--new-session --die-with-parent --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --cap-drop ALL /,
     )
-    expect(all.slice(-8)).toEqual(['--remount-ro', '/', '--chdir', '/srv/work', '--', '/usr/bin/env', 'a', '--b'])
+    expect(all.slice(-8)).toEqual(['--remount-ro', '/', '--chdir', '/srv/project', '--', '/usr/bin/env', 'a', '--b'])
     expect(all).not.toContain('--unshare-net')
     expect(all.join(' ')).toContain('--tmpfs /tmp')
     expect(all.join(' ')).toContain('--proc /proc')
@@ -45,16 +45,16 @@ describe('the command line', () => {
   })
 
   it('closes the network when asked', async () => {
-    expect(await args({ cwd: '/srv/work', network: false })).toContain('--unshare-net')
+    expect(await args({ cwd: '/srv/project', network: false })).toContain('--unshare-net')
   })
 
   it('shows the system and the working directory, read-only, and nothing else', async () => {
-    const shown = bound(await args({ cwd: '/srv/work' }))
+    const shown = bound(await args({ cwd: '/srv/project' }))
     expect(shown).toContain('/usr')
-    expect(shown).toContain('/srv/work')
-    const allowed = ['/usr', '/bin', '/lib', '/lib64', '/etc/ssl', '/etc/resolv.conf', '/srv/work']
+    expect(shown).toContain('/srv/project')
+    const allowed = ['/usr', '/bin', '/lib', '/lib64', '/etc/ssl', '/etc/resolv.conf', '/srv/project']
     expect(shown.filter((path) => path === undefined || !allowed.includes(path))).toEqual([])
-    expect(await args({ cwd: '/srv/work' })).not.toContain('--bind')
+    expect(await args({ cwd: '/srv/project' })).not.toContain('--bind')
   })
 
   it('mounts a directory below the temporary one after that', async () => {
@@ -68,9 +68,11 @@ describe('the command line', () => {
     for (const path of ['opt/bin', 'real/bin', 'lib']) mkdirSync(at(path), { recursive: true })
     writeFileSync(at('real/bin/x'), '', { mode: 0o755 })
     symlinkSync(at('real/bin/x'), at('opt/bin/x'))
-    const shown = bound(await args({ cwd: '/srv/work', program: at('opt/bin/x'), reads: [at('lib'), '/srv/work/below', '/usr/share/x'] }))
+    const shown = bound(
+      await args({ cwd: '/srv/project', program: at('opt/bin/x'), reads: [at('lib'), '/srv/project/below', '/usr/share/x'] }),
+    )
     expect(shown).toEqual(expect.arrayContaining([at('opt/bin'), at('real/bin'), at('lib')]))
-    expect(shown).not.toContain('/srv/work/below')
+    expect(shown).not.toContain('/srv/project/below')
     expect(shown).not.toContain('/usr/share/x')
   })
 
@@ -84,7 +86,7 @@ describe('the command line', () => {
 })
 
 describe('where there is no sandbox', () => {
-  const PROGRAM = { program: '/usr/bin/env', args: ['x'], cwd: '/srv/work', network: true }
+  const PROGRAM = { program: '/usr/bin/env', args: ['x'], cwd: '/srv/project', network: true }
   const PLAIN = { program: '/usr/bin/env', args: ['x'] }
 
   it('runs the plain program unless a sandbox is required', async () => {
@@ -112,7 +114,8 @@ describe('where there is no sandbox', () => {
         ? { exitCode: 1, stderr: 'bwrap: loopback: Operation not permitted\nmore' }
         : { stdout: 'bubblewrap 0.8.0' },
     )
-    const sandbox = createSandbox(createFakeEffects({ processes }))
+    const effects = createFakeEffects({ processes })
+    const sandbox = createSandbox(effects)
     const closed = { ...PROGRAM, network: false }
     expect(await Promise.all([sandbox.wrap('auto', closed), sandbox.wrap('auto', closed)])).toEqual([PLAIN, PLAIN])
     expect(await sandbox.wrap('required', closed)).toEqual({
@@ -120,6 +123,7 @@ describe('where there is no sandbox', () => {
     })
     expect(await sandbox.wrap('required', PROGRAM)).toMatchObject({ program: '/usr/bin/bwrap' })
     expect(processes.calls).toHaveLength(2)
+    expect(effects.logs.map(({ level, fields }) => [level, fields?.['network']])).toEqual([['warn', false]])
   })
 
   it('counts a probe that cannot be started as not working', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createWorkspaces } from '../../../src/actors/plugin/package/workspaces.js'
 import { createSnapshots } from '../../../src/actors/resource/snapshots.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 it('a plugin directory that is watched stays watched while another one does not exist yet, so that no change falls between', async () => {
@@ -32,4 +33,63 @@ it('a plugin directory that is watched stays watched while another one does not 
   expect({ begun, ended }).toEqual({ begun: [effects.paths.config, project], ended: [] })
   workspaces.stop()
   expect(ended).toEqual([effects.paths.config, project])
+})
+
+it('forgets a session that was only visited, and then its workspace, once nobody came back for the time of idleness', async () => {
+  const effects = createFakeEffects()
+  const directory = effects.paths.cwd
+  const idle: (string | undefined)[] = []
+  const seen: string[][] = []
+  const workspaces = createWorkspaces({
+    effects,
+    snapshots: createSnapshots(effects),
+    async look({ sessions }) {
+      seen.push([...sessions])
+      return { perSession: true }
+    },
+    onIdle: (_directory, sessionId) => void idle.push(sessionId),
+  })
+  await workspaces.use(directory, { sessionId: 'visited', isVisit: true })
+  await workspaces.use(directory, { sessionId: 'awake', isVisit: false })
+  await workspaces.use(directory, { sessionId: 'awake', isVisit: true })
+  expect(seen.at(-1)).toEqual(['visited', 'awake'])
+  await effects.clock.advanceAsync(LIMITS.plugins.idleTeardown + 1)
+  expect(idle).toEqual(['visited'])
+  expect(workspaces.sessionEnded('awake')).toBe(directory)
+  await effects.clock.advanceAsync(LIMITS.plugins.idleTeardown)
+  expect(idle).toEqual(['visited', undefined])
+  workspaces.stop()
+})
+
+it('looks again after a look that failed, and hears changes told meanwhile and later', async () => {
+  const effects = createFakeEffects()
+  const directory = effects.paths.cwd
+  let tell: () => void = () => undefined
+  let looks = 0
+  const files: typeof effects.files = {
+    ...effects.files,
+    async watch(root, onChange) {
+      if (root !== effects.paths.config) return undefined
+      tell = () => onChange([join(root, 'plugins')])
+      return () => undefined
+    },
+  }
+  const workspaces = createWorkspaces({
+    effects: { ...effects, files },
+    snapshots: createSnapshots(effects),
+    async look() {
+      if (++looks > 1) return { perSession: false }
+      tell()
+      throw new Error('too many open files')
+    },
+    onIdle: () => undefined,
+  })
+  await workspaces.use(directory)
+  expect(looks).toBe(1)
+  await effects.clock.advanceAsync(LIMITS.plugins.recheck + 50)
+  expect(looks).toBe(2)
+  tell()
+  await effects.clock.advanceAsync(50)
+  expect(looks).toBe(3)
+  workspaces.stop()
 })

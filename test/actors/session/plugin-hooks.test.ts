@@ -4,7 +4,8 @@ import * as z from 'zod'
 import type { Hook } from '../../../src/actors/plugin/contributions.js'
 import { type Contributions, defineTool, type NativePlugin } from '../../../src/actors/plugin/native.js'
 import type { ToolPart } from '../../../src/protocol/message.js'
-import type { PluginEvent, ProviderMessage } from '../../../src/protocol/plugin-services.js'
+import type { PluginEvent } from '../../../src/protocol/plugin-requests.js'
+import type { ProviderMessage } from '../../../src/protocol/plugin-services.js'
 import { calls, gate, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const plugin = (contributions: Contributions, id = 'test.hooked'): NativePlugin => ({

@@ -76,7 +76,7 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
     asking: undefined,
   } as unknown as OpenCall
   const run = {
-    session: { id: 'ses_1', directory: '/work', projectId: 'global' },
+    session: { id: 'ses_1', directory: '/project', projectId: 'global' },
     prompt: {},
     target: { agent: { record: { name: 'build' }, rules, narrowing: [] }, model: { model: { capabilities: {} } } },
     recent: [],

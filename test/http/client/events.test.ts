@@ -137,6 +137,15 @@ describe('a broken event stream', () => {
     expect(asked).toHaveLength(2 + 4)
   })
 
+  test('is given up when connections are taken again and again and nothing comes', async () => {
+    const { client, asked } = scripted(record(4), ...Array.from({ length: 20 }, () => ''))
+    await expect(readUntil(client.events({ since: 3, attempts: 4 }), () => false)).rejects.toMatchObject({
+      code: 'client.unreachable',
+      message: 'The event stream ended again and again before anything came.',
+    })
+    expect(asked).toHaveLength(1 + 4)
+  })
+
   test('is taken for dead when even the heartbeat stops', async () => {
     const platform = quickPlatform()
     const silent = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new TextEncoder().encode(record(4))) })

@@ -33,7 +33,7 @@ describe('the operations of a client', () => {
   })
 
   test('put their arguments into path, query, headers and body', async () => {
-    const { client, sent } = recorded({ token: 'secret', directory: '/work/a b' })
+    const { client, sent } = recorded({ token: 'secret', directory: '/project/a b' })
     const identity = { authorization: 'Bearer secret' }
     const json = { ...identity, 'content-type': 'application/json' }
     await client.sessions.update({ sessionId: 'ses_1/../x', body: { title: 'T' } })
@@ -44,7 +44,7 @@ describe('the operations of a client', () => {
     await client.sessions.create()
     expect(sent).toEqual([
       { line: 'PATCH /v2/sessions/ses_1%2F..%2Fx', headers: json, body: '{"title":"T"}' },
-      { line: 'GET /v2/sessions?directory=%2Fwork%2Fa+b&limit=3&search=%C3%BC', headers: identity, body: undefined },
+      { line: 'GET /v2/sessions?directory=%2Fproject%2Fa+b&limit=3&search=%C3%BC', headers: identity, body: undefined },
       { line: 'GET /v2/sessions?directory=%2Felsewhere', headers: identity, body: undefined },
       { line: 'GET /v2/sessions/ses_1/messages/msg_1', headers: identity, body: undefined },
       {
@@ -52,7 +52,7 @@ describe('the operations of a client', () => {
         headers: { ...identity, 'content-type': 'application/octet-stream', 'x-svc-filename': 'a.txt' },
         body: 'bytes',
       },
-      { line: 'POST /v2/sessions?directory=%2Fwork%2Fa+b', headers: identity, body: undefined },
+      { line: 'POST /v2/sessions?directory=%2Fproject%2Fa+b', headers: identity, body: undefined },
     ])
   })
 

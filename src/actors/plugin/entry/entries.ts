@@ -31,6 +31,8 @@ export type DrivenEntry = ProcessEntry | DeclarativeEntry
 export interface PluginEntries {
   /** By exact id or pattern: `prefix*`, `*`, with or without a leading `-`. */
   isDisabled(id: string): boolean
+  /** As `isDisabled`, whatever the workspace says: what everybody shares is not for one workspace to switch off. */
+  isDisabledForAll(id: string): boolean
   package(id: string): PackageEntry
   /** Enabled entries that are more than settings of a package, sorted by id. A declarative one without `path` may be just that, too. */
   readonly driven: readonly DrivenEntry[]
@@ -53,11 +55,13 @@ export function readPluginEntries(trusted: JsonRecord, other: JsonRecord): Plugi
   const diagnostics: ConfigDiagnostic[] = []
   const report: Report = (level, path, message) => void diagnostics.push({ level, path, message })
   const written = readWritten(trusted, report)
-  const off = [...written.filter(({ enabled }) => !enabled).map(({ id }) => id), ...switchedOff(other)]
+  const offForAll = written.filter(({ enabled }) => !enabled).map(({ id }) => id)
+  const off = [...offForAll, ...switchedOff(other)]
   const isDisabled = (id: string) => off.some((pattern) => matches(pattern, id)) // I2
   const entries = firstOfEach(written, report)
   return {
     isDisabled,
+    isDisabledForAll: (id) => offForAll.some((pattern) => matches(pattern, id)),
     package: (id) => packageEntry(entries.get(id)?.options ?? {}),
     driven: drivenEntries(entries, isDisabled, report),
     diagnostics: [...diagnostics, ...[...entries.values()].flatMap(checkTrust)],
@@ -70,7 +74,7 @@ export function isBuiltInId(id: string): boolean {
 }
 
 /** Whether a manifest of a hook command is named by its id alone. */
-export function isManifestPath(id: string): boolean {
+function isManifestPath(id: string): boolean {
   return id.endsWith('.json') || id.includes('/') || id.startsWith('.')
 }
 

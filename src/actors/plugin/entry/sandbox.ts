@@ -2,7 +2,7 @@
  * The sandbox of plugin processes: bubblewrap on Linux, nothing elsewhere (plugin-protocol §9.4).
  *
  * I1 `required` never starts a program outside the sandbox; `auto` does where there is none, or where it cannot work.
- * I2 Whether it works is found out once, by running it, separately with and without the network.
+ * I2 Whether it works is found out once, by running it, separately with and without the network; a failure is logged.
  * I3 The end of the bubblewrap process ends everything inside: it is the parent of the first process of its own process
  *    namespace, so ending the group that it was started in is enough, whatever sessions were opened inside.
  */
@@ -32,7 +32,7 @@ export interface Sandbox {
   wrap(policy: SandboxPolicy, program: SandboxedProgram): Promise<Wrapped>
 }
 
-type SandboxEffects = Pick<Effects, 'processes' | 'files' | 'platform' | 'childEnv'>
+type SandboxEffects = Pick<Effects, 'processes' | 'files' | 'platform' | 'childEnv' | 'log'>
 
 /** The policy of one plugin: what its entry says, else that of the installation. */
 export function sandboxPolicy(sandbox: boolean | undefined, env: Readonly<Record<string, string | undefined>>): SandboxPolicy {
@@ -58,7 +58,11 @@ export function createSandbox(effects: SandboxEffects): Sandbox {
   const probe = (bwrap: string, network: boolean) => {
     const known = probes.get(network)
     if (known !== undefined) return known
-    const started = whyItFails(effects, bwrap, network)
+    const started = (async () => {
+      const failure = await whyItFails(effects, bwrap, network)
+      if (failure !== undefined) effects.log.warn('plugins that do not require a sandbox run without one', { network, reason: failure })
+      return failure
+    })()
     probes.set(network, started) // I2
     return started
   }

@@ -9,7 +9,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
 import type { ConfigSnapshot } from '../../resource/snapshot.js'
 import { drivenSignature } from '../entry/driven.js'
-import { isBuiltInId, type PluginEntries, readPluginEntries } from '../entry/entries.js'
+import { type PluginEntries, readPluginEntries } from '../entry/entries.js'
 import { findHookCommands } from '../entry/hook-manifest.js'
 import type { NpmCache } from '../entry/npm-cache.js'
 import { lookAtPackages, type LookDeps, placeKey } from './package-look.js'
@@ -86,7 +86,7 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
     async look(workspace, snapshot) {
       const { directory } = workspace
       const entries = readPluginEntries(snapshot.trusted, snapshot.workspace)
-      registry.hide(directory, (id) => isBuiltInId(id) && entries.isDisabled(id))
+      registry.hide(directory, entries.isDisabled) // built-ins and what everybody shares run on for others
       const installed = await packages(workspace, entries)
       const taken = new Set(installed.map(({ key }) => key))
       const driven = [...(await processes(workspace, entries)), ...(await hookCommands(workspace, entries))]

@@ -45,6 +45,8 @@ const UNSTOPPABLE = `had not ended ${LIMITS.plugins.shutdownGrace} ms after it w
 
 export interface Generations {
   readonly logic: typeof generationMachine
+  /** The instance of a generation; undefined before its start and after its end. */
+  instance(key: string, number: number): PluginInstance | undefined
   /** Ends every instance at once, for a service that waits for nobody. */
   killAll(): void
 }
@@ -147,6 +149,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
   })
   return {
     logic,
+    instance: (key, number) => running.get(idOf({ key, number }))?.instance,
     killAll() {
       for (const { instance } of running.values()) instance.kill()
     },

@@ -8,6 +8,7 @@ import type { PackagePlace } from '../../../machines/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { PackageManifest } from '../../../protocol/plugin.js'
 import type { Effects } from '../../effects.js'
+import type { Lru } from '../../resource/lru.js'
 import { type AssessDeps, assess, type ReadPackage } from './assess.js'
 import type { PluginEntries } from '../entry/entries.js'
 import type { PackageEntry } from '../entry/entry-options.js'
@@ -19,7 +20,7 @@ export interface LookDeps {
   readonly reader: PackageReader
   readonly assessing: AssessDeps
   /** What the manifest of a directory said when it could be read last. */
-  readonly lastManifests: Map<string, PackageManifest>
+  readonly lastManifests: Lru<string, PackageManifest>
 }
 
 /** One package in one place. */
@@ -53,7 +54,9 @@ export async function lookAtPackages(
 
 async function see({ assessing }: LookDeps, found: ReadPackage, place: PackagePlace, entries: PluginEntries): Promise<Sighting> {
   const entry = entries.package(found.id)
-  return { found, entry, place, assessment: await assess(assessing, { found, entry, place, isDisabled: entries.isDisabled(found.id) }) }
+  const isShared = place.workspaceId === undefined
+  const isDisabled = isShared ? entries.isDisabledForAll(found.id) : entries.isDisabled(found.id)
+  return { found, entry, place, assessment: await assess(assessing, { found, entry, place, isDisabled }) }
 }
 
 /** A package whose manifest cannot be read just now is still the package it was. */

@@ -1,5 +1,6 @@
 /** The file `svc-plugin.json` as data (plugin-protocol §1.1). */
 import { SvcError } from '../../../protocol/errors.js'
+import { isDeeperThan } from '../../../protocol/json-depth.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { PackageManifest } from '../../../protocol/plugin.js'
 
@@ -11,7 +12,7 @@ const SHOWN = 5
 export function parseManifest(bytes: Uint8Array): PackageManifest {
   const value = parseJson(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('it holds no JSON object')
-  if (deeperThan(value, DEPTH)) throw invalid(`it is nested deeper than ${DEPTH} levels`)
+  if (isDeeperThan(bytes, DEPTH)) throw invalid(`it is nested deeper than ${DEPTH} levels`)
   const parsed = PackageManifest.safeParse(withoutAlias(value))
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'manifest'}: ${message}`)
@@ -37,19 +38,6 @@ function withoutAlias(value: object): object {
   if ('apiVersion' in value) throw invalid('it has both "apiVersion" and "api_version"')
   const { api_version: apiVersion, ...rest } = value
   return { ...rest, apiVersion }
-}
-
-function deeperThan(value: unknown, levels: number): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; depth <= levels; depth++) {
-    level = level.flatMap(valuesOf)
-    if (level.length === 0) return false
-  }
-  return true
-}
-
-function valuesOf(value: unknown): unknown[] {
-  return typeof value === 'object' && value !== null ? Object.values(value) : []
 }
 
 function invalid(reason: string): SvcError {

@@ -107,7 +107,7 @@ function instancePlace({ scope, workspaceId, scopeId }: PackagePlace): InstanceP
   return { scope, ...(workspaceId !== undefined && { workspace: workspaceId }), ...(scopeId !== undefined && { scopeId }) }
 }
 
-export function reachOf({ scope, workspaceId = '', scopeId = '' }: PackagePlace): Reach {
+function reachOf({ scope, workspaceId = '', scopeId = '' }: PackagePlace): Reach {
   if (scope === 'workspace') return { type: 'workspace', directory: workspaceId }
   if (scope === 'session') return { type: 'session', directory: workspaceId, sessionId: scopeId }
   return { type: 'everywhere' }

@@ -1,19 +1,22 @@
 /**
  * Workspaces in use and the packages each of them has (plugin-protocol §3.5).
  *
- * I1 A workspace is looked at once at a time; a change that is told meanwhile leads to one more look.
+ * I1 A workspace is looked at once at a time; a change that is told meanwhile leads to one more look, and so does a look
+ *    that failed.
  * I2 Looks happen when something changed: files (watched, or the last look is `recheck` old) or the configuration.
- * I3 A workspace that nobody used for `idleTeardown` is forgotten, and what ran for it is retired.
+ * I3 A workspace that nobody used for `idleTeardown` is forgotten, and what ran for it is retired; so is what ran for a
+ *    session that was visited only and not for as long.
  */
 import { join } from 'node:path'
 import type { Effects } from '../../effects.js'
+import { waitAtMost } from '../../patience.js'
 import type { ConfigSnapshot } from '../../resource/snapshot.js'
 import type { Snapshots } from '../../resource/snapshots.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
 export interface Workspace {
   readonly directory: string
-  /** Sessions that are awake. */
+  /** Sessions that are awake or were visited. */
   readonly sessions: ReadonlySet<string>
 }
 
@@ -22,15 +25,19 @@ export interface WorkspacesDeps {
   readonly snapshots: Snapshots
   /** Takes one look and tells the packages; whether there are packages with an instance for each session. */
   look(workspace: Workspace, snapshot: ConfigSnapshot): Promise<{ readonly perSession: boolean }>
-  /** Nobody uses the workspace any more. */
-  onIdle(directory: string): void
+  /** Nobody uses the workspace any more, or nobody visits the session. */
+  onIdle(directory: string, sessionId?: string): void
 }
 
 export interface Workspaces {
-  /** Looks when something may have changed, otherwise answers at once; waits for the look `patience` ms at most. */
-  use(directory: string, sessionId?: string): Promise<void>
+  /**
+   * Looks when something may have changed, otherwise answers at once; waits for the look `PATIENCE` ms at most. The end of a
+   * session is told by `sessionEnded`, unless it is a visit.
+   */
+  use(directory: string, session?: { readonly sessionId: string; readonly isVisit: boolean }): Promise<void>
   /** Looks now, at everything. */
   refresh(directory: string): Promise<void>
+  /** The workspace it was used in. */
   sessionEnded(sessionId: string): string | undefined
   /** Something that every workspace may depend on has changed. */
   refreshAll(): void
@@ -39,6 +46,8 @@ export interface Workspaces {
 
 interface Tracked extends Workspace {
   readonly sessions: Set<string>
+  /** Those of the sessions that were visited only, and when last. */
+  readonly visits: Map<string, number>
   seen: ConfigSnapshot | undefined
   lookedAt: number
   usedAt: number
@@ -68,6 +77,7 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
     const workspace: Tracked = {
       directory,
       sessions: new Set(),
+      visits: new Map(),
       seen: undefined,
       lookedAt: Number.NEGATIVE_INFINITY,
       usedAt: clock.monotonic(),
@@ -112,7 +122,7 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
     if (workspace.isDirty) return
     workspace.isDirty = true
     clock.setTimeout(() => {
-      if (!stopped && workspace.isDirty) void lookAt(workspace)
+      if (!stopped && workspace.isDirty && tracked.get(workspace.directory) === workspace) void lookAt(workspace)
     }, DEBOUNCE)
   }
 
@@ -133,6 +143,8 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
         } while (workspace.isDirty && !stopped)
       } catch (error) {
         log.warn('the plugins of a workspace could not be looked at', { directory: workspace.directory, cause: String(error) })
+        workspace.isDirty = false
+        clock.setTimeout(() => touched(workspace), LIMITS.plugins.recheck)
       } finally {
         workspace.lookedAt = clock.monotonic()
         workspace.looking = undefined
@@ -155,7 +167,14 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
     sweep = undefined
     const now = clock.monotonic()
     for (const [directory, workspace] of tracked) {
-      if (workspace.sessions.size > 0 || now - workspace.usedAt < LIMITS.plugins.idleTeardown) continue
+      const { sessions, visits, looking, usedAt } = workspace
+      for (const [sessionId, visitedAt] of visits) {
+        if (now - visitedAt < LIMITS.plugins.idleTeardown) continue
+        visits.delete(sessionId)
+        sessions.delete(sessionId)
+        onIdle(directory, sessionId)
+      }
+      if (sessions.size > 0 || looking !== undefined || now - usedAt < LIMITS.plugins.idleTeardown) continue
       tracked.delete(directory)
       for (const end of workspace.watches.values()) end()
       onIdle(directory)
@@ -164,13 +183,19 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
   }
 
   return {
-    async use(directory, sessionId) {
+    async use(directory, session) {
       const workspace = track(directory)
+      const { sessions, visits } = workspace
       workspace.usedAt = clock.monotonic()
-      const isNewcomer = sessionId !== undefined && !workspace.sessions.has(sessionId)
-      if (isNewcomer) workspace.sessions.add(sessionId)
+      const isNewcomer = session !== undefined && !sessions.has(session.sessionId)
+      if (session !== undefined) {
+        const { sessionId, isVisit } = session
+        if (!isVisit) visits.delete(sessionId)
+        else if (isNewcomer || visits.has(sessionId)) visits.set(sessionId, workspace.usedAt)
+        sessions.add(sessionId)
+      }
       if (!(isNewcomer && workspace.perSession) && !(await isDue(workspace))) return
-      await withinPatience(lookAt(workspace), clock)
+      await waitAtMost(clock, lookAt(workspace), PATIENCE)
     },
     async refresh(directory) {
       const workspace = track(directory)
@@ -181,7 +206,10 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
       await lookAt(workspace)
     },
     sessionEnded(sessionId) {
-      for (const workspace of tracked.values()) if (workspace.sessions.delete(sessionId)) return workspace.directory
+      for (const { directory, sessions, visits } of tracked.values()) {
+        visits.delete(sessionId)
+        if (sessions.delete(sessionId)) return directory
+      }
       return undefined
     },
     refreshAll() {
@@ -194,11 +222,4 @@ export function createWorkspaces({ effects, snapshots, look, onIdle }: Workspace
       tracked.clear()
     },
   }
-}
-
-async function withinPatience(work: Promise<void>, clock: Effects['clock']): Promise<void> {
-  let timer: unknown
-  const patience = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, PATIENCE)))
-  await Promise.race([work, patience])
-  clock.clearTimeout(timer)
 }

@@ -12,6 +12,7 @@ import type { PluginOwner } from '../../../protocol/plugin-frame.js'
 import type { Effects } from '../../effects.js'
 import { publishedEventType } from './event-publisher.js'
 import { encodedBytes } from './frame-text.js'
+import { isEmptyTable } from './initialize.js'
 import type { InstancePlace, Lease, ReverseRequest } from '../instance.js'
 import type { ProtectedFiles } from '../native.js'
 import { createRate } from '../rate.js'
@@ -234,8 +235,4 @@ function pascalCase(capability: string): string {
 
 function isByteList(value: unknown): boolean {
   return Array.isArray(value) && value.every((byte) => typeof byte === 'number' && Number.isInteger(byte) && byte >= 0 && byte <= 255)
-}
-
-function isEmptyTable(value: unknown): boolean {
-  return value === null || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0)
 }

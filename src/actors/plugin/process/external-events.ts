@@ -2,35 +2,46 @@
  * Events for a plugin process (plugin-protocol §5.4).
  *
  * I1 Events are sent in order. While the child has more than `UNREAD` bytes to read they wait, at most
- *    `LIMITS.plugins.eventQueue`; then the oldest is dropped and counted. A slow plugin loses events, not its life.
+ *    `LIMITS.plugins.eventQueue`; then the oldest is dropped, which is told once. A slow plugin loses events, not its life.
  */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { PluginEvent } from '../../../protocol/plugin-services.js'
+import type { PluginEvent } from '../../../protocol/plugin-requests.js'
 import type { Clock } from '../../effects.js'
+import type { InstanceProblem } from '../instance.js'
 import type { Link } from './link.js'
 
 const UNREAD = 256 * 1024
 const RETRY = 100
+const LOST = 'The plugin does not get every event: they come faster than it reads them, or do not fit in a frame.'
 
 export interface EventSender {
   deliver(event: PluginEvent): void
   /** Forgets what waits. */
   stop(): void
-  readonly dropped: number
 }
 
-export function createEventSender(link: Pick<Link, 'notify' | 'counters'>, clock: Clock): EventSender {
+export interface EventSenderOptions {
+  readonly link: Pick<Link, 'notify' | 'counters'>
+  readonly clock: Clock
+  onProblem(problem: InstanceProblem): void
+}
+
+export function createEventSender({ link, clock, onProblem }: EventSenderOptions): EventSender {
   const queue: PluginEvent[] = []
   let timer: unknown
-  let dropped = 0
+  let isLossy = false
   let isStopped = false
 
+  const lose = (): void => {
+    if (!isLossy) onProblem({ code: 'flood', message: LOST })
+    isLossy = true
+  }
   const flush = (): void => {
     timer = undefined
     while (!isStopped && link.counters.waitingBytes <= UNREAD) {
       const event = queue.shift()
       if (event === undefined) return
-      if (!link.notify('event', event)) dropped++
+      if (!link.notify('event', event)) lose()
     }
     if (!isStopped && queue.length > 0) timer = clock.setTimeout(flush, RETRY)
   }
@@ -41,7 +52,7 @@ export function createEventSender(link: Pick<Link, 'notify' | 'counters'>, clock
       queue.push(event)
       if (queue.length > LIMITS.plugins.eventQueue) {
         queue.shift()
-        dropped++
+        lose()
       }
       if (timer === undefined) flush()
     },
@@ -49,9 +60,6 @@ export function createEventSender(link: Pick<Link, 'notify' | 'counters'>, clock
       isStopped = true
       queue.length = 0
       if (timer !== undefined) clock.clearTimeout(timer)
-    },
-    get dropped() {
-      return dropped
     },
   }
 }

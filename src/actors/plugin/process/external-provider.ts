@@ -2,7 +2,8 @@
 import * as z from 'zod'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ProviderDeclaration } from '../../../protocol/plugin-frame.js'
-import { type ProviderGenerationRequest, RouteResponse } from '../../../protocol/plugin-services.js'
+import type { GenerationRequest, MediaRequest } from '../../../protocol/plugin-requests.js'
+import { RouteResponse } from '../../../protocol/plugin-services.js'
 import type { Clock } from '../../effects.js'
 import { type GenerateRequest, type ProviderAdapter, ProviderError } from '../../provider/adapter.js'
 import { parseAnswer } from './external-services.js'
@@ -21,7 +22,7 @@ export interface ExternalProvider extends ProviderContribution {
   metadata(model: UserModel, signal?: AbortSignal): Promise<unknown>
   auth(providerId: string, signal?: AbortSignal): Promise<unknown>
   readonly route?: (request: ProviderRouteRequest, signal?: AbortSignal) => Promise<RouteResponse>
-  readonly media?: (request: MediaRequest, signal?: AbortSignal) => Promise<Media>
+  readonly media?: (request: Omit<MediaRequest, 'serviceId'>, signal?: AbortSignal) => Promise<Media>
 }
 
 export interface UserModel {
@@ -39,17 +40,6 @@ export interface ProviderRouteRequest {
   readonly workspaceId: string | null
   readonly hosted: boolean
   readonly body: unknown
-}
-
-export interface MediaRequest {
-  readonly kind: 'image' | 'video'
-  readonly providerId: string
-  readonly modelId: string
-  readonly connectionId: string | null
-  readonly tenantId: string | null
-  readonly workspaceId: string | null
-  readonly prompt: string
-  readonly options: Readonly<Record<string, unknown>>
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -170,7 +160,7 @@ function watchSilence(stream: PluginStream, clock: Clock, providerId: string): S
 }
 
 /** Empty collections and absent options are left out; sampling has no fields of its own and travels with the options. */
-function requestOf(settings: ProviderSettings, request: GenerateRequest): ProviderGenerationRequest {
+function requestOf(settings: ProviderSettings, request: GenerateRequest): GenerationRequest {
   const { sessionId, directory, model, tools, temperature, topP, maxOutputTokens } = request
   const { textVerbosity, ...rest } = request.options
   const options = {

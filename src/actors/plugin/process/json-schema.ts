@@ -3,9 +3,12 @@
  * wrote, and compiling takes seconds for large schemas.
  *
  * I1 No regular expression of a schema runs: `pattern`, `patternProperties` and `format` check nothing.
- * I2 A check takes at most `STEPS` steps, whatever the schema doubles or repeats; what is left then counts as valid.
+ * I2 A check takes at most `STEPS` steps, whatever the schema doubles, repeats or writes at length; what cannot be found
+ *    out in them counts as valid. A step is a microsecond or two, so long lists, texts and pointers cost more than one.
  * I3 References lead only into the schema itself.
  */
+import { isFields } from './initialize.js'
+
 const STEPS = 20_000
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 
@@ -19,18 +22,32 @@ type Fields = Readonly<Record<string, unknown>>
 interface Check {
   readonly root: unknown
   steps: number
+  readonly pointers: Map<string, unknown>
 }
+
+/** An issue whose sentence is made only when it is the one that is told. */
+interface Found {
+  readonly path: SchemaIssue['path']
+  readonly message: () => string
+}
+
+const EXHAUSTED = new Error('a check took too many steps')
 
 /** The first thing that is wrong with `value`; undefined when nothing is, or when finding out takes too long. */
 export function firstIssue(root: unknown, value: unknown): SchemaIssue | undefined {
-  const check: Check = { root, steps: 0 }
   try {
-    const issue = look(check, root, value, [])
-    return check.steps > STEPS ? undefined : issue
+    const found = look({ root, steps: 0, pointers: new Map() }, root, value, [])
+    return found && { path: found.path, message: found.message() }
   } catch (error) {
-    if (error instanceof RangeError) return undefined // I2: a schema that refers to itself without end
+    if (error === EXHAUSTED || error instanceof RangeError) return undefined // I2: a schema may refer to itself without end
     throw error
   }
+}
+
+/** I2. */
+function spend(check: Check, steps: number): void {
+  check.steps += steps
+  if (check.steps > STEPS) throw EXHAUSTED
 }
 
 /** What makes `root` unusable as a schema, with its place; undefined when nothing does. */
@@ -74,15 +91,15 @@ function keywordProblem(root: unknown, schema: Fields): string | undefined {
   return $ref.startsWith('#') && resolvePointer(root, $ref) === undefined ? `${JSON.stringify($ref)} leads nowhere` : undefined
 }
 
-function look(check: Check, schema: unknown, value: unknown, path: SchemaIssue['path']): SchemaIssue | undefined {
-  if (++check.steps > STEPS || schema === true || (!isFields(schema) && schema !== false)) return undefined
-  if (schema === false) return { path, message: 'is not allowed' }
-  const wrong = (message: string): SchemaIssue => ({ path, message })
-  const message = typeMessage(schema, value) ?? valueMessage(check, schema, value)
-  if (message !== undefined) return wrong(message)
+function look(check: Check, schema: unknown, value: unknown, path: Found['path']): Found | undefined {
+  spend(check, 1)
+  if (schema === false) return { path, message: () => 'is not allowed' }
+  if (!isFields(schema)) return undefined
+  const message = typeMessage(check, schema, value) ?? valueMessage(check, schema, value)
+  if (message !== undefined) return { path, message }
   const { $ref } = schema
   const issue =
-    (typeof $ref === 'string' && $ref.startsWith('#') ? look(check, resolvePointer(check.root, $ref) ?? true, value, path) : undefined) ??
+    (typeof $ref === 'string' && $ref.startsWith('#') ? look(check, target(check, $ref), value, path) : undefined) ??
     (Array.isArray(value)
       ? lookAtItems(check, schema, value, path)
       : isFields(value)
@@ -91,25 +108,41 @@ function look(check: Check, schema: unknown, value: unknown, path: SchemaIssue['
   return issue ?? lookAtCombinations(check, schema, value, path)
 }
 
-function typeMessage({ type, nullable }: Fields, value: unknown): string | undefined {
-  if (type === undefined || (nullable === true && value === null)) return undefined
-  const types: readonly unknown[] = Array.isArray(type) ? type : [type]
-  const actual = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
-  const fits = types.some((name) => name === actual || (name === 'integer' && Number.isInteger(value)))
-  return fits ? undefined : `must be ${types.map(String).join(' or ')}`
+/** What a reference into the schema means; each one is followed once, and finding out that it was costs a comparison. */
+function target(check: Check, pointer: string): unknown {
+  spend(check, pointer.length >> 12)
+  const known = check.pointers.get(pointer)
+  if (known !== undefined) return known
+  spend(check, pointer.length >> 6)
+  const found = resolvePointer(check.root, pointer) ?? true
+  check.pointers.set(pointer, found)
+  return found
 }
 
-function valueMessage(check: Check, schema: Fields, value: unknown): string | undefined {
+function typeMessage(check: Check, { type, nullable }: Fields, value: unknown): Found['message'] | undefined {
+  if (type === undefined || (nullable === true && value === null)) return undefined
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type]
+  spend(check, types.length >> 5)
+  const actual = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  const fits = types.some((name) => name === actual || (name === 'integer' && Number.isInteger(value)))
+  return fits ? undefined : () => `must be ${types.map(String).join(' or ')}`
+}
+
+function valueMessage(check: Check, schema: Fields, value: unknown): Found['message'] | undefined {
   const allowed = schema['enum']
-  if (Array.isArray(allowed) && !allowed.some((one) => isEqual(check, one, value))) return `must be one of ${shown(allowed)}`
-  if (Object.hasOwn(schema, 'const') && !isEqual(check, schema['const'], value)) return `must be ${shown(schema['const'])}`
-  if (typeof value === 'number') return numberMessage(schema, value)
-  if (typeof value === 'string') {
-    const { minLength, maxLength } = schema
-    const length = minLength === undefined && maxLength === undefined ? 0 : Array.from(value).length
-    if (typeof minLength === 'number' && length < minLength) return `must have at least ${minLength} characters`
-    if (typeof maxLength === 'number' && length > maxLength) return `must have at most ${maxLength} characters`
-  }
+  if (Array.isArray(allowed) && !allowed.some((one) => isEqual(check, one, value))) return () => `must be one of ${shown(allowed)}`
+  if (Object.hasOwn(schema, 'const') && !isEqual(check, schema['const'], value)) return () => `must be ${shown(schema['const'])}`
+  const message =
+    typeof value === 'number' ? numberMessage(schema, value) : typeof value === 'string' ? textMessage(check, schema, value) : undefined
+  return message === undefined ? undefined : () => message
+}
+
+function textMessage(check: Check, { minLength, maxLength }: Fields, value: string): string | undefined {
+  if (minLength === undefined && maxLength === undefined) return undefined
+  spend(check, value.length >> 6)
+  const { length } = Array.from(value)
+  if (typeof minLength === 'number' && length < minLength) return `must have at least ${minLength} characters`
+  if (typeof maxLength === 'number' && length > maxLength) return `must have at most ${maxLength} characters`
   return undefined
 }
 
@@ -125,60 +158,65 @@ function numberMessage({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, m
     : undefined
 }
 
-function lookAtItems(check: Check, schema: Fields, value: readonly unknown[], path: SchemaIssue['path']): SchemaIssue | undefined {
+function lookAtItems(check: Check, schema: Fields, value: readonly unknown[], path: Found['path']): Found | undefined {
   const { minItems, maxItems, items, prefixItems, additionalItems, contains } = schema
-  if (typeof minItems === 'number' && value.length < minItems) return { path, message: `must have at least ${minItems} items` }
-  if (typeof maxItems === 'number' && value.length > maxItems) return { path, message: `must have at most ${maxItems} items` }
+  const wrong = (message: string): Found => ({ path, message: () => message })
+  if (typeof minItems === 'number' && value.length < minItems) return wrong(`must have at least ${minItems} items`)
+  if (typeof maxItems === 'number' && value.length > maxItems) return wrong(`must have at most ${maxItems} items`)
   const tuple: readonly unknown[] = Array.isArray(items) ? items : Array.isArray(prefixItems) ? prefixItems : []
   const rest = Array.isArray(items) ? additionalItems : items
   for (const [index, item] of value.entries()) {
     const issue = look(check, index < tuple.length ? tuple[index] : (rest ?? true), item, [...path, index])
-    if (issue !== undefined || check.steps > STEPS) return issue
+    if (issue !== undefined) return issue
   }
   if (contains === undefined || value.some((item) => look(check, contains, item, path) === undefined)) return undefined
-  return { path, message: 'must contain an item of the kind asked for' }
+  return wrong('must contain an item of the kind asked for')
 }
 
-function lookAtFields(check: Check, schema: Fields, value: Fields, path: SchemaIssue['path']): SchemaIssue | undefined {
+function lookAtFields(check: Check, schema: Fields, value: Fields, path: Found['path']): Found | undefined {
   const { required, properties, patternProperties, additionalProperties, propertyNames, minProperties, maxProperties } = schema
-  const missing = isTexts(required) ? required.find((name) => !Object.hasOwn(value, name)) : undefined
-  if (missing !== undefined) return { path, message: `must have the property "${missing}"` }
+  const wrong = (message: string): Found => ({ path, message: () => message })
+  const names: readonly unknown[] = Array.isArray(required) ? required : []
+  spend(check, names.length >> 3)
+  const missing = names.find((name) => typeof name === 'string' && !Object.hasOwn(value, name))
+  if (typeof missing === 'string') return wrong(`must have the property "${missing}"`)
   const entries = Object.entries(value)
-  if (typeof minProperties === 'number' && entries.length < minProperties)
-    return { path, message: `must have at least ${minProperties} properties` }
-  if (typeof maxProperties === 'number' && entries.length > maxProperties)
-    return { path, message: `must have at most ${maxProperties} properties` }
+  spend(check, entries.length >> 3)
+  if (typeof minProperties === 'number' && entries.length < minProperties) return wrong(`must have at least ${minProperties} properties`)
+  if (typeof maxProperties === 'number' && entries.length > maxProperties) return wrong(`must have at most ${maxProperties} properties`)
   for (const [name, inner] of entries) {
     const known = isFields(properties) && Object.hasOwn(properties, name)
     if (!known && additionalProperties === false && patternProperties === undefined)
-      return { path, message: `must not have the property "${name.slice(0, 200)}"` }
+      return wrong(`must not have the property "${name.slice(0, 200)}"`)
     const named = propertyNames === undefined ? undefined : look(check, propertyNames, name, [...path, name])
     const of = known ? properties[name] : patternProperties === undefined ? additionalProperties : true
     const issue = named ?? look(check, of ?? true, inner, [...path, name])
-    if (issue !== undefined || check.steps > STEPS) return issue
+    if (issue !== undefined) return issue
   }
   return undefined
 }
 
-function lookAtCombinations(check: Check, schema: Fields, value: unknown, path: SchemaIssue['path']): SchemaIssue | undefined {
+function lookAtCombinations(check: Check, schema: Fields, value: unknown, path: Found['path']): Found | undefined {
   const { allOf, anyOf, oneOf, not, if: condition } = schema
   const fits = (one: unknown): boolean => look(check, one, value, path) === undefined
+  const wrong = (message: string): Found => ({ path, message: () => message })
   for (const one of Array.isArray(allOf) ? allOf : []) {
     const issue = look(check, one, value, path)
-    if (issue !== undefined || check.steps > STEPS) return issue
+    if (issue !== undefined) return issue
   }
-  if (Array.isArray(anyOf) && !anyOf.some(fits)) return { path, message: 'must be of one of the kinds asked for' }
-  if (Array.isArray(oneOf) && oneOf.filter(fits).length !== 1) return { path, message: 'must be of exactly one of the kinds asked for' }
-  if (not !== undefined && fits(not)) return { path, message: 'must not be of the kind excluded' }
+  if (Array.isArray(anyOf) && !anyOf.some(fits)) return wrong('must be of one of the kinds asked for')
+  if (Array.isArray(oneOf) && oneOf.filter(fits).length !== 1) return wrong('must be of exactly one of the kinds asked for')
+  if (not !== undefined && fits(not)) return wrong('must not be of the kind excluded')
   return condition === undefined ? undefined : look(check, (fits(condition) ? schema['then'] : schema['else']) ?? true, value, path)
 }
 
 function isEqual(check: Check, a: unknown, b: unknown): boolean {
-  if (++check.steps > STEPS) return true
+  spend(check, typeof a === 'string' ? 1 + (a.length >> 10) : 1)
   if (a === b) return true
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => isEqual(check, item, b[index]))
   if (!isFields(a) || !isFields(b)) return false
   const keys = Object.keys(a)
+  spend(check, keys.length >> 3)
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(check, a[key], b[key]))
 }
 
@@ -210,8 +248,4 @@ function isTexts(value: unknown): value is readonly string[] {
 
 function isCount(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

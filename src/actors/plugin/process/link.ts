@@ -14,7 +14,7 @@ import type { ChildPipe, Clock, Log } from '../../effects.js'
 import { createDroppedFrames } from './dropped-frames.js'
 import { createFrameReader } from './frame-reader.js'
 import { writeFrame } from './frame-text.js'
-import type { InstanceProblem, ReverseRequest } from '../instance.js'
+import type { FrameTraffic, InstanceProblem, ReverseRequest } from '../instance.js'
 import { type CallOptions, createPendingCalls, reasonOf } from './pending-calls.js'
 import { createReverseRequests, RETIRED } from './reverse-requests.js'
 import { createStreams, type PluginStream } from './streams.js'
@@ -54,7 +54,7 @@ export interface OpenedStream {
   readonly accepted: Promise<void>
 }
 
-export interface LinkCounters {
+export interface LinkCounters extends FrameTraffic {
   readonly pending: number
   readonly streams: number
   readonly reverse: number
@@ -84,13 +84,18 @@ export function createLink(options: LinkOptions): Link {
   const { pluginId } = owner
   let state: 'open' | 'retired' | 'closed' = 'open'
   const isClosed = (): boolean => state === 'closed'
+  const traffic = { framesIn: 0, framesOut: 0, bytesIn: 0, bytesOut: 0 }
 
   const dropped = createDroppedFrames({ clock, onProblem: options.onProblem, onFlood: (reason) => fail(reason) })
   /** Throws for a frame that cannot be sent; false when the child does not take it, which ends an open link. */
   const send = (frame: object): boolean => {
     const line = writeFrame(frame)
     if (isClosed()) return false
-    if (pipe.write(line)) return true
+    if (pipe.write(line)) {
+      traffic.framesOut++
+      traffic.bytesOut += Buffer.byteLength(line)
+      return true
+    }
     if (state === 'open')
       fail(`The plugin does not read its input: more than ${LIMITS.plugins.inputBacklog} bytes wait, or it has closed it.`)
     return false
@@ -125,6 +130,7 @@ export function createLink(options: LinkOptions): Link {
   })
 
   const onFrame = (frame: PluginFrame): { full: boolean } => {
+    traffic.framesIn++
     if (isClosed()) return { full: false }
     if (frame.stream !== undefined) return { full: onStream(frame, frame.stream) }
     if (frame.method !== undefined) onRequest(frame, frame.method)
@@ -208,7 +214,10 @@ export function createLink(options: LinkOptions): Link {
       accepted.catch(() => undefined)
       return { stream, accepted }
     },
-    receive: (chunk) => reader.push(chunk),
+    receive(chunk) {
+      traffic.bytesIn += chunk.byteLength
+      reader.push(chunk)
+    },
     async ended() {
       await reader.end()
       if (!isClosed()) close(EXITED)
@@ -230,6 +239,7 @@ export function createLink(options: LinkOptions): Link {
         reverse: reverse.size,
         dropped: dropped.count,
         waitingBytes: pipe.waiting,
+        ...traffic,
       }
     },
   }

@@ -57,6 +57,7 @@ interface Child {
   /** Why it ended by itself, with its last words. */
   readonly reason: Promise<string>
   readonly lastLine: () => string
+  onProblem(problem: InstanceProblem): void
   loaded(): void
   fail(reason: string): void
   retire(): void
@@ -146,6 +147,7 @@ async function openChild({ effects, host }: ProcessDeps, spec: ProcessSpec, { ow
     link,
     reason: end(),
     lastLine: () => output.lastLine,
+    onProblem,
     loaded: () => watchdog.loaded(),
     fail: (reason) => link.fail(reason),
     retire() {
@@ -180,7 +182,7 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, child: Ch
   }
   const reply = parseInitializeReply(await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize }))
   child.loaded()
-  const events = createEventSender(link, effects.clock)
+  const events = createEventSender({ link, clock: effects.clock, onProblem: child.onProblem })
   const contributions = toContributions(reply, { pluginId, link, clock: effects.clock, events })
   let isRetired = false
   return {
@@ -206,6 +208,10 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, child: Ch
     gone: pipe.gone,
     get droppedFrames() {
       return link.counters.dropped
+    },
+    get traffic() {
+      const { framesIn, framesOut, bytesIn, bytesOut } = link.counters
+      return { framesIn, framesOut, bytesIn, bytesOut }
     },
   }
 }

@@ -13,7 +13,7 @@ import { isFrameTooLarge } from './frame-text.js'
 import type { ReverseRequest } from '../instance.js'
 
 export const RETIRED = 'plugin instance is retired'
-export const WRONG_OWNER = 'plugin reverse request has the wrong owner'
+const WRONG_OWNER = 'plugin reverse request has the wrong owner'
 const FULL = `too many requests are waiting: at most ${LIMITS.plugins.reverseQueue}`
 
 export interface ReverseFrame {

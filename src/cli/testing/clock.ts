@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/actors/effects.js'
+import type { Clock } from '../../actors/effects.js'
 
 export interface FakeClock extends Clock {
   /** Fires every timer due within `ms`, in order, at its own time; then both clocks stand `ms` later. */
@@ -8,6 +8,8 @@ export interface FakeClock extends Clock {
   /** Steps the wall clock alone, as an operator or a suspend does. */
   stepWall(ms: number): void
   readonly pendingTimers: number
+  /** Milliseconds until the next timer is due; undefined when there is none. */
+  readonly nextTimer: number | undefined
 }
 
 interface Timer {
@@ -16,8 +18,11 @@ interface Timer {
   readonly run: () => void
 }
 
-/** A clock that stands still until told; `startMs` is its wall time, its monotonic time starts at 0. */
-export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12)): FakeClock {
+/**
+ * A clock that stands still until told; `startMs` is its wall time, its monotonic time starts at 0. `settle` is how
+ * `advanceAsync` lets what is under way proceed.
+ */
+export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () => Promise<void> = afterTurns): FakeClock {
   let monotonic = 0
   let offset = startMs
   let order = 0
@@ -65,10 +70,14 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12)): FakeClock {
     get pendingTimers() {
       return timers.size
     },
+    get nextTimer() {
+      const due = [...timers].map(({ at }) => at - monotonic)
+      return due.length === 0 ? undefined : Math.min(...due)
+    },
   }
 }
 
 /** Lets everything that is already able to proceed do so, I/O callbacks included. */
-async function settle(): Promise<void> {
+export async function afterTurns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-import type { ChildPipe, PipeOptions } from '../../src/actors/effects.js'
+import type { ChildPipe, PipeOptions } from '../../actors/effects.js'
 
 type Ending = Awaited<ChildPipe['ended']>
 
@@ -15,6 +15,8 @@ export interface PlayedChild {
   residentBytes: number | undefined
   /** Calls `listener` with every text it reads from now on. */
   onInput(listener: (text: string) => void): void
+  /** Calls `listener` when the other side has closed its input, or has ended the child. */
+  onEnd(listener: () => void): void
   /** Stops reading; the backlog counts from now on. */
   stopReading(): void
   readOn(): void
@@ -27,6 +29,7 @@ export interface PlayedChild {
 /** A child and the pipe to it. */
 export function createPlayedChild(pid: number, options: PipeOptions): { readonly child: PlayedChild; readonly pipe: ChildPipe } {
   const listeners: ((text: string) => void)[] = []
+  const endListeners: (() => void)[] = []
   const waiting: string[] = []
   const held: (() => void)[] = []
   let input = ''
@@ -63,6 +66,10 @@ export function createPlayedChild(pid: number, options: PipeOptions): { readonly
     ended = true
     flush()
     settle({ exitCode: null, signal: null, ...how })
+    tellEnd()
+  }
+  const tellEnd = () => {
+    for (const listener of endListeners.splice(0)) listener()
   }
 
   const child: PlayedChild = {
@@ -86,6 +93,7 @@ export function createPlayedChild(pid: number, options: PipeOptions): { readonly
       residentBytes = bytes
     },
     onInput: (listener) => void listeners.push(listener),
+    onEnd: (listener) => void endListeners.push(listener),
     stopReading() {
       reading = false
     },
@@ -110,6 +118,7 @@ export function createPlayedChild(pid: number, options: PipeOptions): { readonly
     },
     closeInput() {
       inputClosed = true
+      queueMicrotask(tellEnd)
     },
     pause() {
       paused = true

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { InspectedPlugin } from '../../../src/protocol/inspector.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+import { startTestService } from '../../fakes/service.js'
+import { playLink } from '../plugin/played-link.js'
+
+test('a link counts frames and bytes both ways, and what it drops', () => {
+  const { link, plugin, sent } = playLink()
+  void link.call('initialize', { name: 'é' }).catch(() => undefined)
+  expect(link.notify('event', {})).toBe(true)
+  const bytesOut = sent.map((frame) => Buffer.byteLength(`${JSON.stringify(frame)}\n`)).reduce((sum, size) => sum + size)
+  plugin({ id: 1, result: 'ü' }, { id: 9, result: 1 }, 'no frame\n')
+  const bytesIn = Buffer.byteLength('{"id":1,"result":"ü"}\n{"id":9,"result":1}\nno frame\n')
+  expect(link.counters).toMatchObject({ framesOut: 2, bytesOut, framesIn: 2, bytesIn, dropped: 2 })
+})
+
+test('what the child does not take is not counted as sent', () => {
+  const { link, refuseInput } = playLink()
+  refuseInput()
+  expect(link.notify('event', {})).toBe(false)
+  expect(link.counters).toMatchObject({ framesOut: 0, bytesOut: 0 })
+})
+
+test('the plugins of the inspector tell the frames of each process, and none of what is no process', async () => {
+  const effects = createFakeEffects({ env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' } })
+  effects.processes.pipe(() => (child) => {
+    child.onInput(() => child.stdout('{"id":1,"result":{"protocol":"svc-plugin/2"}}\nnoise\n'))
+  })
+  const service = await startTestService({
+    effects,
+    config: { plugins: { 'dev.example.played': { options: { serve: ['/bin/sh'] } } } },
+  })
+  await service.runtime.plugins.list(service.directory)
+  const plugins = () => service.runtime.inspector.tree().plugins.map((plugin) => InspectedPlugin.parse(plugin))
+  const played = () => plugins().find(({ pluginId }) => pluginId === 'dev.example.played')
+  await expect.poll(() => played()?.state).toBe('active')
+  expect(played()?.generations).toEqual([
+    expect.objectContaining({ number: 1, frames: { framesIn: 1, framesOut: 1, bytesIn: 52, bytesOut: expect.any(Number), dropped: 1 } }),
+  ])
+  const native = plugins().find(({ pluginId }) => pluginId === 'test.played')
+  expect(native?.generations.map(({ frames }) => frames)).toEqual([undefined])
+  await service.stop()
+})

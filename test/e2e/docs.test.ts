@@ -1,0 +1,243 @@
+/**
+ * The documents, followed word for word: every command and program of README.md and docs runs against the built program, or is named in
+ * `NOT_RUN` with the reason, or belongs to a guide with a test of its own. A command that nobody runs fails.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Block, blocksOf, headingsOf, indentedCommands, inlineCalls, linksOf, openTerminal, proseOf, ROOT } from './documents.js'
+import { installPackage } from './installed.js'
+import { makePlace } from './place.js'
+import { openScene, type Scene, type Server } from './server.js'
+
+const DOCUMENTS = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') && name !== 'http.md' ? [`docs/${name}`] : [])),
+  'examples/workflow/README.md',
+]
+
+/** Guides with a test that runs all of them. */
+const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'docs/plugins.md': 'plugin-guide.test.ts',
+  'docs/client.md': 'client-guide.test.ts',
+  'docs/testing.md': 'testing-guide.test.ts',
+}
+
+/** Lines that no test can run as they stand. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm ci': 'fetches packages; .ci/run begins with it',
+  'npm start': 'builds over the program that is tested here, and serves for ever',
+  'git pull': 'changes the clone',
+  'npm run build': 'builds over the program that is tested here; the tests begin with it',
+  'systemctl --user daemon-reload': 'changes the machine',
+  'systemctl --user enable --now svc': 'changes the machine',
+  'journalctl --user -u svc': 'needs the unit',
+}
+
+const LANGUAGES = ['sh', 'js', 'json', 'ini', 'mermaid', 'markdown']
+
+interface Step {
+  /** What must be printed. */
+  readonly prints: RegExp
+  /** It never ends by itself: what it has to print is waited for. */
+  readonly endless?: true
+  /** A server runs meanwhile. */
+  readonly server?: true
+  /** A program that this machine may lack. */
+  readonly needs?: string
+  prepare?(server: Server | undefined): Promise<void>
+  after?(): void
+}
+
+let scene: Scene
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(() => scene.close())
+
+const nothing: Step = { prints: /^$/ }
+
+/** The blocks of commands of each document, in order. */
+const STEPS: Readonly<Record<string, readonly Step[]>> = {
+  'README.md': [
+    nothing,
+    { server: true, endless: true, prints: /event: session\.prompt\.admitted[^]*event: message\.part\.updated[^]*Listing \. is done/ },
+    { prints: /→ read \.[^]*README\.md/ },
+    { prints: /→ hello Ada\n[^]*Calling hello is done: Hello, Ada!\n/ },
+    { prints: /→ hello Ada\n[^]*Calling hello is done: Good morning, Ada!\n/ },
+  ],
+  'docs/inspector.md': [
+    { server: true, prints: /^http:\/\/127\.0\.0\.1:\d+\/inspector$/m, after: () => expect(opened()).toMatch(/\/inspector\n$/) },
+    { prepare: saveTrace, prints: /^file:.*\.html$/m },
+    { prints: /^\S+ \(session\): \d+ events, then \S/m },
+  ],
+  'docs/operations.md': [
+    nothing,
+    { server: true, needs: 'sqlite3', prepare: converse, prints: /^$/ },
+    { needs: 'sqlite3', prints: /^ok {4}database .*, sound$/m, after: () => expect(restored()).toBe(true) },
+    { prints: /^ok {4}providers {8}svc$/m },
+  ],
+  'docs/troubleshooting.md': [
+    { prints: /^ok {4}node[^]*no packages/ },
+    { prints: /^\d+\.\d+\.\d+\n$/, after: () => expect(report()).toMatchObject({ ok: true }) },
+  ],
+  'examples/workflow/README.md': [
+    { prints: /weekly-notes\.md \(weekly-notes\)[^]*every Friday|weekly-notes\.md \(weekly-notes\)[^]*fri/i },
+    { server: true, prints: /weekly-notes\n[^]*manual/ },
+  ],
+}
+
+/** A trace of a prompt, with payloads, by somebody who looked from the beginning. */
+async function saveTrace(): Promise<void> {
+  const server = await scene.start({}, 0, ['--inspect-payloads'])
+  const looking = new AbortController()
+  const { body } = await fetch(`${server.url}/v2/inspector/events`, { signal: looking.signal })
+  await body?.getReader().read()
+  const { id } = await server.createSession()
+  await server.prompt(id, { prompt: 'list' })
+  await server.call('POST', `/v2/sessions/${id}/wait`)
+  const trace = await server.call('GET', '/v2/inspector/trace')
+  looking.abort()
+  await server.stop()
+  scene.place.write('svc-trace.json', trace.text)
+}
+
+/** Something that a backup has to bring back. */
+async function converse(server: Server | undefined): Promise<void> {
+  await server?.createSession({ title: 'Kept' })
+}
+
+const opened = () => readFileSync(join(scene.place.root, 'opened'), 'utf8')
+const restored = () => readFileSync(join(scene.place.home, '.local/state/svc/agent.sqlite3')).includes('Kept')
+const report = () => JSON.parse(scene.place.read('doctor.json')) as unknown
+
+/** Blocks that are run: commands, and programs for Node. */
+const commandsOf = (document: string) => blocksOf(document).filter(({ language }) => language === 'sh' || language === 'js')
+
+/** What a person types for a block: of commands, the lines that can be run. */
+function typed({ language, text }: Block, index: number): string {
+  if (language === 'js') {
+    writeFileSync(join(scene.place.root, `block-${index}.mjs`), text)
+    return `node ../block-${index}.mjs`
+  }
+  return text
+    .split('\n')
+    .filter((line) => !(line.replace(/\s+#.*$/, '') in NOT_RUN))
+    .join('\n')
+}
+
+describe('the commands of', () => {
+  test.each(Object.keys(STEPS))('%s do what it says', async (document) => {
+    // The directories are those that the documents name.
+    const usual = { SVC_AGENT_STATE_DIR: '', XDG_CONFIG_HOME: '' }
+    const terminal = openTerminal(scene.place, usual)
+    installPackage(scene.place)
+    const steps = STEPS[document] ?? []
+    const blocks = commandsOf(document)
+    expect(blocks).toHaveLength(steps.length)
+    for (const [index, block] of blocks.entries()) {
+      const { prints, endless, server: needsServer, needs, prepare, after } = steps[index] ?? nothing
+      if (needs !== undefined && (await terminal.run(`command -v ${needs}`)).code !== 0) continue
+      const server = needsServer === true ? await scene.start(usual) : undefined
+      await prepare?.(server)
+      const script = typed(block, index).replaceAll('http://127.0.0.1:4096', server?.url ?? 'http://127.0.0.1:9')
+      const ran = await terminal.run(script, endless === true ? prints : undefined)
+      const code = endless === true ? undefined : 0
+      expect({ block: block.text, ...ran }).toEqual({ block: block.text, code, printed: expect.stringMatching(prints) as string })
+      after?.()
+      await server?.stop()
+    }
+  })
+
+  test('every other document have a test of their own', () => {
+    for (const document of DOCUMENTS) {
+      if (commandsOf(document).length === 0 || document in STEPS) continue
+      const guide = FOLLOWED_ELSEWHERE[document]
+      expect([document, guide !== undefined && existsSync(join(ROOT, 'test/e2e', guide))]).toEqual([document, true])
+    }
+  })
+
+  test('all documents are in blocks that say what they are', () => {
+    for (const document of DOCUMENTS) {
+      expect([document, indentedCommands(document)]).toEqual([document, []])
+      if (document in FOLLOWED_ELSEWHERE) continue
+      expect([document, blocksOf(document).filter(({ language }) => !LANGUAGES.includes(language))]).toEqual([document, []])
+    }
+  })
+
+  test('the list of what is not run are still there', () => {
+    const lines = DOCUMENTS.flatMap(commandsOf).flatMap(({ text }) => text.split('\n').map((line) => line.replace(/\s+#.*$/, '')))
+    expect(Object.keys(NOT_RUN).filter((line) => !lines.includes(line))).toEqual([])
+  })
+})
+
+describe('the documents', () => {
+  test('name commands and options that there are', async () => {
+    const terminal = openTerminal(scene.place)
+    const topics = ['', 'serve', 'run', 'doctor', 'inspect', 'plugin', 'workflow', 'openapi']
+    const { printed } = await terminal.run(topics.map((topic) => `svc help ${topic}; echo ===`).join('\n'))
+    const help = new Map(printed.split('===\n').map((text, index) => [topics[index] ?? 'none', text]))
+    const unknown = DOCUMENTS.flatMap((document) =>
+      inlineCalls(document).flatMap((call) => {
+        if (call.startsWith('svc agent listening')) return []
+        const [, command = '', ...rest] = call.split(/\s+/)
+        const text = help.get(command) ?? (command === 'help' ? help.get('') : undefined)
+        if (text === undefined) return [`${document}: ${call}`]
+        const isGrouped = command === 'plugin' || command === 'workflow'
+        const action = isGrouped && rest[0] !== undefined && /^[a-z]+$/.test(rest[0]) ? [rest[0]] : []
+        const named = [...action.map((each) => `  ${each} `), ...rest.filter((word) => word.startsWith('--'))]
+        return named.every((word) => text.includes(word) || text.includes(word.trimEnd())) ? [] : [`${document}: ${call}`]
+      }),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  test('have no dead link', () => {
+    const dead = DOCUMENTS.flatMap((document) =>
+      linksOf(document).flatMap(({ file, heading }) => {
+        if (!existsSync(join(ROOT, file))) return [`${document}: ${file}`]
+        return heading === '' || headingsOf(file).includes(heading) ? [] : [`${document}: ${file}#${heading}`]
+      }),
+    )
+    expect(dead).toEqual([])
+  })
+
+  test('quote messages that the program has', () => {
+    const sources = ['src', 'scripts'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+        /\.(?:ts|mjs)$/.test(name) ? [readFileSync(join(ROOT, folder, name), 'utf8')] : [],
+      ),
+    )
+    const program = sources.join('\n')
+    const quotes = [...proseOf('docs/troubleshooting.md').matchAll(/^\| ([^|]*`[^|]*) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, quote = '']) => quote),
+    )
+    expect(quotes.length).toBeGreaterThan(30)
+    expect(quotes.filter((quote) => !program.includes(fixedPart(quote)))).toEqual([])
+  })
+
+  test('show configuration that is understood', async () => {
+    const shown = ['README.md', 'docs/security.md'].flatMap((document) =>
+      blocksOf(document).flatMap(({ language, text }) => (language === 'json' ? [text] : [])),
+    )
+    expect(shown).toHaveLength(3)
+    const terminal = openTerminal(scene.place)
+    mkdirSync(dirname(scene.place.configFile), { recursive: true })
+    for (const text of shown) {
+      writeFileSync(scene.place.configFile, text)
+      expect((await terminal.run('svc doctor')).printed).toMatch(/^ok {4}configuration/m)
+    }
+  })
+
+  test('show a workflow that is valid', async () => {
+    const workflow = blocksOf('docs/workflows.md').find(({ language }) => language === 'markdown')
+    scene.place.write('.svc/workflows/shown.md', workflow?.text ?? '')
+    expect(await openTerminal(scene.place).run('svc workflow validate')).toMatchObject({ code: 0 })
+  })
+})
+
+/** The longest part of a quoted message without names, paths and numbers. */
+function fixedPart(quote: string): string {
+  const parts = quote.split(/: |\S*[\d/…"]\S*|\b(?:but|foo|hello|connect|MY_PROVIDER_KEY)\b/).map((part) => part.trim())
+  return parts.toSorted((one, other) => other.length - one.length)[0] ?? quote
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { type Applicant, approvesPlace, authorize, intersectCapabilities } from '../../src/machines/capability.js'
+import { type AgentTarget, HOST_CAPABILITIES, type HostCapability, type PluginScope, TrustRecord } from '../../src/protocol/plugin.js'
+
+const SCOPES = ['workspace', 'global', 'user', 'session'] as const
+
+/** How a host without brokers grants each capability, by scope in the order above: a service behind it, the name alone, not at all. */
+const GRANTS: Readonly<Record<HostCapability, readonly ('service' | 'named' | 'no')[]>> = {
+  'config-read': ['service', 'service', 'service', 'service'],
+  'config-write': ['named', 'no', 'no', 'no'],
+  'workspace-read': ['service', 'no', 'no', 'no'],
+  'workspace-write': ['service', 'no', 'no', 'no'],
+  'event-publish': ['service', 'service', 'service', 'service'],
+  network: ['named', 'no', 'no', 'no'],
+  'process-spawn': ['named', 'no', 'no', 'no'],
+  'task-spawn': ['no', 'no', 'no', 'no'],
+  'secret-use': ['no', 'no', 'no', 'no'],
+  'secret-read': ['named', 'no', 'no', 'no'],
+  'prompt-read': ['no', 'no', 'no', 'no'],
+  'message-read': ['no', 'no', 'no', 'no'],
+  'response-transform': ['no', 'no', 'no', 'no'],
+  'provider-access': ['no', 'no', 'no', 'no'],
+  'policy-invoke': ['no', 'no', 'no', 'no'],
+}
+
+/** Everything that can be said about one capability, and what has to come of it. */
+const TABLE = HOST_CAPABILITIES.flatMap((capability) =>
+  SCOPES.flatMap((scope, column) =>
+    [true, false].flatMap((declared) =>
+      [true, false, undefined].flatMap((trusted) =>
+        [true, false].map((brokered) => {
+          const grant = brokered ? 'service' : (GRANTS[capability][column] ?? 'no')
+          const wanted = declared && trusted !== false
+          const leased = wanted && grant !== 'no'
+          const expected = { leased, callable: leased && grant === 'service', ungranted: wanted && grant === 'no' }
+          return { capability, scope, declared, trusted, brokered, expected }
+        }),
+      ),
+    ),
+  ),
+)
+
+describe('a capability', () => {
+  it('is leased when it is declared, trusted and granted in the scope, and can be called when something stands behind it', () => {
+    expect(TABLE).toHaveLength(15 * 4 * 2 * 3 * 2)
+    const wrong = TABLE.filter(({ capability, scope, declared, trusted, brokered, expected }) => {
+      const list = (holds: boolean): HostCapability[] => (holds ? [capability] : [])
+      const answer = intersectCapabilities({
+        declared: list(declared),
+        trusted: trusted === undefined ? undefined : list(trusted),
+        scope,
+        brokered: new Set(list(brokered)),
+      })
+      const { leased, callable, ungranted } = expected
+      return JSON.stringify(answer) !== JSON.stringify({ leased: list(leased), callable: list(callable), ungranted: list(ungranted) })
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('is told once, in the order of declaration, whatever else is trusted or brokered', () => {
+    const answer = intersectCapabilities({
+      declared: ['task-spawn', 'config-read', 'network', 'config-read', 'policy-invoke'],
+      trusted: HOST_CAPABILITIES,
+      scope: 'workspace',
+      brokered: new Set<HostCapability>(['task-spawn', 'secret-use']),
+    })
+    expect(answer).toEqual({
+      leased: ['task-spawn', 'config-read', 'network'],
+      callable: ['task-spawn', 'config-read'],
+      ungranted: ['policy-invoke'],
+    })
+  })
+})
+
+const REVISION = `sha256:${'a'.repeat(64)}`
+
+function applicant(scope: PluginScope, change: Partial<Applicant> = {}, target: Partial<AgentTarget> = {}): Applicant {
+  const isInWorkspace = scope === 'workspace' || scope === 'session'
+  return {
+    packageId: 'dev.example.one',
+    revision: REVISION,
+    source: 'user',
+    target: { runtime: 'process', entrypoint: 'run', command: [], capabilities: ['config-read'], scope, eventNamespaces: [], ...target },
+    place: {
+      scope,
+      workspaceId: isInWorkspace ? '/w' : undefined,
+      scopeId: scope === 'session' ? 'ses_1' : scope === 'user' ? 'ada' : undefined,
+    },
+    ...change,
+  }
+}
+
+const trust = (change: object = {}): TrustRecord =>
+  TrustRecord.parse({
+    workspaceId: '/w',
+    packageId: 'dev.example.one',
+    revision: REVISION,
+    capabilities: ['config-read'],
+    executableApproved: true,
+    ...change,
+  })
+
+describe('an approval', () => {
+  it.each([
+    ['workspace', {}],
+    ['workspace', { scope: 'workspace', capabilities: ['network', 'config-read'] }],
+    ['session', { scopeId: 'ses_1' }],
+    ['user', { workspaceId: '', scopeId: 'ada' }],
+    ['global', { workspaceId: 'anything' }],
+  ] as const)('fits a package of the scope %s: %j', (scope, change) => {
+    expect(authorize(applicant(scope), [trust(change)])).toMatchObject({ ok: true })
+  })
+
+  it.each([
+    ['another package', 'workspace', { packageId: 'dev.example.two' }, 'dev.example.two'],
+    ['another scope', 'workspace', { scope: 'global' }, 'the scope global'],
+    ['another workspace', 'workspace', { workspaceId: '/other' }, '/other'],
+    ['another session', 'session', { scopeId: 'ses_2' }, 'another session'],
+    ['no session', 'session', {}, 'another session'],
+    ['another user', 'user', { scopeId: 'eve' }, 'another user'],
+    ['other content', 'workspace', { revision: `sha256:${'b'.repeat(64)}` }, 'bbbb'],
+    ['fewer capabilities', 'workspace', { capabilities: [] }, 'config-read'],
+    ['no program', 'workspace', { executableApproved: false }, 'executableApproved'],
+    ['Lua only', 'workspace', { executableApproved: false, luaApproved: true }, 'executableApproved'],
+  ] as const)('for %s does not fit', (_what, scope, change, reason) => {
+    expect(authorize(applicant(scope), [trust(change)])).toEqual({ ok: false, reason: expect.stringContaining(reason) as string })
+  })
+
+  it('of a program is none of a script', () => {
+    const script = applicant('workspace', {}, { runtime: 'lua' })
+    expect(authorize(script, [trust()])).toEqual({ ok: false, reason: expect.stringContaining('luaApproved') as string })
+    expect(authorize(script, [trust({ luaApproved: true })])).toMatchObject({ ok: true })
+  })
+
+  it('never lets a package of a workspace serve everybody', () => {
+    for (const scope of ['user', 'global'] as const) {
+      const found = applicant(scope, { source: 'workspace' })
+      expect(authorize(found, [trust({ workspaceId: '', scopeId: 'ada' })])).toMatchObject({ ok: false })
+    }
+  })
+
+  it('never fits a manifest whose scope is not the one it runs in', () => {
+    expect(authorize(applicant('workspace', {}, { scope: 'global' }), [trust()])).toMatchObject({ ok: false })
+  })
+
+  it('is found among others, and without one the reason is that of the record that came furthest', () => {
+    const others = [trust({ packageId: 'dev.example.two' }), trust({ capabilities: [] }), trust({ workspaceId: '/other' })]
+    expect(authorize(applicant('workspace'), [...others, trust()])).toMatchObject({ ok: true })
+    expect(authorize(applicant('workspace'), others)).toEqual({ ok: false, reason: 'the capability config-read is not approved' })
+    expect(authorize(applicant('workspace'), [])).toEqual({ ok: false, reason: 'external trust is required' })
+  })
+
+  it('of earlier content is one for the place, unless it is for another place', () => {
+    const { revision: _now, ...place } = applicant('workspace')
+    const before = { revision: `sha256:${'b'.repeat(64)}` }
+    expect(approvesPlace(place, trust(before))).toBe(true)
+    expect(approvesPlace(place, trust({ ...before, capabilities: [] }))).toBe(true)
+    expect(approvesPlace(place, trust({ ...before, workspaceId: '/other' }))).toBe(false)
+    expect(approvesPlace(place, trust({ ...before, packageId: 'dev.example.two' }))).toBe(false)
+  })
+})

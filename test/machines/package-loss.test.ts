@@ -1,0 +1,60 @@
+import { createActor, SimulatedClock } from 'xstate'
+import { expect, it } from 'vitest'
+import type { Assessment } from '../../src/machines/assessment.js'
+import { packageMachine } from '../../src/machines/package.machine.js'
+import { inert } from './paths.js'
+
+const found = (revision: string): Assessment => ({
+  verdict: 'trusted',
+  revision,
+  signature: revision,
+  diagnostics: [],
+  approved: ['a', 'b'],
+  retained: undefined,
+})
+const copied = { type: 'xstate.done.actor.keepCopy', actorId: 'keepCopy', output: undefined }
+const refused = (number: number) => {
+  const actorId = `generation:${number}`
+  return { type: `xstate.done.actor.${actorId}`, actorId, output: { number, end: 'refused', reason: 'no answer' } }
+}
+
+/** A package whose first content serves and whose second was found. */
+function updating() {
+  const clock = new SimulatedClock()
+  const input = { key: 'dev.example.one', strict: true, before: 0 }
+  const actor = createActor(inert(packageMachine), { input, clock }).start()
+  const send = (...events: readonly object[]) => {
+    for (const event of events) actor.send(event)
+    const { value, context } = actor.getSnapshot() as ReturnType<ReturnType<typeof createActor<typeof packageMachine>>['getSnapshot']>
+    return { state: value, serving: context.serving?.revision, candidate: context.candidate?.revision }
+  }
+  send({ type: 'wanted' }, { type: 'assessed', assessment: found('a') }, copied)
+  send({ type: 'generation.published', number: 1, revision: 'a' })
+  expect(send({ type: 'assessed', assessment: found('b') })).toEqual({ state: 'enabled', serving: 'a', candidate: undefined })
+  return { send, clock }
+}
+
+const lost = { type: 'generation.unavailable', number: 1, reason: 'it exited' }
+
+it('an instance that ends while the copy of new content is made does not count as serving', () => {
+  const { send } = updating()
+  expect(send(lost)).toEqual({ state: 'enabled', serving: undefined, candidate: undefined })
+  expect(send(copied)).toEqual({ state: 'loading', serving: undefined, candidate: 'b' })
+})
+
+it.each([
+  ['while the copy of new content is made', [lost, copied]],
+  ['while new content starts', [copied, lost]],
+])('an instance that ends %s, which is then refused, is brought back', (_when, events) => {
+  const { send, clock } = updating()
+  send(...events)
+  expect(send(refused(2))).toEqual({ state: 'degraded', serving: undefined, candidate: undefined })
+  clock.increment(1000)
+  expect(send()).toEqual({ state: 'restoring', serving: undefined, candidate: 'a' })
+})
+
+it('new content that is refused while nothing approved ever served fails', () => {
+  const { send } = updating()
+  send({ type: 'assessed', assessment: { ...found('b'), signature: 'b only', approved: ['b'] } }, lost, copied)
+  expect(send(refused(2)).state).toBe('failed')
+})

@@ -1,0 +1,45 @@
+import type { PluginRows, RowsChange } from '../../src/actors/plugin/native-doors.js'
+import type { PluginRow } from '../../src/store/plugin-rows.js'
+
+export interface PlayedRows extends PluginRows {
+  /** Events so far, by type. */
+  readonly emitted: { readonly type: string; readonly data: unknown }[]
+}
+
+/** Rows in memory; `fails` may throw instead of a commit. */
+export function playedRows(fails: () => void = () => undefined): PlayedRows {
+  const kinds = new Map<string, Map<string, PluginRow>>()
+  const emitted: PlayedRows['emitted'] = []
+  const of = (kind: string) => {
+    const rows = kinds.get(kind) ?? new Map<string, PluginRow>()
+    kinds.set(kind, rows)
+    return rows
+  }
+  return {
+    emitted,
+    get: (kind, id) => of(kind).get(id),
+    list(kind, { group, order = 'asc', limit } = {}) {
+      const found = [...of(kind).values()].filter((row) => group === undefined || row.group === group)
+      const sorted = found.toSorted((a, b) => a.sort - b.sort || (a.id < b.id ? -1 : 1))
+      return (order === 'asc' ? sorted : sorted.toReversed()).slice(0, limit)
+    },
+    commit(_, change) {
+      fails()
+      const after: (() => void)[] = []
+      const tx: RowsChange = {
+        insert(kind, row) {
+          if (of(kind).has(row.id)) return false
+          of(kind).set(row.id, row)
+          return true
+        },
+        put: (kind, row) => void of(kind).set(row.id, row),
+        delete: (kind, id) => void of(kind).delete(id),
+        emit: (type, data) => void emitted.push({ type, data }),
+        after: (run) => void after.push(run),
+      }
+      const result = change(tx)
+      for (const run of after) run()
+      return result
+    },
+  }
+}

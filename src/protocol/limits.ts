@@ -257,7 +257,7 @@ export const LIMITS = {
     records: 8192,
     bytes: 4 * MiB,
     /** How long records may wait to be sent together. */
-    batch: 25,
+    batch: 40,
     frameRecords: 500,
     /** Bytes a viewer has not taken, beyond which it is sent nothing more until it has. */
     viewerBacklog: 1 * MiB,

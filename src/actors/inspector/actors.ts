@@ -16,13 +16,13 @@ export interface Seen {
   state: readonly string[]
   /** The state value that `state` was made from. */
   value: unknown
-  /** Records of events that were told and may still cause a transition. */
-  readonly told: WeakMap<object, number>
+  /** Events that wait in its mailbox, in order, with the records that told them. */
+  readonly waiting: { readonly event: object; readonly sequence: number }[]
 }
 
 /** What is known of an actor when it comes into sight. */
 export function sighted(id: string, snapshot: unknown, times: Pick<Seen, 'startedAt' | 'since'>): Seen {
-  return { id, ...times, state: statesOf(snapshot), value: valueOf(snapshot), told: new WeakMap() }
+  return { id, ...times, state: statesOf(snapshot), value: valueOf(snapshot), waiting: [] }
 }
 
 /** Path of an actor: the id of its root and the ids below it. */

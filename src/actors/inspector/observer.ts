@@ -95,19 +95,20 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
       shape: shapeOf(event, 'type'),
       ...(payloads && { payload: payloadOf(event, LIMITS.inspector.payload) }),
     }))
-    seen.told.set(event, ring.sequence)
+    seen.waiting.push({ event, sequence: ring.sequence })
   }
 
   function moved(ref: AnyActorRef, event: AnyEventObject, snapshot: unknown): void {
     const seen = live.get(ref)
+    if (seen === undefined) return
+    const cause = workedOff(seen, event)
     const value = valueOf(snapshot)
-    if (seen === undefined || seen.value === value) return
+    if (seen.value === value) return
     seen.value = value
     const after = statesOf(snapshot)
     if (isSame(seen.state, after)) return
     const before = seen.state
     const at = clock.now()
-    const cause = seen.told.get(event)
     seen.state = after
     seen.since = at
     record((sequence) => ({
@@ -168,6 +169,12 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
       live.clear()
     },
   }
+}
+
+/** The record that told an event; what came before it is worked off, too. */
+function workedOff({ waiting }: Seen, event: AnyEventObject): number | undefined {
+  const index = waiting.findIndex((one) => one.event === event)
+  return waiting.splice(0, index + 1).at(-1)?.sequence
 }
 
 function nameOf({ type }: AnyEventObject): string {

@@ -1,7 +1,7 @@
 /**
  * Readers of the ring. A viewer is a cursor, not a queue: one that does not keep up misses records and is told how many.
  *
- * I1 Records leave at most `batch` after they were appended, many in one frame.
+ * I1 Records leave at once after a pause, and otherwise `batch` after those before them, many in one frame.
  * I2 A viewer that has not taken `viewerBacklog` bytes is sent nothing until it has.
  */
 import { LIMITS } from '../../protocol/limits.js'
@@ -27,18 +27,20 @@ export function createViewers({
   clock,
 }: {
   readonly ring: RecordRing
-  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
+  readonly clock: Pick<Clock, 'monotonic' | 'setTimeout' | 'clearTimeout'>
 }): Viewers {
   const viewers = new Set<Viewer>()
   const encoder = new TextEncoder()
   let timer: unknown
+  let flushedAt = Number.NEGATIVE_INFINITY
 
   function rearm(): void {
-    timer ??= clock.setTimeout(flush, LIMITS.inspector.batch)
+    timer ??= clock.setTimeout(flush, Math.max(0, flushedAt + LIMITS.inspector.batch - clock.monotonic()))
   }
 
   function flush(): void {
     timer = undefined
+    flushedAt = clock.monotonic()
     let isBehind = false
     for (const viewer of viewers) isBehind = !send(viewer) || isBehind
     if (isBehind) rearm()

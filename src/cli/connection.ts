@@ -5,6 +5,8 @@ import { explainLock } from './presence.js'
 
 export interface Connection {
   readonly client: Client
+  /** The server is inside this process. */
+  readonly isOwn: boolean
   /** Stops the embedded server, if there is one. */
   close(): Promise<void>
 }
@@ -14,7 +16,7 @@ const TOKEN = process.env['SVC_AGENT_TOKEN']
 
 /** A connection to the server at `url`, or to one of our own on a free loopback port that only we hold the token of. */
 export async function connect(url: string | undefined): Promise<Connection> {
-  if (url !== undefined) return { client: createClient({ url, token: TOKEN }), close: () => Promise.resolve() }
+  if (url !== undefined) return { client: createClient({ url, token: TOKEN }), isOwn: false, close: () => Promise.resolve() }
   const [{ createNodeEffects }, { scrubEnvironment }, { startService }] = await Promise.all([
     import('../actors/node-effects.js'),
     import('../actors/node-environment.js'),
@@ -26,7 +28,7 @@ export async function connect(url: string | undefined): Promise<Connection> {
   const options = { hostname: '127.0.0.1', port: 0, origins: [], hosts: [], token, kind: 'run' } as const
   try {
     const service = await startService(effects, options)
-    return { client: createClient({ url: service.url, token }), close: async () => void (await service.stop()) }
+    return { client: createClient({ url: service.url, token }), isOwn: true, close: async () => void (await service.stop()) }
   } catch (error) {
     throw explainLock(error, effects.paths.state, 'use')
   }

@@ -17,11 +17,7 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
   try {
     const connection = await connect(options.server).catch(connectToHolder)
     try {
-      return [
-        await health(connection.client),
-        ...(await configuration(connection.client, query)),
-        ...(await providers(connection.client, query)),
-      ]
+      return [await health(connection), ...(await configuration(connection.client, query)), ...(await providers(connection.client, query))]
     } finally {
       await connection.close()
     }
@@ -37,11 +33,13 @@ function connectToHolder(error: unknown): Promise<Connection> {
   return connect(holder.data.url)
 }
 
-function health(client: Client): Promise<Finding> {
+function health({ client, isOwn }: Connection): Promise<Finding> {
   return finding('server', async () => {
     const { healthy, version } = await client.call(systemRoutes.health)
     if (!healthy) throw new Error('answers, but is not healthy')
-    return `${client.endpoint.url} answers, version ${version}`
+    return isOwn
+      ? `none runs here; one started for this check answers, version ${version}`
+      : `${client.endpoint.url} answers, version ${version}`
   })
 }
 

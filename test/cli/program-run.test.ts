@@ -124,6 +124,9 @@ describe('svc doctor', () => {
       'configuration',
       'providers',
     ])
+    expect(findings.find(({ check }) => check === 'server')?.detail).toMatch(
+      /^none runs here; one started for this check answers, version \d/,
+    )
   })
 
   test('names the file with a mistake and ends with 1', async () => {

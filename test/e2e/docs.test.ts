@@ -25,8 +25,9 @@ const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** Lines that no test can run as they stand. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm ci && npm start': 'fetches packages, builds over the program that is tested here, and serves for ever',
+  'npm ci && npm test': 'fetches packages and runs these tests; .ci/run does both',
   'npm ci': 'fetches packages; .ci/run begins with it',
-  'npm start': 'builds over the program that is tested here, and serves for ever',
   'git pull': 'changes the clone',
   'npm run build': 'builds over the program that is tested here; the tests begin with it',
   'systemctl --user daemon-reload': 'changes the machine',
@@ -63,6 +64,7 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
     nothing,
     { server: true, endless: true, prints: /event: session\.prompt\.admitted[^]*event: message\.part\.updated[^]*Listing \. is done/ },
     { prints: /→ read \.[^]*README\.md/ },
+    nothing,
     { prints: /→ hello Ada\n[^]*Calling hello is done: Hello, Ada!\n/ },
     { prints: /→ hello Ada\n[^]*Calling hello is done: Good morning, Ada!\n/ },
   ],
@@ -125,6 +127,12 @@ function typed({ language, text }: Block, index: number): string {
     .filter((line) => !(line.replace(/\s+#.*$/, '') in NOT_RUN))
     .join('\n')
 }
+
+test('README.md gives the one command that runs svc, and the one that passes the tests', () => {
+  const lines = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n')
+  const commands = lines.map((line) => line.replace(/\s+#.*$/, ''))
+  expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
+})
 
 describe('the commands of', () => {
   test.each(Object.keys(STEPS))('%s do what it says', async (document) => {

@@ -34,6 +34,8 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
   const listeners = new Set<(record: InspectorRecord) => void>()
   /** Actors that were there before anything was recorded. */
   const first = [...living()].map(([actor]) => actor)
+  /** By path, as they were told of last. */
+  const known = new Map(first.map((actor) => [actor.id, actor]))
   const observer = observeActors({
     directory,
     clock: effects.clock,
@@ -41,7 +43,9 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     payloads: true,
     onRecord() {
       const [record] = ring.after(ring.sequence - 1, 1).records
-      if (record !== undefined) for (const listener of listeners) listener(record)
+      if (record === undefined) return
+      if (record.actor !== undefined) known.set(record.actorId, record.actor)
+      for (const listener of listeners) listener(record)
     },
     onFault: (error) => effects.log.error('an actor could not be observed', { cause: String(error) }),
   })
@@ -82,9 +86,9 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
   function state(selector: ActorSelector, wanted: string, { withinMs, next = false }: StateOptions = {}): Promise<InspectedActor> {
     const at = stackAbove(state)
     checkKind(selector, at)
-    const known = statesOfKind(selector.kind)
-    if (!known.includes(wanted)) {
-      throw errorAt(`the machine "${selector.kind}" has no state "${wanted}"; it has ${known.join(', ')}`, at)
+    const states = statesOfKind(selector.kind)
+    if (!states.includes(wanted)) {
+      throw errorAt(`the machine "${selector.kind}" has no state "${wanted}"; it has ${states.join(', ')}`, at)
     }
     const now = find(selector, at)?.[0]
     if (!next && now !== undefined && isIn(now.state, wanted)) return Promise.resolve(now)
@@ -94,7 +98,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
         withinMs,
         listen(resolve) {
           const listener = (record: InspectorRecord) => {
-            const actor = actorOf(record)
+            const actor = known.get(record.actorId)
             if (actor !== undefined && record.after !== undefined && isMeant(selector, actor) && isIn(record.after, wanted)) {
               resolve({ ...actor, state: [...record.after] })
             }
@@ -108,13 +112,6 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     )
   }
 
-  /** What is known of the actor a record is about; an ended one is told by its end. */
-  function actorOf(record: InspectorRecord): InspectedActor | undefined {
-    if (record.actor !== undefined) return record.actor
-    const started = records().findLast(({ actor, sequence }) => sequence <= record.sequence && actor?.id === record.actorId)?.actor
-    return started ?? first.find(({ id }) => id === record.actorId)
-  }
-
   function foundInstead(selector: ActorSelector): string {
     const path = historyOf(selector)
     if (path.length === 0) return `There was no such actor. ${census(selector, list())}`
@@ -124,9 +121,11 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
 
   function historyOf(selector: ActorSelector): string[] {
     const states = first.filter((actor) => isMeant(selector, actor)).map((actor) => actor.state.join(' '))
+    const told = new Map(first.map((actor) => [actor.id, actor]))
     for (const record of records()) {
+      if (record.actor !== undefined) told.set(record.actorId, record.actor)
       if (record.after === undefined || record.after.length === 0) continue
-      const actor = actorOf(record)
+      const actor = told.get(record.actorId)
       if (actor !== undefined && isMeant(selector, actor)) states.push(record.after.join(' '))
     }
     return states
@@ -135,9 +134,9 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
   function send(selector: ActorSelector, event: { readonly type: string; readonly [key: string]: unknown }): void {
     const at = stackAbove(send)
     const [actor, ref] = demand(selector, at)
-    const known = eventsOfKind(selector.kind)
-    if (!known.includes(event.type)) {
-      throw errorAt(`${actor.id} knows no event "${event.type}"; it knows ${known.join(', ') || 'none'}`, at)
+    const events = eventsOfKind(selector.kind)
+    if (!events.includes(event.type)) {
+      throw errorAt(`${actor.id} knows no event "${event.type}"; it knows ${events.join(', ') || 'none'}`, at)
     }
     ref.send(event)
   }

@@ -1,6 +1,7 @@
 /**
  * The request target (threat-model H7): one canonical form, used for routing, authentication, authorisation
- * and audit. Targets that would mean something else after another round of decoding are refused.
+ * and audit. A segment is decoded once, by the router, and an encoded slash is a letter of the value it stands in;
+ * what that value could lead astray, were it a path, is refused.
  */
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
@@ -8,8 +9,7 @@ import { LIMITS } from '../protocol/limits.js'
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 const SUSPICIOUS = /[%\\#]|\/\.|\/\/|[^\x21-\x7e]/
 const DOT_SEGMENT = /^\.{1,2}$/
-// A decoded separator, a second layer of encoding, or a decoded control character.
-const CHANGES_MEANING = /%(?:2f|5c|00|25[0-9a-f]{2})/i
+const NEVER_MEANT = /%(?:5c|7f|[01][0-9a-f])/i
 
 /** The origin form of a target: an absolute form that agrees with `host` loses its scheme and authority, others stay as they are. */
 export function originForm(target: string, host: string | undefined): string {
@@ -30,11 +30,13 @@ export function canonicalPath(target: string): string {
   if (!SUSPICIOUS.test(path)) return path
   if (path.includes('\\')) throw refusal('contains a backslash')
   if (/[^\x21-\x7e]/.test(path)) throw refusal('contains characters that must be percent-encoded')
-  if (CHANGES_MEANING.test(path)) throw refusal('contains an encoded separator or is encoded twice')
+  if (NEVER_MEANT.test(path)) throw refusal('contains an encoded backslash or control character')
   const segments = path.slice(1).split('/')
   for (const [index, segment] of segments.entries()) {
     if (segment === '' && index < segments.length - 1) throw refusal('contains an empty segment')
-    if (DOT_SEGMENT.test(decode(segment))) throw refusal('contains a dot segment')
+    const pieces = decode(segment).split('/')
+    if (pieces.some((piece) => DOT_SEGMENT.test(piece))) throw refusal('contains a dot segment')
+    if (pieces.length > 1 && pieces.includes('')) throw refusal('contains an empty segment')
   }
   return path
 }

@@ -102,7 +102,9 @@ function cases(part: { id: string; messageId: string; sessionId: string }): read
     ['an unknown operation', ['GET', '/v2/nothing'], 404, 'resource.not_found', /operation/],
     ['another method', ['PUT', prompt, { prompt: 'x' }], 404, 'resource.not_found', /operation/],
     ['a path outside the API', ['GET', '/sessions'], 404, 'resource.not_found', /./],
-    ['an encoded slash', ['GET', `/v2/sessions%2f${sessionId}`], 400, 'request.invalid', /./],
+    ['an encoded slash', ['GET', `/v2/sessions%2f${sessionId}`], 404, 'resource.not_found', /operation/],
+    ['an encoded way up', ['GET', '/v2/agents/..%2fbuild'], 400, 'request.invalid', /dot segment/],
+    ['a way up that is encoded twice', ['GET', '/v2/agents/..%252fbuild'], 404, 'resource.not_found', /"\.\.%2fbuild"/],
     [
       'a directory that does not exist',
       ['POST', '/v2/sessions', {}, { 'x-svc-directory': '/nowhere/at/all' }],

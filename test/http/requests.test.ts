@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { createTokens } from '../../src/http/tokens.js'
+import { API } from '../../src/protocol/api.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
-import { createTestServer } from './setup.js'
+import { BEARER, TOKEN, createTestServer, requestOf } from './setup.js'
 
 const runtime = createFakeRuntime()
 const server = createTestServer({ runtime })
@@ -171,10 +173,16 @@ describe('the directory of a call', () => {
 describe('the request target', () => {
   test.each([
     '/v2//health',
-    '/v2/sessions/a%2fb',
+    '/v2/sessions/..%2fb',
+    '/v2/sessions/a%2F..%2Fb',
+    '/v2/sessions/a%2f%2e%2e',
+    '/v2/sessions/%2e%2e%2fb',
+    '/v2/sessions/%2fb',
+    '/v2/sessions/a%2f%2fb',
     '/v2/sessions/a%5cb',
-    '/v2/sessions/a%252fb',
     '/v2/sessions/a%00b',
+    '/v2/sessions/a%0ab',
+    '/v2/sessions/a%7fb',
     '/v2/sessions/%zz',
     '/v2/sessions/%ff',
     `/v2/sessions/${'x'.repeat(8192)}`,
@@ -188,6 +196,41 @@ describe('the request target', () => {
     expect((await server.inject({ url: '/v2/agents/caf%C3%A9%20one' })).statusCode).toBe(200)
     expect(lastCall()).toEqual({ method: 'resources.agent', args: ['/srv/here', 'café one'] })
     expect((await server.inject({ url: `/v2/sessions/${'x'.repeat(2000)}` })).statusCode).toBe(404)
+  })
+
+  test.each([
+    ['team%2Freviewer', 'team/reviewer'],
+    ['team%2freviewer', 'team/reviewer'],
+    ['team%252Freviewer', 'team%2Freviewer'],
+    ['50%25', '50%'],
+    ['50%2525', '50%25'],
+    ['a%2Bb+c%26d%3D%3F%23%3B', 'a+b+c&d=?#;'],
+    ['%C3%A9%2F%252e%252e', 'é/%2e%2e'],
+  ])('is decoded once in a parameter: %s', async (encoded, name) => {
+    expect((await server.inject({ url: `/v2/agents/${encoded}` })).statusCode).toBe(200)
+    expect(lastCall()).toEqual({ method: 'resources.agent', args: ['/srv/here', name] })
+  })
+
+  test('is decoded once in every parameter of every operation', async () => {
+    const owner = { tenantId: 'local', directory: '/srv/space' }
+    const seen: unknown[] = []
+    const note = (id: string) => void seen.push(id)
+    const own = createFakeRuntime({
+      sessions: { owner: (id) => (note(id), owner) },
+      interactions: { owner: (id) => (note(id), undefined) },
+    })
+    const other = createTestServer({ runtime: own, tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) })
+    const deaf: string[] = []
+    for (const contract of API.filter(({ path, success }) => path.includes('{') && success.status !== 101)) {
+      const { payload, headers, method } = { payload: undefined, ...requestOf(contract) }
+      const url = contract.path.replaceAll(/\{\w+\}/g, 'x%2Fy%2525')
+      seen.length = 0
+      own.calls.length = 0
+      await other.inject({ method, url, headers: { ...headers, ...BEARER }, ...(payload !== undefined && { payload }) })
+      if (!JSON.stringify([seen, own.calls]).includes('"x/y%25"')) deaf.push(contract.id)
+    }
+    await other.close(0)
+    expect(deaf).toEqual([])
   })
 })
 

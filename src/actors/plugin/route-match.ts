@@ -80,7 +80,7 @@ export function validateRoute(pluginId: string, descriptor: RouteDescriptor, sco
 
 const NAME = /^[A-Za-z_]\w*$/
 // What the canonical form of a request target never contains.
-const UNREACHABLE = /[^\x21-\x7e]|[?#\\]|%(?:2f|5c|00|25[0-9a-f]{2}|(?![0-9a-f]{2}))/i
+const UNREACHABLE = /[^\x21-\x7e]|[?#\\]|%(?:5c|7f|[01][0-9a-f]|(?![0-9a-f]{2}))/i
 
 function first<Contribution extends { readonly descriptor: RouteDescriptor }>(
   registered: readonly Registered<Contribution>[],

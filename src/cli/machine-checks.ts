@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { nodePaths } from '../actors/node-effects.js'
+import { refuseOrphanedLog } from '../store/state-directory.js'
 import { type Finding, finding } from './findings.js'
 
 const OLDEST_NODE = [20, 19] as const
@@ -51,6 +52,7 @@ function nearestExisting(path: string): string {
 /** Reads only, so that it can look while a server writes. */
 async function database(path: string): Promise<string> {
   const [{ default: Database }, { storeFault }] = await Promise.all([import('better-sqlite3'), import('../store/faults.js')])
+  refuseOrphanedLog(path)
   const open = (file: string, options: { readonly readonly?: boolean }) => {
     try {
       return new Database(file, { ...options, timeout: 1000 })

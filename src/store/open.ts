@@ -15,7 +15,7 @@ import { createQueueTable } from './queue.js'
 import { createPrune } from './retention.js'
 import { createRunTable } from './runs.js'
 import { createSessionTable } from './sessions.js'
-import { prepareDirectory, preparePrivateFile } from './state-directory.js'
+import { prepareDirectory, preparePrivateFile, refuseOrphanedLog } from './state-directory.js'
 import type { Store } from './store.js'
 import type { Failpoint } from './transaction.js'
 import { createTransact } from './transaction.js'
@@ -42,8 +42,12 @@ export function openStore(options: StoreOptions): Store {
   const lock = acquireLock(directory)
   try {
     const path = join(directory, 'agent.sqlite3')
-    preparePrivateFile(path)
-    const connection = createConnection(() => openDatabase(path, options.now()), { reopens: true })
+    const open = () => {
+      refuseOrphanedLog(path)
+      preparePrivateFile(path)
+      return openDatabase(path, options.now())
+    }
+    const connection = createConnection(open, { reopens: true })
     return assemble(connection, options.failpoint, () => {
       try {
         connection.exec('pragma wal_checkpoint(truncate)')

@@ -29,6 +29,27 @@ export function preparePrivateFile(path: string): void {
   }
 }
 
+/**
+ * SQLite takes an empty or missing database for a new one and deletes the log beside it, which may hold everything
+ * that was ever committed. Throws `store.unavailable` before it gets the chance.
+ */
+export function refuseOrphanedLog(path: string): void {
+  const log = `${path}-wal`
+  const database = sizeOf(path)
+  const waiting = sizeOf(log) ?? 0
+  if (waiting === 0 || (database !== undefined && database > 0)) return
+  const finding = database === undefined ? 'is missing' : 'is empty'
+  throw new SvcError(
+    'store.unavailable',
+    `The database ${path} is damaged: it ${finding} although its write-ahead log ${log} holds ${waiting} bytes. Nothing was changed; restore a backup, or move both files away to start empty.`,
+    { path, log, bytes: waiting },
+  )
+}
+
+function sizeOf(path: string): number | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.size
+}
+
 function text(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -54,6 +54,25 @@ describe('svc serve', () => {
     await first.ended
     const second = await home.serve()
     expect((await fetch(`${second.url}/v2/health`)).status).toBe(200)
+  })
+
+  test('refuses an emptied database beside its log, as the doctor does, and touches neither', async () => {
+    const server = await home.serve()
+    server.child.kill('SIGKILL')
+    await server.ended
+    const database = join(home.state, 'agent.sqlite3')
+    truncateSync(database)
+    const look = () => ['', '-wal', '-shm'].map((suffix) => readFileSync(database + suffix).toString('base64'))
+    const before = look()
+    expect(before[1]).not.toBe('')
+    const problem = `The database ${database} is damaged: it is empty although its write-ahead log ${database}-wal holds`
+    const refused = await home.run(['serve', '--port', '0'])
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain(problem)
+    const doctor = await home.run(['doctor'])
+    expect(doctor.code).toBe(1)
+    expect(doctor.stdout).toContain(`FAIL  database         ${problem}`)
+    expect(look()).toEqual(before)
   })
 
   test('says how to go on when the port is taken', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -200,5 +200,31 @@ describe('a damaged database', () => {
     writeFileSync(path, bytes)
     expect(() => openHere()).toThrow(/is damaged: .*It was left as it is/)
     expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+
+  it.each(['is empty', 'is missing'])('that %s beside a log with content is refused, and nothing is touched', (finding) => {
+    const store = openHere()
+    store.transact('power', () => store.sessions.insert(session('ses_1')))
+    const copies = ['', '-wal', '-shm'].map((suffix): [string, Buffer] => [`${path}${suffix}`, readFileSync(`${path}${suffix}`)])
+    store.close()
+    for (const [name, bytes] of copies) writeFileSync(name, bytes)
+    if (finding === 'is empty') truncateSync(path)
+    else rmSync(path)
+    const look = () =>
+      ['', '-wal', '-shm'].map((suffix) => (existsSync(path + suffix) ? readFileSync(path + suffix).toString('hex') : 'absent'))
+    const before = look()
+    for (const attempt of [1, 2]) {
+      expect(() => openHere(), `attempt ${attempt}`).toThrow(
+        `The database ${path} is damaged: it ${finding} although its write-ahead log ${path}-wal holds ${copies[1]?.[1].length} bytes. Nothing was changed;`,
+      )
+    }
+    expect(look()).toEqual(before)
+  })
+
+  it('that never came to be is made anew: an empty file without a log', () => {
+    mkdirSync(directory)
+    writeFileSync(path, '')
+    writeFileSync(`${path}-wal`, '')
+    expect(openHere().sessions.count('local')).toBe(0)
   })
 })

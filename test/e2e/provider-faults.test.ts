@@ -39,13 +39,11 @@ const SCRIPTS: Readonly<Record<string, readonly Reply[]>> = {
   'a refusal': [refusal(401, 'who are you?')],
   'errors without end': [0, 1, 2, 3].map((attempt) => refusal(500, `broken ${attempt}`, soon)),
   'arguments that are not JSON': [
-    reply(
-      toolCall({ id: 'c1', name: 'write', input: '{"filePath": "bad.txt", "content": "x' }),
-      finishReason('tool_calls'),
-      ...finish('tool_calls').slice(1),
-    ),
+    reply(toolCall({ id: 'c1', name: 'write', input: '{"filePath": "bad.txt", "content": "x' }), finish('tool_calls')),
+    reply(write('c2', 'mended.txt'), finish('tool_calls')),
     ok,
   ],
+  'a call after the end': [reply(text('bye'), finishReason('stop'), write('c1', 'late.txt'), finish('stop').slice(1)), ok],
   'arguments of the wrong type': [reply(toolCall({ id: 'c1', name: 'write', input: { filePath: 7 } }), finish('tool_calls')), ok],
   'a tool that does not exist': [reply(toolCall({ id: 'c1', name: 'fly', input: {} }), finish('tool_calls')), ok],
   'a call id that comes twice': [reply(write('c1', 'one.txt', 0), write('c1', 'two.txt', 1), finish('tool_calls')), ok],
@@ -119,7 +117,6 @@ describe('a provider that fails', () => {
       'an error inside the stream',
       'too many requests',
       'arguments that are cut off',
-      'arguments that are not JSON',
     )
     for (const [name, { messages, events, retries, errors }] of Object.entries(ended)) {
       expect([name, messages.map((message) => textOf(message))]).toEqual([name, [name, 'all well']])
@@ -131,7 +128,7 @@ describe('a provider that fails', () => {
     }
     expect(ended['an error inside the stream'].retries[0]).toContain('the model is overloaded')
     expect(ended['too many requests'].retries[0]).toContain('slow down')
-    for (const name of ['cut.txt', 'bad.txt']) expect(() => scene.place.read(name)).toThrow('ENOENT')
+    expect(() => scene.place.read('cut.txt')).toThrow('ENOENT')
   })
 
   test('is tried again as often as needed, and given up after three times', async () => {
@@ -170,6 +167,26 @@ describe('calls a model makes badly', () => {
     const errorOf = (outcome: Outcome) => toolParts(outcome.messages).map(({ state }) => (state.status === 'error' ? state.error : ''))[0]
     expect(errorOf(ended['arguments of the wrong type'])).toContain('filePath')
     expect(errorOf(ended['a tool that does not exist'])).toContain('There is no tool "fly"')
+  })
+
+  test('without whole arguments can be made again, without a retry', async () => {
+    const { 'arguments that are not JSON': ended } = await outcomes('arguments that are not JSON')
+    expect([ended.retries, ended.errors]).toEqual([[], []])
+    expect(toolParts(ended.messages)).toMatchObject([
+      { callId: 'c1', state: { status: 'error', error: expect.stringContaining('they are not JSON') as string } },
+      { callId: 'c2', state: { status: 'completed' } },
+    ])
+    expect(() => scene.place.read('bad.txt')).toThrow('ENOENT')
+    expect(scene.place.read('mended.txt')).toBe('x\n')
+  })
+
+  test('after the end of the answer are not carried out', async () => {
+    const { 'a call after the end': ended } = await outcomes('a call after the end')
+    expect(toolParts(ended.messages)).toMatchObject([
+      { callId: 'c1', state: { status: 'error', error: expect.stringContaining('after the end of the answer') as string } },
+    ])
+    expect(() => scene.place.read('late.txt')).toThrow('ENOENT')
+    expect([textOf(ended.messages.at(-1)), ended.retries, ended.errors]).toEqual(['all well', [], []])
   })
 
   test('happen once per call id', async () => {

@@ -82,12 +82,52 @@ describe('the stream of a chat completion', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'finish', reason: 'tool-calls' })
   })
 
-  it('never turns cut arguments into a tool call', async () => {
+  it('hands arguments that are not JSON on as they are once the provider has finished', async () => {
     const { parts, error } = await play(
       reply(toolCall({ id: 'a', name: 'bash', input: '{"command":"rm -rf /tmp/x' }), finish('tool_calls')),
     )
-    expect(parts.some((part) => part.type === 'tool-call' || part.type === 'finish')).toBe(false)
-    expect(error).toMatchObject({ retryable: true, message: 'Provider "local" sent incomplete arguments for the tool call "bash".' })
+    expect(error).toBeUndefined()
+    expect(parts.slice(-2)).toEqual([
+      { type: 'tool-call', callId: 'a', tool: 'bash', input: '{"command":"rm -rf /tmp/x' },
+      { type: 'finish', reason: 'tool-calls', usage },
+    ])
+  })
+
+  it('hands a call that comes after the finish reason on after the end, where it is refused', async () => {
+    const { parts } = await play(
+      reply(
+        toolCall({ id: 'a', name: 'read', input: {} }),
+        finishReason('stop'),
+        toolCall({ id: 'b', name: 'bash', input: { command: 'rm' }, index: 1 }),
+        finish('stop').slice(1),
+      ),
+    )
+    expect(parts.filter(({ type }) => type === 'tool-call' || type === 'finish')).toEqual([
+      { type: 'tool-call', callId: 'a', tool: 'read', input: '{}' },
+      { type: 'finish', reason: 'tool-calls', usage },
+      { type: 'tool-call', callId: 'b', tool: 'bash', input: '{"command":"rm"}' },
+    ])
+  })
+
+  it('does not count arguments that come after the finish reason', async () => {
+    const [head, ...more] = toolCall({ id: 'a', name: 'bash', input: '{"command":"rm -rf /tmp/x"}', pieces: 2 })
+    const { parts } = await play(
+      reply(head ?? [], more.slice(0, 1), finishReason('tool_calls'), more.slice(1), finish('tool_calls').slice(1)),
+    )
+    expect(parts.filter((part) => part.type === 'tool-call')).toEqual([
+      { type: 'tool-call', callId: 'a', tool: 'bash', input: '{"command":"rm' },
+    ])
+  })
+
+  it('counts a call that comes in one chunk with the finish reason', async () => {
+    const whole = '{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}'
+    const { parts } = await play(
+      reply(
+        bytes(`data: {"choices":[{"delta":{"tool_calls":[${whole}]},"finish_reason":"tool_calls"}]}\n\n`),
+        finish('tool_calls').slice(1),
+      ),
+    )
+    expect(parts.map(({ type }) => type)).toEqual(['tool-input-start', 'tool-input', 'tool-call', 'finish'])
   })
 
   it('hands nothing on of a call whose arguments were cut by the end of the connection', async () => {

@@ -61,7 +61,7 @@ export type StreamPart =
   | { readonly type: 'reasoning-end'; readonly id: string; readonly metadata?: unknown }
   | { readonly type: 'tool-input-start'; readonly callId: string; readonly tool: string }
   | { readonly type: 'tool-input'; readonly callId: string; readonly delta: string }
-  /** Arguments are complete: `input` is the raw JSON text. */
+  /** The arguments are complete: `input` is their text as the provider sent it, which may be no JSON. Not executed after `finish`. */
   | { readonly type: 'tool-call'; readonly callId: string; readonly tool: string; readonly input: string }
   | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage }
 

@@ -16,6 +16,8 @@ import type { SystemContext } from './system-context.js'
 
 const MAX_OUTPUT = 32_000
 const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
+const LATE = 'The call came after the end of the answer, so nothing was run. Call again if it is needed.'
+const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
 /** Builds the request and opens the assistant message, unless `signal` has aborted: then nothing is opened any more. */
@@ -123,7 +125,7 @@ export async function streamStep(
       case 'tool-input':
         return recorder.callInput(part.callId, part.delta)
       case 'tool-call':
-        return acceptCall(run, step, part, onCall)
+        return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
       case 'finish':
         step.finish = part.reason
         step.usage = part.usage
@@ -157,17 +159,19 @@ async function generateInto(run: RunScope, step: StepScope, record: (part: Strea
   }
 }
 
+type ToolCallPart = Extract<StreamPart, { type: 'tool-call' }>
+
+/** What the provider sends after its terminal part is no part of its answer (threat-model 6.5.1). */
+function refuseLate(run: RunScope, { recorder }: StepScope, { callId, tool, input }: ToolCallPart): void {
+  if (!run.calls.has(callId)) recorder.callFailed(callId, tool, LATE, isTooLong(input) ? undefined : rawInput(input))
+}
+
 /** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
-function acceptCall(
-  run: RunScope,
-  step: StepScope,
-  call: { callId: string; tool: string; input: string },
-  onCall: (callId: string) => void,
-): void {
+function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: (callId: string) => void): void {
   const { callId, tool: name } = call
   if (run.calls.has(callId)) return
   const { recorder } = step
-  if (Buffer.byteLength(JSON.stringify(call.input)) > TOOL_INPUT_BYTES)
+  if (isTooLong(call.input))
     return recorder.callFailed(callId, name, 'The arguments are longer than 512 KiB. Split the call into smaller ones.')
   const tool = step.offered.get(name)
   if (tool === undefined) {
@@ -180,7 +184,7 @@ function acceptCall(
     )
   }
   const given = readJson(call.input)
-  const parsed = given === undefined ? { problem: 'they are not JSON.' } : parseInput(tool, given.json)
+  const parsed = given === undefined ? { problem: NOT_JSON } : parseInput(tool, given.json)
   if ('problem' in parsed)
     return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
   if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
@@ -188,6 +192,10 @@ function acceptCall(
   const attempt = { tool, input: parsed.input, isChanged: false }
   run.calls.set(callId, { callId, tool, given: given?.json, input: parsed.input, step: recorder, grants: [], attempt, asking: undefined })
   onCall(callId)
+}
+
+function isTooLong(input: string): boolean {
+  return Buffer.byteLength(JSON.stringify(input)) > TOOL_INPUT_BYTES
 }
 
 function readJson(text: string): { readonly json: unknown } | undefined {

@@ -76,7 +76,12 @@ export function createChatModels(settings: ProviderSettings, baseURL: string): C
       const abortSignal = exchange.connection.signal
       exchanges.set(abortSignal, exchange).set(fields, exchange)
       try {
-        const { stream } = await modelOf(modelId).doStream({ ...call, abortSignal, providerOptions: { [SDK_NAME]: { fields } } })
+        const { stream } = await modelOf(modelId).doStream({
+          ...call,
+          abortSignal,
+          includeRawChunks: true,
+          providerOptions: { [SDK_NAME]: { fields } },
+        })
         return stream
       } catch (error) {
         throw callError(error, exchange.context)

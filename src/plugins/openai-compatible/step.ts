@@ -6,7 +6,7 @@ import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageMo
 import type { FinishReason, StreamPart } from '../../actors/provider/adapter.js'
 import { ZERO_USAGE } from '../../protocol/message.js'
 import { type ErrorContext, inStreamError, streamFault } from './errors.js'
-import { filled, isRecord } from './json.js'
+import { filled, isRecord, type JsonRecord } from './json.js'
 import { createToolCalls } from './tool-calls.js'
 import { normaliseUsage } from './usage.js'
 
@@ -31,6 +31,8 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
   let reason: string | undefined
   let thought: string | undefined
   let thoughts = 0
+  /** The chunk with the finish reason has come. */
+  let isOver = false
 
   const endReasoning = () => {
     if (thought !== undefined) push({ type: 'reasoning-end', id: thought })
@@ -40,28 +42,30 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
     if (reason === undefined) throw broken() ?? streamFault('ended the stream without a finish reason.', context)
     if (reason === 'error') throw streamFault('ended the stream with an error.', context)
     endReasoning()
-    const fault = calls.finish()
-    if (fault !== undefined) throw streamFault(fault, context)
+    const made = calls.finish()
     const known = REASONS[reason] ?? unified
     push({
       type: 'finish',
-      reason: known === 'stop' && calls.size > 0 ? 'tool-calls' : known,
+      reason: known === 'stop' && made > 0 ? 'tool-calls' : known,
       usage: normaliseUsage(usage.raw) ?? ZERO_USAGE,
     })
+    calls.finishLate()
   }
 
   return {
     look(chunk) {
       if (!isRecord(chunk)) return 'more'
-      const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
-      if (isRecord(choice)) {
-        reason ??= filled(choice.finish_reason)
-        if (isRecord(choice.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)
-      }
+      const choice = choiceOf(chunk)
+      reason ??= reasonOf(chunk)
+      if (isRecord(choice?.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)
       return reason !== undefined && isRecord(chunk.usage) ? 'last' : 'more'
     },
     take(part) {
       switch (part.type) {
+        case 'raw': // stands before the parts of its chunk
+          if (isOver) calls.freeze()
+          isOver ||= reasonOf(part.rawValue) !== undefined
+          break
         case 'text-delta':
           push({ type: 'text', delta: part.delta })
           break
@@ -98,4 +102,13 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
       return reason !== undefined
     },
   }
+}
+
+function choiceOf(chunk: unknown): JsonRecord | undefined {
+  const first: unknown = isRecord(chunk) && Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+  return isRecord(first) ? first : undefined
+}
+
+function reasonOf(chunk: unknown): string | undefined {
+  return filled(choiceOf(chunk)?.finish_reason)
 }

@@ -2,9 +2,10 @@
  * Hands tool calls on (sessions-events §4.11). The SDK tells calls apart and hands them on when the body has ended;
  * here a call is handed on as soon as the next one begins.
  *
- * I1 A call is handed on once, and only with arguments that parse as JSON.
+ * I1 A call is handed on once, with the arguments as they were sent; whether they are JSON is judged by the run.
  * I2 Of calls with the same id in one step only the first counts; nothing of the others is handed on.
  * I3 A call is complete when the next one begins and its arguments are a whole object, or when the provider finishes.
+ * I4 Nothing is added to a call after the provider has finished; a call that begins then is handed on as late.
  */
 import type { StreamPart } from '../../actors/provider/adapter.js'
 import { filled, isRecord, parseJson } from './json.js'
@@ -13,6 +14,7 @@ interface Call {
   readonly tool: string
   input: string
   complete: boolean
+  readonly isLate: boolean
 }
 
 export interface ToolCalls {
@@ -20,9 +22,12 @@ export interface ToolCalls {
   announce(deltas: readonly unknown[]): void
   start(id: string, tool: string): void
   add(id: string, delta: string): void
-  /** Completes all calls; answers what is wrong with the first broken one, or undefined. */
-  finish(): string | undefined
-  readonly size: number
+  /** The provider has finished: what comes from now on is late. */
+  freeze(): void
+  /** Hands on all calls but the late ones; answers how many there were. */
+  finish(): number
+  /** Hands on the late calls, for the run to refuse. */
+  finishLate(): void
 }
 
 export function createToolCalls(push: (part: StreamPart) => void): ToolCalls {
@@ -30,13 +35,11 @@ export function createToolCalls(push: (part: StreamPart) => void): ToolCalls {
   const ids = new Set<string>()
   const indexes = new Set<number>()
   let nameless = 0
+  let frozen = false
 
-  const complete = (callId: string, call: Call): boolean => {
-    const input = call.input.trim() === '' ? '{}' : call.input
-    if (parseJson(input) === undefined) return false
+  const complete = (callId: string, call: Call): void => {
     call.complete = true
-    push({ type: 'tool-call', callId, tool: call.tool, input })
-    return true
+    push({ type: 'tool-call', callId, tool: call.tool, input: call.input.trim() === '' ? '{}' : call.input })
   }
 
   return {
@@ -55,23 +58,25 @@ export function createToolCalls(push: (part: StreamPart) => void): ToolCalls {
       // The SDK gives a call an id of its own when the provider gave none, and when the provider's was taken.
       if (!ids.has(id) && nameless-- <= 0) return
       for (const [earlier, call] of calls) if (!call.complete && isRecord(parseJson(call.input))) complete(earlier, call)
-      calls.set(id, { tool, input: '', complete: false })
+      calls.set(id, { tool, input: '', complete: false, isLate: frozen })
       push({ type: 'tool-input-start', callId: id, tool })
     },
     add(id, delta) {
       const call = calls.get(id)
-      if (call === undefined || call.complete || delta === '') return
+      if (call === undefined || call.complete || call.isLate !== frozen || delta === '') return
       call.input += delta
       push({ type: 'tool-input', callId: id, delta })
     },
-    finish() {
-      for (const [id, call] of calls) {
-        if (!call.complete && !complete(id, call)) return `sent incomplete arguments for the tool call "${call.tool}".`
-      }
-      return undefined
+    freeze() {
+      frozen = true
     },
-    get size() {
-      return calls.size
+    finish() {
+      const timely = [...calls].filter(([, call]) => !call.isLate)
+      for (const [id, call] of timely) if (!call.complete) complete(id, call)
+      return timely.length
+    },
+    finishLate() {
+      for (const [id, call] of calls) if (!call.complete) complete(id, call)
     },
   }
 }

@@ -49,6 +49,17 @@ describe('the stream of a process provider', () => {
     ])
   })
 
+  test('hands calls after its end on after the finish, where they are refused', () => {
+    const call = (id: string) => ({ type: 'tool-call', id, name: 'read', input: {} })
+    const part = (callId: string) => ({ type: 'tool-call', callId, tool: 'read', input: '{}' })
+    const end = { finish: 'stop', inputTokens: 1, outputTokens: 1 }
+    const finish = { type: 'finish', reason: 'stop', usage: { ...zero, input: 1, output: 1 } }
+    expect(read([{ type: 'finish', ...end }, call('a'), 'garbage']).parts).toEqual([finish, part('a')])
+    expect(read([{ type: 'finish-step', ...end }, call('a'), { type: 'finish', ...end }]).parts).toEqual([finish, part('a')])
+    const steps = [{ type: 'finish-step', ...end }, { type: 'start-step' }, call('a'), { type: 'finish', ...end }]
+    expect(read(steps).parts).toEqual([part('a'), finish])
+  })
+
   test('takes usage in snake_case', () => {
     const { parts } = read([
       {

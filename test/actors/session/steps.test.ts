@@ -342,6 +342,53 @@ describe('a tool call', () => {
     expect(tools(service.messages(id)[1])).toMatchObject([{ state: { status: 'error' } }])
   })
 
+  it('that comes after the end of the answer is refused, and the model is told', async () => {
+    const ran: string[] = []
+    const tool: PlayedTool = {
+      id: 'echo',
+      async invoke({ value }) {
+        ran.push(value)
+        return { title: '', output: '' }
+      },
+    }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    service.steps.push((push) => {
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value":"timely"}' })
+      push(finish('stop'))
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value":"again"}' })
+      push({ type: 'tool-call', callId: 'b', tool: 'echo', input: '{"value":"late"}' })
+    }, says('ok'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(ran).toEqual(['timely'])
+    expect(tools(service.messages(id)[1])).toMatchObject([
+      { callId: 'a', state: { status: 'completed' } },
+      { callId: 'b', state: { status: 'error', input: { value: 'late' }, error: expect.stringContaining('after the end of the answer') } },
+    ])
+    expect(service.requests).toHaveLength(2)
+  })
+
+  it('whose arguments are not JSON is an error the model can repair', async () => {
+    const service = await startTestService({ tools: [echo] })
+    const id = await service.session()
+    service.steps.push(
+      (push) => {
+        push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value": "x' })
+        push(finish('tool-calls'))
+      },
+      calls({ callId: 'b', tool: 'echo' }),
+      says('ok'),
+    )
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(tools(service.messages(id)[1])).toMatchObject([
+      { callId: 'a', state: { status: 'error', input: { raw: '{"value": "x' }, error: expect.stringContaining('they are not JSON') } },
+    ])
+    expect(service.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', results: [{ callId: 'a', isError: true }] })
+    expect(tools(service.messages(id)[2])).toMatchObject([{ callId: 'b', state: { status: 'completed' } }])
+  })
+
   it('with arguments beyond the bound is refused', async () => {
     const service = await startTestService({ tools: [echo] })
     const id = await service.session()

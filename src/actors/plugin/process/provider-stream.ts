@@ -32,7 +32,7 @@ export interface StreamReader {
   readonly isFinished: boolean
 }
 
-/** `push` gets the parts, the last of which is `finish`; nothing follows it. */
+/** `push` gets the parts. Nothing follows `finish` but calls that came too late, for the run to refuse. */
 export function createStreamReader(providerId: string, push: (part: StreamPart) => void): StreamReader {
   const thoughts = new Map<string, unknown>()
   const inputs = new Set<string>()
@@ -79,7 +79,11 @@ export function createStreamReader(providerId: string, push: (part: StreamPart) 
         return push({ type: 'tool-input-start', callId: event.id, tool: event.name })
       case 'tool-input-delta':
         return inputs.has(event.id) ? push({ type: 'tool-input', callId: event.id, delta: event.delta }) : undefined
+      case 'start-step':
+        step = undefined
+        return undefined
       case 'tool-call':
+        if (step !== undefined && !isFinished) finish(step)
         hasCalls = true
         return push({ type: 'tool-call', callId: event.id, tool: event.name, input: jsonText(event.input) })
       case 'finish-step':
@@ -96,8 +100,8 @@ export function createStreamReader(providerId: string, push: (part: StreamPart) 
 
   return {
     take(item) {
-      if (isFinished) return
       const parsed = ProviderStreamEvent.safeParse(isFields(item) ? renamed(item) : item)
+      if (isFinished) return parsed.data?.type === 'tool-call' ? apply(parsed.data) : undefined
       if (!parsed.success) throw new ProviderError(`Provider "${providerId}" sent something that is no stream event.`, { retryable: false })
       apply(parsed.data)
     },

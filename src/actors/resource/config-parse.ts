@@ -125,7 +125,7 @@ function createBuilder() {
     onObjectProperty(key, offset) {
       const parent = stack.at(-1)
       if (parent === undefined) return
-      if (parent.keys.has(key)) problem ??= { offset, message: `the key "${key}" appears twice` }
+      if (parent.keys.has(key)) problem ??= { offset, message: `the key "${[...pathTo(stack), key].join('.')}" appears twice` }
       if (++keys > MAX_KEYS) problem ??= { offset, message: `there are more than ${MAX_KEYS} keys` }
       parent.keys.add(key)
       parent.key = key
@@ -135,6 +135,11 @@ function createBuilder() {
     },
   }
   return { visitor, result: () => ({ root, problem }) }
+}
+
+/** Keys and indexes that lead to the innermost container. */
+function pathTo(stack: readonly Container[]): string[] {
+  return stack.slice(0, -1).map(({ value, key }) => (Array.isArray(value) ? String(value.length - 1) : key))
 }
 
 function describe(error: ParseErrorCode): string {

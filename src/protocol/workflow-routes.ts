@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { LIMITS } from './limits.js'
 import { defineRoute } from './route.js'
-import { directoryHeaders, directoryQuery, queryClampedInt, scopeQuery } from './shared.js'
+import { directoryHeaders, directoryQuery, queryInt, scopeQuery } from './shared.js'
 import {
   WorkflowCatalog,
   WorkflowDefinition,
@@ -133,7 +133,7 @@ export const workflowRoutes = {
     path: `${ONE}/runs`,
     query: z.strictObject({
       ...query,
-      limit: queryClampedInt(1, LIMITS.workflows.historyMax).optional().meta({ default: LIMITS.workflows.historyDefault }),
+      limit: queryInt(1, LIMITS.workflows.historyMax).optional().meta({ default: LIMITS.workflows.historyDefault }),
     }),
     summary: 'Runs, the newest occurrence first.',
     success: { status: 200, description: 'Runs.', schema: WorkflowHistory },

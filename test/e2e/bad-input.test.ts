@@ -142,6 +142,7 @@ function cases(part: { id: string; messageId: string; sessionId: string }): read
     ],
     ['a cursor nobody gave out', ['GET', '/v2/sessions?cursor=tomorrow'], 400, 'request.invalid', /cursor/],
     ['a page of nothing', ['GET', '/v2/sessions?limit=0'], 400, 'request.invalid', /limit/],
+    ['too long a page of runs', ['GET', '/v2/plugins/dev.svc.workflows/nightly/runs?limit=201'], 400, 'request.invalid', /limit/],
     ['an order that is none', ['GET', `/v2/sessions/${sessionId}/messages?order=up`], 400, 'request.invalid', /order/],
     ['a parameter given twice', ['GET', '/v2/sessions?limit=1&limit=2'], 400, 'request.invalid', /limit/],
     ['an answer that is none', ['POST', '/v2/interactions/permissions/per_1/reply', { reply: 'maybe' }], 400, 'request.invalid', /reply/],

@@ -113,6 +113,8 @@ describe('parameters', () => {
     ['/v2/sessions?limit=1&limit=2', 'The query parameter "limit" is given more than once.'],
     ['/v2/sessions?directory=/a&directory=/b', 'The query parameter "directory" is given more than once.'],
     ['/v2/audit?limit=1001', 'query.limit: must be at most 1000'],
+    ['/v2/plugins/dev.svc.workflows/nightly/runs?limit=0', 'query.limit: must be at least 1'],
+    ['/v2/plugins/dev.svc.workflows/nightly/runs?limit=201', 'query.limit: must be at most 200'],
     ['/v2/events?since=-1', 'query.since: must be a whole number'],
     ['/v2/events?since=soon', 'query.since: must be a whole number'],
     ['/v2/events?since=', 'query.since: must be a whole number'],

@@ -57,7 +57,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const statuses = createStatuses()
   const executions = createExecutions({ store, effects, families, statuses })
   const stream = createEventStream({ store, bus, journal, families, owners, live, executions })
-  const interactions = createInteractions({ store, journal, effects, owners, isAttended: stream.isAttended })
+  const interactions = createInteractions({ store, journal, effects, owners })
   let plugins: PluginSystem | undefined
   const { configs, resources, instructions } = createResourceFacades({
     effects,

@@ -21,10 +21,7 @@ import type { Executions } from './session/executions.js'
 /** A reader's backlog is looked at once in so many records. */
 const LAG_CHECK = 64
 
-export interface EventStream extends Pick<Events, 'subscribe'> {
-  /** Whether anybody listens who would see events of this session. */
-  isAttended(sessionId: string): boolean
-}
+export type EventStream = Pick<Events, 'subscribe'>
 
 interface Scope {
   readonly sessionId: string | undefined
@@ -42,7 +39,6 @@ export function createEventStream(deps: {
   executions: Pick<Executions, 'current' | 'runtime'>
 }): EventStream {
   const { store, bus, journal, families, owners, live, executions } = deps
-  const scopes = new Set<Scope>()
 
   function scopeOf(caller: Caller, sessionId: string | undefined): Scope {
     return { sessionId, matches: (other) => isOfFamily(sessionId, other) && owners.mayHear(caller, other) }
@@ -132,12 +128,10 @@ export function createEventStream(deps: {
     subscribe(caller, query: EventQuery, sink): EventSubscription {
       if (query.after !== undefined) checkCursor(query.after)
       const scope = scopeOf(caller, query.sessionId)
-      scopes.add(scope)
       let closed = false
       let stop: (() => void) | undefined
       const close = () => {
         closed = true
-        scopes.delete(scope)
         stop?.()
       }
       const end = () => {
@@ -170,6 +164,5 @@ export function createEventStream(deps: {
       }
       return { close }
     },
-    isAttended: (sessionId) => [...scopes].some((scope) => scope.matches(sessionId)),
   }
 }

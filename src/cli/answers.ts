@@ -19,7 +19,10 @@ export interface Answers {
 
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
 
-export function createAnswers(client: Client, policy: AllowPolicy, terminal: Terminal): Answers {
+/** `wait`: whoever else is connected may answer; the server denies what nobody does. */
+export type AnswerPolicy = AllowPolicy | 'wait'
+
+export function createAnswers(client: Client, policy: AnswerPolicy, terminal: Terminal): Answers {
   const open = new Map<string, AbortController>()
   let last: Promise<unknown> = Promise.resolve()
 
@@ -46,11 +49,16 @@ export function createAnswers(client: Client, policy: AllowPolicy, terminal: Ter
 
   async function replyPermission(request: PermissionRequest, signal: AbortSignal): Promise<void> {
     const body = await decide(request, signal)
+    if (body === undefined) return
     await client.call(interactionRoutes.replyPermission, { params: { request_id: request.id }, body, signal })
   }
 
-  async function decide(request: PermissionRequest, signal: AbortSignal): Promise<{ reply: ReplyKind; message?: string }> {
+  async function decide(request: PermissionRequest, signal: AbortSignal): Promise<{ reply: ReplyKind; message?: string } | undefined> {
     const what = `${printable(request.title)} (${request.permission}: ${request.patterns.map(printable).join(', ')})`
+    if (policy === 'wait') {
+      terminal.note(`left open for another client to answer: ${what}`)
+      return undefined
+    }
     if (policy !== 'ask') {
       terminal.note(`${policy === 'reject' ? 'refused' : 'allowed'}: ${what}`)
       return { reply: policy }
@@ -68,6 +76,7 @@ export function createAnswers(client: Client, policy: AllowPolicy, terminal: Ter
 
   async function replyQuestion(request: QuestionRequest, signal: AbortSignal): Promise<void> {
     const params = { request_id: request.id }
+    if (policy === 'wait') return terminal.note('left open for another client to answer: a question')
     if (terminal.ask === undefined) {
       terminal.error('the agent asked a question, and nobody is here to answer it')
       await client.call(interactionRoutes.rejectQuestion, { params, signal })

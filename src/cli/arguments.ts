@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly variant: string | undefined
   readonly json: boolean
   readonly allow: AllowPolicy
+  /** Nobody will answer: what stays open is denied after a while. */
+  readonly unattended: boolean
 }
 
 export interface DoctorOptions {
@@ -111,7 +113,17 @@ function readServe(args: string[]): ServeOptions {
 }
 
 function readRun(args: string[]): RunOptions {
-  const options = { server: text, dir: text, session: text, model: text, agent: text, variant: text, json: flag, allow: text }
+  const options = {
+    server: text,
+    dir: text,
+    session: text,
+    model: text,
+    agent: text,
+    variant: text,
+    json: flag,
+    allow: text,
+    unattended: flag,
+  }
   const { values, positionals } = readFlags(args, options, true)
   const prompt = positionals.join(' ')
   if (values.variant !== undefined && values.model === undefined) throw new Error('--variant needs --model')
@@ -125,6 +137,7 @@ function readRun(args: string[]): RunOptions {
     variant: values.variant,
     json: values.json ?? false,
     allow: readPolicy(values.allow ?? 'ask'),
+    unattended: values.unattended ?? false,
   }
 }
 

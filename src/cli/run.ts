@@ -41,7 +41,7 @@ async function converse(client: Client, prompt: string, options: RunOptions, ter
   const events = await openEvents(client, sessionId, stop.signal)
   const messageId = createIds({ now: Date.now, randomBytes }).next('msg')
   const transcript = createTranscript(sessionId, messageId)
-  const answers = createAnswers(client, options.allow, terminal)
+  const answers = createAnswers(client, options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
   const interruption = onInterrupt(() => abort(client, sessionId, stop, terminal))
   try {
     await submit(client, sessionId, messageId, prompt, options)
@@ -94,6 +94,7 @@ async function submit(client: Client, sessionId: string, messageId: string, prom
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.variant === undefined ? {} : { variant: options.variant }),
     ...(options.agent === undefined ? {} : { agent: options.agent }),
+    ...(options.unattended ? { unattended: true } : {}),
   }
   await client.call(messageRoutes.prompt, { params: { session_id: sessionId }, body })
 }

@@ -34,6 +34,7 @@ An address that other machines can reach needs a credential in SVC_AGENT_TOKEN.
   --variant <name>        variant of the model
   --agent <name>          agent to use
   --allow <policy>        answer to permission requests: ask, once, always or reject
+  --unattended            nobody will answer: what the run asks and nobody answers is denied after ten minutes
   --json                  print the events as JSON, one per line
 
 The answer goes to standard output, everything else to standard error.

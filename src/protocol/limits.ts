@@ -57,7 +57,7 @@ export const LIMITS = {
     toolInputInterval: 45,
     doomLoop: 3,
     continuations: 10,
-    interactionWait: 24 * 60 * MINUTE,
+    /** How long what an unattended run asks waits for somebody. */
     unattendedWait: 10 * MINUTE,
   },
   provider: {

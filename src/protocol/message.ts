@@ -212,6 +212,7 @@ export const PromptRequest = z
     system: z.string().optional(),
     tools: z.record(z.string(), z.boolean()).optional(),
     author: z.string().optional(),
+    unattended: z.boolean().optional().describe('Nobody will answer: what the run asks and nobody answers in time is denied.'),
   })
   .meta({ id: 'PromptRequest' })
 export type PromptRequest = z.infer<typeof PromptRequest>
@@ -226,6 +227,7 @@ export interface QueuedPrompt {
   readonly system?: string
   readonly tools?: Readonly<Record<string, boolean>>
   readonly author?: string
+  readonly unattended?: true
 }
 
 export const SessionQueueItem = z

@@ -16,6 +16,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { name: 'initial', sql: INITIAL_SCHEMA },
   { name: 'rows of plugins', sql: PLUGIN_ROWS_SCHEMA },
+  { name: 'unattended runs', sql: 'alter table runs add column unattended integer not null default 0;' },
 ]
 
 /**

@@ -7,23 +7,27 @@ interface StoredRow {
   readonly sessionId: string
   readonly status: RunRow['status']
   readonly startedAt: number
+  readonly unattended: 0 | 1
   readonly finishedAt: number | null
   readonly error: string | null
 }
 
 export function createRunTable(connection: Connection): RunTable {
   const insert = connection.query<[StoredRow]>(`
-    insert into runs (id, session_id, status, started_at, finished_at, error)
-    values (@id, @sessionId, @status, @startedAt, @finishedAt, @error)`)
+    insert into runs (id, session_id, status, started_at, unattended, finished_at, error)
+    values (@id, @sessionId, @status, @startedAt, @unattended, @finishedAt, @error)`)
   const finish = connection.query<[string, number, string | null, string]>(
     'update runs set status = ?, finished_at = ?, error = ? where id = ?',
   )
   const running = connection.query<[], { id: string; sessionId: string; startedAt: number }>(
     `select id, session_id as sessionId, started_at as startedAt from runs where status = 'running' order by started_at, id`,
   )
+  const unattended = connection.query<[string], { unattended: 0 | 1 }>('select unattended from runs where id = ?')
   return {
-    insert: (row) => void insert.run({ ...row, finishedAt: row.finishedAt ?? null, error: row.error ?? null }),
+    insert: (row) =>
+      void insert.run({ ...row, unattended: row.unattended ? 1 : 0, finishedAt: row.finishedAt ?? null, error: row.error ?? null }),
     finish: (id, status, finishedAt, error) => void finish.run(status, finishedAt, error ?? null, id),
     running: () => running.all().map((row) => ({ ...row, status: 'running' as const })),
+    isUnattended: (id) => unattended.get(id)?.unattended === 1,
   }
 }

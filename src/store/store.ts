@@ -108,6 +108,8 @@ export interface RunRow {
   readonly sessionId: string
   readonly status: 'running' | 'completed' | 'error' | 'interrupted'
   readonly startedAt: number
+  /** Nobody is there to answer what it asks. */
+  readonly unattended: boolean
   readonly finishedAt?: number | undefined
   readonly error?: string | undefined
 }
@@ -115,7 +117,8 @@ export interface RunRow {
 export interface RunTable {
   insert(row: RunRow): void
   finish(id: string, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
-  running(): RunRow[]
+  running(): Omit<RunRow, 'unattended'>[]
+  isUnattended(id: string): boolean
 }
 
 export interface InteractionRow {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AllowPolicy } from '../../src/cli/arguments.js'
-import { createAnswers, readDecision } from '../../src/cli/answers.js'
+import { type AnswerPolicy, createAnswers, readDecision } from '../../src/cli/answers.js'
 import type { CallInput, Client } from '../../src/cli/client.js'
 import { readAnswer, readQuestions } from '../../src/cli/question-text.js'
 import type { Terminal } from '../../src/cli/terminal.js'
@@ -15,7 +14,7 @@ const request = {
   always: ['ls *'],
 }
 
-function setup(policy: AllowPolicy, typed?: (question: string, signal: AbortSignal) => Promise<string>) {
+function setup(policy: AnswerPolicy, typed?: (question: string, signal: AbortSignal) => Promise<string>) {
   const calls: { id: string; input: CallInput | undefined }[] = []
   const said: string[] = []
   const client = {
@@ -36,6 +35,14 @@ describe('permission requests', () => {
     const { answers, calls } = setup(policy, () => Promise.reject(new Error('asked')))
     await answers.permission(request)
     expect(calls).toEqual([reply({ reply: policy })])
+  })
+
+  test('of an unattended run are left to others, after saying what was asked', async () => {
+    const { answers, calls, said } = setup('wait', () => Promise.reject(new Error('asked')))
+    await answers.permission(request)
+    await answers.question({ id: 'que_1', sessionId: 'ses_1', messageId: 'msg_1', questions: [] })
+    expect(calls).toEqual([])
+    expect(said.join()).toContain('Run ls (bash: ls)')
   })
 
   test('are refused with a reason when nobody is there, after saying what was asked', async () => {

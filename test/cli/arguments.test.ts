@@ -43,13 +43,14 @@ describe('the command line', () => {
         variant: undefined,
         json: false,
         allow: 'ask',
+        unattended: false,
       },
     })
   })
 
   test('takes every option of run; the model id may contain slashes', () => {
     const line =
-      'run --server http://127.0.0.1:4100/ --dir sub --session ses_1 --model local/org/big --agent plan --variant high --json --allow once go'
+      'run --server http://127.0.0.1:4100/ --dir sub --session ses_1 --model local/org/big --agent plan --variant high --json --allow once --unattended go'
     expect(read(line)).toEqual({
       name: 'run',
       options: {
@@ -62,6 +63,7 @@ describe('the command line', () => {
         variant: 'high',
         json: true,
         allow: 'once',
+        unattended: true,
       },
     })
   })

@@ -55,7 +55,8 @@ describe('runs', () => {
   it('lists runs until they are finished', () => {
     const store = storeWithSessions()
     const run = { id: 'run_1', sessionId: 'ses_1', status: 'running', startedAt: 7 } as const
-    store.transact('process', () => store.runs.insert(run))
+    store.transact('process', () => store.runs.insert({ ...run, unattended: true }))
+    expect([store.runs.isUnattended('run_1'), store.runs.isUnattended('run_2')]).toEqual([true, false])
     expect(store.runs.running()).toEqual([run])
     store.transact('process', () => store.runs.finish('run_1', 'error', 9, 'broken'))
     expect(store.runs.running()).toEqual([])

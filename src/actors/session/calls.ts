@@ -106,7 +106,6 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
       tool: call.tool.contribution.id,
       input: call.attempt.input,
       ...(need.explicit === undefined ? {} : { explicit: need.explicit }),
-      deniedAfterMs: LIMITS.run.unattendedWait,
     },
   }
   const isAllowedBy = (approvals: Parameters<typeof judge>[0]['approvals']) => {

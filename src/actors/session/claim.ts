@@ -78,7 +78,7 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
     const runId = effects.ids.next('evt')
     const startedAt = effects.clock.now()
     const rootId = rootOf(core, sessionId)
-    store.runs.insert({ id: runId, sessionId, status: 'running', startedAt })
+    store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: row.request.unattended === true })
     const { status, queued } = busyStatus(core, sessionId)
     statuses.set(tx, session, status, queued, { runId, startedAt })
     executions.admit(tx, rootId, row.request.messageId)

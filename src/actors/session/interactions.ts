@@ -4,7 +4,7 @@
  * I1 A request is a row before anybody hears of it, and settled at most once.
  * I2 A request lives no longer than the call that asked: aborting the call withdraws it.
  * I3 A request that cannot be settled because the store fails stays pending until the end of its run is recorded.
- * I4 Nobody waits for ever: without a listener a request is denied after `unattendedWait`, in any case after `interactionWait`.
+ * I4 What an unattended run asks is denied after `unattendedWait`; every other request waits until it is answered or its call ends (decision 25).
  */
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -63,12 +63,10 @@ interface Waiter {
 }
 
 export function createInteractions(deps: {
-  store: Pick<Store, 'interactions' | 'approvals'>
+  store: Pick<Store, 'interactions' | 'approvals' | 'runs'>
   journal: Journal
   effects: Pick<Effects, 'clock' | 'ids' | 'log'>
   owners: Pick<Owners, 'mayUse'>
-  /** Whether anybody follows the session and could answer. */
-  isAttended(sessionId: string): boolean
 }): InteractionBroker {
   const { store, journal, effects, owners } = deps
   const waiters = new Map<string, Waiter>()
@@ -113,11 +111,6 @@ export function createInteractions(deps: {
         settle(new Error('the request was withdrawn'))
       }
       const expire = () => {
-        const age = effects.clock.now() - row.created
-        if (deps.isAttended(row.sessionId) && age < LIMITS.run.interactionWait) {
-          timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
-          return
-        }
         try {
           journal.commit('power', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'reject', reason: 'timeout' }))
         } catch (error) {
@@ -138,7 +131,7 @@ export function createInteractions(deps: {
         waiters.delete(row.id)
         release(answer)
       }
-      let timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
+      let timer = store.runs.isUnattended(row.runId) ? effects.clock.setTimeout(expire, LIMITS.run.unattendedWait) : undefined
       waiters.set(row.id, { row, ask, settle })
       if (signal.aborted) cancel()
       else signal.addEventListener('abort', cancel, { once: true })
@@ -209,8 +202,10 @@ export function createInteractions(deps: {
     owner: (requestId) => store.interactions.get(requestId)?.sessionId,
     askPermission(ask, signal) {
       const { session } = ask
+      const deniedAfter = store.runs.isUnattended(ask.runId) ? { deniedAfterMs: LIMITS.run.unattendedWait } : {}
       const request: PermissionRequest = {
         ...ask.request,
+        metadata: { ...ask.request.metadata, ...deniedAfter },
         id: effects.ids.next('per'),
         sessionId: session.id,
         ...sourceOf(session),

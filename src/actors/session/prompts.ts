@@ -68,6 +68,7 @@ function settle(core: SessionCore, caller: Caller, request: PromptRequest): Queu
     ...(request.system === undefined ? {} : { system: request.system }),
     ...(request.tools === undefined ? {} : { tools: request.tools }),
     ...(author === undefined || author === '' ? {} : { author }),
+    ...(request.unattended === true ? { unattended: true as const } : {}),
   })
 }
 

@@ -101,7 +101,7 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
     })
     signal.throwIfAborted()
     const messageId = `msg_workflow_${sha256(`${activationId}:${scheduledAt}`).slice(0, 24)}` // I2
-    await sessions.prompt(session.id, { prompt, messageId })
+    await sessions.prompt(session.id, { prompt, messageId, unattended: true })
     await sessions.settled(session.id, signal)
     const outcome = sessions.outcome(session.id)
     if (outcome.ok) end(run, definition, 'completed')

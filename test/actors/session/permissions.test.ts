@@ -161,17 +161,33 @@ describe('a permission request', () => {
     expect(() => service.runtime.interactions.replyPermission('per_any', { reply: 'once', response: 'reject' })).toThrow('different things')
   })
 
-  it('that nobody can answer is denied after the unattended wait', async () => {
+  it('waits for its answer as long as it takes, whoever listens', async () => {
     const ran: string[] = []
     const service = await startTestService({ tools: [opener(ran)], config: ASKING })
     const id = await service.session()
     service.steps.push(calls({ callId: 'a', tool: 'open' }), says('went on'))
     await service.prompt(id, 'go')
-    await asked(service, 1)
-    await service.effects.clock.advanceAsync(20 * 60_000)
-    expect(replied(service)).toEqual([])
+    const [request] = await asked(service, 1)
     service.listening.close()
-    await service.effects.clock.advanceAsync(10 * 60_000)
+    await service.effects.clock.advanceAsync(3 * 24 * 60 * 60_000)
+    expect(pending(service)).toEqual([request])
+    expect(request?.['metadata']).not.toHaveProperty('deniedAfterMs')
+    service.runtime.interactions.replyPermission(request?.['id'], { reply: 'once' })
+    await service.idle(id)
+    expect(ran).toEqual(['a'])
+  })
+
+  it('of an unattended run is denied after its wait, although somebody listens', async () => {
+    const ran: string[] = []
+    const service = await startTestService({ tools: [opener(ran)], config: ASKING })
+    const id = await service.session()
+    service.steps.push(calls({ callId: 'a', tool: 'open' }), says('went on'))
+    await service.prompt(id, { prompt: 'go', unattended: true })
+    const [request] = await asked(service, 1)
+    expect(request?.['metadata']).toMatchObject({ deniedAfterMs: 10 * 60_000 })
+    await service.effects.clock.advanceAsync(10 * 60_000 - 1)
+    expect(pending(service)).toEqual([request])
+    await service.effects.clock.advanceAsync(1)
     await service.idle(id)
     expect(toolParts(service.messages(id)[1])).toMatchObject([
       { state: { error: 'Nobody answered the request in time, so it was denied.' } },

@@ -51,8 +51,9 @@ export async function startServer(
   env: Readonly<Record<string, string>> = {},
   port = 0,
   flags: readonly string[] = [],
+  program = PROGRAM,
 ): Promise<Server> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', String(port), ...flags], {
+  const child = spawn(process.execPath, [program, 'serve', '--port', String(port), ...flags], {
     cwd: place.root,
     env: { ...place.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -147,12 +148,13 @@ export interface Scene {
   close(): Promise<void>
 }
 
-export function openScene(place: Place): Scene {
+/** `program` is another build of the server. */
+export function openScene(place: Place, program?: string): Scene {
   const servers: Server[] = []
   return {
     place,
     async start(env, port, flags) {
-      const server = await startServer(place, env, port, flags)
+      const server = await startServer(place, env, port, flags, program)
       servers.push(server)
       return server
     },

@@ -33,11 +33,16 @@ export interface Stream {
 const DEADLINE = 20_000
 
 /** Resolves when the answer has begun. */
-export async function openStream(url: string, query: StreamQuery = {}, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
+export async function openStream(
+  url: string,
+  query: StreamQuery = {},
+  headers: Readonly<Record<string, string>> = {},
+  path = '/v2/events',
+): Promise<Stream> {
   const { lastEventId, ...parameters } = query
   const search = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]))
   const controller = new AbortController()
-  const response = await fetch(`${url}/v2/events?${search.toString()}`, {
+  const response = await fetch(`${url}${path}?${search.toString()}`, {
     headers: { ...headers, ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }) },
     signal: controller.signal,
   })

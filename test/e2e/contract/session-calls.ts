@@ -1,0 +1,131 @@
+/** One valid call of every operation on sessions and what belongs to them, with what has to be there before. */
+import type { Answer } from '../server.js'
+import { asking, sessionOf, talked, type ValidCall } from './world.js'
+
+/** On a session that has answered a prompt and is idle. */
+const onIdle =
+  (method: string, path: string, body?: unknown): ValidCall =>
+  async (world) => {
+    const { at } = await talked(world)
+    return world.server.call(method, `${at}${path}`, body)
+  }
+
+/** On the first message of a session, and on its part. */
+const onMessage =
+  (method: string, path: (part: string) => string, body: object = {}): ValidCall =>
+  async (world) => {
+    const { id, at } = await talked(world)
+    const [message] = await world.server.messages(id)
+    const [part] = message?.parts ?? []
+    if (message === undefined || part === undefined) throw new Error('the first message has no part')
+    return world.server.call(
+      method,
+      `${at}/messages/${message.info.id}${path(part.id)}`,
+      method === 'PATCH' ? { ...part, ...body } : undefined,
+    )
+  }
+
+/** On a session that is held up, with a prompt in its queue. */
+const onQueue =
+  (method: string, path: string): ValidCall =>
+  async (world) => {
+    const { id, at } = await asking(world, 'please ask')
+    await world.server.prompt(id, { prompt: 'later', delivery: 'queue' }, 'prompt-async')
+    const answer = await world.server.call(method, `${at}${path}`)
+    await world.server.call('POST', `${at}/abort`)
+    return answer
+  }
+
+/** On a session whose run waits for its user. */
+const onRequest =
+  (prompt: 'please write' | 'please ask', method: string, path: (requestId: string) => string, body?: object): ValidCall =>
+  async (world) => {
+    const { at, requestId } = await asking(world, prompt)
+    const answer = await world.server.call(method, `/v2/interactions${path(requestId)}`, body)
+    await world.server.call('POST', `${at}/abort`)
+    await world.server.call('POST', `${at}/wait`)
+    return answer
+  }
+
+/** The prompt is admitted: it is answered. */
+const prompting =
+  (mode: 'prompt' | 'prompt-async'): ValidCall =>
+  async (world) => {
+    const { id, at } = await sessionOf(world)
+    const answer = await world.server.call('POST', `${at}/${mode}`, { prompt: 'hello' })
+    await world.server.call('POST', `${at}/wait`)
+    const messages = await world.server.messages(id)
+    if (messages.length !== 2) throw new Error(`the prompt was answered ${answer.status} and led to ${messages.length} messages`)
+    return answer
+  }
+
+/** It answers once the session is idle, and not before. */
+const waiting: ValidCall = async (world) => {
+  const gate = world.held()
+  const { id, at } = await sessionOf(world)
+  await world.server.prompt(id, { prompt: 'please hold' }, 'prompt-async')
+  let opened = false
+  const waited = world.server.call('POST', `${at}/wait`).then((answer): Answer => {
+    if (!opened && answer.status < 300) throw new Error('it did not wait')
+    return answer
+  })
+  const [answer] = await Promise.all([
+    waited,
+    (async () => {
+      for (const path of ['/runtime', '/queue', '']) await world.server.get(`${at}${path}`)
+      opened = true
+      gate.open()
+    })(),
+  ])
+  return answer
+}
+
+export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
+  'v2.sessions.create': ({ server }) => server.call('POST', '/v2/sessions', { title: 'Contract' }),
+  'v2.sessions.list': async (world) => {
+    await talked(world)
+    return world.server.call('GET', '/v2/sessions?roots=true&archived=true')
+  },
+  'v2.sessions.status': async (world) => {
+    const { at } = await asking(world, 'please ask')
+    const answer = await world.server.call('GET', '/v2/sessions/status')
+    await world.server.call('POST', `${at}/abort`)
+    return answer
+  },
+  'v2.sessions.get': onIdle('GET', ''),
+  'v2.sessions.update': onIdle('PATCH', '', { title: 'Renamed', time: { archived: 1 } }),
+  'v2.sessions.pin': onIdle('POST', '/pin'),
+  'v2.sessions.children': onIdle('GET', '/children'),
+  'v2.sessions.runtime': onIdle('GET', '/runtime'),
+  'v2.sessions.todos': async (world) => {
+    const { at } = await talked(world, 'please plan')
+    return world.server.call('GET', `${at}/todos`)
+  },
+  'v2.sessions.delete': onIdle('DELETE', ''),
+
+  'v2.sessions.prompt': prompting('prompt'),
+  'v2.sessions.promptAsync': prompting('prompt-async'),
+  'v2.sessions.wait': waiting,
+  'v2.sessions.abort': async (world, contract) => {
+    const { at } = await asking(world, 'please ask')
+    const answer = await world.server.call('POST', `${at}/abort`)
+    contract.success('v2.sessions.abort', answer)
+    await world.server.call('POST', `${at}/wait`)
+    return answer
+  },
+  'v2.sessions.context': onIdle('GET', '/context'),
+  'v2.sessions.messages': onIdle('GET', '/messages?slim=true&order=desc&limit=3'),
+  'v2.sessions.messages.get': onMessage('GET', () => ''),
+  'v2.sessions.messages.delete': onMessage('DELETE', () => ''),
+  'v2.sessions.parts.update': onMessage('PATCH', (part) => `/parts/${part}`, { text: 'changed' }),
+  'v2.sessions.parts.delete': onMessage('DELETE', (part) => `/parts/${part}`),
+  'v2.sessions.queue.list': onQueue('GET', '/queue'),
+  'v2.sessions.queue.pop': onQueue('POST', '/queue/pop'),
+  'v2.sessions.queue.clear': onQueue('DELETE', '/queue'),
+
+  'v2.interactions.permissions.list': onRequest('please write', 'GET', () => '/permissions'),
+  'v2.interactions.permissions.reply': onRequest('please write', 'POST', (id) => `/permissions/${id}/reply`, { reply: 'once' }),
+  'v2.interactions.questions.list': onRequest('please ask', 'GET', () => '/questions'),
+  'v2.interactions.questions.reply': onRequest('please ask', 'POST', (id) => `/questions/${id}/reply`, { answers: [['this']] }),
+  'v2.interactions.questions.reject': onRequest('please ask', 'POST', (id) => `/questions/${id}/reject`),
+}

@@ -1,0 +1,182 @@
+/** One valid call of every operation, with what has to be there before. Where the answer says little, its effect is looked at too. */
+import type { Artifact } from '../../../src/protocol/artifact.js'
+import type { WorkflowRun } from '../../../src/protocol/workflow.js'
+import type { Answer } from '../server.js'
+import { createTerminal } from '../terminals.js'
+import { SESSION_CALLS } from './session-calls.js'
+import { connectTerminal, firstRecord } from './sockets.js'
+import { sessionOf, type ValidCall, type World } from './world.js'
+
+const get =
+  (path: string): ValidCall =>
+  ({ server }) =>
+    server.call('GET', path)
+
+/** The first record of a stream is looked at too. */
+const streaming =
+  (id: string, path: string): ValidCall =>
+  async (world, contract) => {
+    const { answer, record } = await firstRecord(world, path, () => sessionOf(world))
+    contract.success(id, answer)
+    contract.streamed(id, record)
+    return answer
+  }
+
+const BYTES = 'some bytes'
+const ARTIFACTS = '/v2/artifacts'
+
+function upload({ server }: World): Promise<Answer> {
+  return server.call('POST', ARTIFACTS, BYTES, { 'content-type': 'text/plain', 'x-svc-filename': 'a.txt' })
+}
+
+/** On an artifact that was uploaded; `after` looks at what became of it. */
+const onArtifact =
+  (method: string, path: string, after?: (answer: Answer, id: string, world: World) => Promise<void> | void): ValidCall =>
+  async (world) => {
+    const { id } = (await upload(world)).body as Artifact
+    const answer = await world.server.call(method, `${ARTIFACTS}/${id}${path}`)
+    await after?.(answer, id, world)
+    return answer
+  }
+
+const isTheUpload = ({ text }: Answer) => {
+  if (text !== BYTES) throw new Error(`the artifact is ${text}`)
+}
+
+const isGone = async (at: string, { server }: World) => {
+  const { status } = await server.call('GET', at)
+  if (status !== 404) throw new Error(`what was deleted is answered ${status}`)
+}
+
+const WORKFLOWS = '/v2/plugins/dev.svc.workflows'
+let made = 0
+
+function createWorkflow({ server }: World, id: string, prompt = 'hello'): Promise<Answer> {
+  const schedule = { frequency: 'daily', interval: 1, timezone: 'UTC', time: '03:00' }
+  return server.call('POST', WORKFLOWS, { id, name: 'Contract', active: false, schedule, prompt })
+}
+
+async function workflowOf(world: World, prompt?: string): Promise<string> {
+  const id = `contract-${made++}`
+  await createWorkflow(world, id, prompt)
+  return `${WORKFLOWS}/${id}`
+}
+
+const onWorkflow =
+  (method: string, path: string, body?: object): ValidCall =>
+  async (world) =>
+    world.server.call(method, `${await workflowOf(world)}${path}`, body)
+
+/** On one that was activated: others have no record to pause, nor a history. */
+const onActive =
+  (method: string, path: string): ValidCall =>
+  async (world) => {
+    const at = await workflowOf(world)
+    await world.server.call('POST', `${at}/activate`)
+    return world.server.call(method, `${at}${path}`)
+  }
+
+/** On a run that has failed, which may be retried. */
+const onRun =
+  (method: string, path: string): ValidCall =>
+  async (world) => {
+    const at = await workflowOf(world, 'please fail')
+    const { id } = (await world.server.call('POST', `${at}/run`)).body as WorkflowRun
+    await world.stream.waitFor(
+      (event) => event.type === 'workflow.run.updated' && event.data.run.id === id && event.data.run.status === 'failed',
+    )
+    return world.server.call(method, `${at}/runs/${id}${path}`)
+  }
+
+const TERMINALS = '/v2/plugins/dev.svc.pty'
+
+const onTerminal =
+  (method: string, path: string, body?: object, headers?: Readonly<Record<string, string>>): ValidCall =>
+  async ({ server }) => {
+    const { id } = await createTerminal(server, { command: ['/bin/sh'] })
+    return server.call(method, `${TERMINALS}/${id}${path}`, body, headers)
+  }
+
+export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
+  'v2.health': get('/v2/health'),
+  'v2.meta.get': get('/v2/meta'),
+  'v2.openapi.get': get('/v2/openapi.json'),
+  'v2.runtime.get': get('/v2/runtime'),
+  'v2.identity.get': get('/v2/identity'),
+  'v2.capabilities.list': get('/v2/capabilities'),
+  'v2.audit.list': get('/v2/audit'),
+  'v2.directories.list': get('/v2/directories'),
+  'v2.agents.list': get('/v2/agents'),
+  'v2.agents.get': get('/v2/agents/build'),
+  'v2.commands.list': get('/v2/commands'),
+  'v2.skills.list': get('/v2/skills'),
+  'v2.tools.list': get('/v2/tools'),
+  'v2.config.get': get('/v2/config'),
+  'v2.config.defaults': get('/v2/config/defaults'),
+  'v2.config.validate': get('/v2/config/validate'),
+  'v2.config.update': ({ server }) => server.call('PATCH', '/v2/config', { username: 'somebody' }),
+  'v2.providers.list': get('/v2/providers'),
+  'v2.providers.configured': get('/v2/providers/configured'),
+  'v2.executionActivity.list': get('/v2/execution-activity'),
+  'v2.plugins.list': get('/v2/plugins'),
+  'v2.plugins.lifecycle': get('/v2/plugins/lifecycle'),
+  'v2.plugins.get': get('/v2/plugins/dev.svc.files/manifest'),
+  'v2.inspector.tree': get('/v2/inspector/tree'),
+  'v2.inspector.machines': get('/v2/inspector/machines'),
+  'v2.inspector.trace': get('/v2/inspector/trace'),
+
+  'v2.events.subscribe': streaming('v2.events.subscribe', '/v2/events?tail=true'),
+  'v2.sessionCatalog.subscribe': streaming('v2.sessionCatalog.subscribe', '/v2/session-catalog/events'),
+  'v2.executionActivity.events': streaming('v2.executionActivity.events', '/v2/execution-activity/events'),
+  'v2.inspector.events': streaming('v2.inspector.events', '/v2/inspector/events'),
+
+  ...SESSION_CALLS,
+
+  'v2.artifacts.create': upload,
+  'v2.artifacts.list': async (world) => {
+    await upload(world)
+    return world.server.call('GET', ARTIFACTS)
+  },
+  'v2.artifacts.get': onArtifact('GET', ''),
+  'v2.artifacts.content': onArtifact('GET', '/content', isTheUpload),
+  'v2.artifacts.delete': onArtifact('DELETE', '', (_answer, id, world) => isGone(`${ARTIFACTS}/${id}`, world)),
+
+  'v2.plugins.workflows.create': (world) => createWorkflow(world, `created-${made++}`),
+  'v2.plugins.workflows.list': get(WORKFLOWS),
+  'v2.plugins.workflows.get': onWorkflow('GET', ''),
+  'v2.plugins.workflows.update': async (world) => {
+    const at = await workflowOf(world)
+    const { definition } = await world.server.get<{ definition: object }>(at)
+    return world.server.call('PUT', at, { ...definition, name: 'Renamed' })
+  },
+  'v2.plugins.workflows.patch': onWorkflow('PATCH', '', { prompt: 'list' }),
+  'v2.plugins.workflows.preview': onWorkflow('GET', '/preview'),
+  'v2.plugins.workflows.activate': onWorkflow('POST', '/activate'),
+  'v2.plugins.workflows.pause': onActive('POST', '/pause'),
+  'v2.plugins.workflows.run': onWorkflow('POST', '/run'),
+  'v2.plugins.workflows.history': onActive('GET', '/runs?limit=5'),
+  'v2.plugins.workflows.runs.get': onRun('GET', ''),
+  'v2.plugins.workflows.runs.retry': onRun('POST', '/retry'),
+  'v2.plugins.workflows.delete': async (world) => {
+    const at = await workflowOf(world)
+    const answer = await world.server.call('DELETE', at)
+    await isGone(at, world)
+    return answer
+  },
+
+  'v2.plugins.pty.shells': get(`${TERMINALS}/shells`),
+  'v2.plugins.pty.create': ({ server }) => server.call('POST', TERMINALS, { command: ['/bin/sh'] }),
+  'v2.plugins.pty.list': get(TERMINALS),
+  'v2.plugins.pty.get': onTerminal('GET', ''),
+  'v2.plugins.pty.update': onTerminal('PUT', '', { title: 'renamed', size: { cols: 100, rows: 30 } }),
+  'v2.plugins.pty.connectToken': onTerminal('POST', '/connect-token', undefined, { 'x-svc-ticket': '1' }),
+  'v2.plugins.pty.connect': connectTerminal,
+  'v2.plugins.pty.remove': onTerminal('DELETE', ''),
+}
+
+/** Makes the valid call of an operation; throws when its answer is not the one that the document promises for it. */
+export async function callValidly(world: World, contract: Parameters<ValidCall>[1], id: string): Promise<void> {
+  const call = VALID_CALLS[id]
+  if (call === undefined) throw new Error(`nobody knows a valid call of ${id}`)
+  contract.success(id, await call(world, contract))
+}

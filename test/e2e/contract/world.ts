@@ -1,0 +1,105 @@
+/** What the calls of the contract test need: a server whose model does what a prompt says, and the states a call is valid in. */
+import type { Session } from '../../../src/protocol/session.js'
+import {
+  createGate,
+  finish,
+  type Gate,
+  hold,
+  refusal,
+  type Reply,
+  reply,
+  startModelServer,
+  text,
+  toolCall,
+} from '../../fixtures/model-server.js'
+import { makePlace, withModel } from '../place.js'
+import { type Answer, openScene, type Scene, type Server } from '../server.js'
+import { type AnyEvent, openStream, type Stream } from '../stream.js'
+import type { Contract } from './document.js'
+
+export const TOKEN = 'a-token-for-the-contract'
+
+/** Answers what the operation answered; throws when it did not do what it is for. */
+export type ValidCall = (world: World, contract: Contract) => Promise<Answer>
+
+export interface World {
+  readonly scene: Scene
+  readonly server: Server
+  readonly stream: Stream
+  /** Root sessions of the repository and their activity. */
+  readonly catalog: Stream
+  /** A prompt that says `hold` is answered once this is opened; each call makes the next one. */
+  held(): Gate
+  close(): Promise<void>
+}
+
+/** `program` is another build of the server; `env` is for that. */
+export async function openWorld(env: Readonly<Record<string, string>> = {}, program?: string): Promise<World> {
+  let gate: Gate | undefined
+  let busy = true
+  const model = await startModelServer((request) => {
+    const last = request.body?.messages.at(-1)
+    const asked = JSON.stringify(request.body?.messages.findLast(({ role }) => role === 'user')?.['content'] ?? '')
+    if (last?.role === 'tool') return reply(text('done'), finish('stop'))
+    if (asked.includes('please overload') && busy) {
+      busy = false
+      return refusal(503, 'overloaded', { 'retry-after-ms': '5' })
+    }
+    if (asked.includes('please fail')) return refusal(400, 'this never works')
+    if (asked.includes('please hold') && gate !== undefined) return reply(text('so '), hold(gate), text('far'), finish('stop'))
+    return TOOLS.find(([word]) => asked.includes(word))?.[1] ?? reply(text('hel', 'lo'), finish('stop'))
+  })
+  const scene = openScene(makePlace({ 'README.md': 'hello\n', 'sub/README.md': 'below\n' }), program)
+  scene.place.configure(withModel(model.url, { permission: { '*': 'allow', edit: 'ask' } }))
+  const close = async () => {
+    await scene.close()
+    await model.close()
+  }
+  try {
+    const server = await scene.start({ SVC_AGENT_TOKEN: TOKEN, ...env })
+    const stream = await server.stream({ tail: true })
+    const identity = { authorization: `Bearer ${TOKEN}`, 'x-svc-directory': scene.place.repo }
+    const catalog = await openStream(server.url, {}, identity, '/v2/session-catalog/events')
+    const held = () => (gate = createGate())
+    return { scene, server, stream, catalog, held, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const call = (name: string, input: object): Reply => reply(toolCall({ id: 'call_1', name, input }), finish('tool_calls'))
+
+const TOOLS: readonly (readonly [string, Reply])[] = [
+  ['please write', call('write', { filePath: 'a.txt', content: 'a\n' })],
+  ['please ask', call('question', { questions: [{ question: 'Which?', options: [] }] })],
+  ['please plan', call('todowrite', { todos: [{ content: 'x', status: 'pending', priority: 'high' }] })],
+  ['please err', call('read', { filePath: 'not-there.txt' })],
+]
+
+export async function sessionOf({ server }: World): Promise<Session & { readonly at: string }> {
+  const session = await server.createSession({ title: 'Contract' })
+  return { ...session, at: `/v2/sessions/${session.id}` }
+}
+
+/** A session that has answered a prompt and is idle again. */
+export async function talked(world: World, prompt = 'hello'): Promise<Session & { readonly at: string }> {
+  const session = await sessionOf(world)
+  await world.server.prompt(session.id, { prompt })
+  await world.server.call('POST', `${session.at}/wait`)
+  return session
+}
+
+/** A session whose run asks its user, and the id of the request. */
+export async function asking(world: World, prompt: 'please write' | 'please ask') {
+  const session = await sessionOf(world)
+  await world.server.prompt(session.id, { prompt }, 'prompt-async')
+  const type = prompt === 'please write' ? 'permission.asked' : 'question.asked'
+  const event = await world.stream.waitFor((each) => each.type === type && requestOf(each).sessionId === session.id)
+  return { ...session, requestId: requestOf(event).id }
+}
+
+function requestOf(event: AnyEvent): { readonly id: string; readonly sessionId: string } {
+  if (event.type !== 'permission.asked' && event.type !== 'question.asked') throw new Error(`${event.type} is no request`)
+  return event.data
+}

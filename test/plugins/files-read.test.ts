@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { asOrdinaryUser } from '../fakes/ordinary-user.js'
 import { createWorkspace } from './files-fixture.js'
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
@@ -126,10 +127,15 @@ describe('reading a file', () => {
     expect(await workspace.tool('read').refusal({ filePath: 'pipe' })).toBe('pipe is not a regular file.')
   })
 
-  it.skipIf(process.getuid?.() === 0)('says that the system denies access', async () => {
+  it('says that the system denies access', async () => {
     const workspace = createWorkspace()
+    const { root } = workspace.effects
     chmodSync(workspace.put('secret', 'x'), 0)
-    expect(await workspace.tool('read').refusal({ filePath: 'secret' })).toBe('Cannot read secret: the operating system denies access.')
+    workspace.put('open', 'x')
+    const read = workspace.tool('read')
+    expect(await asOrdinaryUser(root, () => read.run({ filePath: 'open' }))).toMatchObject({ title: 'open' })
+    const refusal = await asOrdinaryUser(root, () => read.refusal({ filePath: 'secret' }))
+    expect(refusal).toBe('Cannot read secret: the operating system denies access.')
   })
 
   it('stops when the call is aborted', async () => {

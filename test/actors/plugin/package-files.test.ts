@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { discoverPackages, type PackageSource } from '../../../src/actors/plugin/package/package-files.js'
 import { createFakeEffects } from '../../fakes/effects.js'
+import { asOrdinaryUser } from '../../fakes/ordinary-user.js'
 import { writePackage } from '../../fakes/packages.js'
 
 const effects = createFakeEffects()
@@ -106,9 +107,12 @@ describe('discovery', () => {
     expect([found.length, found.at(-1)?.id]).toEqual([512, 'dev.example.p511'])
   })
 
-  it.skipIf(process.geteuid?.() === 0)('shows a manifest that may not be read', async () => {
-    chmodSync(join(put('each', GOOD), 'svc-plugin.json'), 0)
-    expect(await discoverPackages(effects, root, 'user')).toMatchObject([{ id: 'each', problems: [{ code: 'invalid-manifest' }] }])
+  it('shows a manifest that may not be read', async () => {
+    const manifest = join(put('each', GOOD), 'svc-plugin.json')
+    const found = () => asOrdinaryUser(effects.root, () => discoverPackages(effects, root, 'user'))
+    expect(await found()).toMatchObject([{ id: GOOD.id, problems: [] }])
+    chmodSync(manifest, 0)
+    expect(await found()).toMatchObject([{ id: 'each', problems: [{ code: 'invalid-manifest' }] }])
   })
 })
 

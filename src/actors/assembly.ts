@@ -18,6 +18,7 @@ import { startEventFeed } from './plugin/event-feed.js'
 import { createNativeHost } from './plugin/host.js'
 import { createPluginCalls } from './plugin/plugin-calls.js'
 import { createPluginSystem, type PluginPrograms, type PluginSystem } from './plugin/plugin-system.js'
+import { reviewApprovals } from './plugin/entry/trust-review.js'
 import { createProtectedFiles } from './protected-files.js'
 import { createProviders } from './provider/providers.js'
 import { publicRecord } from './provider/secrets.js'
@@ -62,6 +63,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const { configs, resources, instructions } = createResourceFacades({
     effects,
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
+    review: (before, after) => reviewApprovals(before, after, new Set()),
     plugins: () => plugins,
   })
   plugins = createPluginSystem({
@@ -71,6 +73,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     version,
     inspect,
     actors,
+    isSession: (sessionId, directory) => store.sessions.get(sessionId)?.directory === directory,
     serverUrl: serverUrl ?? (() => undefined),
     onUpdated: (info, directory) => journal.publish('package.updated', { info, ...(directory !== undefined && { directory }) }),
     brokers: {

@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FoundPackage } from '../actors/plugin/package/package-files.js'
 import { createSandbox, sandboxPolicy } from '../actors/plugin/entry/sandbox.js'
-import { intersectCapabilities } from '../machines/capability.js'
+import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../machines/capability.js'
 import { SvcError } from '../protocol/errors.js'
 import { failureText } from './failure.js'
 import { type Finding, renderFindings } from './findings.js'
@@ -65,25 +65,10 @@ function approvalFindings(place: PluginPlace, read: ReadPackage): Finding[] {
 }
 
 function capabilityFindings({ found, target }: ReadPackage): Finding[] {
-  const { scope, capabilities: declared } = target
-  const { ungranted, leased, callable } = intersectCapabilities({ declared, trusted: undefined, scope, brokered: new Set() })
-  const hollow = leased.filter((capability) => !callable.includes(capability) && capability !== 'network')
-  return [
-    ...ungranted.map((capability): Finding => {
-      const detail = advise(
-        `${capability} is not granted in the scope ${scope}`,
-        'take it out of agent.capabilities, or install a broker for it',
-      )
-      return { level: 'error', check: found.id, detail }
-    }),
-    ...hollow.map((capability): Finding => {
-      return {
-        level: 'warning',
-        check: found.id,
-        detail: `${capability} is granted by name only: calls that need it answer "not available"`,
-      }
-    }),
-  ]
+  const { scope, runtime, capabilities: declared } = target
+  const { unbrokered } = intersectCapabilities({ declared, trusted: undefined, scope, runtime, brokered: new Set() })
+  if (unbrokered.length === 0) return []
+  return [{ level: 'error', check: found.id, detail: advise(noBroker(unbrokered, scope), NO_BROKER_ACTION) }]
 }
 
 async function programFindings(place: PluginPlace, { found, target }: ReadPackage): Promise<Finding[]> {

@@ -4,9 +4,10 @@
  *
  * I1 What is written names the content that was shown: a package that changes meanwhile is not approved.
  * I2 Nothing is written without a yes of the person at the terminal or `--yes`.
+ * I3 Nothing is approved that no broker provides here.
  */
 import type { FoundPackage } from '../actors/plugin/package/package-files.js'
-import { intersectCapabilities } from '../machines/capability.js'
+import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../machines/capability.js'
 import { SvcError } from '../protocol/errors.js'
 import { HostCapability, type TrustRecord } from '../protocol/plugin.js'
 import type { TrustOptions } from './plugin-arguments.js'
@@ -57,6 +58,10 @@ function choose(place: PluginPlace, { id, source }: TrustOptions): FoundPackage 
 
 function recordFor(place: PluginPlace, read: ReadPackage, options: TrustOptions): TrustRecord {
   const { scope, capabilities: requested, runtime } = read.target
+  const { unbrokered } = intersectCapabilities({ declared: requested, trusted: undefined, scope, runtime, brokered: new Set() })
+  if (unbrokered.length > 0) {
+    throw new SvcError('request.unprocessable', `${read.found.id} cannot be approved: ${noBroker(unbrokered, scope)}; ${NO_BROKER_ACTION}`)
+  }
   const capabilities = options.capabilities === undefined ? [...new Set(requested)] : options.capabilities.map(readCapability)
   const missing = requested.filter((capability) => !capabilities.includes(capability))
   if (missing.length > 0) {
@@ -97,12 +102,6 @@ function otherRecords(place: PluginPlace, record: TrustRecord): TrustRecord[] {
 
 function description(place: PluginPlace, read: ReadPackage, record: TrustRecord): string[][] {
   const { target, found } = read
-  const { ungranted } = intersectCapabilities({
-    declared: target.capabilities,
-    trusted: undefined,
-    scope: target.scope,
-    brokered: new Set(),
-  })
   const may = record.capabilities.map((capability) => `${capability}: ${capabilityWords(capability)}`)
   const [first = 'ask nothing of the host', ...rest] = may
   return [
@@ -114,10 +113,6 @@ function description(place: PluginPlace, read: ReadPackage, record: TrustRecord)
     ['scope', scopeWords(record)],
     ['may', first],
     ...rest.map((line) => ['', line]),
-    ...ungranted.map((capability) => [
-      'warning',
-      `${capability} cannot be had in the scope ${target.scope} unless a broker for it is installed; without, it will not start`,
-    ]),
     ...(place.entries.isDisabled(found.id) ? [['warning', 'it is switched off']] : []),
   ]
 }

@@ -4,24 +4,16 @@
  */
 import type { AgentTarget, HostCapability, PluginScope, TrustRecord } from '../protocol/plugin.js'
 
-/** Granted with a concrete service behind it, or by name only: activation passes, every call answers "not available". */
-type Grant = 'service' | 'named'
+const EVERY_SCOPE: readonly PluginScope[] = ['global', 'user', 'workspace', 'session']
 
-const EVERY_SCOPE = ['global', 'user', 'workspace', 'session'] as const
-
-const GRANTS: Readonly<Partial<Record<HostCapability, Partial<Record<PluginScope, Grant>>>>> = {
-  'config-read': inScopes('service', EVERY_SCOPE),
-  'config-write': { workspace: 'named' },
-  'workspace-read': { workspace: 'service' },
-  'workspace-write': { workspace: 'service' },
-  'event-publish': inScopes('service', EVERY_SCOPE),
-  network: { workspace: 'named' },
-  'process-spawn': { workspace: 'named' },
-  'secret-read': { workspace: 'named' },
-}
-
-function inScopes(grant: Grant, scopes: readonly PluginScope[]): Partial<Record<PluginScope, Grant>> {
-  return Object.fromEntries(scopes.map((scope) => [scope, grant]))
+/** What this host provides without any broker, and in which scopes; a grant is a promise, so nothing else is granted. */
+const PROVIDED: Readonly<Partial<Record<HostCapability, readonly PluginScope[]>>> = {
+  'config-read': EVERY_SCOPE,
+  'workspace-read': ['workspace'],
+  'workspace-write': ['workspace'],
+  'event-publish': EVERY_SCOPE,
+  /** The network of the sandbox, which only programs have. */
+  network: ['workspace'],
 }
 
 export interface CapabilityQuestion {
@@ -29,31 +21,32 @@ export interface CapabilityQuestion {
   /** Of the trust record; undefined for entries the installation itself wrote, which need none. */
   readonly trusted: readonly HostCapability[] | undefined
   readonly scope: PluginScope
+  readonly runtime: AgentTarget['runtime']
   /** Capabilities a broker is installed for; each is granted in every scope. */
   readonly brokered: ReadonlySet<HostCapability>
 }
 
 export interface CapabilityAnswer {
-  /** What the lease holds: declared, trusted and granted. */
-  readonly leased: readonly HostCapability[]
-  /** What also has a service or broker behind it, so that calls can succeed. */
-  readonly callable: readonly HostCapability[]
-  /** Trusted, but not to be had in this scope on this host. */
-  readonly ungranted: readonly HostCapability[]
+  /** Declared, trusted and provided: what the lease holds. */
+  readonly granted: readonly HostCapability[]
+  /** Declared and trusted, and there is no broker for it here. */
+  readonly unbrokered: readonly HostCapability[]
 }
 
 /** The one intersection; every list in the order of declaration, without repeats. */
-export function intersectCapabilities({ declared, trusted, scope, brokered }: CapabilityQuestion): CapabilityAnswer {
-  const wanted = [...new Set(declared)]
-  const isTrusted = (capability: HostCapability) => trusted === undefined || trusted.includes(capability)
-  const grantOf = (capability: HostCapability): Grant | undefined => (brokered.has(capability) ? 'service' : GRANTS[capability]?.[scope])
-  const leased = wanted.filter((capability) => isTrusted(capability) && grantOf(capability) !== undefined)
-  return {
-    leased,
-    callable: leased.filter((capability) => grantOf(capability) === 'service'),
-    ungranted: wanted.filter((capability) => isTrusted(capability) && grantOf(capability) === undefined),
-  }
+export function intersectCapabilities({ declared, trusted, scope, runtime, brokered }: CapabilityQuestion): CapabilityAnswer {
+  const wanted = [...new Set(declared)].filter((capability) => trusted === undefined || trusted.includes(capability))
+  const isProvided = (capability: HostCapability): boolean =>
+    brokered.has(capability) || (PROVIDED[capability]?.includes(scope) === true && (capability !== 'network' || runtime === 'process'))
+  return { granted: wanted.filter(isProvided), unbrokered: wanted.filter((capability) => !isProvided(capability)) }
 }
+
+/** What everybody is told of capabilities nothing here stands behind. */
+export function noBroker(capabilities: readonly HostCapability[], scope: PluginScope): string {
+  return `no broker here for ${capabilities.join(', ')} in the scope ${scope}`
+}
+
+export const NO_BROKER_ACTION = 'take it out of agent.capabilities, or use a server that has a broker for it'
 
 export interface PackagePlace {
   readonly scope: PluginScope

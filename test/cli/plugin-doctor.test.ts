@@ -52,14 +52,16 @@ describe('svc plugin doctor', () => {
     expect((await findings()).every(({ level }) => level === 'error')).toBe(true)
   })
 
-  test('finds missing programs, capabilities that cannot be had or do nothing, and a sandbox that cannot be', async () => {
+  test('finds missing programs, capabilities without a broker, and a sandbox that cannot be', async () => {
     const agent = { runtime: 'process', command: ['no-such-program'], capabilities: ['task-spawn', 'secret-read'] }
     home.write(file('svc-plugin.json'), manifest(agent))
-    await home.run('trust', ID, '--yes')
+    expect((await home.run('trust', ID, '--yes')).stderr).toContain('no broker here for task-spawn, secret-read')
     const details = (await findings()).map(({ level, detail }) => `${level}: ${detail}`)
     expect(details).toEqual([
-      expect.stringMatching(/^error: task-spawn is not granted in the scope workspace -> /),
-      expect.stringMatching(/^warning: secret-read is granted by name only/),
+      expect.stringMatching(/^error: external trust is required -> /),
+      expect.stringMatching(
+        /^error: no broker here for task-spawn, secret-read in the scope workspace -> take it out of agent.capabilities/,
+      ),
       expect.stringMatching(/^error: there is no program "no-such-program" on the search path -> /),
     ])
     vi.stubEnv('SVC_AGENT_PLUGIN_SANDBOX', 'required')

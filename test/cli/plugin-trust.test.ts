@@ -85,11 +85,21 @@ describe('svc plugin trust', () => {
     expect((await home.run('trust', ID, '--yes')).stderr).toContain('"gone.lua" does not exist in the package')
   })
 
-  test('warns of a capability that cannot be had, and cannot be fooled by control characters in a manifest', async () => {
-    home.write(file('svc-plugin.json'), manifest({ entrypoint: 'agent.lua', capabilities: ['task-spawn'] }, { name: 'a\u001b[2Kb' }))
+  test('refuses a capability that no broker provides here, and writes nothing', async () => {
+    home.write(file('agent.lua'), 'return {}')
+    for (const capability of ['task-spawn', 'process-spawn', 'secret-read', 'config-write', 'network']) {
+      home.write(file('svc-plugin.json'), manifest({ entrypoint: 'agent.lua', capabilities: ['config-read', capability] }))
+      const { code, stderr } = await home.run('trust', ID, '--yes')
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`no broker here for ${capability} in the scope workspace`)])
+    }
+    expect(() => trustOf()).toThrow('ENOENT')
+  })
+
+  test('cannot be fooled by control characters in a manifest', async () => {
+    home.write(file('svc-plugin.json'), manifest({ entrypoint: 'agent.lua' }, { name: 'a\u001b[2Kb' }))
     home.write(file('agent.lua'), 'return {}')
     const { stderr } = await home.run('trust', ID, '--yes')
-    expect(stderr).toContain('task-spawn cannot be had in the scope workspace')
+    expect(stderr).toContain('a')
     expect(stderr).not.toContain('\u001b')
   })
 

@@ -4,71 +4,59 @@ import { type AgentTarget, HOST_CAPABILITIES, type HostCapability, type PluginSc
 
 const SCOPES = ['workspace', 'global', 'user', 'session'] as const
 
-/** How a host without brokers grants each capability, by scope in the order above: a service behind it, the name alone, not at all. */
-const GRANTS: Readonly<Record<HostCapability, readonly ('service' | 'named' | 'no')[]>> = {
-  'config-read': ['service', 'service', 'service', 'service'],
-  'config-write': ['named', 'no', 'no', 'no'],
-  'workspace-read': ['service', 'no', 'no', 'no'],
-  'workspace-write': ['service', 'no', 'no', 'no'],
-  'event-publish': ['service', 'service', 'service', 'service'],
-  network: ['named', 'no', 'no', 'no'],
-  'process-spawn': ['named', 'no', 'no', 'no'],
-  'task-spawn': ['no', 'no', 'no', 'no'],
-  'secret-use': ['no', 'no', 'no', 'no'],
-  'secret-read': ['named', 'no', 'no', 'no'],
-  'prompt-read': ['no', 'no', 'no', 'no'],
-  'message-read': ['no', 'no', 'no', 'no'],
-  'response-transform': ['no', 'no', 'no', 'no'],
-  'provider-access': ['no', 'no', 'no', 'no'],
-  'policy-invoke': ['no', 'no', 'no', 'no'],
+/** Where a host without brokers provides each capability, by scope in the order above, to programs. */
+const PROVIDED: Readonly<Partial<Record<HostCapability, readonly boolean[]>>> = {
+  'config-read': [true, true, true, true],
+  'workspace-read': [true, false, false, false],
+  'workspace-write': [true, false, false, false],
+  'event-publish': [true, true, true, true],
+  network: [true, false, false, false],
 }
 
 /** Everything that can be said about one capability, and what has to come of it. */
 const TABLE = HOST_CAPABILITIES.flatMap((capability) =>
   SCOPES.flatMap((scope, column) =>
-    [true, false].flatMap((declared) =>
-      [true, false, undefined].flatMap((trusted) =>
-        [true, false].map((brokered) => {
-          const grant = brokered ? 'service' : (GRANTS[capability][column] ?? 'no')
-          const wanted = declared && trusted !== false
-          const leased = wanted && grant !== 'no'
-          const expected = { leased, callable: leased && grant === 'service', ungranted: wanted && grant === 'no' }
-          return { capability, scope, declared, trusted, brokered, expected }
-        }),
+    (['process', 'lua'] as const).flatMap((runtime) =>
+      [true, false].flatMap((declared) =>
+        [true, false, undefined].flatMap((trusted) =>
+          [true, false].map((brokered) => {
+            const isOwn = PROVIDED[capability]?.[column] === true && !(capability === 'network' && runtime === 'lua')
+            const wanted = declared && trusted !== false
+            const expected = { granted: wanted && (brokered || isOwn), unbrokered: wanted && !brokered && !isOwn }
+            return { capability, scope, runtime, declared, trusted, brokered, expected }
+          }),
+        ),
       ),
     ),
   ),
 )
 
 describe('a capability', () => {
-  it('is leased when it is declared, trusted and granted in the scope, and can be called when something stands behind it', () => {
-    expect(TABLE).toHaveLength(15 * 4 * 2 * 3 * 2)
-    const wrong = TABLE.filter(({ capability, scope, declared, trusted, brokered, expected }) => {
+  it('is granted when it is declared, trusted and something here provides it in the scope, and never by name only', () => {
+    expect(TABLE).toHaveLength(15 * 4 * 2 * 2 * 3 * 2)
+    const wrong = TABLE.filter(({ capability, scope, runtime, declared, trusted, brokered, expected }) => {
       const list = (holds: boolean): HostCapability[] => (holds ? [capability] : [])
       const answer = intersectCapabilities({
         declared: list(declared),
         trusted: trusted === undefined ? undefined : list(trusted),
         scope,
+        runtime,
         brokered: new Set(list(brokered)),
       })
-      const { leased, callable, ungranted } = expected
-      return JSON.stringify(answer) !== JSON.stringify({ leased: list(leased), callable: list(callable), ungranted: list(ungranted) })
+      return JSON.stringify(answer) !== JSON.stringify({ granted: list(expected.granted), unbrokered: list(expected.unbrokered) })
     })
     expect(wrong).toEqual([])
   })
 
   it('is told once, in the order of declaration, whatever else is trusted or brokered', () => {
     const answer = intersectCapabilities({
-      declared: ['task-spawn', 'config-read', 'network', 'config-read', 'policy-invoke'],
+      declared: ['task-spawn', 'config-read', 'network', 'config-read', 'policy-invoke', 'secret-read'],
       trusted: HOST_CAPABILITIES,
       scope: 'workspace',
+      runtime: 'process',
       brokered: new Set<HostCapability>(['task-spawn', 'secret-use']),
     })
-    expect(answer).toEqual({
-      leased: ['task-spawn', 'config-read', 'network'],
-      callable: ['task-spawn', 'config-read'],
-      ungranted: ['policy-invoke'],
-    })
+    expect(answer).toEqual({ granted: ['task-spawn', 'config-read', 'network'], unbrokered: ['policy-invoke', 'secret-read'] })
   })
 })
 

@@ -68,8 +68,8 @@ function identityOf(record: PluginRecord, snapshot: PackageSnapshot): Identity {
     case 'hook-command':
       return { ...none, pluginId: origin.command.id, origin: 'hook-command', workspace: origin.directory, diagnostics: problems }
     case 'package': {
-      const { found, entry, place } = origin.sighting
-      const info = lifecycleInfo({ found, entry, place, droppedFrames }, snapshot)
+      const { found, place, granted } = origin.sighting
+      const info = lifecycleInfo({ found, place, granted, droppedFrames }, snapshot)
       return {
         pluginId: found.id,
         origin: 'package',

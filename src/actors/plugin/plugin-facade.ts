@@ -97,8 +97,8 @@ function heldSocket(socket: FrameSocket, left: () => void): FrameSocket {
 /** The lifecycle record of a package; undefined for other plugins and for packages that are leaving. */
 export function packageInfo(record: PluginRecord | undefined, snapshot: PackageSnapshot | undefined): PackageLifecycleInfo | undefined {
   if (record?.origin.kind !== 'package' || snapshot === undefined || !PackageState.safeParse(snapshot.value).success) return undefined
-  const { found, entry, place } = record.origin.sighting
-  const info = lifecycleInfo({ found, entry, place, droppedFrames: record.droppedFrames }, snapshot)
+  const { found, place, granted } = record.origin.sighting
+  const info = lifecycleInfo({ found, place, granted, droppedFrames: record.droppedFrames }, snapshot)
   return { ...info, diagnostics: [...info.diagnostics, ...problemsOf(record)] }
 }
 

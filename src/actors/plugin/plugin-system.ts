@@ -55,6 +55,8 @@ export interface PluginSystemDeps {
   /** What plugin processes are served with. */
   readonly brokers: Omit<BrokerHost, 'publish'> & { readonly publish: PublishEvent }
   readonly version: string
+  /** Whether there is such a session in a workspace. */
+  isSession(sessionId: string, directory: string): boolean
   serverUrl(): string | undefined
   /** A package is in another state. */
   onUpdated(info: PackageLifecycleInfo, directory: string | undefined): void
@@ -92,7 +94,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const npm = createNpmCache({ effects, onInstalled: () => workspaces.refreshAll(), onFailed: (spec) => retry(spec) })
   const nextInstanceId = createInstanceIds()
   const brokered = new Set(brokers.brokers?.keys())
-  const grants = new Set(intersectCapabilities({ declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', brokered }).leased)
+  const everything = { declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', runtime: 'process', brokered } as const
+  const grants = new Set(intersectCapabilities(everything).granted)
   const builtIns: string[] = []
   let hostOf: (pluginId: string) => NativeHost = () => {
     throw new Error('built-in plugins are started by startBuiltIns')
@@ -188,6 +191,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     looking: {
       effects,
       reader,
+      isSession: deps.isSession,
       lastManifests: createLru(MANIFESTS),
       assessing: { brokered, sha256: effects.sha256, hasCopy: async (revision) => (await store.path(revision)) !== undefined },
     },

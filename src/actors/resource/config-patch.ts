@@ -108,7 +108,8 @@ function wrapFlat(text: string): string {
   return isGrouped(raw) || Object.keys(raw).length === 0 ? text : wrapRoot(text, 'agent')
 }
 
-function mergePatch(document: JsonRecord, patch: JsonRecord): JsonRecord {
+/** The flat document after a patch. */
+export function mergePatch(document: JsonRecord, patch: JsonRecord): JsonRecord {
   const result: Record<string, unknown> = { ...document }
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key]

@@ -1,6 +1,7 @@
 /** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
 import type { Configs } from '../facades.js'
-import { normalisePatch } from './config-patch.js'
+import type { JsonRecord } from './config-merge.js'
+import { mergePatch, normalisePatch } from './config-patch.js'
 import { validateSnapshot } from './config-validate.js'
 import { writePatch } from './config-write.js'
 import type { ConfigSnapshot } from './snapshot.js'
@@ -10,6 +11,8 @@ export interface ConfigDeps {
   readonly effects: SnapshotEffects
   /** Called after a patch is on disk and loaded. */
   readonly onUpdated?: (directory: string) => void
+  /** Throws when the installation may not be patched from one document into the other. */
+  readonly review?: (before: JsonRecord, after: JsonRecord) => void
   /** Puts what plugins say under a snapshot; absent = there are none. */
   readonly layer?: (snapshot: ConfigSnapshot) => ConfigSnapshot
 }
@@ -19,12 +22,14 @@ export type ConfigFacade = Configs & {
 }
 
 /** One per process: patches are serialised inside it. Directories are canonical paths. */
-export function createConfigs({ effects, onUpdated, layer = (snapshot) => snapshot }: ConfigDeps): ConfigFacade {
+export function createConfigs({ effects, onUpdated, review, layer = (snapshot) => snapshot }: ConfigDeps): ConfigFacade {
   const snapshots = createSnapshots(effects)
   let lastPatch: Promise<unknown> = Promise.resolve()
 
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
-    await writePatch(effects, await snapshots.get(directory, { fresh: true }), flat)
+    const before = await snapshots.get(directory, { fresh: true })
+    review?.(before.trusted, mergePatch(before.trusted, flat))
+    await writePatch(effects, before, flat)
     const { document } = layer(await snapshots.get(directory, { fresh: true }))
     onUpdated?.(directory)
     return document

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { NativePlugin } from '../../../src/actors/plugin/native.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { PackageLifecycleInfo } from '../../../src/protocol/plugin.js'
 import type { PlayedChild } from '../../../src/cli/testing/child.js'
@@ -171,6 +172,30 @@ describe('a package', () => {
     await lifecycle()
     await reaches('active')
     expect((await service.runtime.system.tools(service.directory)).map(({ id }) => id)).toContain('played_tool')
+  })
+
+  it('of session scope that is approved rests with its session, and its process ends', async () => {
+    const { service, effects, list, reaches, starts } = await begin((child) => servesTool(child, 'played_tool'))
+    writePackage(effects, 'one', 'session')
+    const session = await service.session()
+    const [{ revision } = { revision: '' }] = await list()
+    const trust = { workspaceId: service.directory, packageId: ID, revision, scope: 'session', scopeId: session, executableApproved: true }
+    writeFileSync(join(effects.paths.config, 'config.json'), JSON.stringify({ plugins: { [ID]: { options: { trust } } } }))
+    expect(await list()).toMatchObject([{ state: 'trusted', scopeId: session, leaseActive: false, diagnostics: [] }])
+    expect(starts()).toBe(0)
+    service.steps.push((push) =>
+      push({ type: 'finish', reason: 'stop', usage: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } } }),
+    )
+    await service.prompt(session, 'wake up')
+    await reaches('active')
+    await service.idle(session)
+    const before = service.events.length
+    await effects.clock.advanceAsync(LIMITS.sessions.idleMemory)
+    await effects.clock.advanceAsync(LIMITS.plugins.shutdownGrace)
+    const rested = service.events.slice(before).filter(({ type }) => type === 'package.updated')
+    expect(rested.at(-1)?.data['info']).toMatchObject({ state: 'trusted', scopeId: session })
+    expect(await list()).toMatchObject([{ state: 'trusted', scopeId: session, leaseActive: false }])
+    expect(service.running.counters()).toMatchObject({ processes: 0 })
   })
 
   it('that never answers initialize is given eight seconds, then it has failed and nothing of it runs', async () => {

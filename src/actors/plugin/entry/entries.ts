@@ -6,7 +6,7 @@
  */
 import type { ConfigDiagnostic } from '../../../protocol/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { REGISTRY_ID } from '../../../protocol/plugin.js'
+import { REGISTRY_ID, type TrustRecord } from '../../../protocol/plugin.js'
 import { isRecord, type JsonRecord, recordAt } from '../../resource/config-merge.js'
 import { type PackageEntry, type ProcessOptions, packageEntry, processOptions, type Report, readTrust } from './entry-options.js'
 
@@ -66,6 +66,11 @@ export function readPluginEntries(trusted: JsonRecord, other: JsonRecord): Plugi
     driven: drivenEntries(entries, isDisabled, report),
     diagnostics: [...diagnostics, ...[...entries.values()].flatMap(checkTrust)],
   }
+}
+
+/** Every approval a document holds, in whatever form its entries are written. */
+export function approvalsOf(document: JsonRecord): TrustRecord[] {
+  return readWritten(document, () => undefined).flatMap(({ options }) => readTrust(options).records)
 }
 
 /** Ids of built-in plugins are not for anybody else. */

@@ -1,6 +1,13 @@
 /** From what lies on disk and what the installation says to one verdict per package and place (plugin-protocol §2.2, §3.2). */
 import type { Assessment } from '../../../machines/assessment.js'
-import { approvesPlace, authorize, intersectCapabilities, type PackagePlace } from '../../../machines/capability.js'
+import {
+  approvesPlace,
+  authorize,
+  intersectCapabilities,
+  NO_BROKER_ACTION,
+  noBroker,
+  type PackagePlace,
+} from '../../../machines/capability.js'
 import type { HostCapability, PackageDiagnostic, TrustRecord } from '../../../protocol/plugin.js'
 import type { PackageEntry } from '../entry/entry-options.js'
 import type { FoundPackage } from './package-files.js'
@@ -18,6 +25,9 @@ export interface AssessDeps {
   hasCopy(revision: string): Promise<boolean>
   readonly sha256: (text: string) => string
 }
+
+/** Of the diagnostic that tells what cannot be had here. */
+export const NOT_GRANTED = 'capability-not-granted'
 
 export async function assess(
   deps: AssessDeps,
@@ -47,20 +57,30 @@ function judge(
   const target = found.manifest?.agent
   if (found.problems.length > 0 || target === undefined || target === null) return { verdict: 'invalid', diagnostics: found.problems }
   const { id: packageId, revision, source } = found
+  const { capabilities: declared, runtime } = target
+  const { scope } = place
+  const { unbrokered } = intersectCapabilities({ declared, trusted: undefined, scope, runtime, brokered })
+  const refusals = unbrokered.length === 0 ? [] : [{ code: NOT_GRANTED, message: noBroker(unbrokered, scope), action: NO_BROKER_ACTION }]
   const authorization = authorize({ packageId, revision, source, target, place }, entry.trust)
-  if (!authorization.ok) {
-    const action = `approve this exact revision in the installation configuration: svc plugin trust ${packageId}`
-    return { verdict: 'untrusted', diagnostics: [{ code: 'permission-required', message: authorization.reason, action }] }
-  }
-  const { ungranted } = intersectCapabilities({
-    declared: target.capabilities,
-    trusted: authorization.trust.capabilities,
-    scope: place.scope,
-    brokered,
-  })
-  if (ungranted.length === 0) return { verdict: 'trusted', diagnostics: [] }
-  const message = `this server does not grant ${ungranted.join(', ')} in the scope ${place.scope}`
-  return { verdict: 'ungranted', diagnostics: [{ code: 'capability-not-granted', message }] }
+  if (authorization.ok) return { verdict: refusals.length === 0 ? 'trusted' : 'ungranted', diagnostics: refusals }
+  const missing = { code: 'permission-required', message: authorization.reason }
+  if (refusals.length > 0) return { verdict: 'untrusted', diagnostics: [missing, ...refusals] }
+  const action = `approve this exact revision in the installation configuration: svc plugin trust ${packageId}`
+  return { verdict: 'untrusted', diagnostics: [{ ...missing, action }] }
+}
+
+/** Requested ∩ approved for exactly this content ∩ what this host provides (decisions 22). */
+export function grantedOf(
+  { brokered }: Pick<AssessDeps, 'brokered'>,
+  { manifest, id: packageId, source, revision }: ReadPackage,
+  place: PackagePlace,
+  records: readonly TrustRecord[],
+): readonly HostCapability[] {
+  const target = manifest?.agent
+  if (target === undefined || target === null) return []
+  const record = records.find((trust) => trust.revision === revision && approvesPlace({ packageId, source, target, place }, trust))
+  const { capabilities: declared, runtime } = target
+  return intersectCapabilities({ declared, trusted: record?.capabilities ?? [], scope: place.scope, runtime, brokered }).granted
 }
 
 /** Without a manifest that can be read, records for the same id and workspace count. */

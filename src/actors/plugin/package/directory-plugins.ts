@@ -41,7 +41,8 @@ interface Found {
   readonly key: string
   readonly origin: Origin
   readonly assessment: Assessment
-  readonly isWanted: boolean
+  /** Asked when it is told: a session may have gone to rest meanwhile. */
+  isWanted(): boolean
 }
 
 export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
@@ -55,7 +56,7 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       key: placeKey(sighting.found.id, sighting.place),
       origin: { kind: 'package', sighting },
       assessment: sighting.assessment,
-      isWanted: sighting.place.scope !== 'session' || sighting.place.scopeId !== undefined,
+      isWanted: () => sighting.place.scope !== 'session' || workspace.sessions.has(sighting.place.scopeId ?? ''),
     }))
   }
 
@@ -90,7 +91,8 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       const installed = await packages(workspace, entries)
       const taken = new Set(installed.map(({ key }) => key))
       const driven = [...(await processes(workspace, entries)), ...(await hookCommands(workspace, entries))]
-      const all = [...installed, ...driven.filter(({ key }) => !taken.has(key))] // a package is not its entry
+      const both = [...installed, ...driven.filter(({ key }) => !taken.has(key))] // a package is not its entry
+      const all = both.toSorted((a, b) => Number(b.isWanted()) - Number(a.isWanted())) // what only rests is left out first
       if (all.length > LIMITS.plugins.perWorkspace)
         effects.log.warn('too many plugins in a workspace; the last ones are left out', { directory, plugins: all.length })
       const found = new Map(all.slice(0, LIMITS.plugins.perWorkspace).map((each) => [each.key, each]))
@@ -99,7 +101,7 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       for (const { key, origin, assessment, isWanted } of found.values()) {
         records.put(key, origin)
         supervisor.send(key, { type: 'assessed', assessment }, { strict: origin.kind === 'package' })
-        if (isWanted) supervisor.send(key, { type: 'wanted' })
+        supervisor.send(key, { type: isWanted() ? 'wanted' : 'unwanted' })
       }
       return { perSession: all.some(({ origin }) => origin.kind === 'package' && origin.sighting.place.scope === 'session') }
     },
@@ -110,6 +112,11 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       const left = new Set(known.get(directory))
       for (const key of left) {
         if (!key.endsWith(suffix) && !(sessionId === undefined && key.includes(`${suffix}#`))) continue
+        const origin = records.get(key)?.origin
+        if (sessionId !== undefined && origin?.kind === 'package' && origin.sighting.assessment.verdict === 'trusted') {
+          supervisor.tell(key, { type: 'unwanted' }) // approved, and so at rest
+          continue
+        }
         left.delete(key)
         forget(key)
       }
@@ -126,5 +133,5 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
 /** Entries that the installation itself wrote need no approval. */
 function drivenFound(key: string, origin: Origin, revision: string, signature: string): Found {
   const assessment: Assessment = { verdict: 'trusted', revision, signature, diagnostics: [], approved: [revision], retained: undefined }
-  return { key, origin, assessment, isWanted: true }
+  return { key, origin, assessment, isWanted: () => true }
 }

@@ -1,21 +1,20 @@
 /** What people are told of a package: its state on the wire and its diagnostics (plugin-protocol §3.1, http-contract §2.11). */
-import { approvesPlace, type PackagePlace } from '../../../machines/capability.js'
-import { type PackageDiagnostic, type PackageLifecycleInfo, PackageState } from '../../../protocol/plugin.js'
-import type { ReadPackage } from './assess.js'
-import type { PackageEntry } from '../entry/entry-options.js'
+import type { PackagePlace } from '../../../machines/capability.js'
+import { type HostCapability, type PackageDiagnostic, type PackageLifecycleInfo, PackageState } from '../../../protocol/plugin.js'
+import { NOT_GRANTED, type ReadPackage } from './assess.js'
 import type { PackageSnapshot } from './package-supervisor.js'
 import { plainSentence } from '../plain-sentence.js'
 
 export interface LifecycleSubject {
   readonly found: ReadPackage
-  readonly entry: PackageEntry
   readonly place: PackagePlace
+  readonly granted: readonly HostCapability[]
   readonly droppedFrames: number
 }
 
 const INSPECT = 'inspect logs or restore the retained revision'
 
-export function lifecycleInfo({ found, entry, place, droppedFrames }: LifecycleSubject, snapshot: PackageSnapshot): PackageLifecycleInfo {
+export function lifecycleInfo({ found, place, granted, droppedFrames }: LifecycleSubject, snapshot: PackageSnapshot): PackageLifecycleInfo {
   const { serving, assessment } = snapshot.context
   const state = PackageState.catch('discovered').parse(snapshot.value)
   const requested = found.manifest?.agent?.capabilities ?? []
@@ -27,22 +26,13 @@ export function lifecycleInfo({ found, entry, place, droppedFrames }: LifecycleS
     scope: place.scope,
     ...(place.scopeId !== undefined && { scopeId: place.scopeId }),
     requestedCapabilities: [...requested],
-    grantedCapabilities: requested.filter((capability) => trustedCapabilities({ found, entry, place }).has(capability)),
+    grantedCapabilities: [...granted],
     ...(serving !== undefined && serving.revision !== found.revision && { retainedRevision: serving.revision }),
     leaseActive: serving !== undefined,
     diagnostics: diagnosticsOf(state, snapshot, assessment?.diagnostics ?? []),
     ...(serving !== undefined && { generation: serving.number }),
     ...(droppedFrames > 0 && { droppedFrames }),
   }
-}
-
-/** Requested ∩ approved for exactly this content; host grants play no part in this field (plugin-protocol §2.3). */
-function trustedCapabilities({ found, entry, place }: Omit<LifecycleSubject, 'droppedFrames'>): ReadonlySet<string> {
-  const target = found.manifest?.agent
-  if (target === undefined || target === null) return new Set()
-  const { id: packageId, source, revision } = found
-  const record = entry.trust.find((trust) => trust.revision === revision && approvesPlace({ packageId, source, target, place }, trust))
-  return new Set(record?.capabilities ?? [])
 }
 
 function diagnosticsOf(
@@ -61,7 +51,11 @@ function diagnosticsOf(
       if (assessment?.verdict === 'trusted')
         return [{ code: 'failed', message: `the new revision did not start: ${why}`, action: INSPECT }, retained]
       if (assessment?.verdict === 'invalid') return [...found, retained]
-      return [{ code: 'approval-required', message: 'approve the updated revision', action: 'review capabilities' }, retained]
+      return [
+        { code: 'approval-required', message: 'approve the updated revision', action: 'review capabilities' },
+        ...found.filter(({ code }) => code === NOT_GRANTED),
+        retained,
+      ]
     }
     case 'active':
       return reason === undefined

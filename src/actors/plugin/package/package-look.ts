@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Assessment } from '../../../machines/assessment.js'
 import type { PackagePlace } from '../../../machines/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
-import type { PackageManifest } from '../../../protocol/plugin.js'
+import type { HostCapability, PackageManifest } from '../../../protocol/plugin.js'
 import type { Effects } from '../../effects.js'
 import type { Lru } from '../../resource/lru.js'
-import { type AssessDeps, assess, type ReadPackage } from './assess.js'
+import { type AssessDeps, assess, grantedOf, type ReadPackage } from './assess.js'
 import type { PluginEntries } from '../entry/entries.js'
 import type { PackageEntry } from '../entry/entry-options.js'
 import { discoverPackages, type FoundPackage } from './package-files.js'
@@ -19,6 +19,8 @@ export interface LookDeps {
   readonly effects: Pick<Effects, 'files' | 'platform' | 'paths'>
   readonly reader: PackageReader
   readonly assessing: AssessDeps
+  /** Whether there is such a session in a workspace. */
+  isSession(sessionId: string, directory: string): boolean
   /** What the manifest of a directory said when it could be read last. */
   readonly lastManifests: Lru<string, PackageManifest>
 }
@@ -29,15 +31,16 @@ export interface Sighting {
   readonly entry: PackageEntry
   readonly place: PackagePlace
   readonly assessment: Assessment
+  readonly granted: readonly HostCapability[]
 }
 
 export async function lookAtPackages(
   deps: LookDeps,
   directory: string,
   entries: PluginEntries,
-  sessions: Iterable<string>,
+  sessions: ReadonlySet<string>,
 ): Promise<Sighting[]> {
-  const { effects } = deps
+  const { effects, isSession } = deps
   const found = [
     ...(await discoverPackages(effects, join(effects.paths.config, 'plugins'), 'user')),
     ...(await discoverPackages(effects, join(directory, '.svc/plugins'), 'workspace')),
@@ -45,9 +48,12 @@ export async function lookAtPackages(
   const read: ReadPackage[] = []
   for (const each of found) read.push(await withRevision(deps, each))
   const sightings = await Promise.all(
-    read.flatMap((each) =>
-      placesOf(each, { directory, user: effects.platform.user, sessions }).map((place) => see(deps, each, place, entries)),
-    ),
+    read.flatMap((each) => {
+      const approved = entries.package(each.id).trust.flatMap(({ scopeId }) => scopeId ?? [])
+      const resting = approved.filter((id) => !sessions.has(id) && isSession(id, directory))
+      const places = placesOf(each, { directory, user: effects.platform.user, sessions: new Set([...sessions, ...resting]) })
+      return places.map((place) => see(deps, each, place, entries))
+    }),
   )
   return preferApproved(sightings)
 }
@@ -56,7 +62,8 @@ async function see({ assessing }: LookDeps, found: ReadPackage, place: PackagePl
   const entry = entries.package(found.id)
   const isShared = place.workspaceId === undefined
   const isDisabled = isShared ? entries.isDisabledForAll(found.id) : entries.isDisabled(found.id)
-  return { found, entry, place, assessment: await assess(assessing, { found, entry, place, isDisabled }) }
+  const granted = grantedOf(assessing, found, place, entry.trust)
+  return { found, entry, place, granted, assessment: await assess(assessing, { found, entry, place, isDisabled }) }
 }
 
 /** A package whose manifest cannot be read just now is still the package it was. */
@@ -73,7 +80,7 @@ async function withRevision({ reader, lastManifests }: LookDeps, found: FoundPac
   }
 }
 
-/** A session package is in one place per session that its workspace has awake, and in one to be shown while there is none. */
+/** A session package is in one place per session that is awake or approved, and in one to be shown while there is none. */
 function placesOf(
   { manifest }: ReadPackage,
   { directory, user, sessions }: { directory: string; user: string; sessions: Iterable<string> },

@@ -1,6 +1,6 @@
 /** From approved content in our own store to the process that runs it (plugin-protocol §4.1, §9.4; threat-model C5). */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { authorize, intersectCapabilities, type PackagePlace } from '../../../machines/capability.js'
+import { authorize, intersectCapabilities, noBroker, type PackagePlace } from '../../../machines/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type AgentTarget, type HostCapability, MANIFEST_FILE } from '../../../protocol/plugin.js'
@@ -45,12 +45,14 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
   if (target === null) throw new SvcError('plugin.invalid', 'the package has no agent part', { packageId })
   const authorization = authorize({ packageId, revision, source, target, place }, entry.trust)
   if (!authorization.ok) throw new SvcError('request.forbidden', authorization.reason, { packageId, revision })
-  const { leased } = intersectCapabilities({
+  const { granted, unbrokered } = intersectCapabilities({
     declared: target.capabilities,
     trusted: authorization.trust.capabilities,
     scope: place.scope,
+    runtime: target.runtime,
     brokered: deps.brokered,
   })
+  if (unbrokered.length > 0) throw new SvcError('request.unprocessable', noBroker(unbrokered, place.scope), { packageId, revision })
   const spec: ProcessSpec = {
     pluginId: packageId,
     place: instancePlace(place),
@@ -59,9 +61,9 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     timeoutMs: entry.timeoutMs,
     directory: root,
     env: pluginEnvironment(deps.effects, { pluginId: packageId, directory: root, serverUrl: deps.serverUrl() }),
-    capabilities: new Set(leased),
+    capabilities: new Set(granted),
     eventNamespaces: target.eventNamespaces,
-    ...(await commandOf(deps, target, root, { network: leased.includes('network'), entry })),
+    ...(await commandOf(deps, target, root, { network: granted.includes('network'), entry })),
   }
   return {
     pluginId: packageId,

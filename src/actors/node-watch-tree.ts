@@ -2,14 +2,17 @@
  * One directory and everything below it, watched folder by folder.
  *
  * I1 A folder is watched before it is read, so what appears in it is told by its watch or found by the reading.
- * I2 A watch that has told of its own folder's end or move is not trusted any more: the folder is watched anew if it is there.
- * I3 Reports are gathered for `GATHER` ms and come after whatever they are about is watched. More than `MOST_PATHS` of them
+ * I2 A watch knows its folder, not its path. When a folder is told to have come, gone or moved, by the watch of the folder
+ *    above, its watch and those below are given up, and what is at the path is watched anew. That a watch tells of its own
+ *    folder's move cannot be seen: the system names it as whoever watched it first did. So the root is compared by identity.
+ * I3 What is below a folder is watched after the folder, and given up with it.
+ * I4 Reports are gathered for `GATHER` ms and come after whatever they are about is watched. More than `MOST_PATHS` of them
  *    are a reason to look for new folders everywhere, and are reported as the folders that there are.
- * I4 Links are not followed. More than `MOST_FOLDERS` folders cannot be watched.
+ * I5 Links are not followed. More than `MOST_FOLDERS` folders cannot be watched.
  */
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, statSync, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { basename, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 
 const GATHER = 20
 const MOST_PATHS = 4096
@@ -25,6 +28,7 @@ const SEES_BELOW = process.platform === 'darwin'
  */
 export async function watchTree(root: string, report: (paths: readonly string[] | undefined) => void): Promise<() => void> {
   const folders = new Map<string, FSWatcher>()
+  let identity: string | undefined
   let dirty = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let isLooking = false
@@ -44,13 +48,17 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
   }
 
   function told(folder: string, type: string, name: string | null): void {
-    if (name !== null) note(join(folder, name))
-    if (name !== null && (type !== 'rename' || name !== basename(folder))) return
-    drop(folder) // I2
-    note(folder)
+    const path = name === null ? folder : join(folder, name)
+    if (type === 'rename') drop(path) // I2
+    note(path)
+    if (folder !== root || type !== 'rename') return
+    if (name !== basename(root) && folderAt(root) === identity) return
+    drop(root)
+    note(root)
   }
 
   function drop(folder: string): void {
+    if (!folders.has(folder)) return
     for (const [path, watcher] of folders) {
       if (path !== folder && !path.startsWith(folder + sep)) continue
       watcher.close()
@@ -63,6 +71,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     const found: string[] = []
     const open = [folder]
     for (let path = open.pop(); path !== undefined && !ended; path = open.pop()) {
+      if (path !== root && !folders.has(dirname(path))) continue // I3: given up meanwhile, and looked at again soon
       const isNew = !folders.has(path)
       try {
         if (isNew) add(path)
@@ -81,6 +90,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
 
   function add(path: string): void {
     if (folders.size >= MOST_FOLDERS) throw new Error(`more than ${MOST_FOLDERS} folders`)
+    if (path === root) identity = folderAt(root)
     const watcher = watch(path, { persistent: false, recursive: SEES_BELOW }, (type, name) => told(path, type, name))
     watcher.on('error', () => told(path, 'rename', null))
     folders.set(path, watcher)
@@ -112,7 +122,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     return found
   }
 
-  /** I3. */
+  /** I4. */
   async function lookEverywhere(paths: Set<string>): Promise<string[]> {
     const isLost = paths.has(root)
     paths.clear()
@@ -128,6 +138,16 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     throw error
   }
   return end
+}
+
+/** Which directory is at the path; undefined for none. */
+export function folderAt(path: string): string | undefined {
+  try {
+    const stat = statSync(path, { bigint: true })
+    return stat.isDirectory() ? `${stat.dev}:${stat.ino}:${stat.birthtimeNs}` : undefined
+  } catch {
+    return undefined
+  }
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -5,10 +5,10 @@
  *    is made in its place later needs a new one.
  * I2 Nothing here throws after `watch` has settled: an error of a subscription is reported as a change of the directory.
  */
-import { realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import type { Files } from './effects.js'
-import { watchTree } from './node-watch-tree.js'
+import { folderAt, watchTree } from './node-watch-tree.js'
 
 type OnChange = Parameters<Files['watch']>[1]
 
@@ -65,16 +65,6 @@ async function subscription(
     })
   } catch {
     return undefined // too much to be watched, or no such service here
-  }
-}
-
-/** Which directory is at the path; undefined for none. */
-function folderAt(path: string): string | undefined {
-  try {
-    const stat = statSync(path, { bigint: true })
-    return stat.isDirectory() ? `${stat.dev}:${stat.ino}:${stat.birthtimeNs}` : undefined
-  } catch {
-    return undefined
   }
 }
 

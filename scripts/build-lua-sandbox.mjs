@@ -28,6 +28,13 @@ const CHANGED = {
   'ldo.js': [
     ['lapi.lua_pushcfunction(L, atnativeerror);', 'L.ci.top = Math.max(L.ci.top, L.top + 4); lapi.lua_pushcfunction(L, atnativeerror);'],
   ],
+  // A coroutine that caught an error went on without its count hook, and so without budgets.
+  'lapi.js': [
+    [
+      'ci.callstatus &= ~lstate.CIST_OAH | L.allowhook;',
+      'ci.callstatus = (ci.callstatus & ~lstate.CIST_OAH) | (L.allowhook ? lstate.CIST_OAH : 0);',
+    ],
+  ],
   // Stacks of threads may grow to a million slots: recursion without end would meet the memory of the sandbox first, and end it.
   'luaconf.js': [['(process.env.FENGARICONF ? JSON.parse(process.env.FENGARICONF) : {})', '{ LUAI_MAXSTACK: 60000 }']],
   // The key of a string in a table took a hundred times the memory of the string, and two strings could share one.

@@ -24,6 +24,8 @@ interface LuaAttack {
   /** What has to come of it, as the second line of the script says. */
   readonly verdict: string
   readonly detail: string
+  /** The tool that has to work as if nothing had happened, when there is one. */
+  readonly after: string | undefined
 }
 
 const ATTACKS = readdirSync(FOLDER)
@@ -33,7 +35,15 @@ const ATTACKS = readdirSync(FOLDER)
     const [, verdict = '', detail = ''] = /^-- Tries to .+\n-- Expected: (\w+)(?:: ?(.*))?\n/.exec(source) ?? []
     const name = basename(file, '.lua')
     const tool = name.replaceAll('-', '_')
-    return { name, tool, verdict, detail, source: source.replaceAll(`id = 'attack'`, `id = '${tool}'`) }
+    const after = source.includes(`id = 'after'`) ? `${tool}_after` : undefined
+    return {
+      name,
+      tool,
+      verdict,
+      detail,
+      after,
+      source: source.replaceAll(`id = 'attack'`, `id = '${tool}'`).replaceAll(`id = 'after'`, `id = '${after}'`),
+    }
   })
 
 const idOf = ({ name }: LuaAttack) => `hostile.${name}`
@@ -74,6 +84,9 @@ test('hostile scripts hurt only themselves', { timeout: 200_000 }, async () => {
     expect.soft(wrong.map(({ name, tool }) => [name, states.get(tool)])).toEqual([])
     for (const attack of viable.filter(({ verdict }) => verdict === 'trip'))
       expect.soft(await ward.until(idOf(attack), ['degraded'])).toMatchObject({ packageId: idOf(attack) })
+    const after = viable.flatMap((attack) => attack.after ?? [])
+    const served = after.length === 0 ? new Map<string, unknown>() : await ward.turn(after.map((name) => ({ name, input: {} })))
+    expect.soft(after.map((name) => served.get(name))).toMatchObject(after.map(() => ({ output: 'true1' })))
     expect.soft(states.get('neighbour')).toMatchObject({ status: 'completed', output: String(before.pid) })
     expect.soft((await ward.records()).get(NEIGHBOUR)).toEqual(before.info)
     ward.remove(batch.map(idOf))

@@ -2,7 +2,7 @@
  * The thread of the script.
  *
  * I1 One message in, one `done` out, in order; what the script prints and asks for comes in between.
- * I2 Nothing of the script outlives a run that went beyond its budget: the message says so, and the process ends.
+ * I2 A run that was ended at a check leaves a VM that serves on. After memory ran out, or the engine's own stack, the process ends.
  */
 import { receiveMessageOnPort, parentPort, workerData } from 'node:worker_threads'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
@@ -61,8 +61,8 @@ port.on('message', (message: CallMessage) => {
   if (outcome.type === 'value') send({ type: 'done', result: outcome.value })
   else {
     const result: CallResult = { type: 'error', error: outcome.text }
-    const kept = outcome.excess === undefined || outcome.excess === 'cancelled'
-    send({ type: 'done', result, ...(kept ? {} : { fatal: outcome.text }) }) // I2
+    const broken = outcome.excess === 'memory' || outcome.excess === 'fault'
+    send({ type: 'done', result, ...(broken ? { fatal: outcome.text } : {}) }) // I2
   }
 })
 send({ type: 'ready' })

@@ -2,11 +2,12 @@
  * Hostile scripts, each in a process of its own. The first line of each says what it tries, the second what has to come of it:
  * `harmless: <json>` the callback returns this and the process lives; `error: <text>` it fails and the process lives;
  * `trip: <text>` it fails and the process ends itself; `load: <text>` the same for the entrypoint; `any` whatever is bounded.
+ * A process lives when its VM takes the next call; a tool `after` has to answer as if nothing had happened.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import { endSandboxes, luaPackage, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'
+import { endSandboxes, luaPackage, type Reply, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'
 
 const folder = new URL('../../fixtures/lua-attacks/', import.meta.url)
 const names = readdirSync(folder).toSorted()
@@ -31,6 +32,9 @@ function expected({ verdict, detail }: ReturnType<typeof attack>) {
   return verdict === 'error' ? { reply, process: 'lives' } : { reply, process: 'ended with 1' }
 }
 
+const isServed = ({ result, error }: Reply): boolean =>
+  error === undefined ? result.output === 'true1' : error.includes('unknown tool "after"')
+
 describe('a script that tries to', () => {
   it.each(names.map((name) => ({ name, ...attack(name) })))('$tries ($name)', { timeout: 60_000 }, async (script) => {
     const sandbox = await startSandbox(luaPackage({ 'main.lua': script.text }), { onRequest: () => 'answer' })
@@ -39,8 +43,8 @@ describe('a script that tries to', () => {
     const loaded = await sandbox.initialize()
     const reply = script.verdict === 'load' ? loaded : await sandbox.tool('attack')
     const elapsed = performance.now() - start
-    const { error } = await sandbox.call('no.such.method')
-    const process = error === 'unknown method "no.such.method"' ? 'lives' : `ended with ${(await sandbox.ended).code}`
+    const next = await sandbox.tool('after')
+    const process = isServed(next) ? 'lives' : `ended with ${(await sandbox.ended).code}`
 
     expect({ reply, process }).toMatchObject(expected(script))
     const [reason = ''] = sandbox.stderr().trimEnd().split('\n').slice(-1)

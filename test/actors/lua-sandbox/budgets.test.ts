@@ -64,11 +64,33 @@ describe('cancelling', () => {
 })
 
 describe('a run beyond its budget', () => {
-  it('gets its error, and the process ends with the reason', async () => {
-    const sandbox = await loadedSandbox('return { tools = { { id = "t", execute = function() print("start"); while true do end end } } }')
-    expect(await sandbox.tool('t')).toMatchObject({ error: 'the callback used its budget of 10000000 instructions' })
+  it('gets its error, and the VM serves on', async () => {
+    const sandbox = await loadedSandbox(
+      'local n = 0; return { tools = { { id = "t", execute = function() while true do end end }, { id = "u", execute = function() n = n + 1; return n end } } }',
+    )
+    for (const round of [1, 2]) {
+      expect(await sandbox.tool('t')).toMatchObject({ error: 'the callback used its budget of 10000000 instructions' })
+      expect(await sandbox.tool('u')).toMatchObject({ result: round })
+    }
+    expect(sandbox.stderr()).toBe('')
+  })
+
+  it('of time serves on as well', { timeout: 45_000 }, async () => {
+    const sandbox = await loadedSandbox(`return { tools = {
+      { id = "t", execute = function() while true do pcall(coroutine.wrap(function() svc.host.config_get({ key = "k" }) end)) end end },
+      { id = "u", execute = function() return coroutine.wrap(function() return "well" end)() end },
+    } }`)
+    expect(await sandbox.tool('t')).toMatchObject({ error: 'the callback used its time budget of 30000 ms' })
+    expect(await sandbox.tool('u')).toMatchObject({ result: 'well' })
+  })
+
+  it('of memory ends the process with the reason', async () => {
+    const sandbox = await loadedSandbox(
+      'return { tools = { { id = "t", execute = function() print("start"); local t = {}; while true do t[#t + 1] = ("x"):rep(100000) .. #t end end } } }',
+    )
+    expect(await sandbox.tool('t')).toMatchObject({ error: 'the script used its 16777216 bytes of memory' })
     expect(await sandbox.ended).toEqual({ code: 1, signal: null })
-    expect(sandbox.stderr()).toBe('start\nthe callback used its budget of 10000000 instructions\n')
+    expect(sandbox.stderr()).toBe('start\nthe script used its 16777216 bytes of memory\n')
   })
 
   it('has the whole budget again in every callback', async () => {

@@ -2,7 +2,8 @@
  * Answers what the agent asks during a run: by policy, by the person at the terminal, or with a refusal when nobody is there,
  * so that an unattended run never waits. One question is open at a time.
  */
-import { interactionRoutes, type PermissionRequest, type QuestionRequest, type ReplyKind } from '../protocol/interaction.js'
+import { interactionRoutes, type PermissionReply, type PermissionRequest, type QuestionRequest } from '../protocol/interaction.js'
+import { widerPatterns } from '../protocol/wider-patterns.js'
 import type { AllowPolicy } from './arguments.js'
 import type { Client } from './client.js'
 import { SvcError } from '../protocol/errors.js'
@@ -53,7 +54,7 @@ export function createAnswers(client: Client, policy: AnswerPolicy, terminal: Te
     await client.call(interactionRoutes.replyPermission, { params: { request_id: request.id }, body, signal })
   }
 
-  async function decide(request: PermissionRequest, signal: AbortSignal): Promise<{ reply: ReplyKind; message?: string } | undefined> {
+  async function decide(request: PermissionRequest, signal: AbortSignal): Promise<PermissionReply | undefined> {
     const what = `${printable(request.title)} (${request.permission}: ${request.patterns.map(printable).join(', ')})`
     if (policy === 'wait') {
       terminal.note(`left open for another client to answer: ${what}`)
@@ -69,9 +70,8 @@ export function createAnswers(client: Client, policy: AnswerPolicy, terminal: Te
       )
       return { reply: 'reject', message: NOBODY }
     }
-    const always = request.always.map(printable).join(', ')
-    const answer = await terminal.ask(`Allow ${what}?\n  [y] once  [a] always (${always})  [n] no, or say what to do instead: `, signal)
-    return readDecision(answer)
+    const wider = widerPatterns(request)
+    return readDecision(await terminal.ask(`Allow ${what}?\n  ${choices(request.always, wider)}`, signal), wider)
   }
 
   async function replyQuestion(request: QuestionRequest, signal: AbortSignal): Promise<void> {
@@ -90,9 +90,19 @@ export function createAnswers(client: Client, policy: AnswerPolicy, terminal: Te
   }
 }
 
-/** `y`, `a` and `n` as words or letters; anything else is a refusal with that text as the reason. */
-export function readDecision(answer: string): { reply: ReplyKind; message?: string } {
+function choices(always: readonly string[], wider: readonly string[]): string {
+  const list = (patterns: readonly string[]) => patterns.map(printable).join(', ')
+  const lasting = [
+    ...(always.length === 0 ? [] : [`[a] always (just this: ${list(always)})`]),
+    ...(wider.length === 0 ? [] : [`[w] always, and also ${list(wider)}`]),
+  ]
+  return ['[y] once', ...lasting, '[n] no, or say what to do instead: '].join('  ')
+}
+
+/** `y`, `a`, `w` (where something wider is offered) and `n` as words or letters; anything else is a refusal with that text as the reason. */
+export function readDecision(answer: string, wider: readonly string[]): PermissionReply {
   const word = answer.toLowerCase()
+  if (wider.length > 0 && (word === 'w' || word === 'wider')) return { reply: 'always', alwaysPatterns: [...wider] }
   if (word === 'y' || word === 'yes' || word === 'once') return { reply: 'once' }
   if (word === 'a' || word === 'always') return { reply: 'always' }
   if (word === '' || word === 'n' || word === 'no') return { reply: 'reject' }

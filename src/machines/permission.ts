@@ -3,7 +3,7 @@
  * Inside one layer the last matching rule wins; an untrusted layer can only make the answer stricter;
  * approvals and one-time grants only turn *ask* into *allow*.
  */
-import { PermissionAction, type PermissionRule } from '../protocol/interaction.js'
+import { type Approval, PermissionAction, type PermissionRule } from '../protocol/interaction.js'
 import { compareWildcard } from './wildcard.js'
 
 /** Rules by trust. `trusted`: built-in, installation and session rules in evaluation order; `untrusted`: rules of project files. */
@@ -28,8 +28,8 @@ export interface PermissionGrant {
 
 export interface JudgeInput {
   readonly layers: PermissionLayers
-  /** Remembered "always" answers of the project, as allow rules. */
-  readonly approvals: readonly PermissionRule[]
+  /** Remembered "always" answers of the project. */
+  readonly approvals: readonly Approval[]
   /** One-time grants of the current call. */
   readonly grants: readonly PermissionGrant[]
   readonly need: JudgedNeed
@@ -61,8 +61,16 @@ export function judge({ layers, approvals, grants, need, bypass }: JudgeInput): 
   function mayPass(ruled: PermissionAction, pattern: string): boolean {
     if (grants.some((grant) => grant.permission === need.permission && grant.pattern === pattern)) return true
     if (need.explicit !== undefined) return false
-    return ruled === 'allow' || bypass || evaluate(approvals, need.permission, pattern) === 'allow'
+    return ruled === 'allow' || bypass || isApproved(approvals, need.permission, pattern)
   }
+}
+
+function isApproved(approvals: readonly Approval[], permission: string, pattern: string): boolean {
+  return approvals.some((approval) =>
+    approval.exact === true
+      ? approval.permission === permission && approval.pattern === pattern
+      : matches(approval.permission, permission, 'allow') && matches(approval.pattern, pattern, 'allow'),
+  )
 }
 
 /** The stricter of what the trusted rules say and what an untrusted rule, if one matches, says (threat-model W3). */

@@ -110,5 +110,5 @@ function oneLine(text: string): string {
 }
 
 function own(permission: string, title: string): readonly PermissionNeed[] {
-  return [{ permission, patterns: ['*'], always: ['*'], title }]
+  return [{ permission, patterns: ['*'], title }]
 }

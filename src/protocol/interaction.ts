@@ -10,6 +10,11 @@ export const PermissionRule = z
   .meta({ id: 'PermissionRule' })
 export type PermissionRule = z.infer<typeof PermissionRule>
 
+/** A remembered answer. `exact`: it holds for this very target, whatever characters it has; otherwise for what the pattern matches. */
+export interface Approval extends PermissionRule {
+  readonly exact?: true
+}
+
 export const PermissionRequest = z
   .looseObject({
     id: z.string(),
@@ -18,7 +23,11 @@ export const PermissionRequest = z
     title: z.string(),
     permission: z.string(),
     patterns: z.array(z.string()),
-    always: z.array(z.string()),
+    always: z
+      .array(z.string())
+      .describe(
+        'What `always` remembers: the patterns asked, to the letter. Wider ones to name in the reply stand in `metadata.alwaysPatterns`.',
+      ),
     metadata: z.unknown().optional(),
     tool: z.unknown().optional(),
     sourceSessionID: z.string().optional(),
@@ -33,7 +42,16 @@ export const ReplyKind = z.enum(['once', 'always', 'reject'])
 export type ReplyKind = z.infer<typeof ReplyKind>
 
 export const PermissionReply = z
-  .strictObject({ reply: ReplyKind.optional(), response: ReplyKind.optional(), message: z.string().max(10_000).optional() })
+  .strictObject({
+    reply: ReplyKind.optional(),
+    response: ReplyKind.optional(),
+    message: z.string().max(10_000).optional(),
+    alwaysPatterns: z
+      .array(z.string())
+      .max(100)
+      .optional()
+      .describe("With `always`: wider patterns to remember as well, of those that the request's `metadata.alwaysPatterns` offers."),
+  })
   .meta({ id: 'PermissionReply' })
 export type PermissionReply = z.infer<typeof PermissionReply>
 

@@ -50,6 +50,7 @@ export const LIMITS = {
     abort: 900,
     concurrentTools: 10,
     permissionRounds: 4,
+    approvals: 2000,
     retries: 3,
     retryInitial: 2 * SECOND,
     retryMax: 30 * SECOND,

@@ -6,7 +6,7 @@
  * I3 JSON columns hold exactly the text that goes on the wire, so that readers need not parse it again.
  */
 import type { Artifact } from '../protocol/artifact.js'
-import type { PermissionRequest, PermissionRule, QuestionRequest } from '../protocol/interaction.js'
+import type { Approval, PermissionRequest, QuestionRequest } from '../protocol/interaction.js'
 import type { Message, MessageInfo, Part, QueuedPrompt } from '../protocol/message.js'
 import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session.js'
 import type { AuditEntry } from '../protocol/system.js'
@@ -142,8 +142,8 @@ export interface InteractionTable {
 }
 
 export interface ApprovalTable {
-  get(tenantId: string, projectId: string): PermissionRule[]
-  put(tenantId: string, projectId: string, rules: readonly PermissionRule[]): void
+  get(tenantId: string, projectId: string): Approval[]
+  put(tenantId: string, projectId: string, approvals: readonly Approval[]): void
 }
 
 export interface TodoTable {

@@ -123,7 +123,7 @@ describe('a subscription', () => {
   it('to a session hears its whole family, later children and their requests, and nobody else', async () => {
     const ask: PlayedTool = {
       id: 'ask',
-      needs: () => [{ permission: 'ask', patterns: ['x'], always: [], title: 'Ask' }],
+      needs: () => [{ permission: 'ask', patterns: ['x'], title: 'Ask' }],
       invoke: async () => ({ title: '', output: '' }),
     }
     const service = await startTestService({ tools: [ask], config: { permission: { ask: 'ask' } } })

@@ -11,7 +11,8 @@ const request = {
   title: 'Run ls',
   permission: 'bash',
   patterns: ['ls'],
-  always: ['ls *'],
+  always: ['ls'],
+  metadata: { alwaysPatterns: ['ls *'] },
 }
 
 function setup(policy: AnswerPolicy, typed?: (question: string, signal: AbortSignal) => Promise<string>) {
@@ -76,15 +77,38 @@ describe('permission requests', () => {
     expect(calls).toEqual([])
   })
 
+  test('offer what was asked and what is wider, each to be remembered', async () => {
+    const shown: string[] = []
+    const typed = ['a', 'w']
+    const { answers, calls } = setup('ask', (question) => {
+      shown.push(question)
+      return Promise.resolve(typed.shift() ?? '')
+    })
+    await answers.permission(request)
+    await answers.permission(request)
+    await answers.permission({ ...request, always: [], metadata: undefined })
+    expect(shown).toEqual([
+      'Allow Run ls (bash: ls)?\n  [y] once  [a] always (just this: ls)  [w] always, and also ls *  [n] no, or say what to do instead: ',
+      shown[0],
+      'Allow Run ls (bash: ls)?\n  [y] once  [n] no, or say what to do instead: ',
+    ])
+    expect(calls.slice(0, 2)).toEqual([reply({ reply: 'always' }), reply({ reply: 'always', alwaysPatterns: ['ls *'] })])
+  })
+
   test.each([
     ['y', { reply: 'once' }],
     ['Always', { reply: 'always' }],
+    ['w', { reply: 'always', alwaysPatterns: ['ls *'] }],
     ['', { reply: 'reject' }],
     ['no', { reply: 'reject' }],
     ['use rg instead', { reply: 'reject', message: 'use rg instead' }],
   ])('understand "%s"', (typed, decision) => {
-    expect(readDecision(typed)).toEqual(decision)
+    expect(readDecision(typed, ['ls *'])).toEqual(decision)
   })
+})
+
+test('a wider answer that is not offered is a refusal with that text', () => {
+  expect(readDecision('w', [])).toEqual({ reply: 'reject', message: 'w' })
 })
 
 describe('questions', () => {

@@ -191,6 +191,36 @@ describe('a rule that says ask', () => {
   })
 })
 
+describe('an answer for commands that is remembered', () => {
+  test('holds for the very command; a wider pattern only if it was offered and is named', async () => {
+    const commands = ['echo *', 'echo x', 'echo x', 'echo y', 'sh -c true']
+    const { server, stream, sessionId } = await begin(
+      commands.flatMap((command, index) => [calls(bash(`c${index}`, command))]).concat(done),
+      { bash: 'ask' },
+    )
+    const [star] = await asked(stream, 1)
+    expect(star).toMatchObject({ patterns: ['echo *'], always: ['echo *'], metadata: { alwaysPatterns: ['echo *'] } })
+    await answer(server, star?.id, { reply: 'always' })
+    const [, literal] = await asked(stream, 2)
+    expect(literal).toMatchObject({ patterns: ['echo x'], always: ['echo x'], tool: { callID: 'c1' } })
+    const refused = await answer(server, literal?.id, { reply: 'always', alwaysPatterns: ['*'] })
+    expect([refused.status, refused.body]).toEqual([
+      422,
+      expect.objectContaining({ code: 'request.unprocessable', message: expect.stringContaining('It offers echo *.') as string }),
+    ])
+    expect((await answer(server, literal?.id, { reply: 'once', alwaysPatterns: ['echo *'] })).status).toBe(422)
+    await answer(server, literal?.id, { reply: 'once' })
+    const [, , again] = await asked(stream, 3)
+    expect(again).toMatchObject({ patterns: ['echo x'], tool: { callID: 'c2' } })
+    await answer(server, again?.id, { reply: 'always', alwaysPatterns: ['echo *'] })
+    const [, , , shell] = await asked(stream, 4)
+    expect(shell).toMatchObject({ tool: { callID: 'c4' }, patterns: ['sh -c true', 'true'], metadata: { alwaysPatterns: ['true *'] } })
+    await answer(server, shell?.id, { reply: 'reject' })
+    await stream.idle(sessionId)
+    expect(await states(server, sessionId)).toEqual({ c0: 'completed', c1: 'completed', c2: 'completed', c3: 'completed', c4: 'error' })
+  })
+})
+
 describe('a rule for commands', () => {
   test('is applied to commands that are hidden inside others', async () => {
     const hidden = ['echo ok; $(touch x)', 'echo "$(touch x)"', 'echo ok | (touch x)', 'true && `touch x`', 'sh -c "touch x"']

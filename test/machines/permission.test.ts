@@ -144,6 +144,14 @@ describe('judging a need', () => {
   it('takes approvals, one-time grants and the bypass for an answer to an ask', () => {
     const allowed = { decision: 'allow', patterns: [] }
     expect(judge(input({ approvals: [rule('bash', 'make', 'allow')] }))).toEqual(allowed)
+    expect(judge(input({ approvals: [{ ...rule('bash', 'make', 'allow'), exact: true }] }))).toEqual(allowed)
+    for (const [permission, pattern] of [
+      ['bash', '*'],
+      ['bash', 'm?ke'],
+      ['*', 'make'],
+    ] as const) {
+      expect(judge(input({ approvals: [{ ...rule(permission, pattern, 'allow'), exact: true }] })).decision).toBe('ask')
+    }
     expect(judge(input({ grants: [{ permission: 'bash', pattern: 'make' }] }))).toEqual(allowed)
     expect(judge(input({ bypass: true }))).toEqual(allowed)
     expect(judge(input({ approvals: [rule('edit', '*', 'allow')] })).decision).toBe('ask')

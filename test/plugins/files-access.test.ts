@@ -13,7 +13,7 @@ describe('what a file tool must be allowed to do', () => {
     const workspace = createWorkspace()
     const path = workspace.put('src/a.ts', '')
     const needs = await workspace.tool(id).needs(input)
-    expect(needs).toEqual([{ permission, patterns: ['src/a.ts'], always: ['src/a.ts'], title, metadata: { path } }])
+    expect(needs).toEqual([{ permission, patterns: ['src/a.ts'], title, metadata: { path } }])
   })
 
   it('the session directory itself is called "."', async () => {
@@ -27,8 +27,8 @@ describe('what a file tool must be allowed to do', () => {
     const file = workspace.put(`${workspace.effects.root}/other/a.txt`, '')
     const other = `${workspace.effects.root}/other`
     expect(await workspace.tool('read').needs({ filePath: '../other/a.txt' })).toMatchObject([
-      { permission: 'external_directory', patterns: [`${other}/*`], always: [`${other}/*`] },
-      { permission: 'read', patterns: [file], always: [file] },
+      { permission: 'external_directory', patterns: [`${other}/*`] },
+      { permission: 'read', patterns: [file] },
     ])
     expect(await workspace.tool('read').needs({ filePath: other })).toMatchObject([{ patterns: [`${other}/*`] }, { patterns: [other] }])
     expect(await workspace.tool('glob').needs({ pattern: '*', path: other })).toMatchObject([
@@ -53,7 +53,7 @@ describe('what a file tool must be allowed to do', () => {
     symlinkSync(`${workspace.effects.root}/other`, workspace.path('inner'))
     expect(await workspace.tool('read').needs({ filePath: 'inner/secret' })).toMatchObject([
       { permission: 'external_directory', patterns: [`${workspace.effects.root}/other/*`] },
-      { permission: 'read', patterns: [secret, 'inner/secret'], always: [secret] },
+      { permission: 'read', patterns: [secret, 'inner/secret'] },
     ])
     expect(await workspace.tool('write').needs({ filePath: 'inner/deep/new.txt', content: '' })).toMatchObject([
       { permission: 'external_directory', patterns: [`${workspace.effects.root}/other/deep/*`] },
@@ -66,7 +66,7 @@ describe('what a file tool must be allowed to do', () => {
     workspace.put('.env', 'KEY=1')
     symlinkSync(workspace.path('.env'), workspace.path('harmless.txt'))
     expect(await workspace.tool('read').needs({ filePath: 'harmless.txt' })).toMatchObject([
-      { permission: 'read', patterns: ['.env', 'harmless.txt'], always: ['.env'] },
+      { permission: 'read', patterns: ['.env', 'harmless.txt'] },
     ])
   })
 

@@ -45,9 +45,7 @@ describe('todowrite', () => {
       { content: 'dance', status: 'cancelled', priority: 'low' },
     ]
     const input = tool.input.parse({ todos })
-    expect(await tool.needs(input, context)).toEqual([
-      { permission: 'todowrite', patterns: ['*'], always: ['*'], title: 'Update the todo list' },
-    ])
+    expect(await tool.needs(input, context)).toEqual([{ permission: 'todowrite', patterns: ['*'], title: 'Update the todo list' }])
     expect(await tool.invoke(input, context)).toEqual({ title: '2 todos', output: JSON.stringify(todos, null, 2), metadata: { todos } })
     expect(replaced).toEqual([['ses_1', todos]])
   })
@@ -87,7 +85,7 @@ describe('question', () => {
     }
     const tool = setup({ questions: { ask } })('question')
     const input = tool.input.parse({ questions })
-    expect(await tool.needs(input, context)).toEqual([{ permission: 'question', patterns: ['*'], always: ['*'], title: 'Ask the user' }])
+    expect(await tool.needs(input, context)).toEqual([{ permission: 'question', patterns: ['*'], title: 'Ask the user' }])
     expect(await tool.invoke(input, context)).toEqual({
       title: 'Asked 3 questions',
       output: 'The user answered: "Which colour? Really" = "red", "Which sizes?" = "S, M", "Why?" = "Unanswered".',

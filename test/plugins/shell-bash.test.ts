@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ProcessResult } from '../../src/actors/effects.js'
 import { ToolError } from '../../src/actors/plugin/native.js'
+import { widerDirectory } from '../../src/machines/wider-directory.js'
+import { widerCommand } from '../../src/plugins/shell/wider-commands.js'
 import { createShellWorkspace, type ShellWorkspace } from './shell-fixture.js'
 
 const LOGIN = 'svc-login-environment\0PATH=/login/bin:/usr/bin\0OPENAI_API_KEY=secret\0'
@@ -37,7 +39,7 @@ describe('bash', () => {
         timeout: 120_000,
         workdir: workspace.directory,
         captureTruncated: false,
-        alwaysPatterns: ['make *'],
+        alwaysPatterns: [],
         commandPatterns: ['make all'],
         externalDirectories: [],
       },
@@ -176,21 +178,20 @@ describe('what a command must be allowed to do', () => {
       {
         permission: 'bash',
         patterns: ['npm test', 'cat /etc/hosts'],
-        always: ['npm *', 'cat *'],
+        widen: widerCommand,
         title: `Run: ${command}`,
         metadata: { command },
       },
       {
         permission: 'external_directory',
         patterns: ['/etc/*'],
-        always: ['/etc/*'],
+        widen: widerDirectory,
         title: `Touch files outside the session directory: ${command}`,
         metadata: { command },
       },
       {
         permission: 'edit',
         patterns: ['out.txt'],
-        always: ['out.txt'],
         title: `Write by: ${command}`,
         metadata: { command, paths: ['out.txt'] },
       },
@@ -206,7 +207,7 @@ describe('what a command must be allowed to do', () => {
   it('needs an explicit answer when the line is not understood, and asks for the whole line if nothing is known of it', async () => {
     const [need, ...others] = await setup().needs({ command: 'echo "' })
     expect(others).toEqual([])
-    expect(need).toMatchObject({ permission: 'bash', patterns: ['echo "'], always: [] })
+    expect(need).toMatchObject({ permission: 'bash', patterns: ['echo "'] })
     expect(need?.explicit).toBe('the command is not complete shell syntax, or uses syntax that is not understood')
   })
 
@@ -228,8 +229,8 @@ describe('what a command must be allowed to do', () => {
     expect(long?.title).toBe(`Run: echo ${'x'.repeat(3995)}… (1005 more characters)`)
   })
 
-  it('offers patterns that cover the program when it stands alone', async () => {
-    const [need] = await setup().needs({ command: 'make; ls -l' })
-    expect(need?.always).toEqual(['make', 'make *', 'ls *'])
+  it('may be remembered beyond what it says where that does little harm', async () => {
+    const [need] = await setup().needs({ command: 'make; ls -l; npm test; sudo ls' })
+    expect(need?.patterns.map((pattern) => need.widen?.(pattern))).toEqual([undefined, 'ls *', 'npm test *', undefined, 'ls *'])
   })
 })

@@ -233,7 +233,7 @@ describe('a run', () => {
       tools: [
         {
           id: 'touch',
-          needs: () => [{ permission: 'touch', patterns: ['*'], always: ['*'], title: 'touch' }],
+          needs: () => [{ permission: 'touch', patterns: ['*'], title: 'touch' }],
           invoke: async () => ({ title: 'touched', output: 'touched' }),
         },
       ],

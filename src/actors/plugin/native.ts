@@ -18,8 +18,8 @@ export interface PermissionNeed {
   readonly permission: string
   /** Targets judged against the rules, each on its own. */
   readonly patterns: readonly string[]
-  /** Patterns an `always` answer grants. */
-  readonly always: readonly string[]
+  /** A wider pattern to offer beside one that is asked; remembered only when the answer names it. */
+  readonly widen?: (pattern: string) => string | undefined
   /** One line for the person who is asked. */
   readonly title: string
   readonly metadata?: Readonly<Record<string, unknown>>

@@ -8,9 +8,9 @@ import { HookedResult } from '../plugin/hook-values.js'
 import { runHooks } from '../plugin/hooks.js'
 import { type PermissionNeed, type ToolContext, ToolError, type ToolResult } from '../plugin/native.js'
 import { wellFormed } from '../well-formed.js'
+import { approvalsOf } from './approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import type { SessionCore } from './core.js'
-import { approvalKey } from './interactions.js'
 import { type OpenCall, type RunScope, trustedRules } from './run-scope.js'
 
 function contextOf(run: RunScope, call: OpenCall, signal: AbortSignal): ToolContext {
@@ -75,8 +75,7 @@ async function judgeAttempt(
 
 function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, bypass: boolean) {
   const layers = { trusted: trustedRules(run), untrusted: run.target.agent.narrowing }
-  const approvals = core.store.approvals.get(run.session.svcTenantId ?? 'local', approvalKey(run.session))
-  return judge({ layers, approvals, grants: call.grants, need, bypass })
+  return judge({ layers, approvals: approvalsOf(core.store, run.session), grants: call.grants, need, bypass })
 }
 
 /** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */
@@ -87,7 +86,7 @@ function doomLoop(run: RunScope, call: OpenCall): PermissionNeed[] {
   const repeats = run.recent.length === LIMITS.run.doomLoop && run.recent.every((other) => other === print)
   if (!repeats) return []
   const tool = call.tool.contribution.id
-  return [{ permission: 'doom_loop', patterns: [tool], always: [tool], title: `Call ${tool} again with the same arguments` }]
+  return [{ permission: 'doom_loop', patterns: [tool], title: `Call ${tool} again with the same arguments` }]
 }
 
 /** Asks the user about the need the judge stopped at; false = rejected, recorded on the part. */
@@ -99,13 +98,13 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
     title: need.title,
     permission: need.permission,
     patterns: [...need.patterns],
-    always: need.explicit === undefined ? [...need.always] : [],
+    always: need.explicit === undefined ? [...need.patterns] : [],
     tool: { messageID: call.step.info.id, callID: call.callId },
     metadata: {
       ...need.metadata,
       tool: call.tool.contribution.id,
       input: call.attempt.input,
-      ...(need.explicit === undefined ? {} : { explicit: need.explicit }),
+      ...(need.explicit === undefined ? suggestion(need) : { explicit: need.explicit }),
     },
   }
   const isAllowedBy = (approvals: Parameters<typeof judge>[0]['approvals']) => {
@@ -119,6 +118,11 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
   }
   for (const pattern of need.patterns) call.grants.push({ permission: need.permission, pattern })
   return true
+}
+
+function suggestion({ patterns, widen }: PermissionNeed): { readonly alwaysPatterns?: readonly string[] } {
+  const wider = new Set(patterns.flatMap((pattern) => widen?.(pattern) ?? []))
+  return wider.size === 0 ? {} : { alwaysPatterns: [...wider] }
 }
 
 /** Runs the tool and records its result; answers how it ended. Never rejects. */

@@ -8,15 +8,17 @@
  */
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { PermissionReply, PermissionRequest, PermissionRule, QuestionRequest } from '../../protocol/interaction.js'
+import type { Approval, PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Session } from '../../protocol/session.js'
+import { widerPatterns } from '../../protocol/wider-patterns.js'
 import type { InteractionRow, Store } from '../../store/store.js'
 import type { Effects } from '../effects.js'
 import type { Interactions } from '../facades.js'
 import type { Change, Journal } from '../journal.js'
 import type { Owners } from '../owners.js'
 import { wellFormed } from '../well-formed.js'
+import { approve } from './approvals.js'
 import { sourceOf } from './statuses.js'
 
 export type PermissionAnswer = { readonly granted: true } | { readonly granted: false; readonly message: string }
@@ -35,7 +37,7 @@ export interface PermissionAsk {
     readonly tool: { readonly messageID: string; readonly callID: string }
   }
   /** Asked again after an `always` answer to another request: is this one now allowed? */
-  isAllowedBy(approvals: readonly PermissionRule[]): boolean
+  isAllowedBy(approvals: readonly Approval[]): boolean
 }
 
 export interface InteractionBroker extends Interactions {
@@ -155,14 +157,9 @@ export function createInteractions(deps: {
   const ofSession = (sessionId: string, except: string) =>
     [...waiters.values()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
 
-  function grantAlways(tx: Change, waiter: Waiter, ask: PermissionAsk): (() => void)[] {
-    const { session, request } = ask
-    const project = approvalKey(session)
-    const tenant = session.svcTenantId ?? 'local'
-    const added = request.always.map((pattern): PermissionRule => ({ permission: request.permission, pattern, action: 'allow' }))
-    const rules = mergeRules(store.approvals.get(tenant, project), added)
-    store.approvals.put(tenant, project, rules)
-    const covered = ofSession(session.id, waiter.row.id).filter((other) => other.ask?.isAllowedBy(rules) === true)
+  function grantAlways(tx: Change, waiter: Waiter, { session, request }: PermissionAsk, wider: readonly string[]): (() => void)[] {
+    const approvals = approve(store, session, { permission: request.permission, asked: request.always, wider })
+    const covered = ofSession(session.id, waiter.row.id).filter((other) => other.ask?.isAllowedBy(approvals) === true)
     return covered.flatMap((other) =>
       settleRow(tx, other.row, 'answered', { reply: 'always' }) ? [() => other.settle({ granted: true })] : [],
     )
@@ -174,6 +171,10 @@ export function createInteractions(deps: {
     replyPermission(requestId, body) {
       const reply = replyOf(body)
       return answer(requestId, 'permission', (tx, waiter) => {
+        const wider = body.alwaysPatterns ?? []
+        const offered = waiter.ask === undefined ? [] : widerPatterns(waiter.ask.request)
+        const strange = wider.filter((pattern) => !offered.includes(pattern))
+        if (strange.length > 0) throw notOffered(strange, offered)
         if (!settleRow(tx, waiter.row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }) })) return []
         if (reply === 'reject') {
           const message = body.message === undefined || body.message.trim() === '' ? REJECTED : wellFormed(body.message)
@@ -185,7 +186,7 @@ export function createInteractions(deps: {
             ...others.map((other) => () => other.settle({ granted: false, message: REJECTED })),
           ]
         }
-        const covered = reply === 'always' && waiter.ask !== undefined ? grantAlways(tx, waiter, waiter.ask) : []
+        const covered = reply === 'always' && waiter.ask !== undefined ? grantAlways(tx, waiter, waiter.ask, wider) : []
         return [() => waiter.settle({ granted: true }), ...covered]
       })
     },
@@ -267,16 +268,16 @@ function replyOf(body: PermissionReply): 'once' | 'always' | 'reject' {
   if (body.reply !== undefined && body.response !== undefined && body.reply !== body.response) {
     throw new SvcError('request.invalid', '"reply" and "response" say different things; give one of them.')
   }
-  return body.reply ?? body.response ?? 'once'
+  const reply = body.reply ?? body.response ?? 'once'
+  if (reply !== 'always' && body.alwaysPatterns !== undefined && body.alwaysPatterns.length > 0) {
+    throw new SvcError('request.unprocessable', `"alwaysPatterns" is remembered only with the reply "always", not with "${reply}".`)
+  }
+  return reply
 }
 
-/** Approvals belong to a project; outside any repository to the directory, so that unrelated folders share nothing. */
-export function approvalKey(session: Session): string {
-  return session.projectId === 'global' ? `global:${session.directory}` : session.projectId
-}
-
-function mergeRules(existing: readonly PermissionRule[], added: readonly PermissionRule[]): PermissionRule[] {
-  const key = (rule: PermissionRule) => `${rule.permission}\0${rule.pattern}`
-  const known = new Set(existing.map(key))
-  return [...existing, ...added.filter((rule) => !known.has(key(rule)))]
+function notOffered(strange: readonly string[], offered: readonly string[]): SvcError {
+  const rest = offered.length === 0 ? 'It offers none.' : `It offers ${offered.join(', ')}.`
+  return new SvcError('request.unprocessable', `The request does not offer to remember ${strange.join(', ')}. ${rest}`, {
+    alwaysPatterns: offered,
+  })
 }

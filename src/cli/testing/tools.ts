@@ -96,7 +96,7 @@ function playTool(options: TestToolOptions, waits: Waits): { readonly tool: Test
     permission,
     needs: async (input) => {
       const pattern = JSON.stringify(input)
-      return [{ permission, patterns: [pattern], always: ['*'], title: `${id} ${pattern}` }]
+      return [{ permission, patterns: [pattern], title: `${id} ${pattern}` }]
     },
     invoke,
   })

@@ -4,6 +4,7 @@
  * I1 Requests of one run are put to its callbacks one after the other.
  * I2 A request that is settled by somebody else is taken back; a callback that throws fails the run for its caller.
  */
+import { widerPatterns } from '../../protocol/wider-patterns.js'
 import type { PromptOptions } from './client-types.js'
 import { SvcClientError } from './error.js'
 import type { Operations } from './operation-types.js'
@@ -40,7 +41,7 @@ export function createAsking(
     if (event.type === 'permission' && onPermission !== undefined) {
       const { request } = event
       inTurn(request.id, async (signal) => {
-        const answer = await onPermission(request, { signal })
+        const answer = await onPermission(request, { signal, wider: widerPatterns(request) })
         if (answer === undefined || signal.aborted) return
         const body = typeof answer === 'string' ? { reply: answer } : answer
         await interactions.permissions.reply({ requestId: request.id, body })

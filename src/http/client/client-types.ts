@@ -48,7 +48,7 @@ export interface Gap {
 
 export interface PromptOptions {
   /** Answers permission requests of the run; undefined leaves a request to somebody else. */
-  readonly onPermission?: ((request: PermissionRequest, context: AskContext) => Maybe<PermissionAnswer | undefined>) | undefined
+  readonly onPermission?: ((request: PermissionRequest, context: PermissionContext) => Maybe<PermissionAnswer | undefined>) | undefined
   /** Answers questions of the run, a list of texts for each; undefined leaves a question to somebody else. */
   readonly onQuestion?: ((request: QuestionRequest, context: AskContext) => Maybe<QuestionAnswer | undefined>) | undefined
   /** Aborts the run on the server; the iteration still ends with its `end`, unless the server does not answer for five seconds. */
@@ -58,12 +58,18 @@ export interface PromptOptions {
 }
 
 type Maybe<T> = T | Promise<T>
+/** `always` remembers exactly what was asked; `{ reply: 'always', alwaysPatterns }` also the wider patterns it names. */
 export type PermissionAnswer = 'once' | 'always' | 'reject' | PermissionReply
 export type QuestionAnswer = 'reject' | QuestionReply['answers']
 
 export interface AskContext {
   /** Aborted when somebody else has answered, or nobody waits for an answer any more. */
   readonly signal: AbortSignal
+}
+
+export interface PermissionContext extends AskContext {
+  /** What the request offers to remember beyond what it asks; empty when nothing. */
+  readonly wider: readonly string[]
 }
 
 /** What happens to one prompt. Iterate it once, or ask for its `result`; leaving the loop early leaves the run alone. */

@@ -9,6 +9,7 @@
  */
 import type { NativeHost, PermissionNeed, ToolContext } from '../../actors/plugin/native.js'
 import { ToolError } from '../../actors/plugin/native.js'
+import { widerDirectory } from '../../machines/wider-directory.js'
 import { isWithin } from '../../protocol/caller.js'
 import { fileFailure, isAbsent } from './failures.js'
 import { basename, dirname, joinPath, resolvePath } from './paths.js'
@@ -77,7 +78,6 @@ export function createTargets(host: Host): Targets {
       const need: PermissionNeed = {
         permission: access.permission,
         patterns: spellings(lexical, target, context.directory),
-        always: [target.display],
         title: `${access.verb} ${target.display}`,
         metadata: { path: target.path },
         ...(reason !== undefined && { explicit: reason }),
@@ -85,7 +85,10 @@ export function createTargets(host: Host): Targets {
       if (target.inside) return [need]
       const pattern = await externalPattern(target)
       const title = `${access.verb} outside the session directory: ${target.path}`
-      return [{ permission: 'external_directory', patterns: [pattern], always: [pattern], title, metadata: { path: target.path } }, need]
+      return [
+        { permission: 'external_directory', patterns: [pattern], widen: widerDirectory, title, metadata: { path: target.path } },
+        need,
+      ]
     },
 
     async confirm(requested, context) {

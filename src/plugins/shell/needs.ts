@@ -1,8 +1,10 @@
 /** What a command line must be allowed to do, from what its analysis found (sessions-events §8.7; threat-model G1–G3, G5). */
 import type { PermissionNeed, ProtectedFiles } from '../../actors/plugin/native.js'
+import { widerDirectory } from '../../machines/wider-directory.js'
 import { displayText } from './display.js'
 import { displayPath } from './place.js'
 import type { ShellScan } from './scan.js'
+import { widerCommand } from './wider-commands.js'
 
 const TITLE_LENGTH = 4000
 
@@ -20,9 +22,9 @@ export function commandPatterns(scan: ShellScan, command: string): string[] {
   return patterns.length === 0 && scan.reasons.length > 0 ? [command] : patterns
 }
 
-/** `<program> *` for every program, and the bare program where it stands alone. */
+/** What could be remembered for the programs of the line beyond what it says. */
 export function alwaysPatterns(scan: ShellScan): string[] {
-  return [...new Set(scan.segments.flatMap(({ text, program }) => (text === program ? [text, `${program} *`] : [`${program} *`])))]
+  return [...new Set(scan.segments.flatMap(({ text }) => widerCommand(text) ?? []))]
 }
 
 /** One need per permission: the programs, places outside the session directory, files written. */
@@ -33,11 +35,11 @@ export function commandNeeds({ command, session, scan, protectedFiles }: Judged)
   if (patterns.length > 0) {
     const metadata = { command, ...(scan.reasons.length > 0 && { reasons: scan.reasons }) }
     const explicit = scan.reasons.length > 0 ? { explicit: scan.reasons.join('; ') } : {}
-    needs.push({ permission: 'bash', patterns, always: alwaysPatterns(scan), title: `Run: ${shown}`, metadata, ...explicit })
+    needs.push({ permission: 'bash', patterns, widen: widerCommand, title: `Run: ${shown}`, metadata, ...explicit })
   }
   if (scan.outside.length > 0) {
     const title = `Touch files outside the session directory: ${shown}`
-    needs.push({ permission: 'external_directory', patterns: scan.outside, always: scan.outside, title, metadata: { command } })
+    needs.push({ permission: 'external_directory', patterns: scan.outside, widen: widerDirectory, title, metadata: { command } })
   }
   if (scan.writes.length > 0) {
     const paths = scan.writes.map((path) => displayPath(session, path))
@@ -49,7 +51,6 @@ export function commandNeeds({ command, session, scan, protectedFiles }: Judged)
     needs.push({
       permission: 'edit',
       patterns: paths,
-      always: paths,
       title: `Write by: ${shown}`,
       metadata: { command, paths },
       ...explicit,

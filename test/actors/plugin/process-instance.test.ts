@@ -44,9 +44,7 @@ describe('a plugin process', () => {
     expect(await echo?.invoke({ text: 'hi' }, contextOf(signal))).toEqual({ title: 'Echo', output: 'hi', metadata: { length: 2 } })
     expect(echo?.input.safeParse({ text: 5 }).error?.issues).toMatchObject([{ path: ['text'], message: 'must be string' }])
     expect(echo?.input.safeParse({ text: 'x', more: 1 }).success).toBe(false)
-    expect(await echo?.needs({ text: 'a/b' }, contextOf(signal))).toMatchObject([
-      { permission: 'read', patterns: ['a/b'], always: ['a/b'] },
-    ])
+    expect(await echo?.needs({ text: 'a/b' }, contextOf(signal))).toMatchObject([{ permission: 'read', patterns: ['a/b'] }])
     expect(await instance.contributions.tools?.[1]?.needs({}, contextOf(signal))).toMatchObject([{ permission: 'ask', patterns: ['*'] }])
     await expect(tool('ask', { method: 'host.nothing' })).rejects.toThrow('unknown method')
   })

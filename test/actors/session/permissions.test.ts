@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { PermissionNeed } from '../../../src/actors/plugin/native.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
+import type { PermissionReply } from '../../../src/protocol/interaction.js'
 import type { Message, Part } from '../../../src/protocol/message.js'
 import { calls, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const need = (permission: string, pattern: string, extra: Partial<PermissionNeed> = {}): PermissionNeed => ({
   permission,
   patterns: [pattern],
-  always: [pattern],
   title: `${permission} ${pattern}`,
   ...extra,
 })
@@ -97,13 +97,53 @@ describe('a permission request', () => {
     expect(ran).toEqual(['x', 'x', 'y', 'x'])
     expect(await asked(service, 3)).toHaveLength(3)
     expect(service.store.approvals.get('local', `global:${service.directory}`)).toEqual([
-      { permission: 'open', pattern: 'x', action: 'allow' },
+      { permission: 'open', pattern: 'x', action: 'allow', exact: true },
     ])
     const elsewhere = (await service.runtime.sessions.create(TRUSTED_CALLER, service.effects.root, { title: 'Other' })).id
     service.steps.push(calls({ callId: 'e', tool: 'open', input: { value: 'x' } }), says('done'))
     await service.prompt(elsewhere, 'go')
     expect((await asked(service, 4))[3]).toMatchObject({ sessionId: elsewhere })
     await service.runtime.sessions.abort(elsewhere)
+  })
+
+  it('answered always is remembered to the letter, and a wider pattern only if the answer names it', async () => {
+    const ran: string[] = []
+    const widen = (pattern: string) => (pattern.startsWith('a') ? 'a *' : undefined)
+    const service = await startTestService({ tools: [opener(ran, (value) => [need('open', value, { widen })])], config: ASKING })
+    const id = await service.session()
+    const open = (value: string) => calls({ callId: value, tool: 'open', input: { value } })
+    service.steps.push(open('*'), open('a *'), open('a b'), open('a c'), says('done'))
+    await service.prompt(id, 'go')
+    const reply = (request: Record<string, unknown> | undefined, body: PermissionReply) =>
+      service.runtime.interactions.replyPermission(String(request?.['id']), body)
+    const [star] = await asked(service, 1)
+    expect(star).toMatchObject({ always: ['*'] })
+    expect(star?.['metadata']).not.toHaveProperty('alwaysPatterns')
+    reply(star, { reply: 'always' })
+    const [, literal] = await asked(service, 2)
+    expect(literal).toMatchObject({ patterns: ['a *'], always: ['a *'], metadata: { alwaysPatterns: ['a *'] } })
+    reply(literal, { reply: 'always' })
+    const [, , wider] = await asked(service, 3)
+    expect(wider).toMatchObject({ patterns: ['a b'], always: ['a b'], metadata: { alwaysPatterns: ['a *'] } })
+    for (const body of [
+      { reply: 'always', alwaysPatterns: ['*'] },
+      { reply: 'once', alwaysPatterns: ['a *'] },
+    ] as const) {
+      expect(() => reply(wider, { ...body, alwaysPatterns: [...body.alwaysPatterns] })).toThrow(
+        expect.objectContaining({ code: 'request.unprocessable' }),
+      )
+    }
+    expect(pending(service)).toEqual([wider])
+    reply(wider, { reply: 'always', alwaysPatterns: ['a *'] })
+    await service.idle(id)
+    expect(ran).toEqual(['*', 'a *', 'a b', 'a c'])
+    expect(await asked(service, 3)).toHaveLength(3)
+    expect(service.store.approvals.get('local', `global:${service.directory}`)).toEqual([
+      { permission: 'open', pattern: '*', action: 'allow', exact: true },
+      { permission: 'open', pattern: 'a *', action: 'allow', exact: true },
+      { permission: 'open', pattern: 'a b', action: 'allow', exact: true },
+      { permission: 'open', pattern: 'a *', action: 'allow' },
+    ])
   })
 
   it('rejected fails its call with the message, rejects the others and lets the run go on', async () => {

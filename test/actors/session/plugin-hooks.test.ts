@@ -17,7 +17,7 @@ const plugin = (contributions: Contributions, id = 'test.hooked'): NativePlugin 
 
 const echo: PlayedTool = {
   id: 'echo',
-  needs: ({ value }) => [{ permission: 'echo', patterns: [value], always: [value], title: `Echo ${value}` }],
+  needs: ({ value }) => [{ permission: 'echo', patterns: [value], title: `Echo ${value}` }],
   invoke: async ({ value }) => ({ title: 'Echo', output: value, metadata: { said: value } }),
 }
 

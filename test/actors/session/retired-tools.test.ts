@@ -25,7 +25,7 @@ function generationOf(version: string, options: { input?: z.ZodType; invoke?: ()
     description: version,
     input: options.input ?? z.strictObject({ value: z.string() }),
     permission: 'echo',
-    needs: async () => [{ permission: 'echo', patterns: [version], always: [], title: version }],
+    needs: async () => [{ permission: 'echo', patterns: [version], title: version }],
     invoke: options.invoke ?? (async (input) => ({ title: version, output: `${version} ${JSON.stringify(input)}` })),
   })
   const stamped = registeredTool('test.echo', contribution)

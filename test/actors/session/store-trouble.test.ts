@@ -226,7 +226,7 @@ describe('while the store refuses to commit', () => {
 
   it('a pending request that cannot be withdrawn is withdrawn with the end of its run', async () => {
     const ask = { id: 'ask', invoke: async () => ({ title: '', output: '' }) }
-    const needs = () => [{ permission: 'ask', patterns: ['x'], always: ['x'], title: 'Ask' }]
+    const needs = () => [{ permission: 'ask', patterns: ['x'], title: 'Ask' }]
     const { service, disk } = await startOnDisk({ tools: [{ ...ask, needs }], config: { permission: { ask: 'ask' } } })
     const id = await service.session()
     service.steps.push(calls({ callId: 'a', tool: 'ask' }))

@@ -95,7 +95,7 @@ describe('what the run asks', () => {
   const ASKS = { permission: { '*': 'allow', echo: 'ask' } }
   const tool = {
     id: 'echo',
-    needs: ({ value }: { value: string }) => [{ permission: 'echo', patterns: [value], always: ['*'], title: `echo ${value}` }],
+    needs: ({ value }: { value: string }) => [{ permission: 'echo', patterns: [value], title: `echo ${value}` }],
     invoke: ({ value }: { value: string }) => Promise.resolve({ title: value, output: `out ${value}`, metadata: {} }),
   }
   const steps = () => [calls({ callId: 'a', tool: 'echo' }), says('Done.')]
@@ -113,6 +113,17 @@ describe('what the run asks', () => {
     expect(events.flatMap((event) => (event.type === 'permission' ? [event.request.permission] : []))).toEqual(['echo'])
     expect(events.some(({ type }) => type === 'settled')).toBe(true)
     expect(events.findLast((event) => event.type === 'tool')).toMatchObject({ part: { state: { status: 'completed', output: 'out a' } } })
+  })
+
+  test('is told with what the request offers to remember beyond it', async () => {
+    const offering = {
+      ...tool,
+      needs: ({ value }: { value: string }) => [{ permission: 'echo', patterns: [value], widen: () => 'echo *', title: `echo ${value}` }],
+    }
+    const { client, service } = await openBench({ tools: [offering], config: ASKS, steps: steps() })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    await client.prompt(id, 'go', { onPermission: (_, { wider }) => ({ reply: 'always', alwaysPatterns: [...wider] }) }).result()
+    expect(service.store.approvals.get('local', `global:${service.directory}`).map(({ pattern }) => pattern)).toEqual(['a', 'echo *'])
   })
 
   test('is refused with the words of the callback', async () => {

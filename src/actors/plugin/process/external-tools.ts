@@ -45,7 +45,7 @@ function inputOf({ id, parameters }: ToolDeclaration): z.ZodType {
 function needOf(pluginId: string, { id, permission }: ToolDeclaration, input: unknown): PermissionNeed {
   const pattern = permission === undefined ? '*' : patternOf(input, permission.argument)
   const title = pattern === '*' ? `Use ${id} of ${pluginId}` : `Use ${id} of ${pluginId} on ${pattern}`
-  return { permission: permission?.permission ?? id, patterns: [pattern], always: [pattern], title, metadata: { plugin: pluginId } }
+  return { permission: permission?.permission ?? id, patterns: [pattern], title, metadata: { plugin: pluginId } }
 }
 
 function patternOf(input: unknown, argument: string): string {

@@ -25,8 +25,16 @@ export interface FileStat {
   /** Identity of the underlying file: device, inode, size, times. Equal identity = unchanged content. */
   readonly identity: string
   readonly mode: number
-  /** Whose file it is, seen from the user this server runs as; absent where files have no owner. */
-  readonly owner?: 'self' | 'root' | 'other'
+  /** What lets others write it; undefined = only the user this server runs as and the administrator can. */
+  readonly exposure: Exposure | undefined
+}
+
+export type Exposure = 'belongs to another user' | 'can be written by everybody' | 'can be written by a group'
+
+export interface Exposed {
+  /** A directory or link that leads to what was asked about, or that itself. */
+  readonly path: string
+  readonly how: Exposure
 }
 
 export interface DirectoryEntry {
@@ -64,6 +72,8 @@ export interface Files {
   realPath(path: string): Promise<string>
   /** Follows links; undefined when absent. */
   stat(path: string): Promise<FileStat | undefined>
+  /** The first place on the way to a path, links included, where others could change what is read there; undefined = nowhere, or nothing is there. */
+  exposure(path: string): Promise<Exposed | undefined>
   readDirectory(path: string): Promise<DirectoryEntry[]>
   /** Whole file; rejects with `request.unprocessable` beyond `maxBytes`. Regular files only, never blocks on special files. */
   read(path: string, maxBytes: number, options?: AccessOptions): Promise<Uint8Array>

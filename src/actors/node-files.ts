@@ -11,6 +11,7 @@ import { mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promise
 import { dirname } from 'node:path'
 import { SvcError } from '../protocol/errors.js'
 import type { DirectoryEntry, FileStat, Files } from './effects.js'
+import { exposureOf, findExposure } from './node-exposure.js'
 import { createSink, syncDirectory, writeAtomic } from './node-file-writes.js'
 import { walkTree } from './node-tree.js'
 import { createWatch } from './node-watch.js'
@@ -25,6 +26,7 @@ export function createNodeFiles(): Files {
   return {
     realPath: async (path) => realpathSync.native(path),
     stat: async (path) => fileStat(path),
+    exposure: async (path) => findExposure(path),
     readDirectory: async (path) => (await readdir(path, { withFileTypes: true })).map(directoryEntry),
     read: async (path, maxBytes, options) => readWhole(path, maxBytes, options?.canonical === true),
     readChunks,
@@ -53,14 +55,8 @@ function fileStat(path: string): FileStat | undefined {
     modifiedMs: Number(stat.mtimeMs),
     identity: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`,
     mode: Number(stat.mode) & 0o7777,
-    ...ownerOf(Number(stat.uid)),
+    exposure: exposureOf({ uid: Number(stat.uid), gid: Number(stat.gid), mode: Number(stat.mode) }),
   }
-}
-
-function ownerOf(uid: number): Pick<FileStat, 'owner'> {
-  const self = process.geteuid?.()
-  if (self === undefined) return {}
-  return { owner: uid === self ? 'self' : uid === 0 ? 'root' : 'other' }
 }
 
 function statIfPresent(path: string): BigIntStats | undefined {

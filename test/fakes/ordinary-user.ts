@@ -11,11 +11,16 @@ const NOBODY = 65_534
 export async function asOrdinaryUser<T>(root: string, run: () => Promise<T>): Promise<T> {
   const before = process.geteuid?.()
   if (before !== 0) return run()
-  for (const name of ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })]) lchownSync(join(root, name), NOBODY, NOBODY)
+  give(root, NOBODY)
   process.seteuid?.(NOBODY)
   try {
     return await run()
   } finally {
     process.seteuid?.(before)
+    give(root, before)
   }
+}
+
+function give(root: string, user: number): void {
+  for (const name of ['.', ...readdirSync(root, { recursive: true, encoding: 'utf8' })]) lchownSync(join(root, name), user, user)
 }

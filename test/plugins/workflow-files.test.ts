@@ -194,6 +194,20 @@ describe('the catalog', () => {
     ])
   })
 
+  test('does not read what is reached through a directory that others may write, and reads it once they may not', async () => {
+    const flows = await startWorkflows()
+    flows.save(FILE, workflowFile())
+    const look = async () => {
+      const { workflows, diagnostics } = await flows.list()
+      return [workflows.map(({ definition }) => definition.id), diagnostics.map(({ message }) => message)]
+    }
+    expect(await look()).toEqual([['one'], []])
+    chmodSync(flows.directory, 0o777)
+    expect(await look()).toEqual([[], [`is not read: it is reached through ${flows.directory}, which can be written by everybody`]])
+    chmodSync(flows.directory, 0o755)
+    expect(await look()).toEqual([['one'], []])
+  })
+
   test('says when the directory of a workflow is not there, and lists it', async () => {
     const flows = await startWorkflows()
     flows.save(FILE, workflowFile({ directory: 'missing' }))

@@ -1,5 +1,6 @@
 /** The one file of a directory that the API writes (subsystems b.5; threat-model F1, F3, W3). */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { reachedThrough } from '../../machines/exposure.js'
 import { isWithin } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -37,6 +38,7 @@ export async function writePatch(effects: WriteEffects, snapshot: ConfigSnapshot
   if (Buffer.byteLength(text) > LIMITS.config.fileBytes) {
     throw new SvcError('request.unprocessable', `The configuration file would be larger than ${LIMITS.config.fileBytes} bytes.`)
   }
+  await refuseExposed(effects, target.path)
   await refuseReadOnly(effects, target.path)
   const options = target.trust === 'workspace' ? { canonical: true } : { canonical: true, mode: 0o600 }
   await effects.files.writeAtomic(target.path, text, options).catch((error: unknown) => {
@@ -81,6 +83,13 @@ async function readTarget(probe: FileProbe, target: Target): Promise<string> {
   if (outcome.type === 'text') return outcome.text
   const code = outcome.type === 'refused' ? 'request.unprocessable' : 'config.invalid'
   throw new SvcError(code, `${target.path} ${outcome.reason}.`, { file: target.path })
+}
+
+/** What would be written there would not be read. */
+async function refuseExposed({ files }: WriteEffects, path: string): Promise<void> {
+  const exposed = await files.exposure(dirname(path))
+  if (exposed === undefined) return
+  throw new SvcError('request.unprocessable', `${path} would not be read: it ${reachedThrough(exposed)}.`, { file: path })
 }
 
 async function refuseReadOnly({ files }: WriteEffects, path: string): Promise<void> {

@@ -3,18 +3,21 @@
  * answers would come out again (subsystems b.1: nothing is cached except by file identity).
  *
  * I1 Each path asked about is a dependency, absent ones included. I2 The file that is read is the one that was
- * judged: owner, mode and canonical place are checked first, and the identity again afterwards (threat-model F1, W3).
+ * judged: canonical place, owner and mode, and those of all that leads there, are checked first, and the identity again
+ * afterwards (threat-model F1, W3).
  * I3 The event loop gets its turn after every file, however many there are.
  */
+import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { reachedThrough } from '../../machines/exposure.js'
 import { isWithin } from '../../protocol/caller.js'
 import { toFailure } from '../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../effects.js'
 
-/** A path and what it must still be: its whole identity, or only its kind. */
+/** A path and what it must still be: its whole identity, only its kind, or as safe from others as it was. */
 export interface Dependency {
   readonly path: string
-  readonly by: 'identity' | 'kind'
+  readonly by: 'identity' | 'kind' | 'exposure'
   readonly value: string
 }
 
@@ -57,12 +60,21 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
   let fresh = false
   let bytesRead = 0
 
-  const look = async (path: string, by: Dependency['by']): Promise<FileStat | undefined> => {
+  const look = async (path: string, by: 'identity' | 'kind'): Promise<FileStat | undefined> => {
     const stat = await statOf(files, path)
     if (by === 'identity' || seen.get(path)?.by !== 'identity') seen.set(path, { path, by, value: valueOf(stat, by) }) // I1
     if (stat === 'unreadable') return undefined
     if (by === 'identity' && stat !== undefined && Math.abs(stat.modifiedMs - clock.now()) < TIME_GRAIN) fresh = true
     return stat
+  }
+
+  /** What leads to a file, once for all files of a folder. */
+  const exposure = async (path: string, target: string): Promise<string | undefined> => {
+    const asked = target === path ? dirname(path) : path
+    const key = `exposure ${asked}`
+    const known = seen.get(key) ?? { path: asked, by: 'exposure', value: await exposureAt(files, asked) }
+    seen.set(key, known)
+    return known.value === '' ? undefined : known.value
   }
 
   const canonical = async (path: string) => files.realPath(path).catch(() => undefined)
@@ -72,7 +84,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
     if (stat === undefined) return { type: 'absent' }
     const target = await canonical(path)
     if (target === undefined) return 'changed'
-    const reason = whyNotRead(stat, target, options)
+    const reason = whyNotRead(stat, target, options) ?? (await exposure(path, target))
     if (reason !== undefined) return { type: 'refused', reason }
     if (stat.size > options.maxBytes) return { type: 'failed', reason: `is larger than ${options.maxBytes} bytes` }
     if (bytesRead + stat.size > MAX_BYTES)
@@ -112,7 +124,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
 export async function areUnchanged(files: Files, dependencies: readonly Dependency[]): Promise<boolean> {
   for (let start = 0; start < dependencies.length; start += STATS_AT_ONCE) {
     const batch = dependencies.slice(start, start + STATS_AT_ONCE)
-    const same = await Promise.all(batch.map(async ({ path, by, value }) => valueOf(await statOf(files, path), by) === value))
+    const same = await Promise.all(batch.map(async ({ path, by, value }) => (await valueAt(files, path, by)) === value))
     if (same.includes(false)) return false
     if (start + STATS_AT_ONCE < dependencies.length) await nextTurn()
   }
@@ -123,7 +135,18 @@ async function statOf(files: Files, path: string): Promise<FileStat | undefined 
   return files.stat(path).catch(() => 'unreadable' as const)
 }
 
-function valueOf(stat: FileStat | undefined | 'unreadable', by: Dependency['by']): string {
+async function valueAt(files: Files, path: string, by: Dependency['by']): Promise<string> {
+  return by === 'exposure' ? exposureAt(files, path) : valueOf(await statOf(files, path), by)
+}
+
+/** Empty when others have no hand in it; else the rest of a sentence that starts with a file. */
+async function exposureAt(files: Files, path: string): Promise<string> {
+  const exposed = await files.exposure(path).catch(toFailure)
+  if (exposed === undefined) return ''
+  return 'message' in exposed ? `is reached in a way that cannot be checked: ${exposed.message}` : reachedThrough(exposed)
+}
+
+function valueOf(stat: FileStat | undefined | 'unreadable', by: 'identity' | 'kind'): string {
   if (stat === undefined) return 'absent'
   return stat === 'unreadable' ? stat : stat[by]
 }
@@ -131,10 +154,7 @@ function valueOf(stat: FileStat | undefined | 'unreadable', by: Dependency['by']
 function whyNotRead(stat: FileStat, target: string, { within }: ReadOptions): string | undefined {
   if (stat.kind !== 'file') return 'is not a regular file'
   if (within !== undefined && !isWithin(within, target)) return `leads to a file outside ${within}`
-  if (stat.owner === 'other') return 'belongs to another user'
-  if ((stat.mode & 0o002) !== 0) return 'can be written by everybody'
-  if (stat.owner !== 'self' && (stat.mode & 0o020) !== 0) return 'can be written by a group'
-  return undefined
+  return stat.exposure
 }
 
 function decode(bytes: Uint8Array): string | undefined {

@@ -54,6 +54,7 @@ export function knowFiles(files: Files): KnownFiles {
   return {
     realPath: (path) => known(files.realPath(path)),
     stat: (path) => known(files.stat(path)),
+    exposure: (path) => known(files.exposure(path)),
     readDirectory: (path) => known(files.readDirectory(path)),
     read: (path, maxBytes, options) => known(files.read(path, maxBytes, options)),
     readChunks: (path, signal) => knownItems(files.readChunks(path, signal)),

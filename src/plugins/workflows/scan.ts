@@ -1,8 +1,9 @@
 /** Finding workflow files below a configuration directory (subsystems a.1; threat-model F1, W3). */
+import { reachedThrough } from '../../machines/exposure.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects, FileStat } from '../../actors/effects.js'
-import { joinPath } from '../files/paths.js'
+import { dirname, joinPath } from '../files/paths.js'
 import type { Root } from './places.js'
 import { takeTurns } from './turns.js'
 
@@ -11,7 +12,13 @@ export interface FoundFile {
   readonly path: string
   /** Where among the files of its root: the later of two files of one id wins. */
   readonly order: string
-  readonly stat: FileStat
+  readonly stat: Seen
+}
+
+/** What is known of a file before it is read. */
+export interface Seen extends FileStat {
+  /** Why others could change it, as the rest of a sentence; undefined = they cannot. Part of the identity. */
+  readonly exposed: string | undefined
 }
 
 export interface Problem {
@@ -42,6 +49,7 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
   const problems: Problem[] = []
   const folders = new Set<string>()
   const turn = takeTurns()
+  const look = lookFrom(files)
   let isFull = false
 
   async function visit(path: string, order: string, depth: number): Promise<void> {
@@ -77,7 +85,7 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
   }
 
   async function add(path: string, order: string): Promise<void> {
-    const stat = await statOf(files, path)
+    const stat = await look(path)
     if (stat === undefined || stat.kind !== 'file') return
     if (found.size >= LIMITS.workflows.filesPerRoot) return void (isFull = true)
     found.set(path, { path, order, stat })
@@ -99,11 +107,9 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
 }
 
 /** Whose files may be read: our own or the administrator's, and nobody else may write them (threat-model W3). */
-export function whyNotRead(stat: FileStat): string | undefined {
+export function whyNotRead(stat: Seen): string | undefined {
   if (stat.kind !== 'file') return 'is not a regular file'
-  if (stat.owner === 'other') return 'belongs to another user'
-  if ((stat.mode & 0o002) !== 0) return 'can be written by everybody'
-  if (stat.owner !== 'self' && (stat.mode & 0o020) !== 0) return 'can be written by a group'
+  if (stat.exposed !== undefined) return stat.exposed
   if (stat.size > LIMITS.workflows.fileBytes) return `is larger than ${LIMITS.workflows.fileBytes} bytes`
   return undefined
 }
@@ -118,6 +124,30 @@ export function isPassing(error: unknown): boolean {
 function nothingUnlessPassing(error: unknown): readonly [] {
   if (isPassing(error)) throw error
   return []
+}
+
+/** Looks at files by canonical path; at what leads to them once for each folder. */
+export function lookFrom(files: Effects['files']): (path: string) => Promise<Seen | undefined> {
+  const folders = new Map<string, Promise<string | undefined>>()
+  return async (path) => {
+    const stat = await statOf(files, path)
+    if (stat === undefined) return undefined
+    const folder = dirname(path)
+    const through = folders.get(folder) ?? exposureOf(files, folder)
+    folders.set(folder, through)
+    const exposed = stat.exposure ?? (await through)
+    return exposed === undefined ? { ...stat, exposed } : { ...stat, exposed, identity: `${stat.identity} ${exposed}` }
+  }
+}
+
+async function exposureOf(files: Effects['files'], folder: string): Promise<string | undefined> {
+  try {
+    const exposed = await files.exposure(folder)
+    return exposed === undefined ? undefined : reachedThrough(exposed)
+  } catch (error) {
+    if (isPassing(error)) throw error
+    return `is reached through ${folder}, which cannot be checked`
+  }
 }
 
 export async function statOf(files: Effects['files'], path: string): Promise<FileStat | undefined> {

@@ -11,7 +11,7 @@ import type { WorkflowDefinition } from '../../protocol/workflow.js'
 import type { Effects, FileStat } from '../../actors/effects.js'
 import { parseWorkflowFile } from './file.js'
 import type { Root } from './places.js'
-import { type FoundFile, isPassing, type Problem, scanRoot, statOf, whyNotRead } from './scan.js'
+import { type FoundFile, isPassing, lookFrom, type Problem, scanRoot, whyNotRead } from './scan.js'
 import { takeTurns } from './turns.js'
 
 export interface Mistake {
@@ -83,7 +83,7 @@ export async function readAgain(
   deps: SourceDeps,
   known: Source,
 ): Promise<{ readonly source: Source | undefined; readonly isFresh: boolean }> {
-  const stat = await statOf(deps.effects.files, known.path)
+  const stat = await lookFrom(deps.effects.files)(known.path)
   const canonical = await deps.effects.files.realPath(known.path).catch(() => undefined)
   if (stat === undefined || canonical !== known.path) {
     deps.budget.used -= known.size
@@ -97,7 +97,7 @@ export async function readAgain(
 
 /** Reads what is at a canonical path now, whatever is known of it: what is about to be executed is what is there. */
 export async function readContent({ effects, budget }: SourceDeps, path: string): Promise<Content | undefined> {
-  const stat = await statOf(effects.files, path)
+  const stat = await lookFrom(effects.files)(path)
   if (stat === undefined) return undefined
   return (await readSource({ effects, budget: { used: budget.used } }, { path, order: '', stat }, undefined))?.content
 }
@@ -118,7 +118,7 @@ async function readSource(deps: SourceDeps, found: FoundFile, before: Source | u
       return as(refused(`is not read: all workflow files together would be larger than ${LIMITS.workflows.sourceBytes} bytes`))
     }
     const bytes = await effects.files.read(path, LIMITS.workflows.fileBytes, { canonical: true }).catch(reasonOf)
-    const after = await statOf(effects.files, path)
+    const after = await lookFrom(effects.files)(path)
     if (after === undefined) return undefined
     if (after.identity === stat.identity) {
       return typeof bytes === 'string' ? as(refused(`cannot be read: ${bytes}`)) : as(contentOf(effects, bytes, before), bytes.length) // I2

@@ -107,6 +107,22 @@ describe('discovery', () => {
     expect([found.length, found.at(-1)?.id]).toEqual([512, 'dev.example.p511'])
   })
 
+  it('shows a package that others can write, or is reached through what they can, and does not read its manifest', async () => {
+    const manifest = join(put('each', GOOD), 'svc-plugin.json')
+    const problems = async () => (await discoverPackages(effects, root, 'user')).map((found) => [found.id, found.manifest, found.problems])
+    const refused = (reason: string) => {
+      const action = 'Take write access away from others, or install the package where only you can write.'
+      return [['each', undefined, [{ code: 'exposed', message: `${manifest} is not read: it ${reason}.`, action }]]]
+    }
+    chmodSync(manifest, 0o666)
+    expect(await problems()).toEqual(refused('can be written by everybody'))
+    chmodSync(manifest, 0o644)
+    chmodSync(root, 0o777)
+    expect(await problems()).toEqual(refused(`is reached through ${root}, which can be written by everybody`))
+    chmodSync(root, 0o755)
+    expect(await discoverPackages(effects, root, 'user')).toMatchObject([{ id: GOOD.id, problems: [] }])
+  })
+
   it('shows a manifest that may not be read', async () => {
     const manifest = join(put('each', GOOD), 'svc-plugin.json')
     const found = () => asOrdinaryUser(effects.root, () => discoverPackages(effects, root, 'user'))

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { evaluateLayers } from '../../../src/machines/permission.js'
+import type { Exposure } from '../../../src/actors/effects.js'
 import { createWorkspace } from './workspace.js'
 
 const INSTALLATION = {
@@ -179,24 +180,54 @@ describe('files that are not read as configuration', () => {
     expect(await workspace.load()).toEqual({ username: 'anyone' })
   })
 
-  it('belong to somebody else, or to a group when the owner is not us', async () => {
+  it('belong to somebody else, or to a group', async () => {
     const workspace = createWorkspace()
     workspace.write('work/svc.json', { username: 'stranger' })
     const real = workspace.effects.files.stat
-    const claim = (owner: 'other' | 'root', mode: number) => {
+    const claim = (exposure: Exposure | undefined) => {
       workspace.effects.files.stat = async (path) => {
         const stat = await real(path)
-        return stat === undefined || !path.endsWith('svc.json')
-          ? stat
-          : { ...stat, owner, mode, identity: `${stat.identity}${owner}${mode}` }
+        return stat === undefined || !path.endsWith('svc.json') ? stat : { ...stat, exposure, identity: `${stat.identity}${exposure}` }
       }
     }
-    claim('other', 0o644)
+    claim('belongs to another user')
     expect(await workspace.messages()).toEqual([`${workspace.at('work/svc.json')} is not read: it belongs to another user`])
-    claim('root', 0o664)
+    claim('can be written by a group')
     expect(await workspace.messages()).toEqual([`${workspace.at('work/svc.json')} is not read: it can be written by a group`])
-    claim('root', 0o644)
+    claim(undefined)
     expect(await workspace.load()).toEqual({ username: 'stranger' })
+  })
+
+  it('are reached through a directory that others can write, at any level, and are read again once they cannot', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/sub/svc.json', { username: 'stranger' })
+    workspace.write('work/sub/.svc/agents/a.md', 'Do as I say.')
+    workspace.write('work/sub/.svc/skills/s/SKILL.md', 'Do this.')
+    workspace.write('work/sub/AGENTS.md', 'And this.')
+    const directory = workspace.at('work/sub')
+    for (const open of ['work/sub', 'work', '']) {
+      const path = workspace.at(open).replace(/\/$/, '')
+      chmodSync(path, 0o777)
+      expect(await workspace.load(directory)).toEqual({})
+      const reason = `is not read: it is reached through ${path}, which can be written by everybody`
+      expect(await workspace.messages(directory)).toEqual(
+        ['svc.json', '.svc/agents/a.md', '.svc/skills/s/SKILL.md'].map((name) => `${directory}/${name} ${reason}`),
+      )
+      expect(await workspace.resources.instructions(directory)).toEqual([])
+      chmodSync(path, 0o755)
+      expect(await workspace.load(directory)).toMatchObject({ username: 'stranger' })
+      expect(await workspace.messages(directory)).toEqual([])
+    }
+    expect(await workspace.resources.instructions(directory)).toHaveLength(1)
+  })
+
+  it('are not written either: the patch is refused', async () => {
+    const workspace = createWorkspace()
+    chmodSync(workspace.work, 0o777)
+    await expect(workspace.configs.update(workspace.work, { username: 'me' })).rejects.toMatchObject({
+      code: 'request.unprocessable',
+      message: `${workspace.at('work/svc.json')} would not be read: it is reached through ${workspace.work}, which can be written by everybody.`,
+    })
   })
 
   it('are links that leave the worktree', async () => {

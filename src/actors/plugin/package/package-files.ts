@@ -1,6 +1,7 @@
 /** Finding plugin packages on disk: metadata only, nothing of a package is executed or resolved (plugin-protocol §1.1–1.4). */
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { reachedThrough } from '../../../machines/exposure.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { MANIFEST_FILE, type PackageDiagnostic, type PackageLifecycleInfo, type PackageManifest } from '../../../protocol/plugin.js'
 import type { Effects } from '../../effects.js'
@@ -23,6 +24,12 @@ export interface FoundPackage {
   readonly revision?: string
 }
 
+interface Place {
+  readonly name: string
+  readonly root: string
+  readonly source: PackageSource
+}
+
 /**
  * Packages in a plugin directory, by directory name. Valid packages for editors only are left out; invalid ones are in
  * the list, with their problems. A directory that is missing or cannot be read holds none. Never rejects.
@@ -37,9 +44,12 @@ export async function discoverPackages(
   for (const name of await childNames(effects, root)) {
     if (found.length === LIMITS.plugins.packagesPerRoot) break
     await nextTurn() // manifests are read and parsed at once
-    const directory = await packageDirectory(effects, join(root, name))
+    const child = join(root, name)
+    const directory = await packageDirectory(effects, child)
     if (directory === undefined) continue
-    const each = await readPackage(effects, { name, root: directory, source })
+    const place = { name, root: directory, source }
+    const exposed = await whyNotRead(effects, child, directory)
+    const each = exposed === undefined ? await readPackage(effects, place) : refused(place, exposed)
     if (each.manifest === undefined) {
       found.push(each)
       continue
@@ -76,11 +86,24 @@ async function packageDirectory({ files }: Pick<Effects, 'files'>, child: string
   }
 }
 
-async function readPackage(
-  effects: Pick<Effects, 'files' | 'platform'>,
-  place: { readonly name: string; readonly root: string; readonly source: PackageSource },
-): Promise<FoundPackage> {
-  const { name, root, source } = place
+/** A manifest that others could change is not read (threat-model W3). */
+async function whyNotRead({ files }: Pick<Effects, 'files'>, child: string, directory: string): Promise<string | undefined> {
+  try {
+    const exposed = (await files.exposure(child)) ?? (await files.exposure(join(directory, MANIFEST_FILE)))
+    if (exposed === undefined) return undefined
+    return exposed.path === join(directory, MANIFEST_FILE) ? exposed.how : reachedThrough(exposed)
+  } catch (error) {
+    return `is reached in a way that cannot be checked: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+function refused({ name, root, source }: Place, reason: string): FoundPackage {
+  const message = `${join(root, MANIFEST_FILE)} is not read: it ${reason}.`
+  const action = 'Take write access away from others, or install the package where only you can write.'
+  return { id: name, root, source, problems: [{ code: 'exposed', message, action }] }
+}
+
+async function readPackage(effects: Pick<Effects, 'files' | 'platform'>, { name, root, source }: Place): Promise<FoundPackage> {
   try {
     const bytes = await effects.files.read(join(root, MANIFEST_FILE), LIMITS.plugins.manifestBytes, { canonical: true })
     const manifest = parseManifest(bytes)

@@ -1,0 +1,64 @@
+/** What the program says of configuration it does not use: to clients, to whoever runs the doctor, and in its log. */
+import { execFile } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, expect, test } from 'vitest'
+import type { ConfigValidation } from '../../src/protocol/config.js'
+import { makePlace, type Place } from './place.js'
+import { openScene, PROGRAM, type Scene } from './server.js'
+
+const scenes: Scene[] = []
+afterEach(async () => {
+  await Promise.all(scenes.splice(0).map((scene) => scene.close()))
+})
+
+function open(files?: Readonly<Record<string, string>>): Scene {
+  const scene = openScene(makePlace(files))
+  scenes.push(scene)
+  return scene
+}
+
+/** What `svc doctor` prints about a place; it may end with 1. */
+async function doctor({ repo, env }: Place, extra: Readonly<Record<string, string>> = {}): Promise<string> {
+  const options = { cwd: repo, env: { ...env, ...extra } }
+  const run = promisify(execFile)(process.execPath, [PROGRAM, 'doctor'], options)
+  return (await run.catch((error: unknown) => error as { stdout: string })).stdout
+}
+
+const FLOW = `---
+name: Flow
+schedule: { kind: manual }
+active: false
+---
+Say hello.
+`
+
+test('nothing is read through a directory that others can write, and everybody is told', async () => {
+  const scene = open({
+    'svc.json': '{"username": "stranger"}',
+    '.svc/skills/tidy/SKILL.md': '---\ndescription: Tidy up.\n---\nTidy.\n',
+    '.svc/workflows/flow.md': FLOW,
+    '.svc/plugins/each/svc-plugin.json': '{"id": "dev.example.each", "agent": {"entrypoint": "agent.lua"}}',
+  })
+  const { place } = scene
+  const server = await scene.start()
+  expect(await server.get('/v2/config')).toMatchObject({ username: 'stranger' })
+
+  chmodSync(place.repo, 0o777)
+  const reason = `is not read: it is reached through ${place.repo}, which can be written by everybody`
+  expect(await server.get<ConfigValidation>('/v2/config/validate')).toMatchObject({
+    diagnostics: [
+      { message: `${join(place.repo, 'svc.json')} ${reason}` },
+      { message: `${join(place.repo, '.svc/skills/tidy/SKILL.md')} ${reason}` },
+    ],
+  })
+  expect(await server.get('/v2/config')).not.toHaveProperty('username')
+  expect(await server.get('/v2/skills')).toEqual([])
+  expect(await server.get('/v2/plugins/dev.svc.workflows')).toMatchObject({ workflows: [], diagnostics: [{ message: reason }] })
+  expect(await doctor(place)).toContain(`warn  configuration    config: ${join(place.repo, 'svc.json')} ${reason}`)
+
+  chmodSync(place.repo, 0o755)
+  expect(await server.get<ConfigValidation>('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
+  expect(await server.get('/v2/config')).toMatchObject({ username: 'stranger' })
+})

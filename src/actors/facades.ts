@@ -24,7 +24,7 @@ import type {
 import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin.js'
 import type { RouteResponse } from '../protocol/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system.js'
-import type { OpenedSocket, PluginSocket } from './plugin/contributions.js'
+import type { PluginSocket, SocketOpening } from './plugin/contributions.js'
 import type { OperationCall } from './plugin/native-doors.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
@@ -233,8 +233,8 @@ export interface Plugins {
   manifest(directory: string, pluginId: string): Promise<PluginManifest>
   /** Calls an operation of the contract that a built-in plugin serves; throws `feature.not_implemented` while none does. */
   call(operationId: string, call: OperationCall): Promise<unknown>
-  /** As `call`, for an operation that becomes a socket. */
-  connect(operationId: string, call: OperationCall): Promise<OpenedSocket>
+  /** As `call`, for an operation that becomes a socket: the ticket is used from here on, and opens it at most once. Throws nothing. */
+  present(operationId: string, ticket: string): SocketOpening
   /** Whether `method path` is a contributed route (`route`) or socket (`socket`) and who may call it; throws `resource.not_found`. */
   match(caller: Caller, call: Omit<PluginCall, 'body'>): Promise<PluginRouteMatch>
 }

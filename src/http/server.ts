@@ -10,6 +10,7 @@ import type { Clock, Log } from '../actors/effects.js'
 import type { Runtime } from '../actors/facades.js'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
+import { ptyRoutes } from '../protocol/pty.js'
 import { createAdmission } from './admission.js'
 import { createAudit } from './audit.js'
 import { createBinder } from './bind.js'
@@ -33,6 +34,7 @@ import { terminalRoutes, terminalSocket } from './routes/terminals.js'
 import { workflowRoutes } from './routes/workflows.js'
 import { boundSockets } from './sockets.js'
 import { createEventStreams } from './sse.js'
+import { type Tickets, createTickets } from './tickets.js'
 import { originForm } from './target.js'
 import type { TokenSource } from './tokens.js'
 import { refuseExpectation, refuseUnreadable } from './unreadable.js'
@@ -80,7 +82,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const streams = createEventStreams({ clock, soon: options.soon ?? setImmediate })
   const doors = createDoors({ bound: () => bound, allowedHosts: options.allowedHosts, allowedOrigins: options.allowedOrigins })
   const bridges = createBridges({ clock })
-  const { app, upgrades } = createApp(clock, log)
+  const tickets = createTickets(runtime.plugins, ptyRoutes.connect.id)
+  const { app, upgrades } = createApp(clock, log, tickets)
   const refusedSockets = reporter('connections refused: too many', clock, log)
   const sockets = boundSockets(app.server, (address) => refusedSockets({ address }))
   const refusedCredentials = reporter('credentials refused', clock, log)
@@ -94,6 +97,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.decorateRequest('contributed', null)
   app.addHook('onRequest', (request, reply, done) => {
     try {
+      tickets.arrive(request.raw)
       upgrades.endWith(request, reply)
       reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
       if (!gate(request, reply)) done()
@@ -127,7 +131,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Sockets end with `bridges`; errors on an open socket close it, with the code that says why, before they are told here.
     await scope.register(websocket, { options: SOCKET_OPTIONS, errorHandler: () => undefined, preClose: (done) => done() })
     const socketParts = { admission, audit, calls, upgrades, bridges }
-    terminalSocket(scope, { plugins: runtime.plugins, ...socketParts })
+    terminalSocket(scope, { tickets, ...socketParts })
     contributedRoutes(scope, { runtime, ...socketParts })
   })
 
@@ -168,7 +172,7 @@ function noCompiler(): never {
   throw new Error('no JSON Schema is declared to Fastify')
 }
 
-function createApp(clock: Clock, log: Log): { readonly app: FastifyInstance; readonly upgrades: Upgrades } {
+function createApp(clock: Clock, log: Log, tickets: Tickets): { readonly app: FastifyInstance; readonly upgrades: Upgrades } {
   const boot = clock.now().toString(36)
   let requests = 0
   const nextId = () => `${boot}-${(++requests).toString(36)}`
@@ -186,6 +190,7 @@ function createApp(clock: Clock, log: Log): { readonly app: FastifyInstance; rea
     routerOptions: { maxParamLength: LIMITS.http.url },
     rewriteUrl: (request) => originForm(request.url ?? '', request.headers.host),
     frameworkErrors: (error, request, reply) => {
+      tickets.arrive(request.raw)
       upgrades.endWith(request, reply)
       sendError(request, reply, error, log)
     },
@@ -198,7 +203,10 @@ function createApp(clock: Clock, log: Log): { readonly app: FastifyInstance; rea
       requireHostHeader: false,
     },
   })
-  app.server.on('checkExpectation', (_request, answer) => refuseExpectation(answer, nextId()))
+  app.server.on('checkExpectation', (request, answer) => {
+    tickets.arrive(request)
+    refuseExpectation(answer, nextId())
+  })
   const upgrades = followUpgrades(app.server)
   acceptJsonBodies(app)
   return { app, upgrades }

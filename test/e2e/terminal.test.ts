@@ -207,8 +207,11 @@ describe('a connection', () => {
     expect(await refusal(at(other.id, ticket))).toBe(403)
     expect(await refusal(at(terminal.id, ticket))).toBe(403)
     const good = await ticketFor(guarded, terminal.id)
-    expect(await refusal(at(terminal.id, good), { origin: 'https://evil.example' })).toBe(403)
-    expect(await refusal(at(terminal.id, good), { host: 'evil.example' })).toBe(403)
+    for (const headers of [{ origin: 'https://evil.example' }, { host: 'evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+      const spent = await ticketFor(guarded, terminal.id)
+      expect(await refusal(at(terminal.id, spent), headers)).not.toBe(101)
+      expect(await refusal(at(terminal.id, spent))).toBe(403)
+    }
     expect(await refusal(at(terminal.id, good))).toBe(101)
     expect(await refusal(at(terminal.id, good))).toBe(403)
     const audit = await guarded.get<{ path: string; status: number }[]>('/v2/audit')

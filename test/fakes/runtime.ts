@@ -196,7 +196,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
       if (operationId in OPERATION_ANSWERS) return OPERATION_ANSWERS[operationId]
       throw new SvcError('feature.not_implemented')
     }),
-    connect: noted('plugins.connect', async () => {
+    present: noted('plugins.present', () => async () => {
       throw new SvcError('request.forbidden')
     }),
     match: noted('plugins.match', async () => {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { FrameSocket, SocketFrame } from '../../src/actors/plugin/contributions.js'
@@ -17,6 +18,7 @@ afterEach(async () => {
 /** A server whose operation `connect` opens `socket`. */
 async function listening(socket: Partial<FrameSocket>, options: Partial<HttpServerOptions> = {}) {
   let asked = 0
+  const presented: string[] = []
   let isOver: () => void = () => undefined
   const over = new Promise<void>((resolve) => (isOver = resolve))
   async function* silence(): AsyncGenerator<readonly SocketFrame[]> {
@@ -26,10 +28,13 @@ async function listening(socket: Partial<FrameSocket>, options: Partial<HttpServ
   const whole: FrameSocket = { frames: silence(), take: () => undefined, close: isOver, ...socket }
   const runtime = createFakeRuntime({
     plugins: {
-      async connect(_operation, { query }) {
-        asked++
-        if ((query as { ticket?: string }).ticket !== 'good') throw new SvcError('request.forbidden')
-        return { caller: OPERATOR, socket: whole }
+      present(_operation, ticket) {
+        presented.push(ticket)
+        return async () => {
+          asked++
+          if (ticket !== 'good') throw new SvcError('request.forbidden')
+          return { caller: OPERATOR, socket: whole }
+        }
       },
     },
   })
@@ -41,7 +46,7 @@ async function listening(socket: Partial<FrameSocket>, options: Partial<HttpServ
     opened.on('error', () => undefined)
     return opened
   }
-  return { server, runtime, client, over, asked: () => asked }
+  return { server, runtime, client, over, presented, port, asked: () => asked }
 }
 
 const opened = (client: WebSocket) => new Promise<void>((resolve) => client.once('open', resolve))
@@ -51,6 +56,14 @@ const closed = (client: WebSocket) =>
   )
 const refused = (client: WebSocket) =>
   new Promise<number | undefined>((resolve) => client.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode)))
+/** What the server says to these very bytes. */
+const answerTo = (port: number, request: string) =>
+  new Promise<string>((resolve, reject) => {
+    let said = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(request))
+    socket.setEncoding('utf8').on('data', (text: string) => (said += text))
+    socket.on('end', () => resolve(said)).on('error', reject)
+  })
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 describe('an operation that becomes a socket', () => {
@@ -76,6 +89,31 @@ describe('an operation that becomes a socket', () => {
     await opened(page)
     expect(asked()).toBe(1)
     page.terminate()
+  })
+
+  test('takes the ticket of every request that arrives, whatever becomes of it', async () => {
+    const { presented, port } = await listening({})
+    const path = '/v2/plugins/dev.svc.pty/pty_1/connect'
+    const requests = [
+      `GET ${path}?ticket=refused-origin HTTP/1.1\r\nHost: localhost:${port}\r\nOrigin: https://evil.example\r\n`,
+      `GET ${path}?ticket=other-host HTTP/1.1\r\nHost: evil.example\r\n`,
+      `GET ${path}?ticket=no-host HTTP/1.1\r\n`,
+      `GET ${path}?ticket=no-upgrade HTTP/1.1\r\nHost: localhost:${port}\r\n`,
+      `GET ${path}?cursor=x&ticket=bad-cursor HTTP/1.1\r\nHost: localhost:${port}\r\nUpgrade: websocket\r\nConnection: upgrade\r\n`,
+      `GET ${path}?ticket=no-key HTTP/1.1\r\nHost: localhost:${port}\r\nUpgrade: websocket\r\nConnection: upgrade\r\n`,
+      `GET ${path}?%74icket=twice-a&ticket=twice-b HTTP/1.1\r\nHost: localhost:${port}\r\n`,
+      `POST ${path}?ticket=other-method HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 0\r\n`,
+      `GET /v2//plugins?ticket=no-path HTTP/1.1\r\nHost: localhost:${port}\r\n`,
+      `GET /v2/%zz?ticket=no-target HTTP/1.1\r\nHost: localhost:${port}\r\n`,
+      `GET ${path}?ticket=expects HTTP/1.1\r\nHost: localhost:${port}\r\nExpect: wonders\r\n`,
+    ]
+    for (const request of requests) {
+      expect(await answerTo(port, `${request}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 4\d\d /)
+    }
+    expect(presented).toEqual([
+      ...['refused-origin', 'other-host', 'no-host', 'no-upgrade', 'bad-cursor', 'no-key', 'twice-a', 'twice-b'],
+      ...['other-method', 'no-path', 'no-target', 'expects'],
+    ])
   })
 
   test('sends frames as they are, the next when the last were taken, and closes at their end', async () => {

@@ -58,8 +58,8 @@ export async function startPty(store?: Store): Promise<PtyPlace> {
     ticket,
     create: async (body = {}) => (await call('create', { body })) as Pty,
     async connect(id, cursor) {
-      const query = { ticket: await ticket(id), ...(cursor !== undefined && { cursor }) }
-      const { socket } = await plugins.connect('v2.plugins.pty.connect', whole({ params: { pty_id: id }, query }))
+      const open = plugins.present('v2.plugins.pty.connect', await ticket(id))
+      const { socket } = await open(whole({ params: { pty_id: id }, query: cursor === undefined ? {} : { cursor } }))
       return view(socket)
     },
   }

@@ -1,3 +1,4 @@
+import type { SocketOpening } from '../../src/actors/plugin/contributions.js'
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -140,23 +141,30 @@ describe('a ticket', () => {
     const place = await startPty()
     const { plugins } = place.runtime
     const [one, other] = [await place.create(), await place.create()]
-    const present = (id: string, ticket: string | undefined) =>
-      plugins.connect('v2.plugins.pty.connect', {
+    const open = (id: string, opening: SocketOpening) =>
+      opening({
         caller: STRANGER,
         directory: '',
         params: { pty_id: id },
-        query: ticket === undefined ? {} : { ticket },
+        query: {},
         headers: {},
         body: undefined,
         signal: new AbortController().signal,
       })
+    const arrive = (ticket: string) => plugins.present('v2.plugins.pty.connect', ticket)
+    const present = (id: string, ticket: string) => open(id, arrive(ticket))
     await expect(present('pty_none', await place.ticket(one.id))).rejects.toMatchObject({ code: 'resource.not_found' })
-    await expect(present(one.id, undefined)).rejects.toMatchObject(refused)
+    await expect(present(one.id, '')).rejects.toMatchObject(refused)
     await expect(present(one.id, 'guessed')).rejects.toMatchObject(refused)
 
     const used = await place.ticket(one.id)
     expect((await present(one.id, used)).caller.subject).toBe('local')
     await expect(present(one.id, used)).rejects.toMatchObject(refused)
+
+    const dropped = await place.ticket(one.id)
+    const first = arrive(dropped)
+    await expect(present(one.id, dropped)).rejects.toMatchObject(refused)
+    expect((await open(one.id, first)).caller.subject).toBe('local')
 
     const misplaced = await place.ticket(one.id)
     await expect(present(other.id, misplaced)).rejects.toMatchObject(refused)

@@ -93,7 +93,13 @@ export interface OpenedSocket {
 }
 
 /** Opens the socket of an operation before its upgrade is answered; what it throws is the answer instead. */
-export type SocketOperation = (call: OperationCall) => Promise<OpenedSocket>
+export type SocketOpening = (call: OperationCall) => Promise<OpenedSocket>
+
+/**
+ * An operation that becomes a socket by a ticket. Called once for each ticket that arrives, before its request is looked at:
+ * from then on the ticket is used, whatever becomes of the request. Throws nothing.
+ */
+export type SocketOperation = (ticket: string) => SocketOpening
 
 export interface SocketRouteContribution {
   readonly descriptor: RouteDescriptor

@@ -59,14 +59,16 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
       if (operation === undefined) throw notServed(operationId)
       return operation.use(() => operation.contribution(call))
     },
-    async connect(operationId, call) {
-      const operation = registry.view(call.directory).socketOperations.get(operationId)
-      if (operation === undefined) throw notServed(operationId)
-      return underLease(
-        operation,
-        () => operation.contribution(call),
-        ({ caller, socket }, left) => ({ caller, socket: heldSocket(socket, left) }),
-      )
+    present(operationId, ticket) {
+      const operation = registry.view('').socketOperations.get(operationId)
+      if (operation === undefined) return () => Promise.reject(notServed(operationId))
+      const open = operation.contribution(ticket)
+      return (call) =>
+        underLease(
+          operation,
+          () => open(call),
+          ({ caller, socket }, left) => ({ caller, socket: heldSocket(socket, left) }),
+        )
     },
     async lifecycle(directory) {
       await workspaces.refresh(directory)

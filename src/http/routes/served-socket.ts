@@ -1,11 +1,11 @@
 /**
  * An operation of the contract that becomes a socket, served by a built-in plugin (threat-model S1, S2).
  *
- * I1 Order: the gate, with its doors for hosts and origins; the handshake; the plugin, which refuses or opens; the upgrade.
+ * I1 Order: the ticket is presented; the gate, with its doors for hosts and origins; the handshake; the plugin, which refuses or
+ *    opens; the upgrade.
  * I2 What was opened is closed when the connection ends, whether or not it ever became a socket.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Plugins } from '../../actors/facades.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { RouteContract } from '../../protocol/route.js'
 import type { Admission } from '../admission.js'
@@ -14,12 +14,13 @@ import { admitterOf, callOf } from '../bind.js'
 import type { OpenCalls } from '../calls.js'
 import { framePeer } from '../peers.js'
 import type { Peer } from '../peers.js'
+import type { Tickets } from '../tickets.js'
 import { checkHandshake } from '../upgrades.js'
 import type { Upgrades } from '../upgrades.js'
 import type { Bridges } from '../websocket.js'
 
 export interface ServedSocketParts {
-  readonly plugins: Plugins
+  readonly tickets: Tickets
   readonly admission: Admission
   readonly audit: Audit
   readonly calls: OpenCalls
@@ -29,7 +30,7 @@ export interface ServedSocketParts {
 
 /** `scope` is a Fastify instance that knows sockets. */
 export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketParts, contract: RouteContract): void {
-  const { plugins, audit, calls, upgrades, bridges } = parts
+  const { tickets, audit, calls, upgrades, bridges } = parts
   const peers = new WeakMap<FastifyRequest, Peer>()
 
   async function open(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -38,7 +39,7 @@ export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketPart
     if (calls.closing) throw new SvcError('lifecycle.closed')
     const { socket } = request.raw
     const call = callOf(contract, request, reply, calls)
-    const opened = await calls.settled(reply.raw, () => upgrades.watching(request, () => plugins.connect(contract.id, call)))
+    const opened = await calls.settled(reply.raw, () => upgrades.watching(request, () => tickets.of(request.raw)(call)))
     const peer = framePeer(opened.socket)
     if (call.signal.aborted || socket.destroyed) {
       peer.close()

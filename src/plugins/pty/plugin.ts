@@ -59,18 +59,21 @@ function contributions({ effects }: NativeHost, terminals: Terminals): Contribut
       },
     },
     sockets: {
-      async [ptyRoutes.connect.id]({ params, query }) {
-        const id = idOf(params)
-        const { ticket, cursor } = PtyConnectQuery.parse(query)
-        terminals.mustExist(id)
-        const caller = ticket === undefined ? undefined : tickets.redeem(ticket, id)
-        if (caller === undefined) {
-          throw new SvcError(
-            'request.forbidden',
-            'A connection needs a ticket for this terminal that was not presented before; ask for one.',
-          )
+      [ptyRoutes.connect.id](ticket) {
+        const presented = tickets.present(ticket)
+        return async ({ params, query }) => {
+          const id = idOf(params)
+          const { cursor } = PtyConnectQuery.parse(query)
+          terminals.mustExist(id)
+          if (presented?.ptyId !== id) {
+            throw new SvcError(
+              'request.forbidden',
+              'A connection needs a ticket for this terminal that was not presented before; ask for one.',
+            )
+          }
+          const { caller } = presented
+          return { caller, socket: terminals.find(caller, id).connect(cursor) }
         }
-        return { caller, socket: terminals.find(caller, id).connect(cursor) }
       },
     },
   }

@@ -12,13 +12,16 @@ const { ticketAge, ticketBytes, tickets: MOST } = LIMITS.terminals
 
 export interface Tickets {
   issue(caller: Caller, ptyId: string): string
-  /** Who was issued the ticket for this terminal; undefined for every ticket that does not serve. */
-  redeem(ticket: string, ptyId: string): Caller | undefined
+  /** Whom the ticket was issued to, and for which terminal; undefined for every ticket that does not serve. */
+  present(ticket: string): Presented | undefined
 }
 
-interface Issued {
+export interface Presented {
   readonly caller: Caller
   readonly ptyId: string
+}
+
+interface Issued extends Presented {
   readonly expires: number
 }
 
@@ -41,12 +44,11 @@ export function createTickets({ clock, random, sha256 }: Pick<NativeHost['effect
       issued.set(sha256(ticket), { caller, ptyId, expires: now + ticketAge })
       return ticket
     },
-    redeem(ticket, ptyId) {
+    present(ticket) {
       const hash = sha256(ticket)
       const known = issued.get(hash)
       issued.delete(hash) // I1
-      if (known === undefined || known.ptyId !== ptyId || known.expires <= clock.monotonic()) return undefined
-      return known.caller
+      return known !== undefined && known.expires > clock.monotonic() ? known : undefined
     },
   }
 }

@@ -8,6 +8,10 @@ import { parseJsonBody } from './json.js'
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (hasBody(request.headers) && !isUtf8(request.headers['content-type'] ?? '')) {
+      done(new SvcError('request.unsupported_media_type', 'The request body must be sent as UTF-8.'))
+      return
+    }
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') {
       done(new SvcError('request.unsupported_media_type', 'Compressed request bodies are not supported.'))
@@ -23,6 +27,15 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     if (!hasBody(request.headers)) done(null, undefined)
     else done(new SvcError('request.unsupported_media_type', 'The request body must be sent as application/json.'))
   })
+}
+
+// A parameter of a media type: its name, and its value as a token or between quotes.
+const PARAMETER = /;\s*([^\s;=]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g
+
+/** Whether a media type names UTF-8, or no charset at all. */
+function isUtf8(mediaType: string): boolean {
+  const charsets = [...mediaType.matchAll(PARAMETER)].filter(([, name = '']) => name.toLowerCase() === 'charset')
+  return charsets.every(([, , value = '']) => /^"?utf-?8"?$/i.test(value.trim()))
 }
 
 /** Every media type is accepted and nothing is read: the handler takes the bytes from the request. */

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SvcError } from '../protocol/errors.js'
 import type { OpenCalls } from './calls.js'
 import type { Doors } from './doors.js'
+import type { Guesses } from './guesses.js'
 import { PREFLIGHT_HEADERS, answerHeaders, refuseRepeatedHeaders } from './headers.js'
 import type { Sockets } from './sockets.js'
 import { canonicalPath } from './target.js'
@@ -16,18 +17,21 @@ export interface GateParts {
   readonly tokens: TokenSource
   readonly calls: OpenCalls
   readonly sockets: Sockets
+  readonly guesses: Guesses
   /** Told about every refused credential. */
   readonly onRefusedCredential: () => void
 }
 
 /** Lets a request through, or throws what refuses it. Answers true when the request was a preflight and is already answered. */
-export function createGate({ doors, tokens, calls, sockets, onRefusedCredential }: GateParts) {
+export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential }: GateParts) {
   function authenticate(request: FastifyRequest): void {
+    const { authorization } = request.headers
     try {
-      request.caller = tokens.authenticate(request.headers.authorization)
+      request.caller = tokens.authenticate(authorization)
     } catch (error) {
       onRefusedCredential()
-      throw error
+      // Saying nothing is no guess.
+      throw authorization === undefined ? error : guesses.refusal(request.raw.socket.remoteAddress ?? '')
     }
   }
 

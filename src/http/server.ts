@@ -19,6 +19,7 @@ import { createOpenCalls } from './calls.js'
 import { createDoors, isLoopbackName } from './doors.js'
 import { sendError } from './errors.js'
 import { createGate } from './gate.js'
+import { createGuesses } from './guesses.js'
 import { artifactRoutes } from './routes/artifacts.js'
 import { catalogRoutes } from './routes/catalog.js'
 import { configRoutes } from './routes/config.js'
@@ -87,7 +88,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const refusedSockets = reporter('connections refused: too many', clock, log)
   const sockets = boundSockets(app.server, (address) => refusedSockets({ address }))
   const refusedCredentials = reporter('credentials refused', clock, log)
-  const gate = createGate({ doors, tokens, calls, sockets, onRefusedCredential: () => refusedCredentials({}) })
+  const guesses = createGuesses(clock)
+  const gate = createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential: () => refusedCredentials({}) })
   const audit = createAudit(runtime.system, log)
 
   app.decorateRequest('caller', null)

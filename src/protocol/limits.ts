@@ -20,6 +20,8 @@ export const LIMITS = {
     sockets: 2048,
     socketsPerAddress: 512,
   },
+  /** Wrong tokens of one address: at once, ms until another one, and addresses that are remembered. */
+  guesses: { burst: 60, interval: 1 * SECOND, peers: 4096 },
   events: {
     replayPageDefault: 1000,
     replayPageMax: 5000,

@@ -140,6 +140,13 @@ function cases(part: { id: string; messageId: string; sessionId: string }): read
       'request.unsupported_media_type',
       /[Cc]ompressed/,
     ],
+    [
+      'another charset',
+      ['POST', prompt, '{"prompt":"x"}', { 'content-type': 'application/json; charset=iso-8859-1' }],
+      415,
+      'request.unsupported_media_type',
+      /UTF-8/,
+    ],
     ['a cursor nobody gave out', ['GET', '/v2/sessions?cursor=tomorrow'], 400, 'request.invalid', /cursor/],
     ['a page of nothing', ['GET', '/v2/sessions?limit=0'], 400, 'request.invalid', /limit/],
     ['too long a page of runs', ['GET', '/v2/plugins/dev.svc.workflows/nightly/runs?limit=201'], 400, 'request.invalid', /limit/],

@@ -115,11 +115,15 @@ describe('without a credential', () => {
 
 /** Browsers cannot send a credential with a socket: a ticket that was asked for with one stands for it. A plain request is 400. */
 const TICKETED = '/v2/plugins/dev.svc.pty/ses_none/connect'
+/** Wrong tokens of one address that are answered 401 at once. */
+const BURST = 60
 const OPEN: Readonly<Record<string, number>> = { '/v2/health': 200, [TICKETED]: 400 }
 
 describe('with a token', () => {
-  test('every operation but health and the ticketed terminal answers 401 without it or with another one', async () => {
+  test('every operation but health and the ticketed terminal answers 401 without it or with another one, and 429 to many of those', async () => {
     const server = await scene.start({ SVC_AGENT_TOKEN: TOKEN })
+    let guesses = 0
+    let throttled = 0
     const all = await operations(server)
     expect(all.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual(['/v2/health', TICKETED])
     for (const operation of all) {
@@ -130,12 +134,18 @@ describe('with a token', () => {
         { authorization: `Bearer ${TOKEN}x` },
       ]) {
         const { status, headers: answered, body } = await send(server, operation, headers)
-        expect([operation.id, headers, status]).toEqual([operation.id, headers, operation.isOpen ? OPEN[operation.path] : 401])
+        const isThrottled = headers.authorization !== undefined && !operation.isOpen && ++guesses > BURST && status === 429
+        const expected = operation.isOpen ? OPEN[operation.path] : isThrottled ? 429 : 401
+        expect([operation.id, headers, status]).toEqual([operation.id, headers, expected])
         if (operation.isOpen) continue
-        expect(answered['www-authenticate']).toMatch(/^Bearer/)
-        expect(JSON.parse(body)).toMatchObject({ code: 'auth.invalid_token', retryable: false })
+        expect(isThrottled ? answered['retry-after'] : answered['www-authenticate']).toMatch(isThrottled ? /^1$/ : /^Bearer/)
+        expect(JSON.parse(body)).toMatchObject({ code: isThrottled ? 'quota.exceeded' : 'auth.invalid_token', retryable: isThrottled })
+        throttled += Number(isThrottled)
       }
     }
+    expect(throttled).toBeGreaterThan(0)
+    expect((await server.get<{ status: number }[]>('/v2/audit')).filter(({ status }) => status === 401 || status === 429)).toEqual([])
+    expect(server.stderr().match(/credentials refused/g)).toHaveLength(1)
     expect((await fetch(`${server.url}/v2/sessions?token=${TOKEN}`)).status).toBe(401)
     await expect(server.get('/v2/sessions')).resolves.toMatchObject({ items: [] })
     const foreign = await send(

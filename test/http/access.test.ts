@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createAdmission } from '../../src/http/admission.js'
+import { createGuesses } from '../../src/http/guesses.js'
+import type { HttpServer } from '../../src/http/server.js'
 import { createTokens } from '../../src/http/tokens.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Caller } from '../../src/protocol/caller.js'
 import { SvcError } from '../../src/protocol/errors.js'
+import { createFakeClock } from '../../src/cli/testing/clock.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import { BEARER, TOKEN, createTestServer, withToken } from './setup.js'
 
@@ -103,6 +106,68 @@ describe('credentials', () => {
     expect((await server.inject({ url: '/v2/nothing' })).statusCode).toBe(401)
     expect((await server.inject({ url: '/v2/nothing', headers: BEARER })).statusCode).toBe(404)
     expect((await server.inject({ url: '/health' })).statusCode).toBe(404)
+    await server.close(0)
+  })
+})
+
+describe('guessed tokens', () => {
+  const guess = (server: HttpServer, remoteAddress: string, token = 'wrong') =>
+    server.inject({ url: '/v2/meta', remoteAddress, headers: { authorization: `Bearer ${token}` } })
+
+  test('are refused with 429 beyond a burst, by address; the right token and no token are answered as ever', async () => {
+    const clock = createFakeClock()
+    const server = createTestServer({ ...withToken, clock })
+    const statuses = async (address: string, count: number) => {
+      const seen: number[] = []
+      for (let index = 0; index < count; index++) seen.push((await guess(server, address)).statusCode)
+      return seen
+    }
+    expect(await statuses('192.0.2.1', 62)).toEqual([...Array<number>(60).fill(401), 429, 429])
+    const refused = await guess(server, '192.0.2.1')
+    expect(refused.headers['retry-after']).toBe('1')
+    expect(refused.json()).toMatchObject({ code: 'quota.exceeded', retryable: true })
+    expect((await guess(server, '192.0.2.1', TOKEN)).statusCode).toBe(200)
+    expect((await server.inject({ url: '/v2/meta', remoteAddress: '192.0.2.1' })).statusCode).toBe(401)
+    expect(await statuses('192.0.2.2', 1)).toEqual([401])
+    clock.advance(2000)
+    expect(await statuses('192.0.2.1', 3)).toEqual([401, 401, 429])
+    await server.close(0)
+  })
+
+  test('count for a whole IPv6 network, and for the same address however it is written', () => {
+    const guesses = createGuesses(createFakeClock())
+    const burst = (address: string) => {
+      for (let index = 0; index < 60; index++) expect(guesses.refusal(address).code).toBe('auth.invalid_token')
+    }
+    burst('2001:db8:1:2::1')
+    expect(guesses.refusal('2001:db8:1:2:a:b:c:d').code).toBe('quota.exceeded')
+    expect(guesses.refusal('2001:db8:1:3::1').code).toBe('auth.invalid_token')
+    burst('::1')
+    expect(guesses.refusal('::1').code).toBe('quota.exceeded')
+    burst('::ffff:192.0.2.1')
+    expect(guesses.refusal('192.0.2.1').code).toBe('quota.exceeded')
+  })
+
+  test('of many addresses cost bounded memory: who was wrong longest ago is forgotten', () => {
+    const guesses = createGuesses(createFakeClock())
+    for (let index = 0; index < 61; index++) guesses.refusal('192.0.2.1')
+    for (let index = 0; index < 4095; index++) guesses.refusal(`10.0.${index >> 8}.${index & 255}`)
+    expect(guesses.refusal('192.0.2.1').code).toBe('quota.exceeded')
+    for (let index = 0; index < 4096; index++) guesses.refusal(`10.1.${index >> 8}.${index & 255}`)
+    expect(guesses.refusal('192.0.2.1').code).toBe('auth.invalid_token')
+  })
+
+  test('fill neither log nor audit', async () => {
+    const lines: string[] = []
+    const note = (message: string) => void lines.push(message)
+    const clock = createFakeClock()
+    const runtime = createFakeRuntime()
+    const server = createTestServer({ ...withToken, clock, runtime, log: { debug: note, info: note, warn: note, error: note } })
+    for (let index = 0; index < 200; index++) await guess(server, '192.0.2.1', `wrong-${index}`)
+    clock.advance(60_000)
+    for (let index = 0; index < 200; index++) await guess(server, '192.0.2.1', `wrong-${index}`)
+    expect(lines).toEqual(['credentials refused', 'credentials refused'])
+    expect(runtime.calls).toEqual([])
     await server.close(0)
   })
 })

@@ -7,9 +7,12 @@ import { handleMutated } from './mutant.js'
 export type { ServedSocketParts } from '../../../src/http/routes/served-socket.js'
 
 export function bindServedSocket(scope: FastifyInstance, parts: ServedSocketParts, contract: RouteContract): void {
-  const connect: ServedSocketParts['plugins']['connect'] = (id, call) => {
-    const handle = () => parts.plugins.connect(id, call)
-    return handleMutated(id, handle, handle)
+  const of: ServedSocketParts['tickets']['of'] = (request) => {
+    const open = parts.tickets.of(request)
+    return (call) => {
+      const handle = () => open(call)
+      return handleMutated(contract.id, handle, handle)
+    }
   }
-  bindSoundSocket(scope, { ...parts, plugins: { ...parts.plugins, connect } }, contract)
+  bindSoundSocket(scope, { ...parts, tickets: { ...parts.tickets, of } }, contract)
 }

@@ -95,19 +95,24 @@ describe('a JSON body', () => {
   })
 
   test.each([
-    ['application/json', 200],
-    ['application/json; charset=utf-8', 200],
-    ['application/json;charset=UTF-8', 200],
-    ['application/json; Charset="Utf-8"; profile="a;charset=latin1"', 200],
-    ['application/json; charset=utf8', 200],
-    ['application/json; charset=iso-8859-1', 415],
-    ['application/json;CHARSET="utf-16"', 415],
-    ['application/json; charset=', 415],
-    ['application/json; charset=utf-8; charset=latin1', 415],
-  ])('of type %s is answered %i', async (type, status) => {
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; Charset="Utf-8"; profile="a;charset=latin1"',
+    'application/json; charset=utf8',
+  ])('of type %s is read', async (type) => {
+    expect((await post('/v2/sessions', '{"title":"x"}', type)).statusCode).toBe(200)
+  })
+
+  test.each([
+    'application/json; charset=iso-8859-1',
+    'application/json;CHARSET="utf-16"',
+    'application/json; charset=',
+    'application/json; charset=utf-8; charset=latin1',
+  ])('of type %s is not supported', async (type) => {
     const answer = await post('/v2/sessions', '{"title":"x"}', type)
-    expect(answer.statusCode).toBe(status)
-    if (status === 415) expect(answer.json()).toMatchObject({ code: 'request.unsupported_media_type' })
+    expect(answer.statusCode).toBe(415)
+    expect(answer.json()).toMatchObject({ code: 'request.unsupported_media_type' })
   })
 
   test('that is optional may be absent, empty or without a content type', async () => {

@@ -111,8 +111,18 @@ describe('an operation that becomes a socket', () => {
       expect(await answerTo(port, `${request}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 4\d\d /)
     }
     expect(presented).toEqual([
-      ...['refused-origin', 'other-host', 'no-host', 'no-upgrade', 'bad-cursor', 'no-key', 'twice-a', 'twice-b'],
-      ...['other-method', 'no-path', 'no-target', 'expects'],
+      'refused-origin',
+      'other-host',
+      'no-host',
+      'no-upgrade',
+      'bad-cursor',
+      'no-key',
+      'twice-a',
+      'twice-b',
+      'other-method',
+      'no-path',
+      'no-target',
+      'expects',
     ])
   })
 

@@ -10,7 +10,7 @@ import type { Guesses } from './guesses.js'
 import { PREFLIGHT_HEADERS, answerHeaders, refuseRepeatedHeaders } from './headers.js'
 import type { Sockets } from './sockets.js'
 import { canonicalPath } from './target.js'
-import type { TokenSource } from './tokens.js'
+import { type TokenSource, isGuess } from './tokens.js'
 
 export interface GateParts {
   readonly doors: Doors
@@ -30,8 +30,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCr
       request.caller = tokens.authenticate(authorization)
     } catch (error) {
       onRefusedCredential()
-      // Saying nothing is no guess.
-      throw authorization === undefined ? error : guesses.refusal(request.raw.socket.remoteAddress ?? '')
+      throw isGuess(authorization) ? guesses.refusal(request.raw.socket.remoteAddress ?? '') : error
     }
   }
 

@@ -21,6 +21,11 @@ const OPERATOR: Caller = {
 const TOKEN = /^[\x21-\x7e]+$/
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i
 
+/** Whether an Authorization header holds something that could have been the token. */
+export function isGuess(authorization: string | undefined): boolean {
+  return BEARER.test(authorization ?? '')
+}
+
 /** Reads `SVC_AGENT_TOKEN`; a credential that is configured but unusable is `config.invalid` and stops the start. */
 export function createTokens(env: Readonly<Record<string, string | undefined>>): TokenSource {
   if (env['SVC_AGENT_AUTH_CONFIG'] !== undefined) {

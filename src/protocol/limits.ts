@@ -21,7 +21,7 @@ export const LIMITS = {
     socketsPerAddress: 512,
   },
   /** Wrong tokens of one address: at once, ms until another one, and addresses that are remembered. */
-  guesses: { burst: 60, interval: 1 * SECOND, peers: 4096 },
+  guesses: { burst: 100, interval: 1 * SECOND, peers: 4096 },
   events: {
     replayPageDefault: 1000,
     replayPageMax: 5000,

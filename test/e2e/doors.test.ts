@@ -116,7 +116,7 @@ describe('without a credential', () => {
 /** Browsers cannot send a credential with a socket: a ticket that was asked for with one stands for it. A plain request is 400. */
 const TICKETED = '/v2/plugins/dev.svc.pty/ses_none/connect'
 /** Wrong tokens of one address that are answered 401 at once. */
-const BURST = 60
+const BURST = 100
 const OPEN: Readonly<Record<string, number>> = { '/v2/health': 200, [TICKETED]: 400 }
 
 describe('with a token', () => {
@@ -134,7 +134,7 @@ describe('with a token', () => {
         { authorization: `Bearer ${TOKEN}x` },
       ]) {
         const { status, headers: answered, body } = await send(server, operation, headers)
-        const isThrottled = headers.authorization !== undefined && !operation.isOpen && ++guesses > BURST && status === 429
+        const isThrottled = headers.authorization?.startsWith('Bearer') === true && !operation.isOpen && ++guesses > BURST && status === 429
         const expected = operation.isOpen ? OPEN[operation.path] : isThrottled ? 429 : 401
         expect([operation.id, headers, status]).toEqual([operation.id, headers, expected])
         if (operation.isOpen) continue

@@ -114,7 +114,7 @@ describe('guessed tokens', () => {
   const guess = (server: HttpServer, remoteAddress: string, token = 'wrong') =>
     server.inject({ url: '/v2/meta', remoteAddress, headers: { authorization: `Bearer ${token}` } })
 
-  test('are refused with 429 beyond a burst, by address; the right token and no token are answered as ever', async () => {
+  test('are refused with 429 beyond a burst, by address; the right token and what is no token are answered as ever', async () => {
     const clock = createFakeClock()
     const server = createTestServer({ ...withToken, clock })
     const statuses = async (address: string, count: number) => {
@@ -122,12 +122,15 @@ describe('guessed tokens', () => {
       for (let index = 0; index < count; index++) seen.push((await guess(server, address)).statusCode)
       return seen
     }
-    expect(await statuses('192.0.2.1', 62)).toEqual([...Array<number>(60).fill(401), 429, 429])
+    expect(await statuses('192.0.2.1', 102)).toEqual([...Array<number>(100).fill(401), 429, 429])
     const refused = await guess(server, '192.0.2.1')
     expect(refused.headers['retry-after']).toBe('1')
     expect(refused.json()).toMatchObject({ code: 'quota.exceeded', retryable: true })
     expect((await guess(server, '192.0.2.1', TOKEN)).statusCode).toBe(200)
-    expect((await server.inject({ url: '/v2/meta', remoteAddress: '192.0.2.1' })).statusCode).toBe(401)
+    for (const authorization of [undefined, '', 'Bearer', 'Basic abc', 'Bearer two words']) {
+      const headers = authorization === undefined ? {} : { authorization }
+      expect((await server.inject({ url: '/v2/meta', remoteAddress: '192.0.2.1', headers })).statusCode).toBe(401)
+    }
     expect(await statuses('192.0.2.2', 1)).toEqual([401])
     clock.advance(2000)
     expect(await statuses('192.0.2.1', 3)).toEqual([401, 401, 429])
@@ -137,7 +140,7 @@ describe('guessed tokens', () => {
   test('count for a whole IPv6 network, and for the same address however it is written', () => {
     const guesses = createGuesses(createFakeClock())
     const burst = (address: string) => {
-      for (let index = 0; index < 60; index++) expect(guesses.refusal(address).code).toBe('auth.invalid_token')
+      for (let index = 0; index < 100; index++) expect(guesses.refusal(address).code).toBe('auth.invalid_token')
     }
     burst('2001:db8:1:2::1')
     expect(guesses.refusal('2001:db8:1:2:a:b:c:d').code).toBe('quota.exceeded')
@@ -150,7 +153,7 @@ describe('guessed tokens', () => {
 
   test('of many addresses cost bounded memory: who was wrong longest ago is forgotten', () => {
     const guesses = createGuesses(createFakeClock())
-    for (let index = 0; index < 61; index++) guesses.refusal('192.0.2.1')
+    for (let index = 0; index < 101; index++) guesses.refusal('192.0.2.1')
     for (let index = 0; index < 4095; index++) guesses.refusal(`10.0.${index >> 8}.${index & 255}`)
     expect(guesses.refusal('192.0.2.1').code).toBe('quota.exceeded')
     for (let index = 0; index < 4096; index++) guesses.refusal(`10.1.${index >> 8}.${index & 255}`)

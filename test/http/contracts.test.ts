@@ -76,12 +76,15 @@ describe.each(named(API))('%s', (_id, contract) => {
   })
 })
 
+let callers = 0
 test.each(ofClass('caller', 'directory', 'session', 'interaction', 'operator', 'local'))(
   '%s needs the credential, and answers alike for every way of not having it',
   async (_id, contract) => {
+    // Another one for each operation: whoever guesses on is throttled.
+    const remoteAddress = `192.0.2.${++callers}`
     for (const authorization of ['', 'Bearer', 'Bearer wrong', 'Basic correct-horse', 'Bearer correct-horse x']) {
       const request = requestOf(contract)
-      const answer = await guarded.inject({ ...request, headers: { ...request.headers, authorization } })
+      const answer = await guarded.inject({ ...request, remoteAddress, headers: { ...request.headers, authorization } })
       expect({ status: answer.statusCode, header: answer.headers['www-authenticate'] }).toEqual({ status: 401, header: 'Bearer' })
       expect({ ...ApiError.parse(answer.json()), requestId: '' }).toEqual({
         code: 'auth.invalid_token',

@@ -149,7 +149,7 @@ describe('bash', () => {
     unlinkSync(link)
     symlinkSync(join(workspace.effects.paths.home, '.bashrc'), link)
     expect((await failure(workspace.invoke({ command: 'echo > link' }))).message).toBe(message)
-    expect(workspace.effects.processes.calls).toEqual([])
+    expect(workspace.effects.processes.calls.filter(({ args }) => args[0] === '-c')).toEqual([])
   })
 
   it('does not start once the call is aborted', async () => {
@@ -195,6 +195,24 @@ describe('what a command must be allowed to do', () => {
         title: `Write by: ${command}`,
         metadata: { command, paths: ['out.txt'] },
       },
+      {
+        permission: 'read',
+        patterns: ['/etc/hosts'],
+        always: ['/etc/hosts'],
+        title: `Read by: ${command}`,
+        metadata: { command, paths: ['/etc/hosts'] },
+      },
+    ])
+  })
+
+  it('is reading anything, secrets included, where an operand is only known when it runs', async () => {
+    const command = 'cat $(head -1 list)'
+    const needs = await setup().needs({ command })
+    expect(needs.map(({ permission, patterns, always }) => ({ permission, patterns, always }))).toEqual([
+      { permission: 'bash', patterns: ['head -1 list', 'cat $(head -1 list)'], always: ['head *', 'cat *'] },
+      { permission: 'external_directory', patterns: ['/*'], always: [] },
+      { permission: 'read', patterns: ['.env'], always: [] },
+      { permission: 'read', patterns: ['list'], always: ['list'] },
     ])
   })
 

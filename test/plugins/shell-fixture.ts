@@ -16,6 +16,9 @@ export const grammarWasm = require.resolve('tree-sitter-bash/tree-sitter-bash.wa
 const bytes = (path: string) => async () => new Uint8Array(readFileSync(path))
 export const scanner: ShellScanner = createShellScanner({ core: bytes(coreWasm), bash: bytes(grammarWasm) }, () => 0)
 
+/** What programs of a scanned line find in their environment. */
+const ENVIRONMENT = new Set(['HOME', 'PATH', 'LANG', 'TERM', 'XDG_CONFIG_HOME', 'PAGER'])
+
 export interface ShellWorkspace {
   readonly effects: FakeEffects
   /** The session directory. */
@@ -71,7 +74,13 @@ export function createShellWorkspace(
       return path
     },
     scan: (command, directory = paths.cwd) =>
-      scanner.scan(command, { session: paths.cwd, directory, home: paths.home, files: createFileView(effects.files) }),
+      scanner.scan(command, {
+        session: paths.cwd,
+        directory,
+        home: paths.home,
+        files: createFileView(effects.files),
+        environment: ENVIRONMENT,
+      }),
     needs: async (input, context = {}) => tool.needs(tool.input.parse(input), contextOf(context)),
     invoke: async (input, context = {}) => tool.invoke(tool.input.parse(input), contextOf(context)),
     accepts: (input) => tool.input.safeParse(input).success,

@@ -24,7 +24,7 @@ describe('the programs of an ordinary line', () => {
   it.each([
     ['ls -la src', ['ls -la src']],
     ['npm test && git status --short', ['npm test', 'git status --short']],
-    ['git  commit   -m "a; rm b"', ['git commit -m a; rm b']],
+    ['git  commit   -m "a; rm b"', ["git commit -m 'a; rm b'"]],
     ['npm run build 2>&1 | tail -20', ['npm run build', 'tail -20']],
     ['NODE_ENV=test npx vitest run', ['npx vitest run']],
     ['cd sub && make -j4', ['make -j4']],
@@ -37,13 +37,13 @@ describe('the programs of an ordinary line', () => {
     ['git commit -m "$(cat <<\'EOF\'\nfix: a\n\nbody (b)\nEOF\n)"', ['cat', 'git commit -m "$(cat <<\'EOF\'\nfix: a\n\nbody (b)\nEOF\n)"']],
     ['find . -name "*.ts" | xargs grep -n foo', ['find . -name *.ts', 'xargs grep -n foo', 'grep -n foo']],
     ['timeout 30 npm test', ['timeout 30 npm test', 'npm test']],
-    ["bash -c 'ls; pwd'", ['bash -c ls; pwd', 'ls', 'pwd']],
+    ["bash -c 'ls; pwd'", ["bash -c 'ls; pwd'", 'ls', 'pwd']],
     ['./run.sh --fast', ['./run.sh --fast', 'run.sh --fast']],
     ['/usr/bin/git log', ['/usr/bin/git log', 'git log']],
     ['ls \\\n  -l \\\n  src', ['ls -l src']],
     ['set -euo pipefail; shopt -s nullglob; true', ['set -euo pipefail', 'shopt -s nullglob', 'true']],
     ["sed -n '10,20p' a.ts", ['sed -n 10,20p a.ts']],
-    [`awk '{print $1}' a.txt`, ['awk {print $1} a.txt']],
+    [`awk '{print $1}' a.txt`, ["awk '{print $1}' a.txt"]],
     ["python3 -c 'print(1)'", ['python3 -c print(1)']],
     ['GIT_PAGER=cat git log', ['git log']],
     ['sleep 1 & wait', ['sleep 1', 'wait']],
@@ -171,12 +171,12 @@ describe('a scan', () => {
   })
 
   it('of a line that changes nothing known is empty', async () => {
-    expect(await workspace.scan('x=1')).toEqual({ segments: [], writes: [], outside: [], reasons: [] })
+    expect(await workspace.scan('x=1')).toEqual({ segments: [], writes: [], reads: [], unknownReads: [], outside: [], reasons: [] })
   })
 
   it('lists programs of a line that is not understood as far as they are known', async () => {
     const scan = await workspace.scan('eval "rm x"; $y z')
-    expect(scan.segments.map(({ text }) => text)).toEqual(['eval rm x', 'rm x', '$y z'])
+    expect(scan.segments.map(({ text }) => text)).toEqual(["eval 'rm x'", 'rm x', '$y z'])
     expect(scan.reasons).toEqual(['eval: it runs text as commands', 'which program starts is only known when it runs: $y'])
   })
 

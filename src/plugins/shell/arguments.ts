@@ -68,5 +68,5 @@ function isLong(option: string, long: string): boolean {
 }
 
 function cut(word: Word, length: number): Word {
-  return word.dynamic ? word : plainWord(word.text.slice(length))
+  return word.dynamic || word.approximate ? { ...word, dynamic: true } : plainWord(word.text.slice(length))
 }

@@ -18,7 +18,7 @@ import {
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { displayText } from './display.js'
-import type { ShellEnvironment } from './environment.js'
+import type { ShellEnvironment, Variables } from './environment.js'
 import { createFileView } from './file-view.js'
 import { alwaysPatterns, commandNeeds, commandPatterns } from './needs.js'
 import { joinPath } from './place.js'
@@ -54,9 +54,10 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
   const view = createFileView(effects.files)
   const judged = new Map<string, string>()
 
-  const analyse = async (input: Input, context: ToolContext) => {
+  const analyse = async (input: Input, context: ToolContext, variables: Variables) => {
     const directory = await workingDirectory(effects, input.workdir, context)
-    const found = await scanner.scan(input.command, { session: context.directory, directory, home: effects.paths.home, files: view })
+    const place = { session: context.directory, directory, home: effects.paths.home, files: view }
+    const found = await scanner.scan(input.command, { ...place, environment: new Set(Object.keys(variables)) })
     const outside = isWithin(context.directory, directory) ? found.outside : [...new Set([joinPath(directory, '*'), ...found.outside])]
     return { directory, scan: { ...found, outside } }
   }
@@ -67,31 +68,32 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
     input: Input,
     permission: 'bash',
     async needs(input, context) {
-      const { directory, scan } = await analyse(input, context)
+      const { directory, scan } = await analyse(input, context, await environment.variables())
       remember(judged, keyOf(context), JSON.stringify({ directory, scan }))
       return commandNeeds({ command: input.command, session: context.directory, scan, protectedFiles })
     },
     async invoke(input, context) {
-      const { directory, scan } = await analyse(input, context)
       const key = keyOf(context)
-      if (judged.get(key) !== JSON.stringify({ directory, scan })) {
-        throw new ToolError('What the command touches was not checked for this call, or has changed since. Nothing was run; call again.')
-      }
+      if (!judged.has(key)) throw notJudged()
+      const { sessionId, callId, signal } = context
+      const cwd = await workingDirectory(effects, input.workdir, context)
+      const [command, variables, added] = await Promise.all([
+        environment.shell(),
+        environment.variables(),
+        host.shellEnvironment({ cwd, sessionId, callId, signal }),
+      ])
+      const env = { ...variables, ...added }
+      const { directory, scan } = await analyse(input, context, env) // I1
+      if (judged.get(key) !== JSON.stringify({ directory, scan })) throw notJudged()
       judged.delete(key)
       const running = createRunningOutput(effects.clock, (output) => context.progress({ output }))
       try {
-        const { sessionId, callId, signal } = context
-        const [command, variables, added] = await Promise.all([
-          environment.shell(),
-          environment.variables(),
-          host.shellEnvironment({ cwd: directory, sessionId, callId, signal }),
-        ])
         signal.throwIfAborted()
         const result = await effects.processes.run({
           command,
           args: ['-c', input.command],
           cwd: directory,
-          env: { ...variables, ...added },
+          env,
           signal,
           timeoutMs: input.timeout ?? bashTimeout,
           captureBytes,
@@ -104,6 +106,10 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
       }
     },
   })
+}
+
+function notJudged(): ToolError {
+  return new ToolError('What the command touches was not checked for this call, or has changed since. Nothing was run; call again.')
 }
 
 async function workingDirectory(effects: NativeHost['effects'], workdir: string | undefined, context: ToolContext): Promise<string> {

@@ -5,11 +5,14 @@ import { canonicalPath, normalisePath } from './place.js'
 import { resolveWord } from './touch.js'
 import type { Word } from './word.js'
 
-const CHANGES = new Set(['cd', 'chdir', 'pushd', 'popd'])
+const CHANGES = new Set(['cd', 'pushd', 'popd'])
 
-/** Commands that only change the directory need no permission of their own (sessions-events §8.8). */
-export function isDirectoryChange(program: string): boolean {
-  return CHANGES.has(program)
+/**
+ * Commands that only change the directory need no permission of their own (sessions-events §8.8). `name` is the
+ * word as it stands: `./cd` is a program like any other.
+ */
+export function isDirectoryChange(name: string): boolean {
+  return CHANGES.has(name)
 }
 
 /**

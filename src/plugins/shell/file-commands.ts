@@ -1,6 +1,6 @@
 /** Programs known to read or change the files they are given, and how their arguments name them (sessions-events §8.8). */
 import { hasOption, splitArguments } from './arguments.js'
-import { literalOf, plainWord, type Word } from './word.js'
+import { literalOf, plainWord, unknownWord, type Word } from './word.js'
 
 export interface FileUse {
   readonly reads: readonly Word[]
@@ -18,7 +18,7 @@ type Use = (args: readonly Word[]) => FileUse
 
 const READERS =
   'cat ls head tail less more stat file wc diff cmp du realpath readlink md5sum sha1sum sha256sum sha512sum od hexdump strings nl tac cut bat jq yq'
-const UNKNOWN: Word = { text: '(a name chosen by the server)', pattern: '', dynamic: true, approximate: false, evaluable: false }
+const UNKNOWN = unknownWord('(a name chosen by the server)')
 
 const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
   ...each(READERS, (args) => ({ ...NONE, reads: operandsOf(args) })),

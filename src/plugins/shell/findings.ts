@@ -1,11 +1,14 @@
 /** What one scan has found so far, and where in the file system it stands. */
 import type { FileView } from './place.js'
+import type { Settings } from './settings.js'
 import type { ShellParser } from './syntax.js'
 
 export interface ScanPlace {
   /** Canonical directory of the session: paths below it are inside. */
   readonly session: string
   readonly home: string
+  /** Names of the variables that programs of the line find in their environment. */
+  readonly environment: ReadonlySet<string>
   readonly files: FileView
   readonly parser: ShellParser
 }
@@ -24,6 +27,10 @@ export interface Findings extends ScanPlace {
   readonly reasons: Set<string>
   /** Canonical paths written. */
   readonly writes: Set<string>
+  /** Canonical paths read by programs known to read what they are given. */
+  readonly reads: Set<string>
+  /** Operands of such programs that are only known when they run, as written. */
+  readonly unknownReads: Set<string>
   /** Canonical directories outside the session directory that are touched. */
   readonly outside: Set<string>
   /** Directories the next command may run in; usually one. */
@@ -39,6 +46,12 @@ export interface Findings extends ScanPlace {
   evaluates: boolean
   /** Quoted text contains a substitution. */
   evaluable: boolean
+  /** It writes to standard output or error by the name of a file. */
+  namesOutput: boolean
+  /** It makes standard output or error something that was not opened for writing. */
+  turnsOutput: boolean
+  /** What its variables may hold. */
+  readonly settings: Settings
   /** File system look-ups left. */
   lookups: number
   /** Shell texts inside shell texts. */
@@ -70,6 +83,8 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
     segments: new Map(),
     reasons: new Set(),
     writes: new Set(),
+    reads: new Set(),
+    unknownReads: new Set(),
     outside: new Set(),
     places: [directory],
     visited: [],
@@ -78,6 +93,9 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
     defers: false,
     evaluates: false,
     evaluable: false,
+    namesOutput: false,
+    turnsOutput: false,
+    settings: new Map(),
     lookups: MAX_LOOKUPS,
     depth: 0,
   }
@@ -89,7 +107,7 @@ export function addReason(findings: Findings, reason: string): void {
 }
 
 export function addSegment(findings: Findings, words: readonly string[]): void {
-  const text = words.filter((word) => word !== '').join(' ')
+  const text = words.join(' ')
   if (text !== '') findings.segments.set(text, { text, program: words[0] ?? '' })
 }
 

@@ -92,6 +92,7 @@ function inspectComment(node: ShellNode, source: string): string | undefined {
 }
 
 function inspectBackticks(node: ShellNode): string | undefined {
+  if (node.text.startsWith('$((')) return 'text that is read as arithmetic or as commands'
   if (!node.text.startsWith('`')) return undefined
   return node.text.slice(1, -1).includes('`') || node.text.includes('\\') ? 'nested or escaped backquotes' : undefined
 }

@@ -7,6 +7,9 @@ import type { ShellScan } from './scan.js'
 import { widerCommand } from './wider-commands.js'
 
 const TITLE_LENGTH = 4000
+/** What a path that is not known may be. */
+const ANYWHERE = '/*'
+const ANY_SECRET = '.env'
 
 export interface Judged {
   readonly command: string
@@ -55,6 +58,24 @@ export function commandNeeds({ command, session, scan, protectedFiles }: Judged)
       metadata: { command, paths },
       ...explicit,
     })
+  }
+  return [...needs, ...readNeeds({ shown, command, session, scan })]
+}
+
+type Reading = Pick<Judged, 'command' | 'session' | 'scan'> & { readonly shown: string }
+
+/** Files read are judged like those of the tool `read`; what nobody can know yet stands for the strictest of both rules. */
+function readNeeds({ shown, command, session, scan }: Reading): PermissionNeed[] {
+  const needs: PermissionNeed[] = []
+  if (scan.unknownReads.length > 0) {
+    const title = `Read what is only known when it runs (${scan.unknownReads.map((text) => displayText(text, 100)).join(', ')}): ${shown}`
+    const metadata = { command, operands: scan.unknownReads }
+    needs.push({ permission: 'external_directory', patterns: [ANYWHERE], always: [], title, metadata })
+    needs.push({ permission: 'read', patterns: [ANY_SECRET], always: [], title, metadata })
+  }
+  if (scan.reads.length > 0) {
+    const paths = scan.reads.map((path) => displayPath(session, path))
+    needs.push({ permission: 'read', patterns: paths, always: paths, title: `Read by: ${shown}`, metadata: { command, paths } })
   }
   return needs
 }

@@ -13,7 +13,7 @@ const always = (reason: string): Reason => {
 const ELSEWHERE = 'it starts programs in a way that is not analysed'
 const SAFE_SHOPT = /^(?:nullglob|failglob|globstar|inherit_errexit|nocasematch|-[su])$/
 const SAFE_SET =
-  /^(?:--|[-+][abefhmnuvxCET]*|pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose|errtrace|functrace|-[abefhmnuvxCET]*o)$/
+  /^(?:--|[-+][befhmnuvxCET]*|pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose|errtrace|functrace|-[befhmnuvxCET]*o)$/
 
 const OPAQUE: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ...each('. source', always('it runs a file in the shell itself')),
@@ -36,6 +36,11 @@ const OPAQUE: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ...each('rsync', (args) => optionReason(args, 'e', '--rsh', '--rsync-path')),
   ...each('scp sftp', (args) => optionReason(args, 'SoF')),
   ...each('sort', (args) => optionReason(args, '', '--compress-program')),
+  ...each('rg', (args) => optionReason(args, '', '--pre', '--hostname-bin')),
+  ...each('fd fdfind', (args) => optionReason(args, 'xX', '--exec', '--exec-batch')),
+  ...each('ag bat', (args) => optionReason(args, '', '--pager')),
+  ...each('split', (args) => optionReason(args, '', '--filter')),
+  ...each('zip', (args) => optionReason(args, 'T', '--unzip-command', '--test')),
   ...each('man', (args) => optionReason(args, 'PH', '--pager', '--html')),
   ...each('sed gsed', sedReason),
   ...each('awk gawk mawk nawk', awkReason),
@@ -85,12 +90,14 @@ function sedReason(args: readonly Word[]): string | undefined {
   const { options, operands, values } = splitArguments(args, ['-e', '--expression'])
   if (hasOption(options, 'f', '--file')) return 'the script is in a file'
   const scripts = hasOption(options, 'e', '--expression') ? values : operands.slice(0, 1)
-  const harmless = scripts.every((script) => isHarmlessSed(literalOf(script) ?? script.text))
+  const harmless = scripts.every((script) => !script.dynamic && !script.approximate && isHarmlessSed(literalOf(script) ?? script.text))
   return harmless ? undefined : 'the script may write files or start programs'
 }
 
 function awkReason(args: readonly Word[]): string | undefined {
   const { options, operands } = splitArguments(args, ['-v', '--assign', '-F', '--field-separator'])
-  const program = hasOption(options, 'f', '--file') ? '' : (operands[0]?.text ?? '')
+  const script = hasOption(options, 'f', '--file') ? undefined : operands[0]
+  if (script?.dynamic === true || script?.approximate === true) return 'the program is only known when it runs'
+  const program = script?.text ?? ''
   return /system|\||print[^;}\n]*>|getline|@load|-i\s/.test(program) ? 'the program may write files or start programs' : undefined
 }

@@ -6,9 +6,11 @@ import { gitUse } from './git.js'
 import { opaqueReason } from './opaque.js'
 import { joinPath, nameOf } from './place.js'
 import { interpreterReason, isShell, shellUse } from './shells.js'
-import { touchPath, touchTarget, touchWord } from './touch.js'
-import { isDecisive } from './variables.js'
-import { literalOf, plainWord, type Word } from './word.js'
+import { checkNamedVariables } from './named-variables.js'
+import { optionsDecide, takesText } from './options.js'
+import { mayBeOption, touchPath, touchTarget, touchWord } from './touch.js'
+import { isHarmless } from './variables.js'
+import { literalOf, plainWord, shownWord, unknownWord, type Word } from './word.js'
 import { isWrapper, unwrap } from './wrappers.js'
 
 /** Analyses program text inside the line. */
@@ -18,7 +20,7 @@ const RESERVED = /^(?:if|then|else|elif|fi|case|esac|for|select|while|until|do|d
 const SYSTEM_DIRECTORIES = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/bin\/[^/]+$/
 const MAX_NESTING = 8
 /** Arguments added at run time. */
-const APPENDED: Word = { text: '', pattern: '', dynamic: true, approximate: false, evaluable: false }
+const APPENDED = unknownWord('')
 const ARITHMETIC = new Set(['let', 'test', '[', 'printf', 'read', 'unset', 'declare', 'local', 'typeset', 'export', 'readonly', 'wait'])
 
 /** Records the program `words` start. */
@@ -32,15 +34,17 @@ export async function startProgram(findings: Findings, words: readonly Word[], f
     addReason(findings, `which program starts is only known when it runs: ${first.text === '' ? 'an empty or added word' : first.text}`)
     return
   }
-  if (isDirectoryChange(program)) return changeDirectory(findings, args, flow)
+  if (isDirectoryChange(name)) return changeDirectory(findings, args, flow)
   addSegment(findings, texts(words))
   if (program !== name) {
     addSegment(findings, [program, ...texts(args)])
     if (!SYSTEM_DIRECTORIES.test(name)) await touchWord(findings, first, 'read')
   }
   if (ARITHMETIC.has(program)) findings.evaluates = true
+  checkNamedVariables(findings, name, args)
   const opaque = opaqueReason(program, args) ?? interpreterReason(program, args, flow.fed)
   if (opaque !== undefined) addReason(findings, opaque)
+  if (optionsDecide(program)) await checkOptions(findings, program, args)
   await startInner(findings, program, args, { flow, scanText, nesting })
   await touchFiles(findings, program, args)
 }
@@ -66,7 +70,7 @@ async function startInner(findings: Findings, program: string, args: readonly Wo
   else if (isWrapper(program)) {
     const unwrapped = unwrap(program, args)
     if (unwrapped === undefined) return addReason(findings, `${program}: which program it starts is not certain`)
-    for (const word of unwrapped.assignments) checkAssignment(findings, word)
+    for (const word of unwrapped.assignments) checkExported(findings, word)
     await start(program === 'xargs' ? withArguments(unwrapped.inner, unwrapped.placeholder) : unwrapped.inner)
     if (program === 'watch') {
       const text = unwrapped.inner.map((word) => literalOf(word))
@@ -100,12 +104,23 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   if (configures === 'repository') for (const place of findings.places) await touchPath(findings, joinPath(place, '.git/config'), 'write')
 }
 
-/** Notes a `NAME=value` word that changes which programs start. */
-export function checkAssignment(findings: Findings, word: Word): void {
+/** Notes a `NAME=value` word that programs find in their environment. */
+export function checkExported(findings: Findings, word: Word): void {
   const equals = word.text.indexOf('=')
   const name = word.text.slice(0, equals).replace(/\+$/, '')
-  if (isDecisive(name, word.dynamic ? undefined : word.text.slice(equals + 1))) {
-    addReason(findings, `the variable ${name} decides which programs run`)
+  const value = word.dynamic || word.approximate ? undefined : word.text.slice(equals + 1)
+  if (isHarmless(name, value)) return
+  addReason(findings, `the variable ${name} may change what programs do`)
+}
+
+/** Options of such a program start others or write files: a word that may be one decides. */
+async function checkOptions(findings: Findings, program: string, args: readonly Word[]): Promise<void> {
+  const end = args.findIndex((word) => word.text === '--')
+  const before = args.slice(0, end < 0 ? args.length : end)
+  for (const [index, word] of before.entries()) {
+    if (takesText(program, before[index - 1]?.text ?? '') && !word.splits) continue
+    if (await mayBeOption(findings, word))
+      addReason(findings, `${program}: a word that may be an option is only known when it runs: ${word.text}`)
   }
 }
 
@@ -118,7 +133,7 @@ function findCommands(args: readonly Word[]): Word[][] {
     for (at += 1; at < args.length; at += 1) {
       const word = args[at]
       if (word === undefined || word.text === ';' || (word.text === '+' && words.at(-1)?.text === '{}')) break
-      words.push(word.text.includes('{}') ? { ...word, dynamic: true } : word)
+      words.push(word.text.includes('{}') ? { ...word, dynamic: true, open: true } : word)
     }
     commands.push(words.length > 0 ? words : [APPENDED])
   }
@@ -129,9 +144,9 @@ function findCommands(args: readonly Word[]): Word[][] {
 function withArguments(inner: readonly Word[], placeholder: string | undefined): readonly Word[] {
   const words = inner.length > 0 ? inner : [plainWord('echo')]
   if (placeholder === undefined) return [...words, APPENDED]
-  return words.map((word) => (word.text.includes(placeholder) ? { ...word, dynamic: true } : word))
+  return words.map((word) => (word.text.includes(placeholder) ? { ...word, dynamic: true, open: true } : word))
 }
 
 function texts(words: readonly Word[]): string[] {
-  return words.map((word) => word.text)
+  return words.filter((word) => word !== APPENDED).map(shownWord)
 }

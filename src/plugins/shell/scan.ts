@@ -4,7 +4,9 @@
  * (sessions-events §8.8; threat-model G1, G2). What is not understood is a reason, never ignored.
  */
 import { addReason, createFindings, type Findings, type Flow, type ScanPlace, type Segment, TOP } from './findings.js'
+import { checkDescriptors } from './descriptors.js'
 import { findDisagreement, refuseCharacters } from './integrity.js'
+import { collectSettings } from './settings.js'
 import { createShellParser, type ShellGrammar } from './syntax.js'
 import { walk } from './walk.js'
 
@@ -13,6 +15,10 @@ export interface ShellScan {
   readonly segments: readonly Segment[]
   /** Canonical absolute paths the line writes by redirection or by a known file command. */
   readonly writes: readonly string[]
+  /** Canonical absolute paths it reads by redirection or by a program known to read what it is given. */
+  readonly reads: readonly string[]
+  /** Operands of such programs that are only known when they run, as written. */
+  readonly unknownReads: readonly string[]
   /** Patterns `<directory>/*` of places outside the session directory. */
   readonly outside: readonly string[]
   /** Why an explicit answer is needed; empty when the line is understood. */
@@ -40,10 +46,13 @@ export function createShellScanner(grammar: ShellGrammar, monotonic: () => numbe
       const findings = createFindings({ ...place, parser }, directory)
       await scanText(findings, command, TOP)
       if (findings.evaluates && findings.evaluable) addReason(findings, 'quoted text may be evaluated as a command')
+      checkDescriptors(findings)
       if (findings.defers && findings.changesDirectory) addReason(findings, 'commands that run later, perhaps in another directory')
       return {
         segments: [...findings.segments.values()],
         writes: [...findings.writes],
+        reads: [...findings.reads],
+        unknownReads: [...findings.unknownReads],
         outside: [...findings.outside].map((path) => (path === '/' ? '/*' : `${path}/*`)),
         reasons: [...findings.reasons],
       }
@@ -59,6 +68,7 @@ async function scanText(findings: Findings, text: string, flow: Flow): Promise<v
   if ('refused' in parsed) return addReason(findings, parsed.refused)
   const disagreement = findDisagreement(parsed.root, text)
   if (disagreement !== undefined) addReason(findings, disagreement)
+  collectSettings(findings.settings, parsed.root, { home: findings.home, directory: undefined })
   findings.depth += 1
   await walk({ findings, scanText: (inner, how) => scanText(findings, inner, how) }, parsed.root, flow)
   findings.depth -= 1

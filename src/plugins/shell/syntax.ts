@@ -25,7 +25,7 @@ export interface ShellParser {
   parse(source: string): Promise<ShellParse>
 }
 
-const MAX_SOURCE = 64 * 1024
+const MAX_SOURCE = 16 * 1024
 const MAX_DEPTH = 200
 const MAX_NODES = 40_000
 const MAX_PARSE_MS = 500

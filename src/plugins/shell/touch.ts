@@ -1,6 +1,7 @@
 /** Resolves words to the places they name: paths written, and directories outside the session (sessions-events §8.8–8.9). */
 import { isWithin } from '../../protocol/caller.js'
 import { expandBraces } from './braces.js'
+import { touchesDescriptor } from './descriptors.js'
 import { addReason, type Findings } from './findings.js'
 import { expandGlob, hasWildcard, literalDirectory } from './glob.js'
 import { canonicalPath, joinPath, nameOf, normalisePath, parentOf } from './place.js'
@@ -9,7 +10,7 @@ import { escape, unescape, type Word } from './word.js'
 /** `whole`: removed, moved or changed with everything below it. */
 export type Touch = 'read' | 'write' | 'whole'
 
-const DEVICES = /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty|fd\/\d+)$/
+const DEVICES = /^\/dev\/(?:null|zero|full|u?random|tty)$/
 const NETWORK = /^\/dev\/(?:tcp|udp)\//
 
 /** Records what touching the path(s) a word stands for means. */
@@ -37,7 +38,8 @@ export async function touchTarget(findings: Findings, target: Word, sources: rea
 /** Absolute paths a word may stand for, not yet canonical. */
 export async function resolveWord(findings: Findings, word: Word, touch: Touch): Promise<string[]> {
   if (word.dynamic) {
-    if (touch !== 'read') addReason(findings, `it changes a path that is only known when it runs: ${word.text}`)
+    if (touch === 'read') findings.unknownReads.add(word.text)
+    else addReason(findings, `it changes a path that is only known when it runs: ${word.text}`)
     return []
   }
   const alternatives = expandBraces(word.pattern)
@@ -57,16 +59,32 @@ export async function resolveWord(findings: Findings, word: Word, touch: Touch):
 
 /** Records one absolute path. */
 export async function touchPath(findings: Findings, path: string, touch: Touch): Promise<void> {
-  if (DEVICES.test(path)) return
-  if (NETWORK.test(path)) return addReason(findings, 'it opens a network connection')
+  const named = normalisePath(path)
+  if (DEVICES.test(named) || touchesDescriptor(findings, named, touch !== 'read')) return
+  if (NETWORK.test(named)) return addReason(findings, 'it opens a network connection')
   const canonical = await lookup(findings, () => canonicalPath(path, findings.files))
   if (findings.lookups < 0) return
   if (canonical === undefined) return addReason(findings, `it is not certain where ${path} leads`)
-  if (touch !== 'read') findings.writes.add(canonical)
+  if (canonical !== named && (await leadsToDescriptor(findings, path, canonical))) return
+  if (touch === 'read') findings.reads.add(canonical)
+  else findings.writes.add(canonical)
   if (touch === 'whole' && isWithin(canonical, findings.session)) addReason(findings, `it changes ${canonical} as a whole`)
   if (isWithin(findings.session, canonical)) return
   const kind = await lookup(findings, () => findings.files.kindOf(canonical))
   findings.outside.add(kind === 'directory' ? canonical : parentOf(canonical))
+}
+
+/** A link may lead into `/proc`, where the server and the line see different things. */
+async function leadsToDescriptor(findings: Findings, path: string, canonical: string): Promise<boolean> {
+  const parent = await lookup(findings, () => canonicalPath(parentOf(path), findings.files))
+  return touchesDescriptor(findings, canonical, true) || (parent !== undefined && touchesDescriptor(findings, `${parent}/0`, true))
+}
+
+/** True when the word may be read as an option: it is not known how it begins, or a file it fits begins with a dash. */
+export async function mayBeOption(findings: Findings, word: Word): Promise<boolean> {
+  if (word.dynamic) return word.open || word.splits
+  if (!/^[*?[]/.test(word.pattern)) return false
+  return (await resolveWord(findings, word, 'read')).some((path) => nameOf(path).startsWith('-'))
 }
 
 /** Paths of a wildcard; one that fits nothing is itself. */

@@ -1,13 +1,29 @@
-/** Variables that decide which program a name means, or that are themselves commands. */
+/** Variables that decide which program a name means, that are themselves commands, or that programs read. */
 
 const DECISIVE =
   /^(?:PATH|HOME|PWD|OLDPWD|CDPATH|SHELL|ENV|PS[0-4]|PROMPT_COMMAND|LD_\w+|DYLD_\w+|BASH\w*|SHELLOPTS|GLOBIGNORE|EXECIGNORE|GCONV_PATH|NODE_OPTIONS|PERL5OPT|RUBYOPT|PYTHONSTARTUP|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|TAR_OPTIONS|RSYNC_RSH|MAKEFLAGS|LESSOPEN|LESSCLOSE)$/
 const COMMANDS = /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|\w*ASKPASS|GIT_\w+|CVS_RSH|npm_config_\w+)$/
-const HARMLESS_NAMES = /^GIT_(?:(?:AUTHOR|COMMITTER)_\w+|TERMINAL_PROMPT|OPTIONAL_LOCKS|TRACE\w*)$/
-const HARMLESS_VALUES = new Set(['', 'cat', 'less', 'more', 'true', 'false', ':', '0', '1'])
 
-/** True when giving `name` this value (undefined = not known) may change which programs are started. */
+/** What programs may be given by a line without an answer, and which values. */
+const HARMLESS: readonly (readonly [names: RegExp, values: RegExp])[] = [
+  [/^(?:LANG|LANGUAGE|LC_[A-Z]+)$/, /^[\w.@:-]*$/],
+  [/^IFS$/, /^[\s\S]*$/],
+  [/^TZ$/, /^(?:[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*)?$/],
+  [/^(?:NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|CI|COLUMNS|LINES|PORT|VERBOSE|CGO_ENABLED|SOURCE_DATE_EPOCH)$/, /^\w*$/],
+  [/^(?:PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|RUST_BACKTRACE|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS)$/, /^\w*$/],
+  [/^(?:TERM|NODE_ENV|APP_ENV|RAILS_ENV|RACK_ENV|MIX_ENV|GOOS|GOARCH|LOG_LEVEL|DEBIAN_FRONTEND)$/, /^[\w-]*$/],
+  [/^(?:RUST_LOG|DEBUG)$/, /^[\w.,:*=-]*$/],
+  [/^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$/, /^[^\n]*$/],
+  [/^(?:PAGER|GIT_PAGER|MANPAGER|SYSTEMD_PAGER|AWS_PAGER|GH_PAGER|BAT_PAGER)$/, /^(?:|cat|less|more)$/],
+  [/^(?:EDITOR|VISUAL|GIT_EDITOR|GIT_SEQUENCE_EDITOR)$/, /^(?:true|false|:)$/],
+]
+
+/** True when giving `name` this value (undefined = not known) may change which programs the shell starts, or how it reads. */
 export function isDecisive(name: string, value: string | undefined): boolean {
-  if (DECISIVE.test(name)) return true
-  return COMMANDS.test(name) && !HARMLESS_NAMES.test(name) && (value === undefined || !HARMLESS_VALUES.has(value))
+  return DECISIVE.test(name) || (COMMANDS.test(name) && !isHarmless(name, value))
+}
+
+/** True when a program that finds this value in its environment does nothing but what it is there for. */
+export function isHarmless(name: string, value: string | undefined): boolean {
+  return value !== undefined && HARMLESS.some(([names, values]) => names.test(name) && values.test(value))
 }

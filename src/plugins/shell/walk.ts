@@ -3,12 +3,16 @@
  * every directory change, in the order they happen. A construct that is not listed here is not understood.
  */
 import { addPlaces, addReason, addSegment, type Findings, type Flow, TOP } from './findings.js'
-import { checkAssignment, type ScanText, startProgram } from './programs.js'
+import { checkArithmetic, checkExpansion, checkSubscript, checkTest } from './arithmetic.js'
+import { noteRedirect } from './descriptors.js'
+import { checkDeclared, checkNamedVariables } from './named-variables.js'
+import { checkExported, type ScanText, startProgram } from './programs.js'
+import { textsOf } from './settings.js'
 import { opaqueReason } from './opaque.js'
 import type { ShellNode } from './syntax.js'
 import { touchWord } from './touch.js'
-import { isDecisive } from './variables.js'
-import { readWord, type Word } from './word.js'
+import { isDecisive, isHarmless } from './variables.js'
+import { readWord, shownWord, unescape, type Word, type WordContext } from './word.js'
 
 type Walk = (walker: Walker, node: ShellNode, flow: Flow) => Promise<void>
 
@@ -43,7 +47,7 @@ const HANDLERS: ReadonlyMap<string, Walk> = new Map<string, Walk>([
   ['declaration_command', walkDeclaration],
   ['unset_command', walkDeclaration],
   ['variable_assignment', walkAssignment],
-  ['subscript', walkArithmetic],
+  ['subscript', walkSubscript],
   ['arithmetic_expansion', walkArithmetic],
   ['c_style_for_statement', (walker, node, flow) => walkArithmetic(walker, node, { ...flow, certain: false, repeats: true })],
   ['compound_statement', (walker, node, flow) => (node.text.startsWith('((') ? walkArithmetic : walkParts)(walker, node, flow)],
@@ -83,48 +87,98 @@ async function walkParts(walker: Walker, node: ShellNode, flow: Flow): Promise<v
 }
 
 async function walkCommand(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
+  const { findings } = walker
   const words: Word[] = []
   const fed = flow.fed || node.children.some((child) => child.type === 'herestring_redirect')
   for (const child of node.children) {
     if (COMMAND_PARTS.has(child.type) || !child.named) words.push(readHere(walker, child))
+    if (/^\{\w+(?:\[.*\])?\}$/s.test(child.text)) addReason(findings, 'a redirection that may set a variable')
+    if (child.type === 'variable_assignment') checkExported(findings, assignmentWord(walker, child))
     if (child.named) await walk(walker, child, { ...TOP, fed: false, certain: false })
   }
-  if (words.length > 0) await startProgram(walker.findings, words, { ...flow, fed }, walker.scanText)
+  if (words.length > 0) await startProgram(findings, words, { ...flow, fed }, walker.scanText)
 }
 
 async function walkDeclaration(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
-  const words = node.children.map((child) => readHere(walker, child))
-  const [name, ...args] = words.map((word) => word.text)
-  addSegment(walker.findings, [name ?? '', ...args])
-  const reason = opaqueReason(name ?? '', words.slice(1))
-  if (reason !== undefined) addReason(walker.findings, reason)
-  if (args.some((arg) => /^-\w*n/.test(arg)) && name !== 'unset' && name !== 'export')
-    addReason(walker.findings, `${name}: it gives a variable a second name`)
-  walker.findings.evaluates = true
+  const { findings } = walker
+  const words = node.children.map((child) =>
+    child.type === 'variable_assignment' ? assignmentWord(walker, child) : readHere(walker, child),
+  )
+  const name = words[0]?.text ?? ''
+  const args = words.slice(1)
+  addSegment(findings, words.map(shownWord))
+  const reason = opaqueReason(name, args)
+  if (reason !== undefined) addReason(findings, reason)
+  const flags = args.map((word) => word.text).filter((text) => /^[-+]\w+$/.test(text))
+  if (flags.some((flag) => flag.includes('n')) && name !== 'unset' && name !== 'export')
+    addReason(findings, `${name}: it gives a variable a second name`)
+  if (name === 'unset') checkNamedVariables(findings, name, args)
+  else checkDeclared(findings, name, args)
+  if ((name === 'export' && !flags.includes('-n')) || flags.some((flag) => flag.includes('x'))) exportWords(walker, args)
+  findings.evaluates = true
   await walkParts(walker, node, flow)
 }
 
+/** `export NAME` hands on what the line gave the name, if it did. */
+function exportWords({ findings }: Walker, args: readonly Word[]): void {
+  for (const word of args) {
+    if (word.text.includes('=')) checkExported(findings, word)
+    else if (findings.settings.has(word.text)) {
+      const texts = textsOf(findings.settings, word.text)?.map(unescape)
+      if (texts === undefined || !texts.every((text) => isHarmless(word.text, text)))
+        addReason(findings, `the variable ${word.text} may change what programs do`)
+    }
+  }
+}
+
 async function walkAssignment(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
-  const value = node.children.find((child, index) => index > 0 && child.named && COMMAND_PARTS.has(child.type))
-  const name = node.children[0]?.text ?? ''
-  const operator = node.children[1]?.text ?? '='
-  const word = value === undefined ? undefined : readHere(walker, value)
-  const text = operator === '+=' || word === undefined ? node.text : `${name}=${word.text}`
-  checkAssignment(walker.findings, {
-    text,
-    pattern: '',
-    dynamic: word?.dynamic === true || operator === '+=',
-    approximate: false,
-    evaluable: false,
-  })
-  const subscript = /^(\w+)\[/.exec(name)?.[1]
-  if (subscript !== undefined && isDecisive(subscript, undefined))
-    addReason(walker.findings, `the variable ${subscript} decides which programs run`)
+  const { findings } = walker
+  const word = assignmentWord(walker, node)
+  const name = /^\w*/.exec(word.text)?.[0] ?? ''
+  const value = word.dynamic || word.approximate ? undefined : word.text.slice(name.length + 1)
+  if (isDecisive(name, value)) addReason(findings, `the variable ${name} decides which programs run`)
+  else if (findings.environment.has(name)) checkExported(findings, word)
   await walkParts(walker, node, { ...flow, certain: false })
 }
 
+/** `NAME=value` as one word; what is added to a value is not known. */
+function assignmentWord(walker: Walker, node: ShellNode): Word {
+  const value = node.children.find((child, index) => index > 0 && child.named && COMMAND_PARTS.has(child.type))
+  const word = value === undefined ? undefined : readHere(walker, value)
+  const name = node.children[0]?.text ?? ''
+  const known = word !== undefined && node.children[1]?.type === '=' && node.children[0]?.type === 'variable_name'
+  const empty = value === undefined && node.children.length === 2
+  return {
+    text: known ? `${name}=${word.text}` : node.text,
+    pattern: '',
+    dynamic: empty ? false : !known || word.dynamic,
+    approximate: word?.approximate === true,
+    open: false,
+    splits: false,
+    evaluable: false,
+  }
+}
+
 async function walkArithmetic(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
+  const { findings } = walker
+  findings.evaluates = true
+  checkArithmetic(findings, node)
+  checkDecisive(findings, node)
+  await walkParts(walker, node, flow)
+}
+
+/** Arithmetic assigns, too. */
+function checkDecisive(findings: Findings, node: ShellNode): void {
+  for (const name of new Set(node.text.match(/[A-Za-z_]\w*/g))) {
+    const set = findings.settings.get(name)?.some((setting) => setting.kind !== 'mentioned') === true
+    if (set && isDecisive(name, undefined)) addReason(findings, `the variable ${name} decides which programs run`)
+    if (set && findings.environment.has(name)) addReason(findings, `the variable ${name} may change what programs do`)
+  }
+}
+
+async function walkSubscript(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   walker.findings.evaluates = true
+  checkSubscript(walker.findings, node)
   await walkParts(walker, node, flow)
 }
 
@@ -132,16 +186,30 @@ async function walkExpansion(walker: Walker, node: ShellNode, flow: Flow): Promi
   const { findings } = walker
   if (/@P\s*\}$/.test(node.text)) addReason(findings, 'an expansion that runs the text of a variable')
   const name = /^\s*\$\{[!#]?(\w+)/.exec(node.text)?.[1] ?? ''
-  if (node.children.some((child) => child.type === '=' || child.type === ':=') && isDecisive(name, undefined)) {
-    addReason(findings, `the variable ${name} decides which programs run`)
+  if (node.children.some((child) => child.type === '=' || child.type === ':=')) {
+    if (isDecisive(name, undefined)) addReason(findings, `the variable ${name} decides which programs run`)
+    else if (findings.environment.has(name)) addReason(findings, `the variable ${name} may change what programs do`)
   }
   if (node.children.some((child) => child.type === '!' || child.type === ':')) findings.evaluates = true
+  checkExpansion(findings, node)
   await walkParts(walker, node, flow)
 }
 
 async function walkTest(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   if (/-(?:v|eq|ne|lt|le|gt|ge)\b/.test(node.text)) walker.findings.evaluates = true
+  if (node.text.startsWith('[[')) for (const child of node.children) checkTest(walker.findings, child)
+  else
+    checkNamedVariables(
+      walker.findings,
+      '[',
+      leavesOf(node).map((leaf) => readHere(walker, leaf)),
+    )
   await walkParts(walker, node, flow)
+}
+
+/** The words of `[ … ]`, whose operators the grammar nests. */
+function leavesOf(node: ShellNode): ShellNode[] {
+  return node.children.flatMap((child) => (child.type.endsWith('_expression') ? leavesOf(child) : [child]))
 }
 
 /** `left && right`, `left || right`: what stands left may fail. */
@@ -198,6 +266,7 @@ async function walkFileRedirect(walker: Walker, node: ShellNode, flow: Flow): Pr
   const operator = node.children.find((child) => !child.named && child.type !== 'file_descriptor')?.type ?? ''
   const targets = node.children.filter((child) => child.named && child.type !== 'file_descriptor')
   if (targets.length > 1) addReason(walker.findings, 'a redirection that is read in more than one way')
+  noteRedirect(walker.findings, node, operator)
   for (const target of targets) {
     await walk(walker, target, { ...flow, certain: false })
     const word = readHere(walker, target)
@@ -224,6 +293,7 @@ async function walkBranch(walker: Walker, node: ShellNode, flow: Flow): Promise<
 async function walkLoop(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   const variable = node.children.find((child) => child.type === 'variable_name')?.text ?? ''
   if (isDecisive(variable, undefined)) addReason(walker.findings, `the variable ${variable} decides which programs run`)
+  else if (walker.findings.environment.has(variable)) addReason(walker.findings, `the variable ${variable} may change what programs do`)
   await walkParts(walker, node, { ...flow, certain: false, gates: false, repeats: true })
 }
 
@@ -233,6 +303,15 @@ async function walkFunction(walker: Walker, node: ShellNode, flow: Flow): Promis
 }
 
 function readHere({ findings }: Walker, node: ShellNode): Word {
+  return readWord(node, contextOf(findings))
+}
+
+/** What is known here of the variables of the line. */
+export function contextOf(findings: Findings): WordContext {
   const [directory, ...others] = findings.places
-  return readWord(node, { home: findings.home, directory: others.length === 0 ? directory : undefined })
+  return {
+    home: findings.home,
+    directory: others.length === 0 ? directory : undefined,
+    textsOf: (name) => (findings.environment.has(name) ? undefined : textsOf(findings.settings, name)),
+  }
 }

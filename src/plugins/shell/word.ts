@@ -6,6 +6,7 @@
  */
 import { decodeAnsi } from './ansi.js'
 import { holdsSubstitution } from './active-text.js'
+import { isPlainText } from './plain-text.js'
 import type { ShellNode } from './syntax.js'
 
 export interface Word {
@@ -14,8 +15,12 @@ export interface Word {
   readonly pattern: string
   /** Part of it is only known when it runs. */
   readonly dynamic: boolean
-  /** Part of it is a number that was replaced by another one. */
+  /** Part of it is one of several values, or a number that was replaced by another one; `pattern` stands for all of them. */
   readonly approximate: boolean
+  /** It is dynamic from its first character. */
+  readonly open: boolean
+  /** It may become several words. */
+  readonly splits: boolean
   /** Quoted text in it would run something if evaluated later. */
   readonly evaluable: boolean
 }
@@ -24,12 +29,16 @@ export interface WordContext {
   readonly home: string
   /** Value of `$PWD`, when certain. */
   readonly directory: string | undefined
+  /** Every text, in escape form, that a variable may hold; absent or undefined: not known. */
+  readonly textsOf?: (name: string) => readonly string[] | undefined
 }
 
 interface Pieces {
   pattern: string
   dynamic: boolean
   approximate: boolean
+  open: boolean
+  splits: boolean
   evaluable: boolean
 }
 
@@ -39,7 +48,7 @@ const NUMERIC = new Set(['$$', '$?', '$#'])
 
 /** The word of a syntax node; substitutions in it make it dynamic (their commands are found elsewhere). */
 export function readWord(node: ShellNode, context: WordContext): Word {
-  const pieces: Pieces = { pattern: '', dynamic: false, approximate: false, evaluable: false }
+  const pieces: Pieces = { pattern: '', dynamic: false, approximate: false, open: false, splits: false, evaluable: false }
   append(pieces, node, context)
   const tilde = expandTilde(pieces, context.home)
   const literal = unescape(tilde.pattern)
@@ -48,13 +57,26 @@ export function readWord(node: ShellNode, context: WordContext): Word {
     pattern: tilde.pattern,
     dynamic: tilde.dynamic,
     approximate: pieces.approximate,
-    evaluable: pieces.evaluable || /\[.*\$|\$$/s.test(literal),
+    open: pieces.open || (tilde.dynamic && !pieces.dynamic),
+    splits: pieces.splits,
+    evaluable: pieces.evaluable || literal.endsWith('$') || isIndexed(literal),
   }
+}
+
+/** The word as rules are matched against it: with blanks in it, it stays one word. */
+export function shownWord(word: Word): string {
+  if (word.dynamic || word.approximate || (word.text !== '' && !/\s/.test(word.text))) return word.text
+  return `'${word.text.replaceAll("'", `'\\''`)}'`
 }
 
 /** A word made of plain text. */
 export function plainWord(text: string): Word {
-  return { text, pattern: escape(text), dynamic: false, approximate: false, evaluable: holdsSubstitution(text) }
+  return { text, pattern: escape(text), dynamic: false, approximate: false, open: false, splits: false, evaluable: holdsSubstitution(text) }
+}
+
+/** A word of which nothing is known; `text` is what people are shown. */
+export function unknownWord(text: string): Word {
+  return { text, pattern: '', dynamic: true, approximate: false, open: true, splits: true, evaluable: false }
 }
 
 /** The text of a word that no expansion changes; undefined when it is dynamic or has active wildcards or braces. */
@@ -79,6 +101,12 @@ export function unescape(pattern: string): string {
   return pattern.replaceAll(/\\([\s\S])/g, '$1')
 }
 
+/** A dollar sign somewhere after an opening bracket. */
+function isIndexed(literal: string): boolean {
+  const bracket = literal.indexOf('[')
+  return bracket >= 0 && literal.includes('$', bracket)
+}
+
 function append(pieces: Pieces, node: ShellNode, context: WordContext): void {
   switch (node.type) {
     case 'word':
@@ -95,15 +123,15 @@ function append(pieces: Pieces, node: ShellNode, context: WordContext): void {
       return appendQuoted(pieces, node.text.slice(1, -1))
     case 'ansi_c_string': {
       const decoded = decodeAnsi(node.text.slice(2, -1))
-      return decoded === undefined ? markDynamic(pieces) : appendQuoted(pieces, decoded)
+      return decoded === undefined ? markDynamic(pieces, { quoted: true }) : appendQuoted(pieces, decoded)
     }
     case 'string':
       return appendString(pieces, node, context)
     case 'simple_expansion':
     case 'expansion':
-      return appendVariable(pieces, node, context)
+      return appendVariable(pieces, node, { context, quoted: false })
     default:
-      if (node.named) markDynamic(pieces)
+      if (node.named) markDynamic(pieces, { quoted: node.type === 'arithmetic_expansion' })
       else pieces.pattern += node.text
   }
 }
@@ -120,20 +148,33 @@ function appendString(pieces: Pieces, node: ShellNode, context: WordContext): vo
     if (!child.named || child.type === 'string_content') continue
     const start = child.children[0]?.start ?? child.start
     literal(start)
-    append(pieces, child, context)
+    if (child.type === 'simple_expansion' || child.type === 'expansion') appendVariable(pieces, child, { context, quoted: true })
+    else markDynamic(pieces, { quoted: true })
     at = child.end
   }
   literal(node.end - 1)
 }
 
-function appendVariable(pieces: Pieces, node: ShellNode, context: WordContext): void {
+interface Use {
+  readonly context: WordContext
+  /** Inside double quotes: it stays one word, unless it stands for all arguments. */
+  readonly quoted: boolean
+}
+
+function appendVariable(pieces: Pieces, node: ShellNode, { context, quoted }: Use): void {
   const name = node.text.trim().replace(/^\$\{(\w+)\}$/, '$$$1')
   if (name === '$HOME') pieces.pattern += escape(context.home)
   else if (name === '$PWD' && context.directory !== undefined) pieces.pattern += escape(context.directory)
   else if (NUMERIC.has(name)) {
     pieces.pattern += '0'
     pieces.approximate = true
-  } else markDynamic(pieces)
+  } else {
+    const texts = /^\$[A-Za-z_]\w*$/.test(name) ? context.textsOf?.(name.slice(1)) : undefined
+    const usable = texts !== undefined && texts.every((text) => isPlainText(text) || (quoted && text !== '' && !text.startsWith('-')))
+    if (!usable) return markDynamic(pieces, { quoted: quoted && !/[@*]/.test(name) })
+    pieces.pattern += texts.length === 1 ? texts[0] : `{${texts.join(',')}}`
+    pieces.approximate = true
+  }
 }
 
 function appendQuoted(pieces: Pieces, text: string): void {
@@ -141,7 +182,9 @@ function appendQuoted(pieces: Pieces, text: string): void {
   pieces.pattern += escape(text)
 }
 
-function markDynamic(pieces: Pieces): void {
+function markDynamic(pieces: Pieces, { quoted }: { readonly quoted: boolean }): void {
+  if (pieces.pattern === '') pieces.open = true
+  if (!quoted) pieces.splits = true
   pieces.dynamic = true
 }
 

@@ -1,6 +1,6 @@
 /** Directory changes on a command line: where the commands after them may run. */
 import { isWithin } from '../../protocol/caller.js'
-import { addPlaces, addReason, type Findings, type Flow } from './findings.js'
+import { addPlaces, addReason, addVisited, type Findings, type Flow, lookUp } from './findings.js'
 import { canonicalPath, normalisePath } from './place.js'
 import { resolveWord } from './touch.js'
 import type { Word } from './word.js'
@@ -32,9 +32,10 @@ export async function changeDirectory(findings: Findings, args: readonly Word[],
   if (word.dynamic) return addReason(findings, `it changes to a directory that is only known when it runs: ${word.text}`)
   if (flow.repeats && !word.pattern.startsWith('/')) addReason(findings, 'it changes the directory relatively, perhaps more than once')
   const targets = await targetsOf(findings, word)
-  const exists = (await Promise.all(targets.map((target) => findings.files.kindOf(target)))).every((kind) => kind === 'directory')
+  const kinds = await Promise.all(targets.map((target) => lookUp(findings, () => findings.files.kindOf(target))))
+  const exists = kinds.every((kind) => kind === 'directory')
   for (const target of targets) if (!isWithin(findings.session, target)) findings.outside.add(target)
-  findings.visited = [...new Set([...findings.visited, ...findings.places])]
+  addVisited(findings)
   if (flow.certain && (exists || flow.gates)) {
     if (!exists) findings.assumed = true
     findings.places = []
@@ -48,11 +49,11 @@ async function targetsOf(findings: Findings, word: Word): Promise<string[]> {
   for (const path of await resolveWord(findings, word, 'read')) {
     const named = normalisePath(path)
     for (const candidate of [path, named]) {
-      const canonical = await canonicalPath(candidate, findings.files)
+      const canonical = await lookUp(findings, () => canonicalPath(candidate, findings.files))
       if (canonical === undefined) addReason(findings, `it is not certain where ${path} leads`)
       else targets.add(canonical)
     }
-    if (path.includes('..') || (await canonicalPath(named, findings.files)) !== named) targets.add(named)
+    if (path.includes('..') || (await lookUp(findings, () => canonicalPath(named, findings.files))) !== named) targets.add(named)
   }
   return [...targets]
 }

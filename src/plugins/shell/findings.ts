@@ -4,6 +4,9 @@ import type { Settings } from './settings.js'
 import type { ShellParser } from './syntax.js'
 
 export interface ScanPlace {
+  /** True once the time for this line is spent. */
+  readonly isLate: () => boolean
+
   /** Canonical directory of the session: paths below it are inside. */
   readonly session: string
   readonly home: string
@@ -54,6 +57,8 @@ export interface Findings extends ScanPlace {
   readonly settings: Settings
   /** File system look-ups left. */
   lookups: number
+  /** Nodes of the syntax tree walked so far. */
+  walked: number
   /** Shell texts inside shell texts. */
   depth: number
 }
@@ -74,6 +79,7 @@ export const TOP: Flow = { certain: true, repeats: false, gates: false, fed: fal
 
 const MAX_PLACES = 16
 const MAX_LOOKUPS = 1000
+const MAX_VISITED = 32
 const MAX_REASON = 200
 const MAX_REASONS = 20
 
@@ -97,6 +103,7 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
     turnsOutput: false,
     settings: new Map(),
     lookups: MAX_LOOKUPS,
+    walked: 0,
     depth: 0,
   }
 }
@@ -109,6 +116,22 @@ export function addReason(findings: Findings, reason: string): void {
 export function addSegment(findings: Findings, words: readonly string[]): void {
   const text = words.join(' ')
   if (text !== '') findings.segments.set(text, { text, program: words[0] ?? '' })
+}
+
+/** Remembers the directories the line is about to leave. */
+export function addVisited(findings: Findings): void {
+  const visited = [...new Set([...findings.visited, ...findings.places])]
+  if (visited.length > MAX_VISITED) addReason(findings, 'the working directory of later commands is not certain')
+  findings.visited = visited.slice(0, MAX_VISITED)
+}
+
+/** Asks the file system, within the number of look-ups and the time one line may take. */
+export async function lookUp<T>(findings: Findings, ask: () => Promise<T>): Promise<T | undefined> {
+  findings.lookups -= 1
+  if (findings.lookups >= 0 && !findings.isLate()) return ask()
+  addReason(findings, 'it names too many paths')
+  findings.lookups = -1
+  return undefined
 }
 
 /** Adds directories the line may be in. */

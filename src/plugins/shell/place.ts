@@ -12,6 +12,8 @@ export interface FileView {
 }
 
 const MAX_LINKS = 64
+/** The system opens no longer path. */
+const MAX_PATH = 4096
 
 /** `path` from `base` when relative; not normalised, since `..` after a link is not the parent by name. */
 export function joinPath(base: string, path: string): string {
@@ -47,6 +49,7 @@ export function displayPath(directory: string, path: string): string {
  * step by step where `..` occurs. Undefined when it runs through a link to nothing, whose target is unknown.
  */
 export async function canonicalPath(path: string, files: FileView): Promise<string | undefined> {
+  if (path.length > MAX_PATH) return undefined
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   if (!parts.includes('..')) return canonicalStraight(parts, files)
   if (parts.length > MAX_LINKS) return undefined

@@ -25,7 +25,7 @@ export interface ShellScan {
   readonly reasons: readonly string[]
 }
 
-export interface ScanContext extends Omit<ScanPlace, 'parser' | 'session'> {
+export interface ScanContext extends Omit<ScanPlace, 'parser' | 'session' | 'isLate'> {
   /** Canonical directory of the session. */
   readonly session: string
   /** Canonical directory the command starts in. */
@@ -37,13 +37,16 @@ export interface ShellScanner {
 }
 
 const MAX_DEPTH = 8
+/** Time for one line in all, files looked at included. */
+const MAX_MS = 2000
 
 /** Makes a scanner; the grammar is loaded at the first scan. `monotonic` is a clock in ms. */
 export function createShellScanner(grammar: ShellGrammar, monotonic: () => number): ShellScanner {
   const parser = createShellParser(grammar, monotonic)
   return {
     async scan(command, { directory, ...place }) {
-      const findings = createFindings({ ...place, parser }, directory)
+      const deadline = monotonic() + MAX_MS
+      const findings = createFindings({ ...place, parser, isLate: () => monotonic() > deadline }, directory)
       await scanText(findings, command, TOP)
       if (findings.evaluates && findings.evaluable) addReason(findings, 'quoted text may be evaluated as a command')
       checkDescriptors(findings)

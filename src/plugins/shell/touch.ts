@@ -2,7 +2,7 @@
 import { isWithin } from '../../protocol/caller.js'
 import { expandBraces } from './braces.js'
 import { touchesDescriptor } from './descriptors.js'
-import { addReason, type Findings } from './findings.js'
+import { addReason, type Findings, lookUp } from './findings.js'
 import { expandGlob, hasWildcard, literalDirectory } from './glob.js'
 import { canonicalPath, joinPath, nameOf, normalisePath, parentOf } from './place.js'
 import { escape, unescape, type Word } from './word.js'
@@ -21,7 +21,7 @@ export async function touchWord(findings: Findings, word: Word, touch: Touch): P
 /** Records a copy, move or link of `sources` to `target`, which may be a directory they go into. */
 export async function touchTarget(findings: Findings, target: Word, sources: readonly Word[]): Promise<void> {
   for (const path of await resolveWord(findings, target, 'write')) {
-    if ((await lookup(findings, () => findings.files.kindOf(path))) !== 'directory') {
+    if ((await lookUp(findings, () => findings.files.kindOf(path))) !== 'directory') {
       await touchPath(findings, path, 'write')
       continue
     }
@@ -62,7 +62,7 @@ export async function touchPath(findings: Findings, path: string, touch: Touch):
   const named = normalisePath(path)
   if (DEVICES.test(named) || touchesDescriptor(findings, named, touch !== 'read')) return
   if (NETWORK.test(named)) return addReason(findings, 'it opens a network connection')
-  const canonical = await lookup(findings, () => canonicalPath(path, findings.files))
+  const canonical = await lookUp(findings, () => canonicalPath(path, findings.files))
   if (findings.lookups < 0) return
   if (canonical === undefined) return addReason(findings, `it is not certain where ${path} leads`)
   if (canonical !== named && (await leadsToDescriptor(findings, path, canonical))) return
@@ -70,13 +70,13 @@ export async function touchPath(findings: Findings, path: string, touch: Touch):
   else findings.writes.add(canonical)
   if (touch === 'whole' && isWithin(canonical, findings.session)) addReason(findings, `it changes ${canonical} as a whole`)
   if (isWithin(findings.session, canonical)) return
-  const kind = await lookup(findings, () => findings.files.kindOf(canonical))
+  const kind = await lookUp(findings, () => findings.files.kindOf(canonical))
   findings.outside.add(kind === 'directory' ? canonical : parentOf(canonical))
 }
 
 /** A link may lead into `/proc`, where the server and the line see different things. */
 async function leadsToDescriptor(findings: Findings, path: string, canonical: string): Promise<boolean> {
-  const parent = await lookup(findings, () => canonicalPath(parentOf(path), findings.files))
+  const parent = await lookUp(findings, () => canonicalPath(parentOf(path), findings.files))
   return touchesDescriptor(findings, canonical, true) || (parent !== undefined && touchesDescriptor(findings, `${parent}/0`, true))
 }
 
@@ -90,7 +90,7 @@ export async function mayBeOption(findings: Findings, word: Word): Promise<boole
 /** Paths of a wildcard; one that fits nothing is itself. */
 async function expandPattern(findings: Findings, pattern: string, touch: Touch): Promise<string[]> {
   if (!hasWildcard(pattern)) return [unescape(pattern)]
-  const found = await lookup(findings, () => expandGlob(pattern, findings.files))
+  const found = await lookUp(findings, () => expandGlob(pattern, findings.files))
   if (found !== undefined && found.length > 0) return found
   if (found === undefined && (touch !== 'read' || pattern.includes('..'))) addReason(findings, 'it names too many paths by a wildcard')
   return [touch === 'read' ? literalDirectory(pattern) : unescape(pattern)]
@@ -99,11 +99,4 @@ async function expandPattern(findings: Findings, pattern: string, touch: Touch):
 /** Last path segments of a source, as they appear in the directory it is copied to. */
 async function namesOf(findings: Findings, source: Word): Promise<string[]> {
   return (await resolveWord(findings, source, 'write')).map((path) => (path.endsWith('/') ? nameOf(normalisePath(path)) : nameOf(path)))
-}
-
-async function lookup<T>(findings: Findings, ask: () => Promise<T>): Promise<T | undefined> {
-  findings.lookups -= 1
-  if (findings.lookups >= 0) return ask()
-  addReason(findings, 'it names too many paths')
-  return undefined
 }

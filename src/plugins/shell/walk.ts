@@ -71,8 +71,14 @@ const HANDLERS: ReadonlyMap<string, Walk> = new Map<string, Walk>([
   ['function_definition', walkFunction],
 ])
 
+/** Nodes walked before others have their turn. */
+const AT_ONCE = 256
+
 /** Walks one node and everything below it. */
 export async function walk(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
+  walker.findings.walked += 1
+  if (walker.findings.walked % AT_ONCE === 0) await new Promise((resolve) => void setImmediate(resolve))
+  if (walker.findings.isLate()) return addReason(walker.findings, 'it takes too long to judge')
   const handler = HANDLERS.get(node.type)
   if (handler !== undefined) return handler(walker, node, flow)
   if (node.named) addReason(walker.findings, `it uses a construct that is not analysed: ${node.type}`)

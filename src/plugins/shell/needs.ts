@@ -70,12 +70,12 @@ function readNeeds({ shown, command, session, scan }: Reading): PermissionNeed[]
   if (scan.unknownReads.length > 0) {
     const title = `Read what is only known when it runs (${scan.unknownReads.map((text) => displayText(text, 100)).join(', ')}): ${shown}`
     const metadata = { command, operands: scan.unknownReads }
-    needs.push({ permission: 'external_directory', patterns: [ANYWHERE], always: [], title, metadata })
-    needs.push({ permission: 'read', patterns: [ANY_SECRET], always: [], title, metadata })
+    needs.push({ permission: 'external_directory', patterns: [ANYWHERE], title, metadata })
+    needs.push({ permission: 'read', patterns: [ANY_SECRET], title, metadata })
   }
   if (scan.reads.length > 0) {
     const paths = scan.reads.map((path) => displayPath(session, path))
-    needs.push({ permission: 'read', patterns: paths, always: paths, title: `Read by: ${shown}`, metadata: { command, paths } })
+    needs.push({ permission: 'read', patterns: paths, title: `Read by: ${shown}`, metadata: { command, paths } })
   }
   return needs
 }

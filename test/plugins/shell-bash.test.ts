@@ -198,7 +198,6 @@ describe('what a command must be allowed to do', () => {
       {
         permission: 'read',
         patterns: ['/etc/hosts'],
-        always: ['/etc/hosts'],
         title: `Read by: ${command}`,
         metadata: { command, paths: ['/etc/hosts'] },
       },

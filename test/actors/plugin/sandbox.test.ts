@@ -1,5 +1,6 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { spawn } from 'node-pty'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChildPipe } from '../../../src/actors/effects.js'
 import { createNodeEffects } from '../../../src/actors/node-effects.js'
@@ -40,7 +41,7 @@ describe('the command line', () => {
     expect(all.slice(-8)).toEqual(['--remount-ro', '/', '--chdir', '/srv/project', '--', '/usr/bin/env', 'a', '--b'])
     expect(all).not.toContain('--unshare-net')
     expect(all.join(' ')).toContain('--tmpfs /tmp')
-    expect(all.join(' ')).toContain('--proc /proc')
+    expect(all.join(' ')).toContain('--proc /proc --remount-ro /proc')
     expect(all.join(' ')).toContain('--dev /dev')
   })
 
@@ -181,6 +182,15 @@ describe('a real sandbox, where this machine has one', () => {
     expect(seen).toMatchObject(works ? { reads: true, cwd, ...inside } : { reads: true, cwd, secret: true })
   })
 
+  it('keeps a program from typing into the terminal that the server runs in', async () => {
+    const type = ['-e', 'print ioctl(STDIN, 0x5412, my $key = "x") ? "typed\\n" : "refused\\n"']
+    const wrapped = await sandbox.wrap('auto', { program: PERL, args: type, cwd, network: false })
+    if ('unavailable' in wrapped) throw new Error(wrapped.unavailable)
+    const mayType = process.geteuid?.() === 0 || readFileSync('/proc/sys/dev/tty/legacy_tiocsti', 'utf8').trim() === '1'
+    expect(await inTerminal(PERL, type)).toContain(mayType ? 'typed' : 'refused')
+    expect(await inTerminal(wrapped.program, wrapped.args)).toContain(works || !mayType ? 'refused' : 'typed')
+  })
+
   it('leaves nothing behind when the group that it was started in is killed', async () => {
     const SLEEPER = `console.log('up'); setInterval(() => {}, 1000)`
     const spawned = `const { spawn } = require('node:child_process')
@@ -209,6 +219,18 @@ describe('a real sandbox, where this machine has one', () => {
     await until('everything inside has ended', () => !descendants.some(isRunning))
   })
 })
+
+const PERL = '/usr/bin/perl'
+
+/** What a program prints in a terminal of its own, until it ends. */
+function inTerminal(program: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const terminal = spawn(program, [...args], { cwd: '/' })
+    let text = ''
+    terminal.onData((data) => (text += data))
+    terminal.onExit(() => resolve(text))
+  })
+}
 
 /** A process with all its descendants, however their sessions are. */
 async function pidsBelow(effects: ReturnType<typeof createNodeEffects>, top: number): Promise<readonly number[]> {

@@ -80,13 +80,13 @@ export function createSandbox(effects: SandboxEffects): Sandbox {
   }
 }
 
-/** The arguments of bubblewrap up to and including the program (exactly what plugin-protocol §9.4 lists). */
+/** The arguments of bubblewrap up to and including the program: what plugin-protocol §9.4 lists, and `/proc` read-only. */
 export async function bubblewrapArgs(effects: Pick<Effects, 'files'>, spec: SandboxedProgram): Promise<readonly string[]> {
   const { program, args, cwd, network, reads = [] } = spec
   const mounts: Mount[] = [
     ...(await Promise.all(SYSTEM.map((path) => systemMount(effects, path)))).flat(),
     { at: '/tmp', args: ['--tmpfs', '/tmp'] },
-    { at: '/proc', args: ['--proc', '/proc'] },
+    PROC,
     { at: '/dev', args: ['--dev', '/dev'] },
     readOnly(cwd),
   ]
@@ -117,6 +117,9 @@ interface Mount {
   readonly at: string
   readonly args: readonly string[]
 }
+
+/** User 0 may change settings of the kernel by their owner alone, without any capability; one of them names a program that the kernel starts. */
+const PROC: Mount = { at: '/proc', args: ['--proc', '/proc', '--remount-ro', '/proc'] }
 
 const PROGRAMS = ['/usr', '/bin', '/lib', '/lib64']
 const SYSTEM = [...PROGRAMS, '/etc/ssl', '/etc/resolv.conf']

@@ -57,7 +57,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const owners = createOwners(store)
   const statuses = createStatuses()
   const executions = createExecutions({ store, effects, families, statuses })
-  const stream = createEventStream({ store, bus, journal, families, owners, live, executions })
+  const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions })
   const interactions = createInteractions({ store, journal, effects, owners })
   let plugins: PluginSystem | undefined
   const { configs, resources, instructions } = createResourceFacades({

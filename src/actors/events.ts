@@ -17,6 +17,7 @@ import type { Journal } from './journal.js'
 import type { Live } from './live.js'
 import type { Owners } from './owners.js'
 import type { Executions } from './session/executions.js'
+import type { Statuses } from './session/statuses.js'
 
 /** A reader's backlog is looked at once in so many records. */
 const LAG_CHECK = 64
@@ -30,15 +31,16 @@ interface Scope {
 }
 
 export function createEventStream(deps: {
-  store: Pick<Store, 'events'>
+  store: Pick<Store, 'events' | 'sessions'>
   bus: Bus
   journal: Journal
   families: Families
   owners: Pick<Owners, 'mayHear'>
   live: Live
+  statuses: Pick<Statuses, 'all' | 'event'>
   executions: Pick<Executions, 'current' | 'runtime'>
 }): EventStream {
-  const { store, bus, journal, families, owners, live, executions } = deps
+  const { store, bus, journal, families, owners, live, statuses, executions } = deps
 
   function scopeOf(caller: Caller, sessionId: string | undefined): Scope {
     return { sessionId, matches: (other) => isOfFamily(sessionId, other) && owners.mayHear(caller, other) }
@@ -69,7 +71,18 @@ export function createEventStream(deps: {
     }
   }
 
+  /** Of every session at work, and of the one that was asked for in any case. */
+  function sendStatuses(scope: Scope, sink: FrameSink): void {
+    const wanted = new Set(statuses.all().keys())
+    if (scope.sessionId !== undefined) wanted.add(scope.sessionId)
+    for (const id of wanted) {
+      const session = scope.matches(id) ? store.sessions.get(id) : undefined
+      if (session !== undefined) sink.write(journal.baseline('session.status', statuses.event(session)))
+    }
+  }
+
   function sendBaseline(scope: Scope, sink: FrameSink): void {
+    sendStatuses(scope, sink)
     const roots = new Set<string>()
     for (const message of live.all()) {
       if (!scope.matches(message.sessionId)) continue

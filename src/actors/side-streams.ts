@@ -19,6 +19,9 @@ const EDGES = new Set([
   'session.execution.updated',
   'permission.asked',
   'permission.replied',
+  'question.asked',
+  'question.replied',
+  'question.rejected',
 ])
 const LIFECYCLE = new Set(['session.created', 'session.updated', 'session.deleted'])
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createBus } from '../../src/actors/bus.js'
 import type { EventQuery, FrameSink } from '../../src/actors/facades.js'
+import { interactionsPlugin } from '../../src/plugins/interactions.js'
 import { createJournal } from '../../src/actors/journal.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { LIMITS } from '../../src/protocol/limits.js'
@@ -101,23 +102,52 @@ describe('a subscription', () => {
     const { sink, records } = reader()
     subscribe(service, { tail: true }, sink)
     expect(records.map(({ id: at, type }) => [at, type])).toEqual([
+      [undefined, 'session.status'],
       [undefined, 'session.execution.updated'],
       [undefined, 'message.updated'],
       [undefined, 'message.part.updated'],
       [undefined, 'message.part.updated'],
       [undefined, 'message.part.updated'],
     ])
-    expect(records[3]?.event.data['part']).toMatchObject({ type: 'text', text: 'so far' })
-    expect(records[4]?.event.data['part']).toMatchObject({ type: 'tool', state: { status: 'pending', raw: '{"val' } })
+    expect(records[4]?.event.data['part']).toMatchObject({ type: 'text', text: 'so far' })
+    expect(records[5]?.event.data['part']).toMatchObject({ type: 'tool', state: { status: 'pending', raw: '{"val' } })
     const head = service.running.counters()['sequence']
     expect(new Set(records.map(({ event }) => event.sequence))).toEqual(new Set([head]))
     release.open()
     await service.idle(id)
-    expect(records[5]).toMatchObject({ type: 'message.part.delta', event: { data: { delta: ' end' } } })
-    expect(records[5]?.id).toBeGreaterThan(head ?? 0)
+    expect(records[6]).toMatchObject({ type: 'message.part.delta', event: { data: { delta: ' end' } } })
+    expect(records[6]?.id).toBeGreaterThan(head ?? 0)
     const fresh = reader()
     subscribe(service, { tail: true }, fresh.sink)
     expect(fresh.records).toEqual([])
+  })
+
+  it('begins with the status of every session at work, and of the one it asks for whatever that is', async () => {
+    const service = await startTestService()
+    const [busy, resting] = [await service.session(), await service.session()]
+    const child = await service.session({ parentId: resting })
+    const release = gate()
+    service.steps.push(half(release.promise, 'so far'))
+    await service.prompt(busy, 'go')
+    const told = await service.until(({ type, data }) => type === 'session.status' && data['runID'] !== undefined)
+    const statusesOf = (query: Partial<EventQuery>, caller = TRUSTED_CALLER) => {
+      const { sink, records } = reader()
+      subscribe(service, { tail: true, ...query }, sink, caller).close()
+      return records.flatMap(({ id, type, event }) => (type === 'session.status' && id === undefined ? [event.data] : []))
+    }
+    expect(statusesOf({})).toEqual([told.data])
+    expect(statusesOf({ sessionId: busy })).toEqual([told.data])
+    expect(statusesOf({ sessionId: resting })).toEqual([{ sessionID: resting, status: { type: 'idle' } }])
+    expect(statusesOf({ sessionId: child })).toMatchObject([{ sessionID: child, status: { type: 'idle' }, parentSessionID: resting }])
+    expect(statusesOf({ sessionId: 'ses_unknown' })).toEqual([])
+    expect(statusesOf({ sessionId: busy }, { ...TRUSTED_CALLER, tenantId: 'other' })).toEqual([])
+    release.open()
+    await service.idle(busy)
+    expect(statusesOf({})).toEqual([])
+    const resumed = reader()
+    subscribe(service, { sessionId: busy, after: told.sequence }, resumed.sink)
+    await service.effects.clock.advanceAsync(0)
+    expect(resumed.records.at(-1)).toMatchObject({ id: undefined, event: { data: { sessionID: busy, status: { type: 'idle' } } } })
   })
 
   it('to a session hears its whole family, later children and their requests, and nobody else', async () => {
@@ -140,7 +170,7 @@ describe('a subscription', () => {
     await service.idle(second)
     await service.runtime.sessions.delete(second)
     const subjects = new Set(records.map(({ event }) => event.data['sessionID'] ?? event.data['sessionId']))
-    expect(subjects).toEqual(new Set([second, root]))
+    expect(subjects).toEqual(new Set([first, second, root]))
     expect(records.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['session.created', 'permission.asked', 'permission.replied', 'message.part.delta']),
     )
@@ -272,6 +302,42 @@ describe('the catalog stream', () => {
     await service.session()
     expect(records).toHaveLength(count)
     expect(stranger.records).toEqual([])
+  })
+})
+
+describe('the activity of a session', () => {
+  const ask: PlayedTool = {
+    id: 'ask',
+    needs: () => [{ permission: 'ask', patterns: ['x'], title: 'Ask' }],
+    invoke: async () => ({ title: '', output: '' }),
+  }
+  const question = { callId: 'q', tool: 'question', input: { questions: [{ question: 'Which?', header: 'Which', options: [] }] } }
+
+  it.each([
+    ['permission.asked', { callId: 'a', tool: 'ask' }],
+    ['question.asked', question],
+  ])('is permission from %s until it is answered, in stream and list', async (asks, call) => {
+    const service = await startTestService({ tools: [ask], plugins: [interactionsPlugin()], config: { permission: { ask: 'ask' } } })
+    const id = await service.session()
+    const { sink, records } = reader()
+    service.runtime.events.subscribeCatalog(TRUSTED_CALLER, service.directory, sink)
+    const listed = () => {
+      const { rawJson } = service.runtime.sessions.list(TRUSTED_CALLER, {})
+      return (JSON.parse(rawJson) as { items: { catalogActivity: string }[] }).items.map(({ catalogActivity }) => catalogActivity)
+    }
+    service.steps.push(calls(call), says('x'))
+    await service.prompt(id, 'go')
+    const asked = await service.until(({ type }) => type === asks)
+    expect(records.at(-1)?.event.data).toEqual({ sessionID: id, activity: 'permission' })
+    expect(listed()).toEqual(['permission'])
+    const count = records.length
+    const { interactions } = service.runtime
+    if (asks === 'permission.asked') interactions.replyPermission(asked.data['id'], { reply: 'once' })
+    else interactions.replyQuestion(asked.data['id'], { answers: [['This']] })
+    expect(records[count]?.event.data).toEqual({ sessionID: id, activity: 'running' })
+    expect(listed()).toEqual(['running'])
+    await service.idle(id)
+    expect(records.at(-1)?.event.data).toEqual({ sessionID: id, activity: 'idle' })
   })
 })
 

@@ -1,7 +1,7 @@
 /**
  * Permission and question requests: asked by tool calls, answered over HTTP (sessions-events §8.10–8.11, §9).
  *
- * I1 A request is a row before anybody hears of it, and settled at most once.
+ * I1 A request is a row, and listed, before anybody hears of it; it is settled at most once, and listed no more when that is heard.
  * I2 A request lives no longer than the call that asked: aborting the call withdraws it.
  * I3 A request that cannot be settled because the store fails stays pending until the end of its run is recorded.
  * I4 What an unattended run asks is denied after `unattendedWait`; every other request waits until it is answered or its call ends (decision 25).
@@ -47,7 +47,7 @@ export interface InteractionBroker extends Interactions {
     ask: { session: Session; runId: string; messageId: string; callId: string; questions: readonly unknown[] },
     signal: AbortSignal,
   ): Promise<QuestionAnswer>
-  /** Sessions with a pending permission request. */
+  /** Sessions with a pending request. */
   waitingSessions(): Iterable<string>
   /** Withdraws everything a session still asks, inside the caller's commit. */
   withdraw(tx: Change, sessionId: string): void
@@ -74,7 +74,9 @@ export function createInteractions(deps: {
   const waiters = new Map<string, Waiter>()
 
   function settleRow(tx: Change, row: InteractionRow, state: 'answered' | 'withdrawn', response: unknown): boolean {
-    return store.interactions.settle(row.id, state, JSON.stringify(response), effects.clock.now()) && publishEnd(tx, row, response)
+    if (!store.interactions.settle(row.id, state, JSON.stringify(response), effects.clock.now())) return false
+    tx.after(() => waiters.delete(row.id))
+    return publishEnd(tx, row, response)
   }
 
   function publishEnd(tx: Change, row: InteractionRow, response: unknown): true {
@@ -96,12 +98,13 @@ export function createInteractions(deps: {
     return true
   }
 
-  function wait<Answer extends PermissionAnswer | QuestionAnswer>(
+  function answerTo<Answer extends PermissionAnswer | QuestionAnswer>(
     row: InteractionRow,
     ask: PermissionAsk | undefined,
     signal: AbortSignal,
   ): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
+      let timer: unknown
       const cancel = () => {
         try {
           journal.commit('process', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'cancelled' }))
@@ -133,8 +136,10 @@ export function createInteractions(deps: {
         waiters.delete(row.id)
         release(answer)
       }
-      let timer = store.runs.isUnattended(row.runId) ? effects.clock.setTimeout(expire, LIMITS.run.unattendedWait) : undefined
-      waiters.set(row.id, { row, ask, settle })
+      insert(row, { row, ask, settle })
+      // Whoever hears of it may answer at once.
+      if (!waiters.has(row.id)) return
+      if (store.runs.isUnattended(row.runId)) timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
       if (signal.aborted) cancel()
       else signal.addEventListener('abort', cancel, { once: true })
     })
@@ -213,8 +218,7 @@ export function createInteractions(deps: {
         sourceSessionID: session.id,
         sourceTitle: session.title,
       }
-      const row = insert(session, ask.runId, 'permission', request)
-      return wait<PermissionAnswer>(row, ask, signal)
+      return answerTo<PermissionAnswer>(rowOf(ask.runId, 'permission', request), ask, signal)
     },
     askQuestion({ session, runId, messageId, callId, questions }, signal) {
       const request: QuestionRequest = {
@@ -224,10 +228,10 @@ export function createInteractions(deps: {
         questions: [...questions],
         tool: { messageID: messageId, callID: callId },
       }
-      return wait<QuestionAnswer>(insert(session, runId, 'question', request), undefined, signal)
+      return answerTo<QuestionAnswer>(rowOf(runId, 'question', request), undefined, signal)
     },
     *waitingSessions() {
-      for (const { row } of waiters.values()) if (row.kind === 'permission') yield row.sessionId
+      for (const { row } of waiters.values()) yield row.sessionId
     },
     withdraw(tx, sessionId) {
       for (const waiter of [...waiters.values()].filter(({ row }) => row.sessionId === sessionId)) {
@@ -240,27 +244,17 @@ export function createInteractions(deps: {
     },
   }
 
-  function insert(
-    session: Session,
-    runId: string,
-    kind: InteractionRow['kind'],
-    request: PermissionRequest | QuestionRequest,
-  ): InteractionRow {
-    const row: InteractionRow = {
-      id: request.id,
-      kind,
-      sessionId: session.id,
-      runId,
-      state: 'pending',
-      request,
-      created: effects.clock.now(),
-    }
+  function insert(row: InteractionRow, waiter: Waiter): void {
     journal.commit('process', (tx) => {
       store.interactions.insert(row)
-      if (kind === 'permission') tx.emit('permission.asked', request as PermissionRequest)
-      else tx.emit('question.asked', request as QuestionRequest)
+      tx.after(() => waiters.set(row.id, waiter))
+      if (row.kind === 'permission') tx.emit('permission.asked', row.request as PermissionRequest)
+      else tx.emit('question.asked', row.request as QuestionRequest)
     })
-    return row
+  }
+
+  function rowOf(runId: string, kind: InteractionRow['kind'], request: PermissionRequest | QuestionRequest): InteractionRow {
+    return { id: request.id, kind, sessionId: request.sessionId, runId, state: 'pending', request, created: effects.clock.now() }
   }
 }
 

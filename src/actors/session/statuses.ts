@@ -1,4 +1,5 @@
 /** Session statuses: kept in memory, published durably; a session without an entry is idle (sessions-events §2.11). */
+import type { EventData } from '../../protocol/event.js'
 import type { Session, SessionStatus } from '../../protocol/session.js'
 import type { Change } from '../journal.js'
 
@@ -13,6 +14,8 @@ export interface Statuses {
   run(sessionId: string): ActiveRun | undefined
   /** Publishes and, once committed, keeps a new status. `queued` = visible rows after this change. */
   set(tx: Change, session: Session, status: SessionStatus, queued: number, run?: ActiveRun): void
+  /** The status of a session as it is published. */
+  event(session: Session): EventData<'session.status'>
   /** Every session that is not idle, as the status route shows it. */
   all(): ReadonlyMap<string, SessionStatus>
   forget(sessionId: string): void
@@ -24,6 +27,8 @@ export interface Statuses {
 
 export function createStatuses(): Statuses {
   const statuses = new Map<string, SessionStatus>()
+  /** What was published of them. */
+  const events = new Map<string, EventData<'session.status'>>()
   const runs = new Map<string, ActiveRun>()
   const waiters = new Map<string, Set<() => void>>()
   const runWaiters = new Map<string, Set<() => void>>()
@@ -45,6 +50,8 @@ export function createStatuses(): Statuses {
   }
 
   return {
+    event: (session) =>
+      events.get(session.id) ?? { sessionID: session.id, status: { type: 'idle', ...sourceOf(session) }, ...sourceOf(session) },
     get: (sessionId) => statuses.get(sessionId) ?? { type: 'idle' },
     isIdle: (sessionId) => !statuses.has(sessionId),
     run: (sessionId) => runs.get(sessionId),
@@ -54,20 +61,24 @@ export function createStatuses(): Statuses {
         ...sourceOf(session),
       }
       const shown: SessionStatus = { ...status, ...source }
-      tx.emit('session.status', { sessionID: session.id, status: shown, queue: queued, ...source })
+      const event = { sessionID: session.id, status: shown, queue: queued, ...source }
+      tx.emit('session.status', event)
       tx.after(() => {
         setRun(session.id, run)
         if (status.type !== 'idle') {
           statuses.set(session.id, shown)
+          events.set(session.id, event)
           return
         }
         statuses.delete(session.id)
+        events.delete(session.id)
         settle(session.id)
       })
     },
     all: () => statuses,
     forget(sessionId) {
       statuses.delete(sessionId)
+      events.delete(sessionId)
       setRun(sessionId, undefined)
       settle(sessionId)
     },

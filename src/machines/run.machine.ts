@@ -4,7 +4,8 @@
  * I1 Tokens never enter this machine: it hears of a step only that a call was made, that the stream finished
  *    or that it failed.
  * I2 A failed step is repeated only while none of its calls was started.
- * I3 After `abort.requested` the run ends within `abortDeadline` plus one commit.
+ * I3 After `abort.requested` or a failure the calls under way are aborted and waited for: the run ends when all have settled, at the
+ *    latest after `abortDeadline`, plus one commit.
  * I4 A run whose end could not be recorded ends as `unrecorded`; whoever started it records the end later.
  */
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, sendTo, setup } from 'xstate'
@@ -30,7 +31,6 @@ interface RunContext {
   readonly sessionId: string
   readonly runId: string
   readonly policy: RetryPolicy
-  readonly aborted: boolean
   /** Number of the step under way, from 1. */
   readonly step: number
   /** Failed attempts of this step. */
@@ -39,6 +39,7 @@ interface RunContext {
   readonly active: readonly string[]
   readonly callsStarted: number
   readonly failure: StepFailure | undefined
+  /** How the run ends, once it does. */
   readonly end: RunOutput['end']
 }
 
@@ -70,25 +71,25 @@ export const runMachine = setup({
     closeStep: requiredPromise<boolean, { runId: string; step: number }>('closeStep'),
     /** Publishes the `retry` status. */
     announceRetry: requiredPromise<void, { runId: string; attempt: number; delay: number; message: string }>('announceRetry'),
-    /** Records the failed step and run. */
-    recordFailure: requiredPromise<void, { runId: string; failure: StepFailure }>('recordFailure'),
-    /** Records the aborted step and run; every open part ends. */
-    recordAbort: requiredPromise<void, { runId: string }>('recordAbort'),
+    /** Records the step and the run as failed, or as aborted when there is no failure; every open part ends. */
+    recordEnd: requiredPromise<void, { runId: string; failure: StepFailure | undefined }>('recordEnd'),
   },
   guards: {
-    wasAborted: ({ context }) => context.aborted,
+    wasAborted: ({ context }) => context.end === 'aborted',
     mayRetry: ({ context }, failure: StepFailure) => mayRetry(context.policy, failure, context.attempt, context.callsStarted),
     followUp: (_, follows: boolean) => follows,
     hasRoom: ({ context }) => context.active.length < LIMITS.run.concurrentTools,
     callsSettled: ({ context }) => context.active.length === 0 && context.waiting.length === 0,
-    noneActive: ({ context }) => context.active.length === 0,
     isCall: (_, actorId: string) => actorId.startsWith(CALL),
   },
   actions: {
     beginStep: assign(({ context }) => ({ step: context.step + 1, attempt: 0, callsStarted: 0, failure: undefined })),
     noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
-    noteFault: assign({ failure: ({ context }, { error }: { error: unknown }) => context.failure ?? faultOf(error) }),
+    noteFault: assign(({ context }, { error }: { error: unknown }) => ({
+      failure: context.failure ?? faultOf(error),
+      end: 'failed' as const,
+    })),
     startCall: enqueueActions(({ context, enqueue }, callId: string) => {
       enqueue.spawnChild('toolCall', { id: `${CALL}${callId}`, input: { runId: context.runId, callId } })
       enqueue.assign({ active: [...context.active, callId], callsStarted: context.callsStarted + 1 })
@@ -100,7 +101,7 @@ export const runMachine = setup({
       enqueue.stopChild(actorId)
       const active = context.active.filter((id) => id !== callId)
       const [next, ...waiting] = context.waiting
-      if (next === undefined || context.aborted) {
+      if (next === undefined) {
         enqueue.assign({ active })
         return
       }
@@ -108,7 +109,7 @@ export const runMachine = setup({
       enqueue.assign({ active: [...active, next], waiting, callsStarted: context.callsStarted + 1 })
     }),
     abortCalls: enqueueActions(({ context, enqueue }) => {
-      enqueue.assign({ aborted: true, waiting: [] })
+      enqueue.assign({ waiting: [] })
       for (const callId of context.active) enqueue(sendTo(`${CALL}${callId}`, { type: 'abort.requested' }))
     }),
     endAs: assign({ end: (_, end: RunOutput['end']) => end }),
@@ -123,14 +124,13 @@ export const runMachine = setup({
     sessionId: input.sessionId,
     runId: input.runId,
     policy: input.policy ?? RETRY_POLICY,
-    aborted: input.aborted ?? false,
     step: 0,
     attempt: 0,
     waiting: [],
     active: [],
     callsStarted: 0,
     failure: undefined,
-    end: 'failed',
+    end: input.aborted === true ? 'aborted' : 'failed',
   }),
   initial: 'starting',
   output: ({ context }) => ({ end: context.end }),
@@ -145,7 +145,7 @@ export const runMachine = setup({
     },
   },
   states: {
-    starting: { always: [{ guard: 'wasAborted', target: 'recordingAbort' }, { target: 'preparing' }] },
+    starting: { always: [{ guard: 'wasAborted', target: 'recording' }, { target: 'preparing' }] },
     preparing: {
       entry: 'beginStep',
       invoke: {
@@ -153,9 +153,9 @@ export const runMachine = setup({
         src: 'prepare',
         input: ({ context }) => ({ runId: context.runId, step: context.step }),
         onDone: { target: 'generating' },
-        onError: { target: 'failing', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+        onError: { target: 'aborting', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
-      on: { 'abort.requested': { target: 'aborting' } },
+      on: { 'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } } },
     },
     generating: {
       tags: ['streaming'],
@@ -163,7 +163,7 @@ export const runMachine = setup({
         id: 'generate',
         src: 'generate',
         input: ({ context }) => ({ runId: context.runId, attempt: context.attempt }),
-        onError: { target: 'failing', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+        onError: { target: 'aborting', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: {
         'tool.called': [
@@ -177,14 +177,14 @@ export const runMachine = setup({
             target: 'backingOff',
             actions: [{ type: 'noteFailure', params: ({ event }) => event.failure }, 'countAttempt'],
           },
-          { target: 'failing', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
+          { target: 'aborting', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
         ],
-        'abort.requested': { target: 'aborting' },
+        'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } },
       },
     },
     settling: {
       always: { guard: 'callsSettled', target: 'closing' },
-      on: { 'abort.requested': { target: 'aborting' } },
+      on: { 'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } } },
     },
     closing: {
       invoke: {
@@ -195,9 +195,9 @@ export const runMachine = setup({
           { guard: { type: 'followUp', params: ({ event }) => event.output }, target: 'starting' },
           { target: 'finished', actions: { type: 'endAs', params: 'finished' } },
         ],
-        onError: { target: 'failing', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+        onError: { target: 'aborting', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
-      on: { 'abort.requested': { actions: 'abortCalls' } },
+      on: { 'abort.requested': { actions: { type: 'endAs', params: 'aborted' } } },
     },
     backingOff: {
       tags: ['retrying'],
@@ -210,32 +210,25 @@ export const runMachine = setup({
           delay: retryDelay(context.policy, context.failure ?? FAULT, context.attempt - 1),
           message: (context.failure ?? FAULT).message,
         }),
-        onError: { target: 'failing' },
+        onError: { target: 'aborting' },
       },
       after: { retryDelay: { target: 'generating' } },
-      on: { 'abort.requested': { target: 'aborting' } },
-    },
-    failing: {
-      entry: 'abortCalls',
-      invoke: {
-        id: 'recordFailure',
-        src: 'recordFailure',
-        input: ({ context }) => ({ runId: context.runId, failure: context.failure ?? FAULT }),
-        onDone: { target: 'failed' },
-        onError: { target: 'failed', actions: { type: 'endAs', params: 'unrecorded' } },
-      },
+      on: { 'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } } },
     },
     aborting: {
       entry: 'abortCalls',
-      always: { guard: 'noneActive', target: 'recordingAbort' },
-      after: { abortDeadline: { target: 'recordingAbort' } },
+      always: { guard: 'callsSettled', target: 'recording' },
+      after: { abortDeadline: { target: 'recording' } },
     },
-    recordingAbort: {
+    recording: {
       invoke: {
-        id: 'recordAbort',
-        src: 'recordAbort',
-        input: ({ context }) => ({ runId: context.runId }),
-        onDone: { target: 'aborted', actions: { type: 'endAs', params: 'aborted' } },
+        id: 'recordEnd',
+        src: 'recordEnd',
+        input: ({ context }) => ({
+          runId: context.runId,
+          failure: context.end === 'aborted' ? undefined : (context.failure ?? FAULT),
+        }),
+        onDone: [{ guard: 'wasAborted', target: 'aborted' }, { target: 'failed' }],
         onError: { target: 'failed', actions: { type: 'endAs', params: 'unrecorded' } },
       },
     },

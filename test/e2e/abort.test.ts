@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { finish, type ModelServer, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
+import { createGate, cut, finish, hold, type ModelServer, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { descendants, isRunning, type Process, untilNone } from './processes.js'
 import { openScene, type Scene, type Server } from './server.js'
@@ -48,6 +48,34 @@ async function abort(server: Server, sessionId: string): Promise<number> {
   expect((await server.call('POST', `/v2/sessions/${sessionId}/abort`)).body).toBe(true)
   return performance.now() - before
 }
+
+describe('a run that fails inside a command', () => {
+  test('ends with the command: the next prompt is not sent to the model before', async () => {
+    const broken = createGate()
+    const command = toolCall({ id: 'c1', name: 'bash', input: { command: SLEEPERS, description: 'wait' } })
+    const another = toolCall({ id: 'c2', name: 'bash', input: {}, index: 1 })
+    let running: readonly Process[] = []
+    let left: readonly Process[] | undefined
+    const { server, stream, sessionId } = await begin(({ index }) => {
+      if (index === 0) return reply(command, another.slice(0, 1), hold(broken), cut)
+      left ??= running.filter(isRunning)
+      return reply(text('fine'), finish('stop'))
+    })
+    running = await sleepers(server)
+    await server.prompt(sessionId, { prompt: 'next', delivery: 'queue' })
+    broken.open()
+    await model.request(1)
+    expect(left).toEqual([])
+    await stream.idle(sessionId)
+    const messages = await server.messages(sessionId)
+    expect(messages[1]?.info).toMatchObject({ finish: 'error' })
+    expect(toolParts(messages).map(({ callId, state }) => [callId, state.status])).toEqual([
+      ['c1', 'error'],
+      ['c2', 'error'],
+    ])
+    expect(textOf(messages.at(-1))).toBe('fine')
+  })
+})
 
 describe('aborting a run', () => {
   test('while the model streams: idle at once, the text is kept, the provider hears of it', async () => {

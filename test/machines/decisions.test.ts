@@ -122,34 +122,48 @@ describe('the run machine', () => {
   it('backs off after a retryable failure unless a call was started', () => {
     expect(run(prepared, failed(true))).toMatchObject({ value: 'backingOff', context: { attempt: 1 } })
     expect(run(prepared, failed(true), after('retryDelay', 'run.backingOff'))).toMatchObject({ value: 'generating' })
-    expect(run(prepared, failed(false)).value).toBe('failing')
-    expect(run(prepared, called('a'), failed(true))).toMatchObject({ value: 'failing', context: { aborted: true } })
+    expect(run(prepared, failed(false)).value).toBe('recording')
+    expect(run(prepared, called('a'), failed(true))).toMatchObject({ value: 'aborting', context: { attempt: 0 } })
   })
 
-  it('waits for aborted calls, at most until the deadline', () => {
-    const aborting = [prepared, called('a'), { type: 'abort.requested' }]
+  it.each([
+    ['an abort', { type: 'abort.requested' }, 'aborted'],
+    ['a failure', failed(true), 'failed'],
+  ] as const)('aborts its calls after %s and waits for them, at most until the deadline', (_, reason, end) => {
+    const aborting = [prepared, called('a'), called('b'), reason]
     expect(run(...aborting)).toMatchObject({ value: 'aborting', actions: expect.arrayContaining(['xstate.sendTo abort.requested']) })
-    expect(run(...aborting, settled('a')).value).toBe('recordingAbort')
-    expect(run(...aborting, after('abortDeadline', 'run.aborting')).value).toBe('recordingAbort')
-    expect(run({ type: 'abort.requested' }).value).toBe('recordingAbort')
+    expect(run(...aborting, settled('a')).value).toBe('aborting')
+    expect(run(...aborting, settled('a'), settled('b')).value).toBe('recording')
+    expect(run(...aborting, after('abortDeadline', 'run.aborting')).value).toBe('recording')
+    expect(run(...aborting, settled('a'), settled('b'), done('recordEnd')).output).toEqual({ end })
+  })
+
+  it('starts none of the calls that wait once it ends', () => {
+    const eleven = 'abcdefghijk'.split('').map(called)
+    expect(run(prepared, ...eleven, failed(true), settled('a'))).toMatchObject({
+      value: 'aborting',
+      context: { waiting: [], callsStarted: 10 },
+    })
   })
 
   it('ends aborted when the abort came while the step was closed', () => {
     const closing = [prepared, { type: 'generation.finished' }, { type: 'abort.requested' }]
-    expect(run(...closing, done('closeStep', true)).value).toBe('recordingAbort')
+    expect(run(...closing, done('closeStep', true)).value).toBe('recording')
+    expect(run(...closing, done('closeStep', true), done('recordEnd')).output).toEqual({ end: 'aborted' })
+    expect(run(...closing, error('closeStep'), done('recordEnd')).output).toEqual({ end: 'failed' })
     expect(run(...closing, done('closeStep', false)).output).toEqual({ end: 'finished' })
   })
 
   it('tells why an effect failed, and when the end could not be recorded', () => {
     const full = new SvcError('store.unavailable', 'The disk is full.')
     expect(run(error('prepare', full))).toMatchObject({
-      value: 'failing',
+      value: 'recording',
       context: { failure: { code: 'store.unavailable', message: 'The disk is full.', retryable: false } },
     })
     expect(run(error('prepare')).context.failure).toMatchObject({ code: 'server.internal', message: 'The step could not be carried out.' })
-    expect(run(error('prepare'), error('recordFailure')).output).toEqual({ end: 'unrecorded' })
-    expect(run(error('prepare'), done('recordFailure')).output).toEqual({ end: 'failed' })
-    expect(run({ type: 'abort.requested' }, error('recordAbort')).output).toEqual({ end: 'unrecorded' })
+    expect(run(error('prepare'), error('recordEnd')).output).toEqual({ end: 'unrecorded' })
+    expect(run(error('prepare'), done('recordEnd')).output).toEqual({ end: 'failed' })
+    expect(run({ type: 'abort.requested' }, error('recordEnd')).output).toEqual({ end: 'unrecorded' })
   })
 
   it('begins the next step with its counters at zero', () => {

@@ -82,8 +82,9 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) 
       }),
       closeStep: fromPromise(async ({ input }) => closeStep(core, runOf(input.runId), input.step)),
       announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
-      recordFailure: fromPromise(async ({ input }) => recordFailure(core, runOf(input.runId), input.failure)),
-      recordAbort: fromPromise(async ({ input }) => recordAbort(core, runOf(input.runId))),
+      recordEnd: fromPromise(async ({ input: { runId, failure } }) =>
+        failure === undefined ? recordAbort(core, runOf(runId)) : recordFailure(core, runOf(runId), failure),
+      ),
     },
   })
 }

@@ -84,6 +84,66 @@ describe('a run', () => {
     expect(ran.length).toBeLessThanOrEqual(1)
   })
 
+  it('that fails waits for its calls before the next prompt begins', async () => {
+    const held = gate()
+    const begun = gate()
+    const aborted = gate()
+    const tool: PlayedTool = {
+      id: 'echo',
+      async invoke(_input, { signal }) {
+        begun.open()
+        signal.addEventListener('abort', () => aborted.open())
+        await held.promise
+        return { title: '', output: 'written at last' }
+      },
+    }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    const broken = gate()
+    service.steps.push(async (push) => {
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value":"x"}' })
+      await broken.promise
+      throw new ProviderError('broken pipe', { retryable: true })
+    }, says('second'))
+    await service.prompt(id, 'go')
+    await begun.promise
+    await service.prompt(id, { prompt: 'next', delivery: 'queue' })
+    broken.open()
+    await aborted.promise
+    await service.effects.clock.advanceAsync(LIMITS.run.abort - 1)
+    expect(service.requests).toHaveLength(1)
+    held.open()
+    await service.idle(id)
+    expect(service.requests).toHaveLength(2)
+    expect(service.messages(id)[1]?.info).toMatchObject({ error: { message: 'broken pipe' } })
+    expect(tools(service.messages(id)[1])).toMatchObject([{ state: { status: 'completed', output: 'written at last' } }])
+  })
+
+  it('that fails waits no longer than the deadline for a tool that ignores its abort', async () => {
+    const begun = gate()
+    const aborted = gate()
+    const tool: PlayedTool = {
+      id: 'echo',
+      invoke: (_input, { signal }) => {
+        begun.open()
+        signal.addEventListener('abort', () => aborted.open())
+        return new Promise(() => undefined)
+      },
+    }
+    const service = await startTestService({ tools: [tool] })
+    const id = await service.session()
+    service.steps.push((push) => {
+      push({ type: 'tool-call', callId: 'a', tool: 'echo', input: '{"value":"x"}' })
+      return begun.promise.then(() => Promise.reject(new ProviderError('broken pipe', { retryable: true })))
+    }, says('second'))
+    await service.prompt(id, 'go')
+    await aborted.promise
+    await service.effects.clock.advanceAsync(LIMITS.run.abort)
+    await service.idle(id)
+    expect(service.messages(id)[1]?.info).toMatchObject({ error: { message: 'broken pipe' } })
+    expect(tools(service.messages(id)[1])).toMatchObject([{ state: { status: 'error', error: 'The tool call was aborted.' } }])
+  })
+
   it('gives up after three repeats and tells the last error', async () => {
     const service = await startTestService()
     const id = await service.session()

@@ -165,8 +165,8 @@ describe('an actor', () => {
     const session = await svc.sessions.create()
     svc.model.says('Hello.')
     await svc.sessions.ask(session, 'hello')
-    await expect(svc.state({ kind: 'run' }, 'failing')).rejects.toThrow(
-      /the state "failing": not within 20 ms\. It ended in "finished", after preparing → generating → closing\./,
+    await expect(svc.state({ kind: 'run' }, 'failed')).rejects.toThrow(
+      /the state "failed": not within 20 ms\. It ended in "finished", after preparing → generating → closing\./,
     )
     await expect(svc.state({ kind: 'session' }, 'asleep')).rejects.toThrow(
       /It is in "idle", after looking → running → looking\. The clock stands still; its next timer is due in \d+ ms\./,

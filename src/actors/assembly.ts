@@ -65,6 +65,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
     review: (before, after) => reviewApprovals(before, after, new Set()),
     plugins: () => plugins,
+    contributions: async (directory) => (await plugins?.ready(directory))?.providers ?? [],
   })
   plugins = createPluginSystem({
     effects,

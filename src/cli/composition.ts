@@ -12,6 +12,7 @@ import { readInspectorPage } from './inspector-page.js'
 import { listenFailure } from './listen-failure.js'
 import { pluginPrograms } from './plugin-programs.js'
 import { type Presence, notePresence } from './presence.js'
+import { unreadVariables } from './variables.js'
 import { VERSION } from './version.js'
 
 export interface ServiceOptions extends ServeOptions {
@@ -43,6 +44,7 @@ const LAST_ANSWERS = 2000
 export async function startService(effects: Effects, options: ServiceOptions): Promise<RunningService> {
   const { env, log, paths, clock } = effects
   const tokens = createTokens(options.token === undefined ? env : { SVC_AGENT_TOKEN: options.token })
+  for (const variable of unreadVariables(env)) log.warn('an environment variable has no effect: this svc does not read it', { variable })
   const store = openStore({ directory: paths.state, now: () => clock.now() })
   let url = ''
 

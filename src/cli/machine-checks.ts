@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { nodePaths } from '../actors/node-effects.js'
 import { refuseOrphanedLog } from '../store/state-directory.js'
+import { unreadVariables } from './variables.js'
 import { type Finding, finding } from './findings.js'
 
 const OLDEST_NODE = [20, 19] as const
@@ -17,6 +18,7 @@ export function inspectMachine(): Promise<Finding[]> {
   const { state } = nodePaths(process.env)
   return Promise.all([
     finding('node', nodeVersion),
+    finding('environment', environment, 'warning'),
     finding('state directory', () => stateDirectory(state)),
     finding('database', () => database(join(state, 'agent.sqlite3'))),
     finding('ripgrep', async () => firstLine((await import('@vscode/ripgrep')).rgPath, ['--version'])),
@@ -32,6 +34,13 @@ function nodeVersion(): string {
     throw new Error(`Node ${process.versions.node} is too old; ${needMajor}.${needMinor} or newer is needed`)
   }
   return process.versions.node
+}
+
+function environment(): string {
+  const unread = unreadVariables(process.env)
+  if (unread.length > 0)
+    throw new Error(`${unread.join(', ')}: set without effect, this svc does not read ${unread.length > 1 ? 'them' : 'it'}`)
+  return 'every variable of svc that is set is read'
 }
 
 function stateDirectory(state: string): string {

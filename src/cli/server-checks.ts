@@ -1,6 +1,6 @@
 /** Checks through the API: of a running server, or of one started for the purpose. */
 import { resolve } from 'node:path'
-import { configRoutes } from '../protocol/config.js'
+import { type ConfigDiagnostic, configRoutes } from '../protocol/config.js'
 import { SvcError } from '../protocol/errors.js'
 import { providerRoutes } from '../protocol/provider.js'
 import { systemRoutes } from '../protocol/system.js'
@@ -17,7 +17,9 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
   try {
     const connection = await connect(options.server).catch(connectToHolder)
     try {
-      return [await health(connection), ...(await configuration(connection.client, query)), ...(await providers(connection.client, query))]
+      const { client } = connection
+      const diagnostics = await validation(client, query)
+      return [await health(connection), ...configuration(diagnostics, query), ...(await providers(client, query, diagnostics))]
     } finally {
       await connection.close()
     }
@@ -43,18 +45,26 @@ function health({ client, isOwn }: Connection): Promise<Finding> {
   })
 }
 
-async function configuration(client: Client, query: { directory: string }): Promise<Finding[]> {
+/** What cannot be asked is a finding of its own. */
+async function validation(client: Client, query: { directory: string }): Promise<readonly ConfigDiagnostic[]> {
   try {
-    const { diagnostics } = await client.call(configRoutes.validate, { query })
-    if (diagnostics.length === 0) return [{ level: 'ok', check: 'configuration', detail: query.directory }]
-    return diagnostics.map(({ level, path, message }) => ({ level, check: 'configuration', detail: `${path}: ${message}` }))
+    return (await client.call(configRoutes.validate, { query })).diagnostics
   } catch (error) {
-    return [{ level: 'error', check: 'configuration', detail: failureText(error) }]
+    return [{ level: 'error', path: '', message: failureText(error) }]
   }
 }
 
+function configuration(diagnostics: readonly ConfigDiagnostic[], { directory }: { directory: string }): Finding[] {
+  if (diagnostics.length === 0) return [{ level: 'ok', check: 'configuration', detail: directory }]
+  return diagnostics.map(({ level, path, message }) => ({
+    level,
+    check: 'configuration',
+    detail: path === '' ? message : `${path}: ${message}`,
+  }))
+}
+
 /** What can be used, and of the rest how it could be. */
-async function providers(client: Client, query: { directory: string }): Promise<Finding[]> {
+async function providers(client: Client, query: { directory: string }, diagnostics: readonly ConfigDiagnostic[]): Promise<Finding[]> {
   const level = 'warning'
   const check = 'providers'
   try {
@@ -64,8 +74,9 @@ async function providers(client: Client, query: { directory: string }): Promise<
     return [
       { level: 'ok', check, detail: connected.join(', ') },
       ...unusable.map(({ id, env }) => {
+        const cause = diagnostics.find(({ path }) => path === `provider.${id}.npm`)?.message
         const need = env.length === 0 ? '' : `; if it needs a key, start svc with ${env.join(' or ')} set`
-        return { level, check, detail: `${id} cannot be used${need}` } as const
+        return { level, check, detail: `${id} cannot be used${cause === undefined ? need : `: ${cause}`}` } as const
       }),
     ]
   } catch (error) {

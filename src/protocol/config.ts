@@ -25,7 +25,16 @@ export const ConfigDefaults = z
 export type ConfigDefaults = z.infer<typeof ConfigDefaults>
 
 export const ConfigDiagnostic = z
-  .looseObject({ level: z.enum(['error', 'warning']), path: z.string(), message: z.string() })
+  .looseObject({
+    level: z.enum(['error', 'warning']),
+    path: z.string(),
+    message: z.string(),
+    /** `unsupported`: the key is read and nothing is done with it. */
+    code: z.string().optional(),
+    file: z.string().optional(),
+    line: uint.optional(),
+    column: uint.optional(),
+  })
   .meta({ id: 'ConfigDiagnostic' })
 export type ConfigDiagnostic = z.infer<typeof ConfigDiagnostic>
 export const ConfigValidation = z.looseObject({ ok: z.boolean(), diagnostics: z.array(ConfigDiagnostic) }).meta({ id: 'ConfigValidation' })

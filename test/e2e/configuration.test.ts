@@ -62,3 +62,50 @@ test('nothing is read through a directory that others can write, and everybody i
   expect(await server.get<ConfigValidation>('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
   expect(await server.get('/v2/config')).toMatchObject({ username: 'stranger' })
 })
+
+test('a key, an adapter, a connection and a variable without effect are told: to clients, by the doctor and in the log', async () => {
+  const scene = open()
+  const { place } = scene
+  place.configure(
+    '{\n  "lsp": true,\n  "provider": {"odd": {"npm": "@x/odd", "env": ["ODD_KEY"], "options": {"baseURL": "http://127.0.0.1:9/v1"}}}\n}',
+  )
+  const server = await scene.start({ SVC_AGENT_MODELS_URL: 'http://127.0.0.1:9' })
+  const { ok, diagnostics } = await server.get<ConfigValidation>('/v2/config/validate')
+  const key = `${place.configFile}:2:3: "lsp" has no effect: this server has no language servers`
+  const adapter = `${place.configFile}:3:24: Provider "odd" needs the adapter "@x/odd", which this server does not have. It has`
+  expect(ok).toBe(true)
+  expect(diagnostics).toMatchObject([
+    { code: 'unsupported', path: 'lsp', message: key, file: place.configFile, line: 2, column: 3 },
+    { code: 'unsupported', path: 'provider.odd.npm', file: place.configFile, line: 3, column: 24 },
+  ])
+  expect(diagnostics[1]?.message).toContain(adapter)
+  expect(diagnostics[1]?.message).toContain('@ai-sdk/openai-compatible')
+
+  const model = { providerId: 'svc', id: 'offline', connectionId: 'conn_nobody' }
+  const { id } = await server.createSession()
+  const answers = [
+    await server.call('POST', '/v2/sessions', { title: 'x', model }),
+    await server.call('PATCH', `/v2/sessions/${id}`, { model }),
+    await server.call('POST', `/v2/sessions/${id}/prompt-async`, {
+      prompt: 'Hello.',
+      model: { providerId: 'svc', modelId: 'offline', connectionId: 'conn_nobody' },
+    }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([422, 422, 422])
+  expect(answers[0]?.text).toContain('There is no connection \\"conn_nobody\\" of provider \\"svc\\"')
+
+  await server.get('/v2/providers')
+  for (const word of ['SVC_AGENT_MODELS_URL', 'language servers', '@x/odd']) {
+    expect(
+      server
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes(word)),
+    ).toHaveLength(1)
+  }
+  const told = await doctor(place, { SVC_AGENT_MODELS_URL: 'http://127.0.0.1:9' })
+  expect(told).toContain('warn  environment      SVC_AGENT_MODELS_URL: set without effect, this svc does not read it')
+  expect(told).toContain(`warn  configuration    lsp: ${key}`)
+  expect(told).toContain(`odd cannot be used: ${adapter}`)
+  expect(told).not.toContain('ODD_KEY')
+})

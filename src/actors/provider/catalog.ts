@@ -126,6 +126,15 @@ export function withDiscovered(provider: CatalogProvider, ids: readonly string[]
   return models
 }
 
+/** Why a provider without an adapter cannot be used, and which adapters there are. */
+export function missingAdapter(
+  { id, npm }: Pick<CatalogProvider, 'id' | 'npm'>,
+  contributions: readonly Pick<ProviderContribution, 'npm'>[],
+): string {
+  const known = [...new Set(contributions.flatMap((contribution) => contribution.npm))].toSorted()
+  return `Provider "${id}" needs the adapter "${npm}", which this server does not have. It has ${known.length === 0 ? 'none' : known.join(', ')}.`
+}
+
 /** Well-known families, best first, for the default model of a provider. */
 const FAMILIES = ['gpt-5', 'claude-sonnet-4', 'gemini-3-pro', 'gemini-2.5-pro', 'qwen3-coder', 'glm-4', 'deepseek']
 

@@ -12,10 +12,12 @@ import type { Provider } from '../../protocol/provider.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers } from '../facades.js'
 import type { ProviderContribution } from '../plugin/native.js'
+import { createLru } from '../resource/lru.js'
 import type { ProviderAdapter } from './adapter.js'
-import { type Catalog, type CatalogProvider, defaultModelOf, isOffered, readCatalog, withDiscovered } from './catalog.js'
+import { type Catalog, type CatalogProvider, defaultModelOf, isOffered, missingAdapter, readCatalog, withDiscovered } from './catalog.js'
 import { createDiscovery } from './discover.js'
 import { fitAdapter } from './fit.js'
+import { refuseConnection } from './connections.js'
 import { createModelLimits } from './model-limits.js'
 import { type CatalogModel, makeModel } from './models.js'
 import { publicRecord } from './secrets.js'
@@ -29,6 +31,8 @@ export interface ProvidersDeps {
 
 const OFFLINE: ModelRef = { providerId: 'svc', id: 'offline' }
 const KEPT_ADAPTERS = 64
+/** Problems in the log; the same provider is in the configuration of every directory. */
+const TOLD = 256
 const NAMED_IN_ERRORS = 20
 /** Provider options that are not request options. */
 const CLIENT_OPTIONS = new Set(['baseURL', 'apiKey', 'headers', 'timeout', 'script'])
@@ -38,7 +42,15 @@ type Models = ReadonlyMap<string, CatalogModel>
 export function createProviders({ effects, configs, contributions }: ProvidersDeps): Providers {
   const discovery = createDiscovery(effects)
   const withLimits = createModelLimits(effects)
-  const catalogOf = createCatalogCache()
+  const told = createLru<string, true>(TOLD)
+  const catalogOf = createCatalogCache(({ providers }, from) => {
+    for (const provider of providers) {
+      if (provider.contribution !== undefined) continue
+      const problem = missingAdapter(provider, from)
+      if (told.get(problem) === undefined) effects.log.warn('a provider has no adapter', { providerId: provider.id, problem })
+      told.set(problem, true)
+    }
+  })
   const adapterOf = createAdapterCache((provider) => keyOf(provider, effects.env))
   const load = async (directory: string): Promise<Catalog> => {
     const from = await contributions(directory)
@@ -103,10 +115,11 @@ export function createProviders({ effects, configs, contributions }: ProvidersDe
       return OFFLINE
     },
     async resolve(directory, ref) {
+      refuseConnection(ref)
       const catalog = await load(directory)
       const provider = catalog.providers.find(({ id }) => id === ref.providerId)
       if (provider === undefined) throw unknownProvider(ref.providerId, catalog)
-      const reason = obstacle(provider, effects.env)
+      const reason = obstacle(provider, effects.env, await contributions(directory))
       if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
       const model = await findModel(provider, ref.id)
       if (model === undefined) throw unknownModel(provider, ref.id, await modelsOf(provider))
@@ -132,9 +145,9 @@ function keyOf({ auth, env, configuredKey }: CatalogProvider, values: Effects['e
 }
 
 /** Why a provider cannot be used now, as a sentence; undefined when it can. */
-function obstacle(provider: CatalogProvider, env: Effects['env']): string | undefined {
-  const { id, npm, source, baseURL } = provider
-  if (provider.contribution === undefined) return `Provider "${id}" needs the adapter "${npm}", which this server does not have.`
+function obstacle(provider: CatalogProvider, env: Effects['env'], contributions: readonly ProviderContribution[] = []): string | undefined {
+  const { id, source, baseURL } = provider
+  if (provider.contribution === undefined) return missingAdapter(provider, contributions)
   if (source === 'config' && baseURL === undefined) return `Provider "${id}" needs an address: set provider.${id}.options.baseURL.`
   if (provider.auth !== 'required' || keyOf(provider, env) !== undefined) return undefined
   if (provider.env.length === 0) return `Provider "${id}" needs a key: name its environment variable in provider.${id}.env.`
@@ -188,7 +201,9 @@ function requestOptions(options: CatalogProvider['options']): Record<string, unk
 }
 
 /** Reads a document once for as long as it and the contributions stay the same objects. */
-function createCatalogCache(): (document: ConfigDocument, from: readonly ProviderContribution[]) => Catalog {
+function createCatalogCache(
+  onRead: (catalog: Catalog, from: readonly ProviderContribution[]) => void,
+): (document: ConfigDocument, from: readonly ProviderContribution[]) => Catalog {
   const catalogs = new WeakMap<ConfigDocument, { readonly from: readonly ProviderContribution[]; readonly catalog: Catalog }>()
   return (document, from) => {
     const known = catalogs.get(document)
@@ -196,6 +211,7 @@ function createCatalogCache(): (document: ConfigDocument, from: readonly Provide
       return known.catalog
     const catalog = readCatalog(document, from)
     catalogs.set(document, { from, catalog })
+    onRead(catalog, from)
     return catalog
   }
 }

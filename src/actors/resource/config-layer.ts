@@ -2,13 +2,30 @@
 import { AgentDocument } from '../../protocol/agent-config.js'
 import { isRecord, type JsonRecord, recordAt } from './config-merge.js'
 import { normaliseLayer } from './config-normalise.js'
-import { locate, parseJsonc, type Position } from './config-parse.js'
+import { keyLocator, locate, parseJsonc, type Position } from './config-parse.js'
+import { findUnsupported } from './config-unsupported.js'
 
 export type LayerRead =
-  | { readonly ok: true; readonly document: JsonRecord }
+  | {
+      readonly ok: true
+      readonly document: JsonRecord
+      /** The first of its keys that nothing is done with. */
+      readonly unsupported: readonly UnsupportedKey[]
+      /** Where providers name their adapter, by their id. */
+      readonly adapters: ReadonlyMap<string, Position>
+    }
   /** `path` is dotted and empty when the text as a whole is at fault. */
   | { readonly ok: false; readonly message: string; readonly path: string; readonly position: Position }
 
+export interface UnsupportedKey {
+  /** Dotted. */
+  readonly path: string
+  readonly reason: string
+  readonly position: Position
+}
+
+/** Keys of one file whose place is told. */
+const MAX_PLACED = 64
 /** Agents, commands or providers that one file may define. */
 const MAX_DEFINITIONS = 1024
 
@@ -38,6 +55,19 @@ function check(text: string, shape: (document: JsonRecord) => JsonRecord): Layer
   if (!parsed.ok) return { ok: false, message: parsed.message, path: '', position: parsed.position }
   const document = shape(parsed.value)
   const error = findTypeError(document)
-  if (error === undefined) return { ok: true, document }
+  if (error === undefined) return { ok: true, document, ...places(text, document) }
   return { ok: false, message: error.message, path: error.path.join('.'), position: locate(text, error.path) }
+}
+
+function places(text: string, document: JsonRecord) {
+  const unsupported = findUnsupported(document).slice(0, MAX_PLACED)
+  const named = Object.entries(recordAt(document, 'provider')).filter(
+    ([, provider]) => isRecord(provider) && Object.hasOwn(provider, 'npm'),
+  )
+  if (unsupported.length + named.length === 0) return { unsupported: [], adapters: new Map<string, Position>() }
+  const at = keyLocator(text)
+  return {
+    unsupported: unsupported.map(({ path, reason }): UnsupportedKey => ({ path: path.join('.'), reason, position: at(path) })),
+    adapters: new Map(named.slice(0, MAX_PLACED).map(([id]): [string, Position] => [id, at(['provider', id, 'npm'])])),
+  }
 }

@@ -52,11 +52,24 @@ export function positionAt(text: string, offset: number): Position {
 export function locate(text: string, path: readonly (string | number)[]): Position {
   const tree = parseTree(text, [], { allowTrailingComma: true })
   if (tree === undefined) return { line: 1, column: 1 }
+  return positionAt(text, deepest(tree, path).node.offset)
+}
+
+/** Tells where the keys of the flat document stand; the text is parsed once. */
+export function keyLocator(text: string): (path: readonly (string | number)[]) => Position {
+  const tree = parseTree(text, [], { allowTrailingComma: true })
+  return (path) => {
+    if (tree === undefined) return { line: 1, column: 1 }
+    const { node } = deepest(tree, path)
+    return positionAt(text, node.parent?.type === 'property' ? node.parent.offset : node.offset)
+  }
+}
+
+function deepest(tree: Node, path: readonly (string | number)[]): { node: Node; depth: number } {
   const group = child(tree, [], 'agent')
   const direct = descend(tree, path)
   const nested = group === undefined ? direct : descend(group, path)
-  const found = nested.depth > direct.depth ? nested : direct
-  return positionAt(text, found.node.offset)
+  return nested.depth > direct.depth ? nested : direct
 }
 
 function descend(root: Node, path: readonly (string | number)[]): { node: Node; depth: number } {

@@ -1,4 +1,6 @@
 /** What is wrong with an effective configuration although it could be read (subsystems b.5). */
+import { missingAdapter, readCatalog } from '../provider/catalog.js'
+import type { ProviderContribution } from '../plugin/native.js'
 import { isKnownKey } from '../../protocol/agent-config.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/config.js'
 import { readPluginEntries } from '../plugin/entry/entries.js'
@@ -8,8 +10,8 @@ import { isRecord, type JsonRecord, recordAt, stringsAt } from './config-merge.j
 import { looserEntries, unknownActions } from './permission-config.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
-/** All diagnostics of a snapshot; `ok` means that none is an error. */
-export function validateSnapshot(snapshot: ConfigSnapshot): ConfigValidation {
+/** All diagnostics of a snapshot; `ok` means that none is an error. Without `contributions` adapters are not judged. */
+export function validateSnapshot(snapshot: ConfigSnapshot, contributions?: readonly ProviderContribution[]): ConfigValidation {
   const { document } = snapshot
   const diagnostics = [
     ...snapshot.diagnostics,
@@ -21,7 +23,7 @@ export function validateSnapshot(snapshot: ConfigSnapshot): ConfigValidation {
     ...looserEntries(snapshot.trustedPermission, snapshot.narrowingPermission).map((path) =>
       warning(path, 'a workspace cannot loosen what the installation configuration says'),
     ),
-    ...checkSkills(document),
+    ...checkAdapters(snapshot, contributions),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,
     ...Object.keys(document).flatMap((key) =>
       isKnownKey(key) ? [] : [warning(key, `the key "${key}" is not known; it is kept and not used`)],
@@ -82,9 +84,19 @@ function checkActions({ trusted, workspace }: ConfigSnapshot): ConfigDiagnostic[
   return [...new Set(paths)].map((path) => error(path, 'must be "allow", "deny" or "ask"; the rule is ignored'))
 }
 
-function checkSkills(document: JsonRecord): ConfigDiagnostic[] {
-  const urls = stringsAt(recordAt(document, 'skills'), 'urls') ?? []
-  return urls.length === 0 ? [] : [warning('skills.urls', 'this server does not fetch skills; only skills.paths is used')]
+function checkAdapters(
+  { document, adapters }: ConfigSnapshot,
+  contributions: readonly ProviderContribution[] | undefined,
+): ConfigDiagnostic[] {
+  if (contributions === undefined) return []
+  const { providers } = readCatalog(document, contributions)
+  return providers.flatMap((provider): ConfigDiagnostic[] => {
+    if (provider.contribution !== undefined) return []
+    const place = adapters.get(provider.id)
+    const at = place === undefined ? '' : `${place.file}:${place.line}:${place.column}: `
+    const message = `${at}${missingAdapter(provider, contributions)}`
+    return [{ ...warning(`provider.${provider.id}.npm`, message), code: 'unsupported', ...place }]
+  })
 }
 
 function error(path: string, message: string): ConfigDiagnostic {

@@ -2,6 +2,7 @@
 import type { Configs } from '../facades.js'
 import type { JsonRecord } from './config-merge.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
+import type { ProviderContribution } from '../plugin/native.js'
 import { validateSnapshot } from './config-validate.js'
 import { writePatch } from './config-write.js'
 import type { ConfigSnapshot } from './snapshot.js'
@@ -15,6 +16,8 @@ export interface ConfigDeps {
   readonly review?: (before: JsonRecord, after: JsonRecord) => void
   /** Puts what plugins say under a snapshot; absent = there are none. */
   readonly layer?: (snapshot: ConfigSnapshot) => ConfigSnapshot
+  /** Adapters of a directory, to tell which are missing; rejects while its configuration cannot be used. */
+  readonly contributions?: (directory: string) => Promise<readonly ProviderContribution[]>
 }
 
 export type ConfigFacade = Configs & {
@@ -22,7 +25,7 @@ export type ConfigFacade = Configs & {
 }
 
 /** One per process: patches are serialised inside it. Directories are canonical paths. */
-export function createConfigs({ effects, onUpdated, review, layer = (snapshot) => snapshot }: ConfigDeps): ConfigFacade {
+export function createConfigs({ effects, onUpdated, review, layer = (snapshot) => snapshot, contributions }: ConfigDeps): ConfigFacade {
   const snapshots = createSnapshots(effects)
   let lastPatch: Promise<unknown> = Promise.resolve()
 
@@ -44,6 +47,10 @@ export function createConfigs({ effects, onUpdated, review, layer = (snapshot) =
       lastPatch = turn.catch(() => undefined)
       return turn
     },
-    validate: async (directory) => validateSnapshot(await snapshots.inspect(directory)),
+    async validate(directory) {
+      const snapshot = await snapshots.inspect(directory)
+      if (snapshot.failures.length > 0) return validateSnapshot(snapshot) // plugins may not be there without it
+      return validateSnapshot(snapshot, await contributions?.(directory))
+    },
   }
 }

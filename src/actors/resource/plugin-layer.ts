@@ -44,6 +44,7 @@ function settingsOf({ pluginId, answer }: Answers<'config'>[number], snapshot: C
     log.warn('settings of a plugin were ignored', { pluginId, path: read.path, problem: read.message })
     return {}
   }
+  for (const { path, reason } of read.unsupported) log.warn('a setting of a plugin has no effect', { pluginId, path, reason })
   const { document, refused } = narrowWorkspace(omit(read.document, ABOUT_PLUGINS), snapshot)
   if (refused.length > 0)
     log.warn('some settings of a plugin were ignored', { pluginId, paths: refused.map(({ path }) => path).slice(0, 20) })

@@ -7,9 +7,10 @@ import { type ConfigDiagnostic, ConfigDocument } from '../../protocol/config.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { type LayerPlan, type Origin, planLayers, type Step, type Trust } from './config-files.js'
-import { type LayerRead, readLayer, readMcpLayer } from './config-layer.js'
+import { type LayerRead, readLayer, readMcpLayer, type UnsupportedKey } from './config-layer.js'
 import { type JsonRecord, mergeDocuments, recordAt, stringsAt } from './config-merge.js'
 import { normaliseMerged } from './config-normalise.js'
+import type { Position } from './config-parse.js'
 import { narrowWorkspace } from './config-trust.js'
 import type { FileProbe } from './file-probe.js'
 import { scanDefinitions, scanSkillFolders, scanSkills, type SkillEntry } from './markdown.js'
@@ -30,10 +31,16 @@ export interface ConfigSnapshot {
   readonly skills: readonly SkillEntry[]
   /** Problems found while reading: broken and refused files, and what a workspace tried to widen. */
   readonly diagnostics: readonly ConfigDiagnostic[]
+  /** Where providers of the installation name their adapter, by their id. */
+  readonly adapters: ReadonlyMap<string, Place>
   /** The last good document of each file that took part. */
   readonly layers: ReadonlyMap<string, JsonRecord>
   /** Files that could not be read this time. */
   readonly failures: readonly LayerFailure[]
+}
+
+export interface Place extends Position {
+  readonly file: string
 }
 
 export interface LayerFailure {
@@ -49,7 +56,12 @@ interface Layer {
   readonly replaces: boolean
 }
 
-type Finding = { readonly layer?: Layer; readonly diagnostics?: readonly ConfigDiagnostic[]; readonly failure?: LayerFailure }
+type Finding = {
+  readonly layer?: Layer
+  readonly diagnostics?: readonly ConfigDiagnostic[]
+  readonly failure?: LayerFailure
+  readonly adapters?: ReadonlyMap<string, Place>
+}
 
 /**
  * Reads the configuration of a canonical directory. A file that is malformed contributes its last good document from
@@ -74,6 +86,7 @@ export async function readSnapshot(
     directory,
     worktree: plan.worktree,
     skills: skills.entries,
+    adapters: new Map(findings.flatMap(({ adapters = [] }) => [...adapters])),
     layers: new Map(layers.filter((layer) => !layer.replaces).map((layer) => [layer.name, layer.document])),
     failures,
     diagnostics: [...failed, ...findings.flatMap(({ diagnostics = [] }) => diagnostics), ...merged.refusals, ...skills.diagnostics],
@@ -111,9 +124,22 @@ function warning(message: string): ConfigDiagnostic {
 }
 
 function toFinding(read: LayerRead, origin: Origin, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Finding {
-  if (read.ok) return { layer: { name: origin.path, trust: origin.trust, document: read.document, replaces: false } }
+  if (read.ok) {
+    const { path: file, trust } = origin
+    const adapters = new Map([...read.adapters].map(([id, position]): [string, Place] => [id, { file, ...position }]))
+    return {
+      layer: { name: file, trust, document: read.document, replaces: false },
+      diagnostics: read.unsupported.map((key) => unsupported(file, key)),
+      ...(trust === 'installation' && { adapters }),
+    }
+  }
   const { line, column } = read.position
   return broken(origin, `:${line}:${column}: ${read.path === '' ? '' : `"${read.path}" `}${read.message}`, lastGood)
+}
+
+function unsupported(file: string, { path, reason, position }: UnsupportedKey): ConfigDiagnostic {
+  const message = `${file}:${position.line}:${position.column}: "${path}" has no effect: ${reason}`
+  return { level: 'warning', code: 'unsupported', path, message, file, ...position }
 }
 
 function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Finding {

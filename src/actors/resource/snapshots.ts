@@ -8,6 +8,7 @@
 import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
 import { areUnchanged, createFileProbe, type Dependency } from './file-probe.js'
+import type { ConfigDiagnostic } from '../../protocol/config.js'
 import { createLru } from './lru.js'
 import { type ConfigSnapshot, readSnapshot } from './snapshot.js'
 
@@ -42,10 +43,13 @@ interface Look {
 
 const TRUSTED_FOR = 500
 const DIRECTORIES = 64
+const TOLD = 4096
 
 export function createSnapshots(effects: SnapshotEffects): Snapshots {
   const entries = createLru<string, Entry>(DIRECTORIES)
   const looks = new Map<string, Look>()
+  /** Problems in the log, which a file of the installation has for every directory. */
+  const told = createLru<string, true>(TOLD)
 
   const current = async (directory: string, fresh: boolean): Promise<Entry> => {
     const entry = entries.get(directory)
@@ -95,9 +99,12 @@ export function createSnapshots(effects: SnapshotEffects): Snapshots {
   }
 
   const report = (snapshot: ConfigSnapshot, before: ConfigSnapshot | undefined): void => {
-    const known = new Set(before?.diagnostics.map(({ path, message }) => `${path} ${message}`))
-    for (const { level, path, message } of snapshot.diagnostics) {
-      if (!known.has(`${path} ${message}`)) effects.log.warn('configuration problem', { severity: level, path, problem: message })
+    const now = new Set(snapshot.diagnostics.map(nameOf))
+    for (const problem of before?.diagnostics ?? []) if (!now.has(nameOf(problem))) told.delete(nameOf(problem))
+    for (const problem of snapshot.diagnostics) {
+      const { level, path, message } = problem
+      if (told.get(nameOf(problem)) === undefined) effects.log.warn('configuration problem', { severity: level, path, problem: message })
+      told.set(nameOf(problem), true)
     }
   }
 
@@ -110,6 +117,10 @@ export function createSnapshots(effects: SnapshotEffects): Snapshots {
     },
     inspect: async (directory) => (await current(directory, true)).snapshot,
   }
+}
+
+function nameOf({ path, message }: ConfigDiagnostic): string {
+  return `${path} ${message}`
 }
 
 function noop(): void {}

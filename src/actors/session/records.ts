@@ -5,6 +5,7 @@ import type { ModelRef } from '../../protocol/message.js'
 import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../protocol/session.js'
 import type { RawJson, SessionListQuery } from '../facades.js'
 import type { Change } from '../journal.js'
+import { refuseConnection } from '../provider/connections.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { slugOf } from './slug.js'
 
@@ -33,6 +34,7 @@ export async function createSession(
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)
     if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden')
   }
+  if (request.model !== undefined) refuseConnection(request.model)
   const [project, agent, model] = await Promise.all([
     core.projects.identify(directory),
     agentName(core, directory, request.agent),
@@ -143,6 +145,7 @@ export async function updateSession(
   const moved = directory !== undefined && directory !== before.directory ? directory : undefined
   const project = moved === undefined ? undefined : await core.projects.identify(moved)
   const session = sessionOrThrow(core, id)
+  if (request.model !== undefined) refuseConnection(request.model)
   if (moved !== undefined && !core.statuses.isIdle(id)) {
     throw new SvcError('resource.conflict', 'The session is running; its directory can be changed when it is idle.', { sessionId: id })
   }

@@ -21,7 +21,9 @@ async function effective(project: unknown, installation: unknown = INSTALLATION)
   const workspace = createWorkspace()
   workspace.write('config/config.json', installation)
   workspace.write('work/svc.json', project)
-  return { document: await workspace.load(), messages: await workspace.messages(), workspace }
+  const ofInstallation = workspace.at('config/')
+  const messages = (await workspace.messages()).filter((message) => !message.startsWith(ofInstallation))
+  return { document: await workspace.load(), messages, workspace }
 }
 
 const REFUSED: readonly (readonly [path: string, project: unknown, remaining?: object])[] = [

@@ -31,12 +31,10 @@ describe('validation', () => {
     ['error', 'agent.x.permission.read.*.env', { agent: { x: { permission: { read: { '*.env': 'no' } } } } }],
     ['warning', 'defaultAgent', { defaultAgent: 'nobody' }],
     ['warning', 'model', { model: 'gpt' }],
-    ['warning', 'smallModel', { smallModel: 'gpt' }],
     ['warning', 'agent.x.model', { agent: { x: { model: 'gpt' } } }],
     ['warning', 'command.go.template', { command: { go: {} } }],
     ['warning', 'command.go.template', { command: { go: { template: '  ' } } }],
     ['warning', 'command.go.agent', { command: { go: { template: 'Go.', agent: 'nobody' } } }],
-    ['warning', 'skills.urls', { skills: { urls: ['https://x.test'] } }],
     ['warning', 'colour', { colour: 1 }],
   ])('reports the %s %s', async (level, path, document) => {
     expect(await validate(document)).toEqual({ ok: level === 'warning', diagnostics: [{ level, path, message: anyText }] })

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { GIVEN, READ, unreadVariables } from '../../src/cli/variables.js'
+
+const SOURCES = fileURLToPath(new URL('../../src', import.meta.url))
+/** Names that are only protected: what they point to holds secrets, and nothing reads them. */
+const PROTECTED = ['SVC_AGENT_AUTH_PATH']
+
+test('variables of svc without effect are named; those that are read, given to children or of tests are not', () => {
+  expect(
+    unreadVariables({
+      PATH: '/bin',
+      SVC_LOG: 'info',
+      SVC_TERMINAL: '1',
+      SVC_TEST_SEED: '1',
+      SVC_AGENT_MODELS_URL: 'http://x.test',
+      SVC_AGENT_MODLE: 'slip',
+      SVC_AGENT_AUTO_COMPACT: '',
+    }),
+  ).toEqual(['SVC_AGENT_MODELS_URL', 'SVC_AGENT_MODLE'])
+})
+
+test('the list of variables that are read is what the sources name', () => {
+  const named = new Set<string>()
+  for (const name of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts') || name === 'cli/variables.ts') continue
+    for (const [, quoted = ''] of readFileSync(join(SOURCES, name), 'utf8').matchAll(/'(SVC_[A-Z_]+)'/g)) named.add(quoted)
+  }
+  for (const name of [...PROTECTED, ...GIVEN]) named.delete(name)
+  expect([...named].toSorted()).toEqual([...READ].toSorted())
+})

@@ -6,7 +6,7 @@
  * I2 Effects record their own results; the machine carries only which way the call ended.
  * I3 After `abort.requested` the call settles within `abortDeadline`, whatever the tool does.
  */
-import { assign, sendTo, setup } from 'xstate'
+import { assign, type ErrorActorEvent, sendTo, setup } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
 import { requiredCallback, requiredPromise } from './required.js'
 
@@ -23,7 +23,10 @@ export interface ToolCallOutput {
   readonly end: CallEnd
 }
 
-type ToolCallEvent = { readonly type: 'abort.requested' } | { readonly type: 'execution.settled'; readonly end: CallEnd }
+type ToolCallEvent = { readonly type: 'abort.requested' } | { readonly type: 'execution.settled'; readonly end: CallEnd } | ErrorActorEvent
+
+/** Too many answers were needed, or an effect failed with an error. */
+export type Refusal = { readonly reason: 'rounds' } | { readonly reason: 'fault'; readonly error: unknown }
 
 export const toolCallMachine = setup({
   types: {
@@ -33,14 +36,14 @@ export const toolCallMachine = setup({
     events: {} as ToolCallEvent,
   },
   actors: {
-    /** Judges what the call needs; a verdict of `deny` has been recorded on the part. */
+    /** Judges what the call needs; a verdict of `deny` has been recorded on the part. Rejects when it cannot be judged. */
     judge: requiredPromise<Verdict, ToolCallInput>('judge'),
     /** Asks the user; false = rejected, and recorded on the part. */
     ask: requiredPromise<boolean, ToolCallInput>('ask'),
     /** Runs the tool; reports `execution.settled` once its result is recorded. */
     execute: requiredCallback<ToolCallInput, { type: 'abort' }>('execute'),
     /** Records a call that ended before or outside its execution. */
-    refuse: requiredPromise<void, ToolCallInput & { reason: 'rounds' | 'fault' }>('refuse'),
+    refuse: requiredPromise<void, ToolCallInput & Refusal>('refuse'),
   },
   guards: {
     isAllowed: (_, verdict: Verdict) => verdict === 'allow',
@@ -125,7 +128,12 @@ export const toolCallMachine = setup({
       invoke: {
         id: 'refuse-fault',
         src: 'refuse',
-        input: ({ context }) => ({ runId: context.runId, callId: context.callId, reason: 'fault' as const }),
+        input: ({ context, event }) => ({
+          runId: context.runId,
+          callId: context.callId,
+          reason: 'fault' as const,
+          error: 'error' in event ? event.error : undefined,
+        }),
         onDone: { target: 'settled' },
         onError: { target: 'settled' },
       },

@@ -195,6 +195,11 @@ describe('the tool call machine', () => {
     })
   })
 
+  it('fails, rather than being denied, when it cannot be judged', () => {
+    expect(call(error('judge'))).toMatchObject({ value: 'faulting' })
+    expect(call(error('judge'), done('refuse-fault')).output).toEqual({ callId: 'a', end: 'failed' })
+  })
+
   it('leaves a tool that ignores its abort after the deadline', () => {
     const aborting = [done('judge', 'allow'), { type: 'abort.requested' }]
     expect(call(...aborting)).toMatchObject({ value: { executing: 'aborting' }, actions: expect.arrayContaining(['xstate.sendTo abort']) })

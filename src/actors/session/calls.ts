@@ -1,5 +1,5 @@
 /** Effects of one tool call: judging, asking, executing; each records its own outcome (sessions-events §8.10, §10.1). */
-import type { Verdict } from '../../machines/tool-call.machine.js'
+import type { Refusal, Verdict } from '../../machines/tool-call.machine.js'
 import { type JudgedNeed, judge } from '../../machines/permission.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -28,14 +28,7 @@ function contextOf(run: RunScope, call: OpenCall, signal: AbortSignal): ToolCont
 /** Judges every need of a call anew, with what hooks make of its input; remembers which to ask about. A denial is recorded on the part. */
 export async function judgeCall(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<Verdict> {
   const name = call.tool.contribution.id
-  let judgement: Judgement
-  try {
-    judgement = await judgeAttempt(core, run, call, { further: () => doomLoop(run, call), signal })
-  } catch (error) {
-    if (!signal.aborted) failCall(core, call, error)
-    return 'deny'
-  }
-  const { denied, asking } = judgement
+  const { denied, asking } = await judgeAttempt(core, run, call, { further: () => doomLoop(run, call), signal })
   if (denied !== undefined) {
     const message = `A permission rule denies ${denied.permission} for ${denied.patterns.join(', ')}.`
     call.step.callFailed(call.callId, name, message)
@@ -141,9 +134,7 @@ export async function executeCall(
     return 'completed'
   } catch (error) {
     if (signal.aborted) return 'aborted'
-    if (!(error instanceof ToolError))
-      core.effects.log.warn('a tool failed unexpectedly', { tool, sessionId: run.session.id, cause: String(error) })
-    failCall(core, call, error)
+    failCall(core, run, call, error)
     return 'failed'
   }
 }
@@ -179,18 +170,28 @@ async function hookResult(core: SessionCore, run: RunScope, call: OpenCall, resu
   return { ...result, title: hooked.title, output: hooked.output, metadata: hooked.metadata }
 }
 
+const ROUNDS = 'The call needed more permission answers than are asked for one call.'
+
+/** Records a call that never came to its execution, or fell out of it. */
+export function refuseCall(core: SessionCore, run: RunScope, call: OpenCall, refusal: Refusal): void {
+  failCall(core, run, call, refusal.reason === 'rounds' ? new ToolError(ROUNDS) : refusal.error)
+}
+
 /** A failure that cannot be recorded leaves the call open; the step ends it when it is closed. */
-function failCall(core: SessionCore, call: OpenCall, error: unknown): void {
+function failCall(core: SessionCore, run: RunScope, call: OpenCall, error: unknown): void {
+  const tool = call.tool.contribution.id
+  if (!(error instanceof ToolError))
+    core.effects.log.warn('a tool failed unexpectedly', { tool, sessionId: run.session.id, cause: String(error) })
   try {
     call.step.callFailed(
       call.callId,
-      call.tool.contribution.id,
+      tool,
       messageOf(error),
       undefined,
       error instanceof ToolError && error.metadata !== undefined ? { ...error.metadata, ...changeNote(call.attempt) } : undefined,
     )
   } catch (fault) {
-    core.effects.log.warn('the failure of a tool could not be recorded', { tool: call.tool.contribution.id, cause: String(fault) })
+    core.effects.log.warn('the failure of a tool could not be recorded', { tool, cause: String(fault) })
   }
 }
 

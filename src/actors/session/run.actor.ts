@@ -2,7 +2,7 @@
 import { fromCallback, fromPromise } from 'xstate'
 import { runMachine } from '../../machines/run.machine.js'
 import { type ToolCallInput, toolCallMachine } from '../../machines/tool-call.machine.js'
-import { askCall, executeCall, judgeCall } from './calls.js'
+import { askCall, executeCall, judgeCall, refuseCall } from './calls.js'
 import { announceAttempt, announceRetry, closeStep, recordAbort, recordFailure } from './closing.js'
 import type { SessionCore } from './core.js'
 import type { OpenCall, RunScope } from './run-scope.js'
@@ -11,11 +11,6 @@ import type { SystemContext } from './system-context.js'
 
 /** Scopes of the runs under way, by run id. */
 export type Runs = Map<string, RunScope>
-
-const REFUSALS = {
-  rounds: 'The call needed more permission answers than are asked for one call.',
-  fault: 'The call could not be carried out.',
-} as const
 
 export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) {
   function runOf(runId: string): RunScope {
@@ -49,8 +44,8 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) 
         return () => controller.abort()
       }),
       refuse: fromPromise(async ({ input }) => {
-        const { call } = callOf(input)
-        call.step.callFailed(call.callId, call.tool.contribution.id, REFUSALS[input.reason])
+        const { run, call } = callOf(input)
+        refuseCall(core, run, call, input)
       }),
     },
   })

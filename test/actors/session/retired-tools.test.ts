@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { defineTool, type ToolResult } from '../../../src/actors/plugin/native.js'
 import type { RegisteredTool, RegistryView } from '../../../src/actors/plugin/view.js'
-import { executeCall, judgeCall } from '../../../src/actors/session/calls.js'
+import { executeCall, judgeCall, refuseCall } from '../../../src/actors/session/calls.js'
 import type { SessionCore } from '../../../src/actors/session/core.js'
 import type { OpenCall, RunScope } from '../../../src/actors/session/run-scope.js'
 import { SvcError } from '../../../src/protocol/errors.js'
@@ -88,6 +88,15 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
       view = createFakeView({ tools })
     },
     judge: () => judgeCall(core, run, call, signal),
+    /** The judgement throws, and what it throws is recorded. */
+    async fault() {
+      const error: unknown = await judgeCall(core, run, call, signal).then(
+        (verdict) => expect.fail(`judged: ${verdict}`),
+        (thrown: unknown) => thrown,
+      )
+      expect(recorded).toEqual([])
+      refuseCall(core, run, call, { reason: 'fault', error })
+    },
     execute: () => executeCall(core, run, call, signal),
   }
 }
@@ -130,11 +139,11 @@ it('runs nothing when the new generation would need what is not allowed', async 
   }
 })
 
-it('says so when the tool is gone, or does not take these arguments any more', async () => {
+it('cannot be judged, which is no deny, and says why when the tool is gone, or does not take these arguments any more', async () => {
   const old = generationOf('v1')
   const gone = setup(old)
   old.close()
-  expect(await gone.judge()).toBe('deny')
+  await gone.fault()
   expect(gone.recorded).toEqual([
     ['failed', 'The tool "echo" is not available any more: plugin test.echo was replaced or stopped. Nothing was run.'],
   ])
@@ -143,7 +152,7 @@ it('says so when the tool is gone, or does not take these arguments any more', a
   const changed = setup(other)
   other.close()
   changed.publish(generationOf('v2', { input: z.strictObject({ text: z.string() }) }).tool)
-  expect(await changed.judge()).toBe('deny')
+  await changed.fault()
   expect(changed.recorded).toEqual([['failed', expect.stringContaining('The arguments of "echo" are not valid any more')]])
 })
 

@@ -4,7 +4,8 @@
  * I1 Nothing is executed again: unfinished runs become interrupted, queued prompts keep their place.
  * I2 Recovery may be cut short anywhere and repeated: each session is one commit.
  */
-import { type AssistantInfo, type Message, type Part, ZERO_USAGE } from '../protocol/message.js'
+import type { AssistantInfo, Message, Part } from '../protocol/message.js'
+import { ZERO_USAGE } from '../protocol/token-usage.js'
 import type { Change } from './journal.js'
 import type { SessionCore } from './session/core.js'
 import { busyStatus } from './session/queue.js'

@@ -84,7 +84,8 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
     async tools(directory) {
       const view = await deps.plugins.ready(directory)
-      return (await defineTools(view, view.tools, new AbortController().signal)).map(toTool)
+      const { definitions } = await defineTools(view, view.tools, { clock: effects.clock, signal: new AbortController().signal })
+      return definitions.map(toTool)
     },
     audit: (caller, limit) => store.audit.list({ tenantId: caller.tenantId, limit }),
     recordAudit({ caller, method, path, status }) {

@@ -142,7 +142,7 @@ export const LIMITS = {
     eventQueue: 256,
     /** Events one plugin may publish per second. */
     publishedPerSecond: 100,
-    /** How long a list of agents, commands, skills, sections or settings waits for one plugin. */
+    /** How long a list of agents, commands, skills, sections or settings waits for one plugin, and a list of tools for its hooks. */
     serviceWait: 8 * SECOND,
     /** How long a model waits for its provider to tell its limits, the first time; many providers never do. */
     metadataWait: 1 * SECOND,
@@ -150,6 +150,9 @@ export const LIMITS = {
     serviceAge: 5 * SECOND,
     /** System context of one plugin. */
     contextBytes: 64 * KiB,
+    /** Answers of one hook `tool.definition` that are remembered, and characters of a question and its answer beyond which they are not. */
+    rememberedDefinitions: 1024,
+    rememberedBytes: 16 * KiB,
     legacyResponse: 4 * MiB,
     /** Processes of one hook command at a time. */
     legacyProcesses: 8,

@@ -1,7 +1,9 @@
 /** Messages, parts and prompt submission (http-contract §2.6–2.7, §4.2–4.3; sessions-events §3–5). */
 import * as z from 'zod'
+import { HookFailure } from './hook-failure.js'
 import { defineRoute } from './route.js'
 import { ClientMessageId, ms, queryBool, queryInt, uint } from './shared.js'
+import { TokenUsage } from './token-usage.js'
 
 export const ModelRef = z
   .strictObject({ id: z.string(), providerId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
@@ -12,18 +14,6 @@ export const UserModel = z
   .strictObject({ providerId: z.string(), modelId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
   .meta({ id: 'UserModel' })
 export type UserModel = z.infer<typeof UserModel>
-
-export const TokenUsage = z
-  .looseObject({
-    input: uint,
-    output: uint,
-    reasoning: uint,
-    cache: z.looseObject({ read: uint, write: uint }).meta({ id: 'CacheUsage' }),
-    total: uint.optional(),
-    contextLimit: uint.optional(),
-  })
-  .meta({ id: 'TokenUsage' })
-export type TokenUsage = z.infer<typeof TokenUsage>
 
 export const PartTime = z.looseObject({ start: uint, end: uint.optional() }).meta({ id: 'PartTime' })
 
@@ -166,6 +156,7 @@ export const AssistantInfo = z.looseObject({
   providerId: z.string(),
   finish: z.string().optional(),
   error: MessageError.optional(),
+  metadata: z.looseObject({ hookFailures: z.array(HookFailure).optional() }).optional(),
 })
 export type AssistantInfo = z.infer<typeof AssistantInfo>
 
@@ -248,8 +239,6 @@ export const SessionQueueMutation = z
   .looseObject({ sessionId: z.string(), removed: uint, queue: SessionQueueInfo })
   .meta({ id: 'SessionQueueMutation' })
 export type SessionQueueMutation = z.infer<typeof SessionQueueMutation>
-
-export const ZERO_USAGE: TokenUsage = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } }
 
 const sessionParams = z.strictObject({ session_id: z.string() })
 const messageParams = z.strictObject({ session_id: z.string(), message_id: z.string() })

@@ -27,6 +27,8 @@ export const HOOK_NAMES = [
   'tool.after',
   'shell.env',
 ] as const
+/** Listed among hooks, but none: delivery of events (plugin-protocol §5.4). */
+export const EVENT_HOOK = 'event'
 export type HookName = (typeof HOOK_NAMES)[number]
 
 /** Answers the value that replaces `value`. Rejects to fail the chain. */
@@ -116,6 +118,8 @@ export interface ExtraContributions {
   /** What the plugin adds to `GET /v2/capabilities`, and why it cannot be had on this machine, if so; native plugins only. */
   readonly capability?: { readonly id: string; unavailable?(): Promise<string | undefined> }
   readonly hooks?: Readonly<Record<string, Hook>>
+  /** What answers of the hooks depend on besides what they are given, as a text that changes with it; never rejects. */
+  readonly hookState?: () => Promise<string>
   readonly events?: EventsContribution
   readonly agents?: readonly AgentService[]
   readonly commands?: readonly CommandService[]

@@ -7,8 +7,8 @@ import { anyRecord } from '../../protocol/shared.js'
 const tableOf = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (Array.isArray(value) && value.length === 0 ? {} : value), schema)
 
-/** `chat.messages` */
-export const HookedMessages = z.array(ProviderMessage)
+/** `chat.messages`: a request without any is none. */
+export const HookedMessages = z.array(ProviderMessage).min(1, 'must not be empty')
 
 /** `chat.options` */
 export const HookedOptions = tableOf(anyRecord)

@@ -1,12 +1,14 @@
 /**
- * Chains of hooks (plugin-protocol §5).
+ * Chains of hooks (plugin-protocol §5, decision 26).
  *
  * I1 The caller's value never changes: hooks see a JSON copy, and a failed chain leaves nothing behind.
  * I2 A chain ends with its first failure, and at once when its signal aborts; a call that hangs is ended by the call
  *    timeout of its instance, which nobody waits for after an abort.
+ * I3 Whoever listens for the end of a chain listens to a signal of that chain: the one of the caller may be shared by many.
  */
 import type * as z from 'zod'
 import { SvcError } from '../../protocol/errors.js'
+import type { HookFailure } from '../../protocol/hook-failure.js'
 import type { HookName } from './contributions.js'
 import type { RegisteredHook, RegistryView } from './view.js'
 
@@ -30,14 +32,33 @@ export async function runHooks<Value>(
   const chain = view.hooks(name)
   const last = chain.at(-1)
   if (last === undefined) return value
+  const own = AbortSignal.any([signal]) // I3
   let current: unknown = jsonCopy(value)
-  for (const hook of chain) current = await callHook(hook, { name, context, value: current, signal })
+  for (const hook of chain) current = await callHook(hook, { name, context, value: current, signal: own })
   try {
     return typeof accept === 'function' ? accept(current) : accept.parse(current)
   } catch (error) {
     const reason = `The answer of the hook "${name}" is not usable: ${reasonOf(error)}`
     last.blame(reason)
     throw failure(last, name, reason, error)
+  }
+}
+
+/** The value after the hooks; the value itself when one of them fails, with what failed. Rejects when `signal` aborts. */
+export async function tryHooks<Value>(
+  view: Pick<RegistryView, 'hooks'>,
+  name: HookName,
+  context: Readonly<Record<string, unknown>>,
+  value: Value,
+  run: HookRun<Value>,
+): Promise<{ readonly value: Value; readonly failure?: HookFailure }> {
+  try {
+    return { value: await runHooks(view, name, context, value, run) }
+  } catch (error) {
+    run.signal.throwIfAborted()
+    const { pluginId } = error instanceof SvcError ? error.details : {}
+    const message = error instanceof Error ? error.message : String(error)
+    return { value, failure: { hook: name, ...(typeof pluginId === 'string' && { pluginId }), message } }
   }
 }
 
@@ -79,7 +100,7 @@ function jsonCopy(value: unknown): unknown {
 }
 
 /** I2. The outcome of the work, or the abort of the signal, whichever is first. */
-async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   let stop = (): void => undefined
   const aborted = new Promise<never>((_resolve, reject) => {

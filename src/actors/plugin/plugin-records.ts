@@ -6,6 +6,7 @@ import type { HookCommand } from './entry/hook-manifest.js'
 import type { InstanceProblem } from './instance.js'
 import type { Sighting } from './package/package-look.js'
 import { plainSentence } from './plain-sentence.js'
+import type { HookReport } from './publication.js'
 
 export type Origin =
   | { readonly kind: 'native'; readonly plugin: NativePlugin }
@@ -21,8 +22,8 @@ export interface PluginRecord {
   revision: string | undefined
   /** The last problem of each kind since other content was started, and how often it came. */
   readonly problems: Map<InstanceProblem['code'], { readonly message: string; readonly times: number }>
-  /** A hook failed last. */
-  isUnwell: boolean
+  /** The hooks whose last call failed, with the reason, as of one generation. */
+  unwell: { readonly generation: number; readonly hooks: ReadonlyMap<string, string> }
 }
 
 export interface PluginRecords {
@@ -33,13 +34,15 @@ export interface PluginRecords {
   entries(): IterableIterator<[string, PluginRecord]>
 }
 
+const WELL: PluginRecord['unwell'] = { generation: 0, hooks: new Map() }
+
 export function createPluginRecords(): PluginRecords {
   const records = new Map<string, PluginRecord>()
   return {
     get: (key) => records.get(key),
     put(key, origin) {
       const known = records.get(key)
-      if (known === undefined) records.set(key, { origin, droppedFrames: 0, revision: undefined, problems: new Map(), isUnwell: false })
+      if (known === undefined) records.set(key, { origin, droppedFrames: 0, revision: undefined, problems: new Map(), unwell: WELL })
       else known.origin = origin
     },
     delete: (key) => void records.delete(key),
@@ -51,6 +54,18 @@ export function createPluginRecords(): PluginRecords {
 export function noteStart(record: PluginRecord, revision: string): void {
   if (record.revision !== revision) record.problems.clear()
   record.revision = revision
+}
+
+/** Takes down how a hook fared; answers why the plugin is unwell, null when it is well again, undefined when nothing is new. */
+export function noteHook(record: PluginRecord, generation: number, { name, failure }: HookReport): string | null | undefined {
+  const before = record.unwell.generation === generation ? record.unwell.hooks : WELL.hooks
+  if (failure === undefined && !before.has(name)) return undefined
+  const hooks = new Map(before)
+  hooks.delete(name)
+  if (failure !== undefined) hooks.set(name, failure)
+  record.unwell = { generation, hooks }
+  const [last] = [...hooks].slice(-1)
+  return last === undefined ? null : `${last[0]} failed: ${last[1]}`
 }
 
 /** What its instances did wrong, for people. */

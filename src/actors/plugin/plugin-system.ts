@@ -33,7 +33,7 @@ import { createPackageStore } from './package/package-store.js'
 import { planPackage } from './package/package-plan.js'
 import { supervisePackages } from './package/package-supervisor.js'
 import { createPluginFacade, packageInfo } from './plugin-facade.js'
-import { createPluginRecords, noteProblem, noteStart } from './plugin-records.js'
+import { createPluginRecords, noteHook, noteProblem, noteStart } from './plugin-records.js'
 import { createInstanceIds, type ProcessSpec } from './process/process-spec.js'
 import { startProcess } from './process/process-instance.js'
 import { createRegistry } from './registry.js'
@@ -152,11 +152,11 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       if (record !== undefined) noteProblem(record, problem)
       effects.log.debug('a plugin misbehaves', { package: key, generation: number, ...problem })
     },
-    onHook(key, number, failure) {
+    onHook(key, number, report) {
       const record = records.get(key)
-      if (record === undefined || (failure === undefined && !record.isUnwell)) return
-      record.isUnwell = failure !== undefined
-      supervisor.tell(key, failure === undefined ? { type: 'hook.succeeded', number } : { type: 'hook.failed', number, reason: failure })
+      const reason = record && noteHook(record, number, report)
+      if (reason === undefined) return
+      supervisor.tell(key, reason === null ? { type: 'hook.succeeded', number } : { type: 'hook.failed', number, reason })
     },
     onGone(key, _number, droppedFrames) {
       const record = records.get(key)

@@ -3,6 +3,11 @@ import type { Door } from './door.js'
 import type { Contributions } from './native.js'
 import type { Reach } from './view.js'
 
+export interface HookReport {
+  readonly name: string
+  readonly failure: string | undefined
+}
+
 export interface Publication {
   readonly pluginId: string
   readonly name: string
@@ -13,6 +18,6 @@ export interface Publication {
   readonly reach: Reach
   readonly door: Door
   readonly contributions: Contributions
-  /** Hears how the plugin's hooks fare: undefined = well, else why not. */
-  onHook(failure: string | undefined): void
+  /** Hears how each of the plugin's hooks fares: undefined = well, else why not. */
+  onHook(report: HookReport): void
 }

@@ -42,8 +42,9 @@ export function stampEntry(publication: Publication): Entry {
       Object.entries(contributions.hooks ?? {}).map(([name, hook]) => [
         name,
         stamped(stamp, {
+          ...(contributions.hookState !== undefined && { state: contributions.hookState }),
           run: reported(publication, name, hook),
-          blame: (reason: string) => publication.onHook(`${name} failed: ${reason}`),
+          blame: (reason: string) => publication.onHook({ name, failure: reason }),
         }),
       ]),
     ),
@@ -112,10 +113,10 @@ function reported({ door, onHook }: Publication, name: string, hook: Hook): Hook
   return async (context, value, signal) => {
     try {
       const result = await door.use(() => hook(context, value, signal))
-      onHook(undefined)
+      onHook({ name, failure: undefined })
       return result
     } catch (error) {
-      if (!signal.aborted) onHook(`${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+      if (!signal.aborted) onHook({ name, failure: error instanceof Error ? error.message : String(error) })
       throw error
     }
   }

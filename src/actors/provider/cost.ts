@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../protocol/message.js'
+import type { TokenUsage } from '../../protocol/token-usage.js'
 import type { ModelCost, ProviderModel } from '../../protocol/provider.js'
 
 const TIER_FROM = 200_000

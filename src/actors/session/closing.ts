@@ -1,7 +1,7 @@
 /** How steps and runs end: finished, failed, aborted; each end is one commit (sessions-events §4.10, §4.16). */
 import { hasFollowUp, wasCut } from '../../machines/follow-up.js'
 import type { StepFailure } from '../../machines/retry.js'
-import { ZERO_USAGE } from '../../protocol/message.js'
+import { ZERO_USAGE } from '../../protocol/token-usage.js'
 import { stepCost } from '../provider/cost.js'
 import type { Change } from '../journal.js'
 import { appendMessage } from './append.js'

@@ -9,7 +9,8 @@
  */
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { AssistantInfo, Part, ReasoningPart, TextPart, TokenUsage, ToolPart, ToolState } from '../../protocol/message.js'
+import type { AssistantInfo, Part, ReasoningPart, TextPart, ToolPart, ToolState } from '../../protocol/message.js'
+import type { TokenUsage } from '../../protocol/token-usage.js'
 import type { Change } from '../journal.js'
 import type { ToolResult } from '../plugin/native.js'
 import { createJoiner, type Joiner } from '../well-formed.js'

@@ -9,7 +9,7 @@ import type { RegisteredTool } from '../plugin/view.js'
 import type { GenerateRequest } from '../provider/adapter.js'
 import type { RunTarget } from './append.js'
 import type { StepRecorder } from './recorder.js'
-import type { TokenUsage } from '../../protocol/message.js'
+import type { TokenUsage } from '../../protocol/token-usage.js'
 
 /** What is judged and then executed: the tool as it is published by now, and its input after the hook `tool.before`. */
 export interface Attempt {

@@ -1,7 +1,9 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
 import type { StepFailure } from '../../machines/retry.js'
 import { SvcError } from '../../protocol/errors.js'
-import { type AssistantInfo, ZERO_USAGE } from '../../protocol/message.js'
+import type { HookFailure } from '../../protocol/hook-failure.js'
+import type { AssistantInfo } from '../../protocol/message.js'
+import { ZERO_USAGE } from '../../protocol/token-usage.js'
 import { defineTools } from '../plugin/tool-definitions.js'
 import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart, type ToolDefinition } from '../provider/adapter.js'
 import { hookRequest } from './chat-hooks.js'
@@ -15,6 +17,9 @@ import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 
 const MAX_OUTPUT = 32_000
+/** Failures of hooks that a message tells, and characters of each. */
+const NOTES = 16
+const NOTE_LENGTH = 1000
 const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
 const LATE = 'The call came after the end of the answer, so nothing was run. Call again if it is needed.'
 const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
@@ -34,8 +39,10 @@ export async function prepareStep(
   const view = core.plugins.current(session.directory, session.id)
   const offered = offeredTools(run, view)
   const project = await core.projects.identify(session.directory)
-  const tools = await defineTools(view, [...offered.values()], signal)
-  const request = await hookRequest(core, run, view, requestOf(core, context, run, { tools, isLast }), signal)
+  const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
+  const plain = requestOf(core, context, run, { tools: defined.definitions, isLast })
+  const { request, failures } = await hookRequest(run, view, plain, signal)
+  const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
   signal.throwIfAborted()
   const info: AssistantInfo = {
     role: 'assistant',
@@ -50,6 +57,7 @@ export async function prepareStep(
     tokens: ZERO_USAGE,
     modelId: target.model.ref.id,
     providerId: target.model.ref.providerId,
+    ...(hookFailures.length > 0 && { metadata: { hookFailures } }),
   }
   const segmentId = core.effects.ids.next('evt')
   const recorder = core.journal.commit('process', (tx) => {
@@ -61,6 +69,12 @@ export async function prepareStep(
   run.step = step
   run.calls.clear()
   return step
+}
+
+/** What the message says of hooks that failed, which the log does as well. */
+function notesOf({ effects: { log } }: SessionCore, run: RunScope, failures: readonly HookFailure[]): HookFailure[] {
+  for (const failure of failures) log.warn('a hook failed and was ignored', { sessionId: run.session.id, runId: run.runId, ...failure })
+  return failures.slice(0, NOTES).map((failure) => ({ ...failure, message: wellFormed(failure.message.slice(0, NOTE_LENGTH)) }))
 }
 
 function beginStepEvents(core: SessionCore, tx: Parameters<typeof beginStep>[1], info: AssistantInfo) {

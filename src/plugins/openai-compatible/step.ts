@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/provider'
 import type { FinishReason, StreamPart } from '../../actors/provider/adapter.js'
-import { ZERO_USAGE } from '../../protocol/message.js'
+import { ZERO_USAGE } from '../../protocol/token-usage.js'
 import { type ErrorContext, inStreamError, streamFault } from './errors.js'
 import { filled, isRecord, type JsonRecord } from './json.js'
 import { createToolCalls } from './tool-calls.js'

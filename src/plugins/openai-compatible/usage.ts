@@ -1,5 +1,5 @@
 /** Token counts of a chat completion in the form of sessions-events §3.3. */
-import type { TokenUsage } from '../../protocol/message.js'
+import type { TokenUsage } from '../../protocol/token-usage.js'
 import { count, isRecord } from './json.js'
 
 /**

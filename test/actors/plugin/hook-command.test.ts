@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ProcessResult, SpawnOptions } from '../../../src/actors/effects.js'
 import { createNodeEffects } from '../../../src/actors/node-effects.js'
 import { readPluginEntries } from '../../../src/actors/plugin/entry/entries.js'
@@ -65,6 +66,35 @@ function heldProcesses() {
   }
   return { processes, held, turns, release: () => held.splice(0).forEach((let_go) => let_go()) }
 }
+
+describe('a manifest that lists hooks', () => {
+  it('has its command run for these alone, and its values added all the same', async () => {
+    const processes = createFakeProcesses()
+    processes.script(async (options) => answer({ ...(inputOf(options).value as object), RUN: inputOf(options).hook }))
+    const { instance, hook } = await start({
+      processes,
+      manifest: { command: './hook.sh', hooks: ['shell.env'], chatOptions: { seed: 1 } },
+    })
+    expect(Object.keys(instance.contributions.hooks ?? {})).toEqual(['chat.options', 'shell.env'])
+    expect(instance.contributions.events).toBeUndefined()
+    expect(await hook('chat.options', {})).toEqual({ seed: 1 })
+    expect(await hook('shell.env', {})).toEqual({ RUN: 'shell.env' })
+    expect(HookManifest.safeParse({ hooks: ['tool.befor'] }).success).toBe(false)
+  })
+})
+
+describe('what the answers of a command depend on', () => {
+  it('is its program and the files its arguments name', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-hook-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    writeFileSync(join(directory, 'hook.mjs'), 'one')
+    const { instance } = await start({ manifest: { command: [process.execPath, './hook.mjs', '--flag'] }, file: join(directory, 'x.json') })
+    const before = await instance.contributions.hookState?.()
+    expect(await instance.contributions.hookState?.()).toBe(before)
+    writeFileSync(join(directory, 'hook.mjs'), 'other')
+    expect(await instance.contributions.hookState?.()).not.toBe(before)
+  })
+})
 
 describe('a manifest without a command', () => {
   it('adds its values and runs nothing', async () => {
@@ -159,14 +189,15 @@ describe('a command', () => {
 })
 
 describe('starting', () => {
+  it('needs no grant: the program is one that the installation names, and the host starts it', async () => {
+    const { hook } = await start({ ...program('upper-cases'), grants: new Set() })
+    expect(await hook('chat.options', { effort: 'low' })).toEqual({ effort: 'LOW' })
+  })
+
   it('fails when the program is on no search path', async () => {
     await expect(start({ processes: createFakeProcesses(), manifest: { command: 'nope -x' } })).rejects.toThrow(
       '"nope" was not found on the search path',
     )
-  })
-
-  it('fails where the host does not let plugins start programs', async () => {
-    await expect(start({ ...program('upper-cases'), grants: new Set() })).rejects.toThrow('does not grant "process-spawn"')
   })
 
   it('fails when it requires a sandbox that is not there', async () => {

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as z from 'zod'
 import { HookedHeaders, HookedOptions, HookedResult, HookedVariables } from '../../../src/actors/plugin/hook-values.js'
 import { runHooks } from '../../../src/actors/plugin/hooks.js'
+import type { RegisteredHook, RegistryView } from '../../../src/actors/plugin/view.js'
 import { defineTools } from '../../../src/actors/plugin/tool-definitions.js'
 import { createFakeView, readTool, registeredHook, registeredTool } from '../../fakes/plugins.js'
+import { createFakeEffects } from '../../fakes/effects.js'
 import { gate } from '../../fakes/service.js'
 
 const never = new AbortController().signal
@@ -126,9 +129,12 @@ describe('answers of hooks', () => {
 
 describe('definitions of tools', () => {
   const tool = registeredTool('test.files', readTool)
+  const { clock } = createFakeEffects()
+  const hooked = (...hooks: readonly RegisteredHook[]) => createFakeView({ hooks: { 'tool.definition': hooks } })
+  const define = (view: Pick<RegistryView, 'hooks'>, tools = [tool], signal = never) => defineTools(view, tools, { clock, signal })
 
   it('are the registered ones without hooks', async () => {
-    expect(await defineTools(createFakeView(), [tool], never)).toEqual([tool.definition])
+    expect(await define(createFakeView())).toEqual({ definitions: [tool.definition], failures: [] })
   })
 
   it('are what hooks make of them', async () => {
@@ -136,16 +142,78 @@ describe('definitions of tools', () => {
       ...(value as object),
       description: `${String(context['toolId'])}!`,
     }))
-    const [definition] = await defineTools(createFakeView({ hooks: { 'tool.definition': [louder] } }), [tool], never)
-    expect(definition).toEqual({ ...tool.definition, description: 'read!', parameters: tool.definition.parameters })
+    const { definitions } = await define(hooked(louder))
+    expect(definitions).toEqual([{ ...tool.definition, description: 'read!', parameters: tool.definition.parameters }])
   })
 
-  it('refuse the whole list when a hook gives a tool another id', async () => {
-    const renames = registeredHook('test.renames', async (_context, value) => ({ ...(value as object), id: 'bash' }))
-    await expect(defineTools(createFakeView({ hooks: { 'tool.definition': [renames] } }), [tool], never)).rejects.toMatchObject({
-      code: 'request.invalid',
-      details: { toolId: 'read' },
+  it('stay as registered for a tool whose hook fails, which its plugin is charged with after the whole list', async () => {
+    const tools = ['read', 'write', 'list'].map((id) => registeredTool('test.files', { ...readTool, id }))
+    const order: string[] = []
+    const renames = registeredHook('test.renames', async ({ toolId }, value) => {
+      order.push(String(toolId))
+      return { ...(value as object), description: 'new', ...(toolId === 'read' && { id: 'bash' }) }
     })
-    expect(renames.blamed).toHaveLength(1)
+    const hook = { ...renames, blame: (reason: string) => void order.push(reason) }
+    const { definitions, failures } = await define(hooked(hook), tools)
+    expect(definitions.map(({ id, description }) => [id, description])).toEqual([
+      ['read', 'Reads a file.'],
+      ['write', 'new'],
+      ['list', 'new'],
+    ])
+    expect(failures).toEqual([
+      { hook: 'tool.definition', pluginId: 'test.renames', toolId: 'read', message: expect.stringContaining('is not usable: id:') },
+    ])
+    expect(order.at(-1)).toContain('is not usable: id:')
+  })
+
+  it('are asked for once, until the tool, the hook or what its answers depend on is another', async () => {
+    let state = 'one'
+    let asked = 0
+    const first = { ...registeredHook('test.first', async (_context, value) => value), state: async () => state }
+    const counting = (): RegisteredHook => {
+      const hook = registeredHook('test.counts', async (_context, value) => ({ ...(value as object), description: `answer ${++asked}` }))
+      return { ...hook, state: async () => state }
+    }
+    const counts = counting()
+    const description = async (tools = [tool], ...hooks: RegisteredHook[]) => {
+      const { definitions } = await define(hooked(first, ...hooks), tools)
+      return definitions[0]?.description
+    }
+    expect(await description([tool], counts)).toBe('answer 1')
+    expect(await description([tool], counts)).toBe('answer 1')
+    const changed = registeredTool('test.files', { ...readTool, description: 'Reads more.' })
+    expect(await description([changed], counts)).toBe('answer 2')
+    expect(await description([tool], counts)).toBe('answer 1')
+    state = 'two'
+    expect(await description([tool], counts)).toBe('answer 3')
+    expect(await description([tool], counting())).toBe('answer 4')
+    expect(asked).toBe(4)
+  })
+
+  it('are asked for again when the answer was a failure or was of no use', async () => {
+    const answers: unknown[] = [new Error('no'), { id: 'bash' }, { id: 'read', description: 'good', parameters: {} }]
+    const learns = registeredHook('test.learns', async () => {
+      const answer = answers.length > 1 ? answers.shift() : answers[0]
+      if (answer instanceof Error) throw answer
+      return answer
+    })
+    const descriptions = []
+    for (let round = 0; round < 3; round++) descriptions.push((await define(hooked(learns))).definitions[0]?.description)
+    expect(descriptions).toEqual(['Reads a file.', 'Reads a file.', 'good'])
+  })
+
+  it('put no more than one listener of a list on its signal', async () => {
+    const warned = vi.fn<(warning: Error) => void>()
+    process.on('warning', warned)
+    onTestFinished(() => void process.off('warning', warned))
+    const tools = Array.from({ length: 40 }, (_, index) => registeredTool('test.files', { ...readTool, id: `tool_${index}` }))
+    const listens = registeredHook('test.listens', async (_context, value, signal) => {
+      signal.addEventListener('abort', () => undefined, { once: true })
+      await nextTurn()
+      return value
+    })
+    await define(hooked(listens), tools, new AbortController().signal)
+    await nextTurn()
+    expect(warned).not.toHaveBeenCalled()
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { Hook } from '../../../src/actors/plugin/contributions.js'
 import { type Contributions, defineTool, type NativePlugin } from '../../../src/actors/plugin/native.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import type { ToolPart } from '../../../src/protocol/message.js'
 import type { PluginEvent } from '../../../src/protocol/plugin-requests.js'
 import type { ProviderMessage } from '../../../src/protocol/plugin-services.js'
@@ -62,24 +63,87 @@ describe('hooks of a request', () => {
     expect(contexts).toEqual(Array.from({ length: 2 }, () => ({ sessionId, agent: 'build', providerId: 'played', modelId: 'one' })))
   })
 
-  it('change nothing when options and headers fail', async () => {
+  it('change nothing when they fail, which the message and the plugin tell', async () => {
     const fails: Hook = () => Promise.reject(new Error('broken'))
-    const { service, sessionId } = await withHooks({ 'chat.options': fails, 'chat.headers': async () => ({ Host: 'elsewhere' }) })
+    const { service, sessionId } = await withHooks({
+      'chat.messages': async () => [{ role: 'nobody' }],
+      'chat.options': fails,
+      'chat.headers': async () => ({ Host: 'elsewhere' }),
+      'tool.definition': () => {
+        throw new Error('at once')
+      },
+    })
     service.steps.push(says('done'))
     await answer(service, sessionId)
-    expect(service.requests[0]?.options).toEqual({})
-    expect(service.requests[0]?.headers).toEqual({})
-    expect(service.messages(sessionId).at(-1)?.info).not.toHaveProperty('error')
+    const [request] = service.requests
+    expect(request?.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: 'go' }] })
+    expect(request).toMatchObject({ options: {}, headers: {}, tools: [{ id: 'echo', description: 'The echo tool.' }] })
+    const { info } = service.messages(sessionId).at(-1) ?? {}
+    expect(info).not.toHaveProperty('error')
+    const note = (hook: string, message: string) => ({
+      hook,
+      pluginId: 'test.hooked',
+      message: expect.stringContaining(message) as unknown,
+    })
+    expect(info).toHaveProperty('metadata.hookFailures', [
+      { ...note('tool.definition', 'Its hook "tool.definition" failed: at once'), toolId: 'echo' },
+      note('chat.messages', 'The answer of the hook "chat.messages" is not usable'),
+      note('chat.options', 'Its hook "chat.options" failed: broken'),
+      note('chat.headers', 'The answer of the hook "chat.headers" is not usable'),
+    ])
+    expect(await service.runtime.plugins.manifest(service.directory, 'test.hooked')).toMatchObject({
+      active: false,
+      reason: expect.stringContaining('failed') as unknown,
+    })
   })
 
-  it('end the run when messages fail', async () => {
-    const { service, sessionId } = await withHooks({ 'chat.messages': async () => [{ role: 'nobody' }] })
+  it.each([[[]], [{}], [null], ['text'], [[{ role: 'user', content: 7 }]]])(
+    'keep the conversation when messages become %j',
+    async (value) => {
+      const { service, sessionId } = await withHooks({ 'chat.messages': async () => value })
+      service.steps.push(says('done'))
+      await answer(service, sessionId)
+      expect(service.requests[0]?.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: 'go' }] })
+    },
+  )
+
+  it('leave a plugin unwell until the hook that failed works again, whatever its others do', async () => {
+    let works = false
+    const { service, sessionId } = await withHooks({
+      'chat.messages': async (_context, value) => (works ? value : Promise.reject(new Error('not yet'))),
+      'chat.options': async (_context, value) => value,
+    })
+    const manifest = () => service.runtime.plugins.manifest(service.directory, 'test.hooked')
+    service.steps.push(says('one'), says('two'))
     await answer(service, sessionId)
-    expect(service.requests).toEqual([])
-    expect(service.messages(sessionId).at(-1)?.info.role).toBe('user')
-    const { data } = await service.until(({ type }) => type === 'session.error')
-    expect(data['error']).toMatchObject({ details: { cause: 'server.internal' } })
-    expect(data['error'].message).toContain('Plugin test.hooked: The answer of the hook "chat.messages" is not usable')
+    expect(await manifest()).toMatchObject({ active: false, reason: 'chat.messages failed: not yet' })
+    works = true
+    await answer(service, sessionId)
+    expect(await manifest()).toMatchObject({ active: true })
+    expect(service.messages(sessionId).at(-1)?.info).not.toHaveProperty('metadata')
+  })
+
+  it('that never answer are given up, and the run goes on', async () => {
+    const called = [gate(), gate()]
+    const hangs = (at: number): Hook => {
+      return () => {
+        called[at]?.open()
+        return new Promise(() => undefined)
+      }
+    }
+    const { service, sessionId } = await withHooks({ 'tool.definition': hangs(0), 'chat.messages': hangs(1) })
+    service.steps.push(says('done'))
+    await service.prompt(sessionId, 'go')
+    await called[0]?.promise
+    await service.effects.clock.advanceAsync(LIMITS.plugins.serviceWait)
+    await called[1]?.promise
+    await service.effects.clock.advanceAsync(LIMITS.plugins.callTimeout)
+    await service.idle(sessionId)
+    expect(service.requests).toHaveLength(1)
+    expect(service.messages(sessionId).at(-1)?.info).toHaveProperty('metadata.hookFailures', [
+      expect.objectContaining({ hook: 'tool.definition', message: expect.stringContaining('longer than 8000 ms') as unknown }),
+      expect.objectContaining({ hook: 'chat.messages', message: expect.stringContaining('longer than 60000 ms') as unknown }),
+    ])
   })
 
   it('do not hold up an abort', async () => {

@@ -16,7 +16,7 @@ import { HOOK_COMMAND_PROTOCOL } from '../../../protocol/plugin-frame.js'
 import type { PluginEvent } from '../../../protocol/plugin-requests.js'
 import type { Effects } from '../../effects.js'
 import { isRecord } from '../../resource/config-merge.js'
-import { type EventsContribution, type Hook, HOOK_NAMES } from '../contributions.js'
+import { EVENT_HOOK, type EventsContribution, type Hook, HOOK_NAMES, type HookName } from '../contributions.js'
 import type { HookCommand, HookManifest } from './hook-manifest.js'
 import { type HookProgram, type HookRequest, hookTimeoutOf, runHookProgram } from './hook-process.js'
 import type { InstanceProblem, StartInstance } from '../instance.js'
@@ -24,7 +24,7 @@ import { pluginEnvironment } from '../process/process-spec.js'
 import { type Sandbox, sandboxPolicy } from './sandbox.js'
 
 export interface HookCommandDeps {
-  readonly effects: Pick<Effects, 'processes' | 'childEnv' | 'env'>
+  readonly effects: Pick<Effects, 'processes' | 'files' | 'childEnv' | 'env'>
   readonly sandbox: Sandbox
   /** What the host grants to plugins of workspaces. */
   readonly grants: ReadonlySet<HostCapability>
@@ -38,9 +38,14 @@ export function startHookCommand(deps: HookCommandDeps, command: HookCommand, wo
     const program = await programOf(deps, command, workspace)
     signal.throwIfAborted()
     const lane = createLane(deps.effects, program)
-    const events = program === undefined ? undefined : createEventLane(lane.call, onProblem)
+    const isRunFor = (name: HookName | typeof EVENT_HOOK) => program !== undefined && (command.manifest.hooks?.includes(name) ?? true)
+    const events = isRunFor(EVENT_HOOK) ? createEventLane(lane.call, onProblem) : undefined
     return {
-      contributions: { hooks: hooksOf(command.manifest, program === undefined ? undefined : lane.call), ...(events && { events }) },
+      contributions: {
+        hooks: hooksOf(command.manifest, (name) => (isRunFor(name) ? lane.call : undefined)),
+        ...(program && { hookState: () => stateOf(deps.effects, program) }),
+        ...(events && { events }),
+      },
       failed: new Promise<never>(ignore),
       retire() {
         lane.retire()
@@ -57,9 +62,10 @@ export function startHookCommand(deps: HookCommandDeps, command: HookCommand, wo
 
 type Call = (request: HookRequest, signal?: AbortSignal) => Promise<unknown>
 
-function hooksOf(manifest: HookManifest, call: Call | undefined): Readonly<Record<string, Hook>> {
+function hooksOf(manifest: HookManifest, callOf: (name: HookName) => Call | undefined): Readonly<Record<string, Hook>> {
   const hooks: Record<string, Hook> = {}
   for (const name of HOOK_NAMES) {
+    const call = callOf(name)
     const added = additionsOf(manifest, name)
     if (added === undefined && call === undefined) continue
     hooks[name] = async (context, value, signal) => {
@@ -76,12 +82,21 @@ function additionsOf({ chatHeaders, chatOptions, shellEnv }: HookManifest, name:
   return name === 'shell.env' ? (shellEnv ?? undefined) : undefined
 }
 
-async function programOf(deps: HookCommandDeps, { id, file, manifest }: HookCommand, workspace: string): Promise<HookProgram | undefined> {
+interface FoundProgram extends HookProgram {
+  /** The program and the files that its arguments name. */
+  readonly files: readonly string[]
+}
+
+/** The identities of its files: the answers of an edited script are other answers. */
+async function stateOf({ files }: HookCommandDeps['effects'], program: FoundProgram): Promise<string> {
+  const identities = program.files.map(async (file) => (await files.stat(file).catch(() => undefined))?.identity ?? '')
+  return (await Promise.all(identities)).join(' ')
+}
+
+async function programOf(deps: HookCommandDeps, { id, file, manifest }: HookCommand, workspace: string): Promise<FoundProgram | undefined> {
   const { effects, sandbox, grants } = deps
   const [name, ...args] = typeof manifest.command === 'string' ? manifest.command.trim().split(/\s+/) : (manifest.command ?? [])
   if (name === undefined || name === '') return undefined
-  if (!grants.has('process-spawn'))
-    throw new SvcError('plugin.failed', 'the host does not grant "process-spawn", which a hook command needs')
   const cwd = dirname(file)
   const program = name.includes('/') ? resolve(cwd, name) : await effects.processes.find(name)
   if (program === undefined) throw new SvcError('plugin.failed', `the program "${name}" was not found on the search path`)
@@ -90,7 +105,13 @@ async function programOf(deps: HookCommandDeps, { id, file, manifest }: HookComm
   const wrapped = await sandbox.wrap(policy, { program, args, cwd, network })
   if ('unavailable' in wrapped) throw new SvcError('plugin.failed', wrapped.unavailable)
   const env = pluginEnvironment(effects, { pluginId: id, directory: workspace, serverUrl: deps.serverUrl() })
-  return { ...wrapped, cwd, env: { ...env, SVC_PLUGIN_PROTOCOL: HOOK_COMMAND_PROTOCOL }, timeoutMs: hookTimeoutOf(manifest.timeoutMs) }
+  return {
+    ...wrapped,
+    cwd,
+    env: { ...env, SVC_PLUGIN_PROTOCOL: HOOK_COMMAND_PROTOCOL },
+    timeoutMs: hookTimeoutOf(manifest.timeoutMs),
+    files: [program, ...args.map((arg) => resolve(cwd, arg))],
+  }
 }
 
 interface Waiter {

@@ -14,6 +14,7 @@ import type { Effects } from '../../effects.js'
 import { installationDirectories } from '../../resource/config-files.js'
 import { parseJsonc } from '../../resource/config-parse.js'
 import { createFileProbe, type FileProbe } from '../../resource/file-probe.js'
+import { EVENT_HOOK, HOOK_NAMES } from '../contributions.js'
 import { type DeclarativeEntry, isBuiltInId, type PluginEntries } from './entries.js'
 
 const texts = z.record(z.string(), z.string())
@@ -25,6 +26,8 @@ export const HookManifest = z.looseObject({
   shellEnv: texts.nullish(),
   /** A list, or one line that is split at white space: no shell, no quoting. */
   command: z.union([z.string(), z.array(z.string())]).nullish(),
+  /** The hooks the command is run for; absent = every one, `event` included. */
+  hooks: z.array(z.enum([...HOOK_NAMES, EVENT_HOOK])).nullish(),
   timeoutMs: z.unknown().optional(),
   sandbox: z.boolean().nullish(),
   network: z.boolean().nullish(),

@@ -9,7 +9,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { generationMachine } from '../../../machines/generation.machine.js'
 import { createDoor, type Door } from '../door.js'
 import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
-import type { Publication } from '../publication.js'
+import type { HookReport, Publication } from '../publication.js'
 import type { Registry } from '../registry.js'
 import type { Reach } from '../view.js'
 
@@ -28,7 +28,7 @@ export interface GenerationDeps {
   /** Rejects with a sentence when the content cannot be started here at all. */
   plan(key: string, revision: string): Promise<StartPlan>
   onProblem(key: string, number: number, problem: InstanceProblem): void
-  onHook(key: string, number: number, failure: string | undefined): void
+  onHook(key: string, number: number, report: HookReport): void
   /** Nothing of it runs any more; `droppedFrames` were counted in its life. */
   onGone(key: string, number: number, droppedFrames: number): void
 }
@@ -108,7 +108,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
           reach: plan.reach,
           door,
           contributions: instance.contributions,
-          onHook: (failure) => deps.onHook(key, number, failure),
+          onHook: (report) => deps.onHook(key, number, report),
         }
         deps.registry.publish(publication)
         each.publication = publication

@@ -10,12 +10,9 @@ import {
   RenderedPrompt,
   SystemContextSection,
 } from '../../../protocol/plugin-services.js'
-import type { ExtraContributions, Hook, Service } from '../contributions.js'
+import { EVENT_HOOK, type ExtraContributions, type Hook, type Service } from '../contributions.js'
 import { isEmptyTable, isFields } from './initialize.js'
 import type { Link } from './link.js'
-
-/** Not a hook: delivery of events (plugin-protocol §5.4). */
-export const EVENT_HOOK = 'event'
 
 type Services = Pick<ExtraContributions, 'hooks' | 'agents' | 'commands' | 'skills' | 'systemContext' | 'prompts' | 'config'>
 

@@ -1,11 +1,11 @@
 /** A plugin process's declarations as contributions: every callback becomes a call through its link (plugin-protocol §4.5–4.7). */
 import type { InitializeReply } from '../../../protocol/plugin-frame.js'
 import type { Clock } from '../../effects.js'
-import type { EventsContribution } from '../contributions.js'
+import { EVENT_HOOK, type EventsContribution } from '../contributions.js'
 import type { EventSender } from './external-events.js'
 import { externalProvider } from './external-provider.js'
 import { externalRoute, externalSocketRoute } from './external-routes.js'
-import { EVENT_HOOK, externalServices } from './external-services.js'
+import { externalServices } from './external-services.js'
 import { externalTool } from './external-tools.js'
 import type { Link } from './link.js'
 import type { Contributions } from '../native.js'

@@ -137,7 +137,16 @@ export interface ProcessResult {
   readonly stdout: string
   readonly stderr: string
   readonly captureTruncated: boolean
+  /** What it started and the system did not let this server end. */
+  readonly left: readonly LeftProcess[]
   readonly durationMs: number
+}
+
+/** A process that still runs though its owner has ended. */
+export interface LeftProcess {
+  readonly pid: number
+  /** Its command line, or the beginning of it. */
+  readonly command: string
 }
 
 /** A long-lived child that talks over its standard streams: a plugin, a language server. */
@@ -165,7 +174,7 @@ export interface ChildPipe {
   resume(): void
   /** The output has ended, or the child itself; what came before was delivered. Never rejects. */
   readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>
-  /** The whole group is gone. Never rejects. */
+  /** The whole group is gone, and what left it. Never rejects. */
   readonly gone: Promise<void>
   /** SIGKILL to the whole group, now. */
   kill(): void
@@ -176,11 +185,11 @@ export interface ChildPipe {
 export interface Processes {
   /**
    * Starts a long-lived program in a process group of its own, under the guarantees of `run`: when the child has exited,
-   * the rest of its group is ended, and all of it ends when this server dies. Rejects only when it cannot be started.
+   * the rest of its family is ended, and all of it ends when this server dies. Rejects only when it cannot be started.
    */
   open(options: PipeOptions): Promise<ChildPipe>
   /**
-   * Runs a program in a process group of its own until it exits; the group is gone when the promise
+   * Runs a program in a process group of its own until it exits; the group and what left it are gone when the promise
    * settles, and also when this server is killed. Rejects only when the program cannot be started.
    */
   run(options: SpawnOptions): Promise<ProcessResult>
@@ -188,8 +197,8 @@ export interface Processes {
   find(program: string): Promise<string | undefined>
   /** Number of children alive, for counters. */
   readonly alive: number
-  /** Kills every group at once (last step of a stop). */
-  killAll(): void
+  /** Kills every group at once (last step of a stop); resolves when all of them are gone. Bounded. */
+  killAll(): Promise<void>
 }
 
 /** A program behind a terminal of its own. */
@@ -217,7 +226,7 @@ export interface Terminal {
   /** Stops reading the output until `resume`, so that the program has to wait. What it wrote before its end is delivered all the same. */
   pause(): void
   resume(): void
-  /** The program has ended, all it wrote was delivered, and nothing of its session runs. Never rejects. */
+  /** The program has ended, all it wrote was delivered, and nothing it started runs. Never rejects. */
   readonly ended: Promise<{ readonly exitCode: number | null }>
   /** SIGHUP and SIGTERM to the whole session, SIGKILL after `killGrace`. Idempotent. */
   end(): void
@@ -235,8 +244,8 @@ export interface Terminals {
   open(options: TerminalOptions): Promise<Terminal>
   /** Number of programs alive, for counters. */
   readonly alive: number
-  /** Kills every session at once (last step of a stop). */
-  killAll(): void
+  /** Kills every session at once (last step of a stop); resolves when all of them are gone. Bounded. */
+  killAll(): Promise<void>
 }
 
 export interface Log {

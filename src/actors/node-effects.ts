@@ -7,6 +7,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { createIds } from '../protocol/ids.js'
 import type { Clock, Effects, Paths } from './effects.js'
 import { childEnvironment, type Environment, readEnvironment } from './node-environment.js'
+import { createFamilies } from './node-families.js'
 import { createNodeFiles } from './node-files.js'
 import { createNodeLog, type LogLevel, parseLogLevel } from './node-log.js'
 import { createNodeProcesses } from './node-processes.js'
@@ -29,24 +30,28 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
   const clock = createNodeClock()
   const searchPath = childEnv['PATH'] ?? ''
   const reaper = createReaper()
+  const log = createNodeLog({
+    level: options.logLevel ?? parseLogLevel(env['SVC_LOG']),
+    now: () => clock.now(),
+    write: options.logWrite ?? ((line) => process.stderr.write(line)),
+  })
+  const families = createFamilies(reaper.mark, {
+    onLeft: ({ pid, command }) => log.warn('a process outlives its owner: the system does not let this server end it', { pid, command }),
+  })
   return {
     clock,
     ids: createIds({ now: () => clock.now(), randomBytes: createRandomPool() }),
     random: { bytes: (size) => new Uint8Array(randomBytes(size)) },
     files: createNodeFiles(),
-    processes: createNodeProcesses(searchPath, reaper),
-    terminals: createNodeTerminals(searchPath, reaper),
+    processes: createNodeProcesses(searchPath, reaper, families),
+    terminals: createNodeTerminals(searchPath, reaper, { families }),
     memory: { bound: boundYoungGeneration, collect: collectGarbage },
     fetch: createNodeFetch(),
     env,
     childEnv,
     paths: nodePaths(env),
     platform: { os: process.platform, arch: process.arch, user: userName(env) },
-    log: createNodeLog({
-      level: options.logLevel ?? parseLogLevel(env['SVC_LOG']),
-      now: () => clock.now(),
-      write: options.logWrite ?? ((line) => process.stderr.write(line)),
-    }),
+    log,
     sha256: (data) => hash('sha256', data, 'hex'),
     hasher: sha256Hasher,
   }

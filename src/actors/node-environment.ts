@@ -3,6 +3,7 @@
  * allow-list; afterwards the rest is erased, because programs of the same user could read the server's own.
  */
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { MARK } from './node-families.js'
 import { cleanSearchPath } from './node-programs.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -49,7 +50,7 @@ export function childEnvironment(env: Environment): Readonly<Record<string, stri
 export function scrubEnvironment(): { readonly removed: number; readonly erased: boolean } {
   let removed = 0
   for (const [name, value = ''] of Object.entries(process.env)) {
-    if (isForChildren(name, value) || isForRuntime(name, value)) continue
+    if (isForChildren(name, value) || isForRuntime(name, value) || name === MARK) continue // who started this server may look for it
     delete process.env[name]
     removed += 1
   }

@@ -1,10 +1,10 @@
 /**
- * A long-lived child that talks over its standard streams, and its process group, until the group is gone.
+ * A long-lived child that talks over its standard streams, and its family, until that is gone.
  *
  * I1 Input that the child does not read is bounded by `inputBacklog`; output is read only while nobody paused it.
  * I2 `ended` comes after every byte that was delivered. Pipes held by what the child left behind are waited for
  *    `pipeGrace` at most, and from the child's end on a pause holds nothing back but what exceeds `LAST_OUTPUT`.
- * I3 Then the rest of the group ends. Every wait after the child's end or a `kill` is bounded.
+ * I3 Then the rest of the family ends. Every wait after the child's end or a `kill` is bounded.
  * I4 A listener that throws ends the child; nothing reaches the caller of the stream.
  */
 import { readFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../protocol/limits.js'
 import type { ChildPipe, PipeOptions } from './effects.js'
+import type { Family } from './node-families.js'
 import { endGroup, LAST_WAIT, settlesWithin, signalGroup } from './node-group-signals.js'
 import type { ChildHandle } from './node-process-group.js'
 
@@ -27,7 +28,7 @@ type Ending = Awaited<ChildPipe['ended']>
 export function superviseChildPipe(
   child: ChildHandle,
   pid: number,
-  options: PipeOptions,
+  { family, ...options }: PipeOptions & { readonly family: Family },
 ): { readonly exited: Promise<unknown>; readonly pipe: ChildPipe } {
   const { stdin, stdout, stderr } = child
   const outputs = [stdout, stderr]
@@ -46,6 +47,7 @@ export function superviseChildPipe(
   })
   const kill = () => {
     if (gone) return
+    family.look()
     signalGroup(pid, 'SIGKILL')
     lastWait ??= setTimeout(giveUp, LAST_WAIT) // I3
   }
@@ -83,7 +85,7 @@ export function superviseChildPipe(
   const finish = async () => {
     await ended
     clearTimeout(lastWait)
-    await endGroup(pid)
+    await family.end('group', () => endGroup(pid))
     gone = true
     for (const stream of [stdin, ...outputs]) stream.destroy()
   }
@@ -111,7 +113,7 @@ export function superviseChildPipe(
     ended,
     gone: finish(),
     kill,
-    residentBytes: () => (gone ? undefined : residentBytes(pid)),
+    residentBytes: () => (gone ? undefined : residentBytes(pid, family)),
   }
   return { exited, pipe }
 }
@@ -123,7 +125,7 @@ async function closing(stream: Readable, deliver: (chunk: Uint8Array) => void): 
 }
 
 /** A sandbox is a process around the program, so the tree counts. From the process table, which Linux alone offers as files. */
-function residentBytes(pid: number): number | undefined {
+function residentBytes(pid: number, family: Family): number | undefined {
   if (process.platform !== 'linux') return undefined
   const own = ownResidentBytes(pid)
   if (own === undefined) return undefined
@@ -131,6 +133,7 @@ function residentBytes(pid: number): number | undefined {
   const open = childrenOf(pid)
   for (let seen = 0; open.length > 0 && seen < FOLLOWED; seen++) {
     const child = open.shift() ?? 0
+    family.remember(child)
     total += ownResidentBytes(child) ?? 0
     open.push(...childrenOf(child))
   }

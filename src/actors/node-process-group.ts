@@ -2,13 +2,14 @@
  * One child and its process group, from spawn until the group is gone.
  *
  * I1 Its output is read until the end even when nobody keeps it, so the child never blocks on a full pipe.
- * I2 After the child's exit, pipes held by what it left behind are waited for `pipeGrace` at most, then the group ends.
+ * I2 After the child's exit, pipes held by what it left behind are waited for `pipeGrace` at most, then its family ends.
  * I3 Every wait is bounded: TERM, `killGrace`, KILL, `lastWait`; then it settles whatever the kernel says.
  */
 import type { Readable, Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../protocol/limits.js'
 import type { ProcessResult, SpawnOptions } from './effects.js'
+import type { Family } from './node-families.js'
 import { type Capture, createCapture } from './node-capture.js'
 import { endGroup, LAST_WAIT, settlesWithin, signalGroup } from './node-group-signals.js'
 
@@ -22,7 +23,7 @@ export interface ChildHandle {
 export interface Child {
   /** The child itself has ended. */
   readonly exited: Promise<unknown>
-  /** The group is gone. Rejects only with what a listener of the output threw. */
+  /** The family is gone. Rejects only with what a listener of the output threw. */
   readonly settled: Promise<Omit<ProcessResult, 'durationMs'>>
   /** SIGKILL to the whole group, now; nothing once it has settled. */
   kill(): void
@@ -36,7 +37,7 @@ export interface Exit {
   readonly signal: string | null
 }
 
-export function superviseChild(child: ChildHandle, pid: number, options: SpawnOptions): Child {
+export function superviseChild(child: ChildHandle, pid: number, { family, ...options }: SpawnOptions & { readonly family: Family }): Child {
   const { signal } = options
   let stopped: 'aborted' | 'timedOut' | 'failed' | undefined
   let failure: Error | undefined
@@ -55,6 +56,7 @@ export function superviseChild(child: ChildHandle, pid: number, options: SpawnOp
   const stop = (reason: NonNullable<typeof stopped>) => {
     if (stopped !== undefined) return
     stopped = reason
+    family.look()
     signalGroup(pid, 'SIGTERM')
     after(killGrace, () => signalGroup(pid, 'SIGKILL'))
     after(killGrace + LAST_WAIT, giveUp) // I3
@@ -85,7 +87,7 @@ export function superviseChild(child: ChildHandle, pid: number, options: SpawnOp
     signal.removeEventListener('abort', onAbort)
     for (const timer of timers) clearTimeout(timer)
     if (!(await settlesWithin(drained, pipeGrace))) await nextTurn() // a busy event loop may not have read what is there
-    await endGroup(pid) // I2
+    const left = await family.end('group', () => endGroup(pid)) // I2
     gone = true
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     for (const capture of [stdout, stderr]) capture.end()
@@ -98,6 +100,7 @@ export function superviseChild(child: ChildHandle, pid: number, options: SpawnOp
       stdout: stdout.text(),
       stderr: stderr.text(),
       captureTruncated: stdout.truncated || stderr.truncated,
+      left,
     }
   }
 
@@ -105,7 +108,9 @@ export function superviseChild(child: ChildHandle, pid: number, options: SpawnOp
     exited,
     settled: settle(),
     kill: () => {
-      if (!gone) signalGroup(pid, 'SIGKILL')
+      if (gone) return
+      family.look()
+      signalGroup(pid, 'SIGKILL')
     },
   }
 }

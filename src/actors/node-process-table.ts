@@ -1,47 +1,84 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
-/**
- * Whether a group that can still be signalled has a member that runs. Orphans that their new parent has not reaped yet
- * (in containers often never) keep a group visible; on Linux the process table tells them apart, elsewhere they count.
- */
-export function groupRuns(group: number): boolean {
-  if (process.platform !== 'linux') return true
-  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && runsIn(name, group))
-}
-
-/** Process groups that have a member that runs, by their session; undefined where no process table can be read. */
-export function groupsBySession(): ReadonlyMap<number, readonly number[]> | undefined {
-  if (process.platform !== 'linux') return undefined
-  const sessions = new Map<number, number[]>()
-  for (const name of readdirSync('/proc')) {
-    const fields = /^\d+$/.test(name) ? fieldsOf(name) : undefined
-    if (fields === undefined || !fields.runs) continue
-    const groups = sessions.get(fields.session) ?? []
-    if (!groups.includes(fields.group)) sessions.set(fields.session, [...groups, fields.group])
-  }
-  return sessions
-}
-
-function runsIn(pid: string, group: number): boolean {
-  const fields = fieldsOf(pid)
-  return fields !== undefined && fields.group === group && fields.runs
-}
-
-interface Fields {
+export interface ProcessEntry {
+  readonly pid: number
+  readonly parent: number
   readonly group: number
   readonly session: number
+  /** Clock ticks since the system started: with the id, names one process for ever. */
+  readonly started: number
   /** Neither waiting to be reaped nor dead. */
   readonly runs: boolean
 }
 
-/** Undefined when it has ended meanwhile. */
-function fieldsOf(pid: string): Fields | undefined {
+/** Every process, by its id; undefined where no process table can be read. */
+export function readProcesses(): ReadonlyMap<number, ProcessEntry> | undefined {
+  if (process.platform !== 'linux') return undefined
+  const entries = new Map<number, ProcessEntry>()
+  for (const name of readdirSync('/proc')) {
+    const entry = /^\d+$/.test(name) ? readProcess(Number(name)) : undefined
+    if (entry !== undefined) entries.set(entry.pid, entry)
+  }
+  return entries
+}
+
+/** Undefined when it has ended meanwhile, and where no process table can be read. */
+export function readProcess(pid: number): ProcessEntry | undefined {
   let stat: string
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
   } catch {
     return undefined
   }
-  const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 4)
-  return { group: Number(group), session: Number(session), runs: state !== 'Z' && state !== 'X' }
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20)
+  const [state, parent, group, session] = fields
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    started: Number(fields[19]),
+    runs: state !== 'Z' && state !== 'X',
+  }
+}
+
+/**
+ * Whether a group that can still be signalled has a member that runs. Orphans that their new parent has not reaped yet
+ * (in containers often never) keep a group visible; on Linux the process table tells them apart, elsewhere they count.
+ */
+export function groupRuns(group: number): boolean {
+  const entries = readProcesses()
+  return entries === undefined || [...entries.values()].some((entry) => entry.group === group && entry.runs)
+}
+
+/** Process groups that have a member that runs, by their session; undefined where no process table can be read. */
+export function groupsBySession(): ReadonlyMap<number, readonly number[]> | undefined {
+  const entries = readProcesses()
+  if (entries === undefined) return undefined
+  const sessions = new Map<number, number[]>()
+  for (const { runs, session, group } of entries.values()) {
+    if (!runs) continue
+    const groups = sessions.get(session) ?? []
+    if (!groups.includes(group)) sessions.set(session, [...groups, group])
+  }
+  return sessions
+}
+
+/** What the process was started with, blanks between its words, at most `length` characters; '' when it has ended. */
+export function commandOf(pid: number, length: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim().slice(0, length)
+  } catch {
+    return ''
+  }
+}
+
+/** Values of a variable in the environment the process was started with; none when the system does not show it. */
+export function variableOf(pid: number, name: string): readonly string[] {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+    return environment.filter((each) => each.startsWith(`${name}=`)).map((each) => each.slice(name.length + 1))
+  } catch {
+    return []
+  }
 }

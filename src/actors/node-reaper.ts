@@ -1,22 +1,27 @@
 /**
  * The reaper is a shell in a session of its own that outlives this server by a moment. It reads `+group` and `-group`
  * lines from its input; when the input ends, which happens however the server dies, it ends every group still listed, and
- * where there is a process table, every other group of a session that a listed group began: jobs of interactive shells.
+ * where there is a process table, every other group of a session that a listed group began, and every process that carries
+ * a mark of this server: jobs of interactive shells, and what left its group (see `node-families.ts`).
  *
  * I1 A group is listed before a program runs in it (`adopt` settles after the kernel has taken the line).
  * I2 A reaper that dies is replaced, and the replacement is told of every listed group.
  * I3 The reaper keeps neither the server's event loop nor any of its descriptors.
  */
+import { randomBytes } from 'node:crypto'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
+import { MARK } from './node-families.js'
 
 export interface Reaper {
   /** Lists a group; rejects when no reaper can be had, and then nothing may run in the group. */
   adopt(group: number): Promise<void>
   /** The group is gone. */
   release(group: number): void
+  /** With this begin the marks of what this server starts. */
+  readonly mark: string
   /** Process id of the running reaper, for tests and diagnostics. */
   readonly pid: number | undefined
 }
@@ -44,7 +49,17 @@ while IFS= read -r line; do
   esac
 done
 [ "$groups" = ' ' ] && exit 0
+marked() {
+  for file in $(grep -alF -e "${MARK}=$1." /proc/[0-9]*/environ 2>/dev/null); do
+    pid=\${file#/proc/} pid=\${pid%/environ}
+    read -r line 2>/dev/null <"/proc/$pid/stat" || continue
+    set -- "$1" "$2" \${line##*) }
+    case $3$groups in [ZX]*) ;; *" $5 "*) [ "$2" = KILL ] && kill -s KILL "$pid" 2>/dev/null ;; *) kill -s "$2" "$pid" 2>/dev/null ;; esac
+  done
+}
+mark=$1
 for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
+marked "$mark" TERM
 sleep ${LIMITS.tools.killGrace / 1000} 2>/dev/null || sleep 1
 for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 for process in /proc/[0-9]*/stat; do
@@ -52,10 +67,12 @@ for process in /proc/[0-9]*/stat; do
   set -- \${line##*) }
   case $groups in *" $4 "*) kill -s KILL -- "-$3" 2>/dev/null ;; esac
 done
+for round in 1 2 3; do marked "$mark" KILL; done
 exit 0
 `
 
 export function createReaper(): Reaper {
+  const mark = randomBytes(16).toString('hex')
   const groups = new Set<number>()
   let current: Promise<Incarnation> | undefined
   let pid: number | undefined
@@ -63,7 +80,7 @@ export function createReaper(): Reaper {
 
   const ensure = (): Promise<Incarnation> => {
     if (current !== undefined) return current
-    const starting = startReaper()
+    const starting = startReaper(mark)
     current = starting
     void watch(starting)
     return starting
@@ -114,15 +131,16 @@ export function createReaper(): Reaper {
         () => undefined,
       )
     },
+    mark,
     get pid() {
       return pid
     },
   }
 }
 
-async function startReaper(): Promise<Incarnation> {
+async function startReaper(mark: string): Promise<Incarnation> {
   const { execa } = await import('execa')
-  const child = execa('/bin/sh', ['-c', SCRIPT, 'svc-reaper'], {
+  const child = execa('/bin/sh', ['-c', SCRIPT, 'svc-reaper', mark], {
     detached: true,
     cleanup: false,
     reject: false,

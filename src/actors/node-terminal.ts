@@ -11,6 +11,7 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import type { OnReadOpts, SocketConstructorOpts } from 'node:net'
 import { ReadStream } from 'node:tty'
 import { SvcError } from '../protocol/errors.js'
+import type { Families } from './node-families.js'
 import { settlesWithin } from './node-group-signals.js'
 import type { Terminal, TerminalOptions } from './effects.js'
 import type { PtyBinding } from './node-pty-binding.js'
@@ -25,6 +26,7 @@ export interface LiveTerminal extends Terminal {
 export interface TerminalParts {
   readonly pty: PtyBinding
   readonly sessions: Sessions
+  readonly families: Families
 }
 
 /** One byte less than a page: what the system hands out at a time. A full buffer is read again at once, without a look at other descriptors. */
@@ -40,7 +42,7 @@ const ECHO = [0x0d, 0x0a]
 
 /** Starts `program` at once; throws `request.unprocessable` when it cannot be. */
 export function superviseTerminal(
-  { pty, sessions }: TerminalParts,
+  { pty, sessions, families }: TerminalParts,
   program: readonly [string, ...string[]],
   options: TerminalOptions,
 ): LiveTerminal {
@@ -49,7 +51,10 @@ export function superviseTerminal(
   let tellExit: (exitCode: number | null) => void = () => undefined
   const exited = new Promise<number | null>((resolve) => (tellExit = resolve))
 
-  const { fd, pid, path } = fork(pty, program, options, (code, signal) => tellExit(signal === 0 ? code : null))
+  const { variable, begin } = families.expect()
+  const marked = { ...options, env: { ...options.env, ...variable } }
+  const { fd, pid, path } = fork(pty, program, marked, (code, signal) => tellExit(signal === 0 ? code : null))
+  const family = begin(pid)
   const far = openSync(path, constants.O_RDWR | constants.O_NOCTTY) // I1
   const input = createInput((bytes) => (isOpen ? writeSync(fd, bytes) : bytes.length))
 
@@ -105,7 +110,7 @@ export function superviseTerminal(
     input.end()
     stream.pause()
     drain() // I3
-    await sessions.end(pid)
+    await family.end('session', () => sessions.end(pid))
     drain()
     closeSync(far)
     isOpen = false
@@ -140,10 +145,12 @@ export function superviseTerminal(
     },
     ended,
     end() {
+      family.look()
       ending ??= sessions.end(pid).then(abandonLater)
     },
     kill() {
       if (!isOpen) return
+      family.look()
       sessions.signal(pid, 'SIGKILL')
       ending ??= abandonLater()
     },

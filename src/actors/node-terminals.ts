@@ -2,20 +2,30 @@
  * Programs behind terminals, each in a session of its own (threat-model §4.12, C3, C5, C7).
  *
  * I1 No program runs before the reaper knows its group: it starts behind a gate that only this server opens.
- * I2 The session is gone when `ended` settles; it is listed with the reaper for at least as long.
+ * I2 The session, and what left it, is gone when `ended` settles; it is listed with the reaper for at least as long.
  * I3 No other program gets hold of a terminal: a binding whose descriptors would be inherited is not used.
  */
 import { SvcError } from '../protocol/errors.js'
 import type { Terminals } from './effects.js'
 import { GATE, resolveCommand } from './node-gate.js'
+import { createFamilies, type Families } from './node-families.js'
 import { isInheritable } from './node-descriptors.js'
 import { type PtyBinding, loadPtyBinding } from './node-pty-binding.js'
 import type { Reaper } from './node-reaper.js'
 import { createSessions } from './node-session-signals.js'
 import { type LiveTerminal, superviseTerminal } from './node-terminal.js'
 
+export interface TerminalsOptions {
+  readonly families?: Families
+  readonly load?: () => Promise<PtyBinding>
+}
+
 /** `searchPath` finds programs for environments without `PATH`. */
-export function createNodeTerminals(searchPath: string, reaper: Reaper, load: () => Promise<PtyBinding> = loadPtyBinding): Terminals {
+export function createNodeTerminals(
+  searchPath: string,
+  reaper: Reaper,
+  { families = createFamilies(reaper.mark), load = loadPtyBinding }: TerminalsOptions = {},
+): Terminals {
   const live = new Set<LiveTerminal>()
   let loading: Promise<PtyBinding> | undefined
   const sessions = createSessions()
@@ -35,7 +45,11 @@ export function createNodeTerminals(searchPath: string, reaper: Reaper, load: ()
         throw new SvcError('feature.not_implemented', `There are no terminals on this server: ${reasonOf(cause)}`, {}, { cause })
       })
       const command = resolveCommand(options, searchPath)
-      const terminal = superviseTerminal({ pty, sessions }, ['/bin/sh', '-c', GATE, 'svc-gate', command, ...options.args], options)
+      const terminal = superviseTerminal(
+        { pty, sessions, families },
+        ['/bin/sh', '-c', GATE, 'svc-gate', command, ...options.args],
+        options,
+      )
       live.add(terminal)
       void terminal.ended.then(() => {
         live.delete(terminal)
@@ -55,8 +69,10 @@ export function createNodeTerminals(searchPath: string, reaper: Reaper, load: ()
     get alive() {
       return live.size
     },
-    killAll() {
-      for (const terminal of live) terminal.kill()
+    async killAll() {
+      const terminals = [...live]
+      for (const terminal of terminals) terminal.kill()
+      await Promise.all(terminals.map(async ({ ended }) => ended))
     },
   }
 }

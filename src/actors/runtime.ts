@@ -99,8 +99,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         parts.sessions.supervisor.stop()
         feed?.stop()
         await parts.plugins.drain()
-        effects.processes.killAll()
-        effects.terminals.killAll()
+        await Promise.all([effects.processes.killAll(), effects.terminals.killAll()])
       }),
       closeStore: fromPromise<void, void>(async () => {
         maintenance?.stop()
@@ -114,9 +113,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         parts.sessions.supervisor.stop()
         feed?.stop()
         parts.plugins.stop()
-        effects.processes.killAll()
-        effects.terminals.killAll()
-        await Promise.race([listener?.close(), new Promise<void>((resolve) => effects.clock.setTimeout(resolve, 100))])
+        const gone = Promise.all([effects.processes.killAll(), effects.terminals.killAll()])
+        await Promise.race([Promise.all([listener?.close(), gone]), new Promise<void>((resolve) => effects.clock.setTimeout(resolve, 100))])
         store.close()
       }),
     },

@@ -79,6 +79,6 @@ it('kills the children of pipes with all others', async () => {
   processes.pipe(() => () => undefined)
   const listener = () => undefined
   const pipe = await processes.open({ command: 'x', args: [], cwd: '/', env: {}, inputBacklog: 1, onStdout: listener, onStderr: listener })
-  processes.killAll()
+  await processes.killAll()
   expect(await pipe.ended).toEqual({ exitCode: null, signal: 'SIGKILL' })
 })

@@ -11,7 +11,7 @@ const directory = realpathSync(mkdtempSync(join(tmpdir(), 'svc-pipes-')))
 const processes = createNodeProcesses(PATH)
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 afterEach(async () => {
-  processes.killAll()
+  await processes.killAll()
   await until('every child is gone', () => processes.alive === 0)
 })
 
@@ -70,7 +70,7 @@ describe('a child', () => {
     expect(processes.alive).toBe(0)
   })
 
-  it('gets the given environment and directory alone, in a process group of its own', async () => {
+  it('gets the given environment, a mark and the directory alone, in a process group of its own', async () => {
     process.env['SVC_TEST_SECRET'] = 'sekret'
     const { pipe, out } = await open('env | sort; pwd; ps -o pgid= -p $$', { env: { PATH, GREETING: 'hello' } })
     await pipe.ended
@@ -79,7 +79,8 @@ describe('a child', () => {
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => !/^(PWD|SHLVL|_)=/.test(line))
-    expect(lines).toEqual(['GREETING=hello', `PATH=${PATH}`, directory, String(pipe.pid), ''])
+    const mark: unknown = expect.stringMatching(/^SVC_PROCESS_MARK=/)
+    expect(lines).toEqual(['GREETING=hello', `PATH=${PATH}`, mark, directory, String(pipe.pid), ''])
   })
 
   it('that cannot be started is refused', async () => {
@@ -227,7 +228,7 @@ describe('the end', () => {
     const children = [await open('echo up; sleep 60'), await open('echo up; sleep 60')]
     for (const { said } of children) await said('up')
     expect(processes.alive).toBe(2)
-    processes.killAll()
+    await processes.killAll()
     for (const { pipe } of children) expect(await pipe.ended).toEqual({ exitCode: null, signal: 'SIGKILL' })
     for (const { pipe } of children) await pipe.gone
     expect(processes.alive).toBe(0)
@@ -257,6 +258,7 @@ it('starts nothing when its group cannot be guarded', async () => {
       throw new Error('no guard')
     },
     release: () => undefined,
+    mark: 'none',
     pid: undefined,
   })
   const listener = () => undefined

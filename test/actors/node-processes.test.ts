@@ -47,6 +47,7 @@ describe('the result of a command', () => {
       stdout: 'out\n',
       stderr: 'err\n',
       captureTruncated: false,
+      left: [],
     })
     expect(durationMs).toBeGreaterThan(0)
   })
@@ -95,11 +96,17 @@ describe('the result of a command', () => {
 })
 
 describe('what a command gets', () => {
-  it('is the given environment and directory alone', async () => {
+  it('is the given environment, a mark and the directory alone', async () => {
     process.env['SVC_TEST_SECRET'] = 'sekret'
     const { stdout } = await sh('env | sort; pwd', { env: { PATH, GREETING: 'hello' } })
     delete process.env['SVC_TEST_SECRET']
-    expect(stdout.split('\n').filter((line) => !/^(PWD|SHLVL|_)=/.test(line))).toEqual(['GREETING=hello', `PATH=${PATH}`, directory, ''])
+    expect(stdout.split('\n').filter((line) => !/^(PWD|SHLVL|_)=/.test(line))).toEqual([
+      'GREETING=hello',
+      `PATH=${PATH}`,
+      expect.stringMatching(/^SVC_PROCESS_MARK=[0-9a-f]{32}\.[0-9a-f]{16}$/),
+      directory,
+      '',
+    ])
   })
 
   it('is arguments as they are, never read by a shell', async () => {
@@ -209,7 +216,7 @@ describe('ending', () => {
     const running = outputs.map(({ onStdout }) => sh(`trap '' TERM; echo $$; while :; do sleep 1; done`, { onStdout }))
     await Promise.all(outputs.map(({ text }) => text))
     expect(processes.alive).toBe(2)
-    processes.killAll()
+    await processes.killAll()
     expect(await Promise.all(running)).toMatchObject([{ signal: 'SIGKILL' }, { signal: 'SIGKILL' }])
   })
 

@@ -16,6 +16,7 @@ const say = (value) => writeSync(1, JSON.stringify(value) + '\\n')
 const [script, mode] = process.argv.slice(2)
 const real = createReaper()
 const reaper = {
+  mark: real.mark,
   release: real.release,
   adopt: async (group) => {
     if (mode.endsWith('die-before-adopting')) { say({ gate: group }); process.kill(process.pid, 'SIGKILL') }
@@ -44,6 +45,9 @@ say({ done: true })
 `
 /** Two processes, of which the first ignores polite requests; says who they are once both run. */
 const STUBBORN = `trap '' TERM; sleep 60 & echo $$ $!; while :; do sleep 1; done`
+
+/** What leaves its group at once, ignores polite requests and says who it is. */
+const ESCAPED = `setsid sh -c "trap '' TERM HUP; echo \\$\\$; while :; do sleep 1; done"`
 
 const Started = z.object({ reaper: z.number(), pids: z.array(z.number()) })
 const Gate = z.object({ gate: z.number() })
@@ -81,6 +85,14 @@ describe('a server killed without warning', () => {
     const server = startServer(STUBBORN, mode)
     const { reaper, pids } = Started.parse(await server.said())
     expect([reaper, ...pids].map(isRunning)).toEqual([true, true, true])
+    server.kill('SIGKILL')
+    await expect(gone(reaper, ...pids)).resolves.toBeUndefined()
+  })
+
+  it.each(['plain', 'pipe'])('leaves nothing that left its group (%s)', async (mode) => {
+    const server = startServer(`${ESCAPED} & sleep 300`, mode)
+    const { reaper, pids } = Started.parse(await server.said())
+    expect([reaper, ...pids].map(isRunning)).toEqual([true, true])
     server.kill('SIGKILL')
     await expect(gone(reaper, ...pids)).resolves.toBeUndefined()
   })

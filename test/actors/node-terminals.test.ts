@@ -166,7 +166,7 @@ describe('a terminal', () => {
 })
 
 test('without a binding there are no terminals, and a reason', async () => {
-  const none = createNodeTerminals(PATH, reaper, () => Promise.reject(new Error('it was not compiled\nwith a stack')))
+  const none = createNodeTerminals(PATH, reaper, { load: () => Promise.reject(new Error('it was not compiled\nwith a stack')) })
   expect(await none.unavailable()).toBe('it was not compiled')
   const refused = open('true', none)
   await expect(refused).rejects.toMatchObject({ code: 'feature.not_implemented' })

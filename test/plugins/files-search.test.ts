@@ -261,6 +261,7 @@ describe('searching within a time', () => {
           stdout: '',
           stderr: '',
           captureTruncated: false,
+          left: [],
           durationMs: 2000,
         }
       },

@@ -82,6 +82,13 @@ describe('bash', () => {
     expect(full.output).toBe('x\n(More than 1048576 bytes were printed; the rest was dropped.)')
   })
 
+  it('names what the system does not let it end', async () => {
+    const left = [{ pid: 77, command: 'sudo sleep\u202e 60' }]
+    const result = await setup({ stdout: 'x', left }).run({ command: 'start' })
+    expect(result.output).toBe('x\n(Still running, because the system does not let it be ended: process 77, sudo sleep\\u{202e} 60)')
+    expect(result.metadata).toMatchObject({ left })
+  })
+
   it.each([
     [{ exitCode: 2, stderr: 'no rule' }, 'The command failed with exit status 2. Its output:\n\nno rule', 2],
     [{ exitCode: null, timedOut: true, stdout: 'a' }, 'The command was stopped after 500 ms. Its output so far:\n\na', null],

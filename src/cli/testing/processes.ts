@@ -26,6 +26,7 @@ const SUCCESS: ProcessResult = {
   stdout: '',
   stderr: '',
   captureTruncated: false,
+  left: [],
   durationMs: 1,
 }
 
@@ -81,7 +82,7 @@ export function createFakeProcesses(): FakeProcesses {
     get alive() {
       return killers.size
     },
-    killAll: () => {
+    killAll: async () => {
       for (const kill of killers) kill()
     },
     async run(options) {

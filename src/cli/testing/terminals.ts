@@ -52,7 +52,7 @@ export function createFakeTerminals(): FakeTerminals {
     get alive() {
       return alive.size
     },
-    killAll() {
+    async killAll() {
       for (const terminal of alive) terminal.kill()
     },
   }

@@ -135,6 +135,7 @@ function settle(
     timeout,
     workdir: directory,
     captureTruncated: result.captureTruncated,
+    ...(result.left.length > 0 && { left: result.left }),
     alwaysPatterns: alwaysPatterns(scan),
     commandPatterns: commandPatterns(scan, input.command),
     externalDirectories: scan.outside,
@@ -151,10 +152,14 @@ function settle(
 }
 
 /** Standard output, a newline, standard error; the cut of a full capture is said. */
-function joinOutput({ stdout, stderr, captureTruncated }: ProcessResult): string {
+function joinOutput({ stdout, stderr, captureTruncated, left }: ProcessResult): string {
   const text = [stdout.trimEnd(), stderr.trimEnd()].filter((part) => part !== '').join('\n')
   const cut = captureTruncated ? `\n(More than ${captureBytes} bytes were printed; the rest was dropped.)` : ''
-  return (text || '(no output)') + cut
+  const alive = left.map(
+    ({ pid, command }) =>
+      `\n(Still running, because the system does not let it be ended: process ${pid}, ${displayText(command, TITLE_LENGTH)})`,
+  )
+  return (text || '(no output)') + cut + alive.join('')
 }
 
 /** The end of an output within the limits of a result, since errors stand last. */

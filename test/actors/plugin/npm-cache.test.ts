@@ -200,8 +200,8 @@ describe('with the real npm', () => {
     const bound = server.address()
     return `http://127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}`
   }
-  afterAll(() => {
-    real.processes.killAll()
+  afterAll(async () => {
+    await real.processes.killAll()
     server.close()
   })
 

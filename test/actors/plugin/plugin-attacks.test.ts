@@ -15,8 +15,8 @@ const PLUGIN = 'dev.example.attack'
 const never = new AbortController().signal
 const effects = createNodeEffects({ logWrite: () => undefined })
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-attacks-')))
-afterAll(() => {
-  effects.processes.killAll()
+afterAll(async () => {
+  await effects.processes.killAll()
   rmSync(root, { recursive: true, force: true })
 })
 const nextInstanceId = createInstanceIds()

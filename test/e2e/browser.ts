@@ -14,6 +14,12 @@ const PLACES = [
 /** Path of a browser; undefined where there is none. */
 export const CHROMIUM = PLACES.find((path) => path !== '' && existsSync(path))
 
+/** Part of the titles of tests that need it: skipped tests say why. */
+export const IN_CHROMIUM =
+  CHROMIUM === undefined ? '(skipped: no Chromium here; install chromium, or name one in SVC_TEST_CHROMIUM)' : 'in Chromium'
+if (CHROMIUM === undefined)
+  process.stderr.write('Tests in a browser are skipped: no Chromium here; install chromium, or name one in SVC_TEST_CHROMIUM.\n')
+
 export interface Watched {
   readonly page: Page
   /** Messages of the console that say something is wrong, and errors nobody caught. */

@@ -3,16 +3,14 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { finish, refusal, type Reply, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
+import { CHROMIUM, IN_CHROMIUM, startBrowser } from './browser.js'
 import { installExample, runNode } from './installed.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
 import { toolParts } from './transcript.js'
-
-const BROWSERS = [process.env['SVC_TEST_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const BROWSER = BROWSERS.find((path) => path !== undefined && existsSync(path))
 
 const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url))
 
@@ -125,7 +123,7 @@ describe('the workflow', () => {
   })
 })
 
-describe.skipIf(BROWSER === undefined)(`the web chat (${BROWSER === undefined ? 'skipped: no Chromium here' : 'in Chromium'})`, () => {
+describe.skipIf(CHROMIUM === undefined)(`the web chat ${IN_CHROMIUM}`, () => {
   test('holds a conversation, survives a restart in mid-turn and shows what was interrupted', async () => {
     const chat = await serveChat()
     const model = await play([
@@ -211,7 +209,7 @@ async function play(replies: readonly Reply[]): Promise<{ asked(): number }> {
 
 /** A page that throws nothing. */
 async function openPage(address: string): Promise<Page> {
-  const browser: Browser = await chromium.launch({ executablePath: BROWSER ?? '', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  const browser = await startBrowser()
   closers.push(() => browser.close())
   const page = await browser.newPage()
   page.setDefaultTimeout(20_000)

@@ -8,7 +8,8 @@ import { checkTrace } from '../../src/cli/testing/check-trace.js'
 import { recordedActors, replay } from '../../src/cli/testing/replay.js'
 import { readTrace } from '../../src/cli/trace-text.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
-import { CHROMIUM, openPage, startBrowser, type Watched } from './browser.js'
+import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser, type Watched } from './browser.js'
+import { pictureOf } from './picture.js'
 import { makePlace, withModel } from './place.js'
 import { approve, toolProgram, untilState, writePackage } from './plugins.js'
 import { openScene, PROGRAM, type Scene, type Server } from './server.js'
@@ -32,25 +33,16 @@ async function begin(permission: object, env: Readonly<Record<string, string>> =
   return scene.start(env, 0, flags)
 }
 
-/** The page as it is seen, which is as wide as the window and not empty; kept where SVC_TEST_SCREENSHOTS says. */
-async function shot(page: Page, name: string): Promise<void> {
-  const picture = await page.screenshot()
+/** The page as it is seen: `shows` can be read in the picture, as all its text, and nothing is wider than the window; kept where SVC_TEST_SCREENSHOTS says. */
+async function shot(page: Page, name: string, shows: readonly string[]): Promise<void> {
+  const { png, texts, illegible } = await pictureOf(page)
   if (SHOTS !== undefined) {
     mkdirSync(SHOTS, { recursive: true })
-    writeFileSync(join(SHOTS, `${name}.png`), picture)
+    writeFileSync(join(SHOTS, `${name}.png`), png)
   }
-  expect(picture.length).toBeGreaterThan(10_000)
+  expect(shows.filter((text) => !texts.some((seen) => seen.includes(text)))).toEqual([])
+  expect(illegible).toEqual([])
   expect(await page.evaluate(tooWide)).toEqual([])
-}
-
-/** The chooser that a key opens; a browser that is still busy with a download may open none. */
-async function chooserOf(page: Page, key: string): Promise<FileChooser> {
-  for (;;) {
-    const opened = page.waitForEvent('filechooser', { timeout: 3000 }).catch(() => undefined)
-    await page.keyboard.press(key)
-    const chooser = await opened
-    if (chooser !== undefined) return chooser
-  }
 }
 
 /** Saves a trace as a person does; answers its file. */
@@ -84,7 +76,7 @@ function expectClean({ troubles, requests }: Watched, origin: string): void {
   expect(requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
 }
 
-describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no Chromium)', () => {
+describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
   beforeAll(async () => {
     browser = await startBrowser()
   })
@@ -113,7 +105,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await expect.poll(() => current(page), { timeout: 5000 }).toBe('running')
     await page.locator('#tree .row .state', { hasText: 'asking' }).first().click()
     await page.locator('#chart svg[data-machine="tool-call"] .box.current').waitFor()
-    await shot(page, 'permission')
+    await shot(page, 'permission', ['tool-call', 'asking'])
 
     await row(page, `session:${session.id}`).click()
     await page.locator('#chart svg[data-machine="session"]').waitFor()
@@ -151,7 +143,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await approve(server, place, ID)
     await untilState(stream, ID, 'loading', before)
     await expect.poll(() => line.innerText(), { timeout: 5000 }).toMatch(/serves 2[\s\S]*#1 retiring \(at most [\d.]+ m?s left\)/)
-    await shot(watched.page, 'retiring')
+    await shot(watched.page, 'retiring', [ID, '#1'])
     await expect.poll(() => line.innerText(), { timeout: 10_000 }).not.toContain('#1')
 
     writePackage(place, ID, { files: { 'plugin.mjs': 'throw new Error("it never starts")\n' } })
@@ -163,11 +155,11 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await expect
       .poll(() => line.innerText(), { timeout: 5000 })
       .toMatch(/serves 2[\s\S]*the new revision did not start[\s\S]*retained-last-known-good/)
-    await shot(watched.page, 'plugins')
+    await shot(watched.page, 'plugins', [ID, 'update-available'])
     await line.getByRole('button', { name: ID }).click()
     await watched.page.locator('#chart svg[data-machine="package"]').waitFor()
     expect(await current(watched.page)).toBe('update-available')
-    await shot(watched.page, 'package')
+    await shot(watched.page, 'package', [ID, 'package'])
     expectClean(watched, server.url)
   })
 
@@ -189,7 +181,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     const due = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5000).toISOString().replace('.000Z', 'Z')
     save(`active: true\nschedule: { at: "${due}" }`)
     await expect.poll(() => line.innerText(), { timeout: 20_000 }).toMatch(/completed[\s\S]*schedule/)
-    await shot(page, 'workflows')
+    await shot(page, 'workflows', ['report', 'completed'])
     await page.locator('#tab-actors').click()
     await row(page, 'session:').waitFor()
     expect(await page.content()).not.toContain(SECRET)
@@ -206,7 +198,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await server.prompt(session.id, { prompt: SECRET })
     await stream.idle(session.id)
     await page.locator('#log .row.stop', { hasText: 'run' }).first().waitFor()
-    await shot(page, 'dark')
+    await shot(page, 'dark', ['runtime', 'session'])
     const file = await saveTrace(page)
     expectClean(watched, server.url)
     await server.stop()
@@ -274,7 +266,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await expect.poll(() => current(page), { timeout: 5000 }).toBe('executing.working')
     await page.locator('#forward').click()
     await expect.poll(() => current(page), { timeout: 5000 }).toBe('settled')
-    await shot(page, 'trace')
+    await shot(page, 'trace', ['tool-call', 'settled'])
     expectNobodyAsked(offline)
 
     const trace = readTrace(readFileSync(file, 'utf8'))
@@ -298,6 +290,9 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     const { page } = watched
     const { keyboard } = page
     const pressed = (id: string) => page.locator(id).getAttribute('aria-pressed')
+    // From the beginning: choosers are caught only once the browser was told to, and it is not waited for that.
+    const choosers: FileChooser[] = []
+    page.on('filechooser', (chooser) => choosers.push(chooser))
     await live(watched)
     const session = await server.createSession()
     await server.prompt(session.id, { prompt: 'go' })
@@ -324,23 +319,25 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await expect.poll(() => page.locator('#only').isChecked()).toBe(true)
     const [download] = await Promise.all([page.waitForEvent('download'), keyboard.press('s')])
     expect(download.suggestedFilename()).toMatch(/^svc-trace-.*\.json$/)
-    expect((await chooserOf(page, 'o')).isMultiple()).toBe(false)
+    await download.path()
+    await keyboard.press('o')
+    await expect.poll(() => choosers.map((chooser) => chooser.isMultiple()), { timeout: 5000 }).toEqual([false])
 
     const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await back()
-    await shot(page, 'light')
+    await shot(page, 'light', ['session:', 'Save trace'])
     await keyboard.press('t')
     await expect.poll(back).not.toBe(light)
     await keyboard.press('t')
     await expect.poll(back).toBe(light)
-    for (const [key, view] of [
-      ['2', 'plugins'],
-      ['3', 'workflows'],
-      ['1', 'actors'],
+    for (const [key, view, shows] of [
+      ['2', 'plugins', 'dev.svc.files'],
+      ['3', 'workflows', 'Workspace'],
+      ['1', 'actors', 'session:'],
     ] as const) {
       await keyboard.press(key)
-      await page.locator(`#${view}`).waitFor()
-      await shot(page, `light-${view}`)
+      await page.locator(`#${view}`, { hasText: shows }).waitFor()
+      await shot(page, `light-${view}`, [shows])
     }
     const reached = new Set<string>()
     for (let step = 0; step < 40; step++) {
@@ -384,7 +381,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser (skipped where there is no
     await row(page, 'session:1234').click()
     await page.locator('#caption', { hasText: 'session:1234' }).waitFor()
     expect(await page.locator('#tree .row').count()).toBe(1)
-    await shot(page, 'many')
+    await shot(page, 'many', ['session:1234'])
     expect(troubles).toEqual([])
   })
 })

@@ -10,6 +10,7 @@ import { approve, configurePlugin, untilState, writePackage } from './plugins.js
 import { openScene, type Scene, type Server } from './server.js'
 
 const NO_SANDBOX = whyNoSandbox()
+if (NO_SANDBOX !== undefined) process.stderr.write(`Tests in the sandbox of plugins are skipped: ${NO_SANDBOX}.\n`)
 const TOKEN = 'the-token-of-the-server'
 
 /** What only root can do outside, and what a container may deny to it: tried inside where it works outside. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { CHROMIUM, openPage, startBrowser } from './browser.js'
+import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser } from './browser.js'
 import { makePlace } from './place.js'
 import { openScene } from './server.js'
 import { createTerminal } from './terminals.js'
@@ -93,7 +93,7 @@ const showing = (page: Page, text: string) => until(page, `shown().lines.some((l
 
 describe('a terminal in a browser', () => {
   test.skipIf(CHROMIUM === undefined)(
-    `runs a full-screen program, is taken up again by cursor after the network was cut, and resizes${CHROMIUM === undefined ? ' (skipped: this machine has no Chromium)' : ''}`,
+    `runs a full-screen program, is taken up again by cursor after the network was cut, and resizes, ${IN_CHROMIUM}`,
     async () => {
       const origin = await servePage()
       let port = 0

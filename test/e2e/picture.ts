@@ -1,0 +1,79 @@
+/** What a picture of a page shows: text is looked for in the pixels where the page says it is. */
+import type { Page } from 'playwright-core'
+
+interface Box {
+  readonly text: string
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+export interface Picture {
+  readonly png: Buffer
+  /** Text that is in sight by the page's own account, where it was before and after the picture was taken: pages live. */
+  readonly texts: readonly string[]
+  /** Text whose pixels do not stand out from each other: nobody can read it. */
+  readonly illegible: readonly string[]
+}
+
+/** Ratio of the brightest to the darkest pixel of a text; thin strokes never reach their full colour. */
+const CONTRAST = 3
+
+export async function pictureOf(page: Page): Promise<Picture> {
+  const before = await page.evaluate(textInSight)
+  const png = await page.screenshot({ animations: 'disabled', caret: 'hide' })
+  const after = new Set((await page.evaluate(textInSight)).map((box) => JSON.stringify(box)))
+  const boxes = before.filter((box) => after.has(JSON.stringify(box)))
+  const painter = await page.context().newPage()
+  try {
+    const contrasts = await painter.evaluate(contrastsIn, { png: png.toString('base64'), boxes })
+    const illegible = boxes.flatMap(({ text }, index) => ((contrasts[index] ?? 0) < CONTRAST ? [text] : []))
+    return { png, texts: boxes.map(({ text }) => text), illegible }
+  } finally {
+    await painter.close()
+  }
+}
+
+/** Runs in the page: every piece of text that nothing covers, with the part of its box that is in the window. */
+function textInSight(): Box[] {
+  const boxes: Box[] = []
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const text = node.textContent?.trim() ?? ''
+    const owner = node.parentElement
+    if (text === '' || owner === null) continue
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    for (const rect of range.getClientRects()) {
+      const [x, y] = [Math.max(0, Math.floor(rect.left)), Math.max(0, Math.floor(rect.top))]
+      const [width, height] = [Math.min(innerWidth, Math.ceil(rect.right)) - x, Math.min(innerHeight, Math.ceil(rect.bottom)) - y]
+      if (width < 4 || height < 8) continue
+      const top = document.elementFromPoint(x + width / 2, y + height / 2)
+      if (top?.contains(owner) === true) boxes.push({ text, x, y, width, height })
+    }
+  }
+  return boxes
+}
+
+/** Runs in an empty page: the contrast of every box in a picture (WCAG 2, relative luminance). */
+async function contrastsIn({ png, boxes }: { png: string; boxes: readonly Box[] }): Promise<number[]> {
+  const bytes = Uint8Array.from(atob(png), (character) => character.codePointAt(0) ?? 0)
+  const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+  const context = canvas.getContext('2d', { willReadFrequently: true })
+  if (context === null) throw new Error('this browser cannot paint')
+  context.drawImage(bitmap, 0, 0)
+  const linear = (value: number) => (value <= 10 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4)
+  return boxes.map(({ x, y, width, height }) => {
+    const { data } = context.getImageData(x, y, width, height)
+    let [darkest, brightest] = [1, 0]
+    for (let at = 0; at < data.length; at += 4) {
+      const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3)
+      const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+      darkest = Math.min(darkest, luminance)
+      brightest = Math.max(brightest, luminance)
+    }
+    return (brightest + 0.05) / (darkest + 0.05)
+  })
+}

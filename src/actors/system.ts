@@ -18,7 +18,10 @@ export interface SystemDeps {
   readonly configs: Pick<Configs, 'load'>
   readonly resources: Pick<Resources, 'defaultAgent'>
   readonly providers: Pick<Providers, 'defaultModel'>
-  readonly plugins: Pick<WorkspacePlugins, 'ready'>
+  readonly plugins: Pick<WorkspacePlugins, 'ready'> & {
+    /** What plugins add to what the server can do. */
+    capabilities(directory: string): Promise<Capability[]>
+  }
   /** Version of the server. */
   readonly version: string
   /** Number of the active plugin registry generation. */
@@ -29,12 +32,11 @@ const PLUGIN_API_VERSION = '1.0.0'
 const DEPLOYMENT = 'local'
 const IDENTITY_LENGTH = 32
 
-/** What this version can do, and the routes it is reached by. */
+/** What every server has, and the routes it is reached by; the rest is what plugins add. */
 const CAPABILITIES: Readonly<Record<string, string>> = {
   'svc.sessions': '/v2/sessions',
   'svc.events': '/v2/events',
   'svc.permissions': '/v2/interactions',
-  'svc.interactions': '/v2/interactions',
   'svc.identity': '/v2/identity',
   'svc.directories': '/v2/directories',
   'svc.config': '/v2/config',
@@ -43,7 +45,6 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
   'svc.skills': '/v2/skills',
   'svc.providers': '/v2/providers',
   'svc.artifacts': '/v2/artifacts',
-  'svc.tools.workspace': '/v2/tools',
 }
 /** Resolves once the working directory is known in canonical form. */
 export async function createSystem(deps: SystemDeps): Promise<System> {
@@ -79,7 +80,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       const configured = personName(env['SVC_DISPLAY_NAME']) ?? personName(await configuredName(configs, paths.config))
       return { configuredName: configured, systemName: personName(env['USER']) ?? personName(env['USERNAME']) ?? personName(platform.user) }
     },
-    capabilities: async (directory) => [...capabilitiesOf(version), ...(await pluginCapabilities(deps, directory))],
+    capabilities: async (directory) => [...capabilitiesOf(version), ...(await deps.plugins.capabilities(directory))],
     directories: (caller, path) => directories.list(caller, path),
     canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
     async tools(directory) {
@@ -118,28 +119,6 @@ function capabilitiesOf(version: string): Capability[] {
     source: 'core',
     apiPrefix,
   }))
-}
-
-/** Of native plugins; one that cannot be had on this machine says why. */
-async function pluginCapabilities({ plugins, version }: SystemDeps, directory: string): Promise<Capability[]> {
-  const view = await plugins.ready(directory)
-  const found = view.plugins.map(async ({ pluginId, internal, contributions: { capability } }) => {
-    if (!internal || capability === undefined) return []
-    const reason = await capability.unavailable?.()
-    return [
-      {
-        id: capability.id,
-        version,
-        enabled: reason === undefined,
-        disableable: true,
-        source: 'plugin',
-        pluginId,
-        apiPrefix: `/v2/plugins/${pluginId}`,
-        ...(reason !== undefined && { reason }),
-      },
-    ]
-  })
-  return (await Promise.all(found)).flat()
 }
 
 function toTool({ id, description, parameters, outputSchema }: ToolDefinition): Tool {

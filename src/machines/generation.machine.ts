@@ -2,7 +2,8 @@
  * One incarnation of a plugin: start, publish, serve, drain, retire (plugin-protocol §3.4, §3.6).
  *
  * I1 Nothing is seen of a generation before `publish` succeeded; a refused one leaves nothing running.
- * I2 A superseded generation finishes its calls, at most for `drain`; a revoked one is retired at once.
+ * I2 A superseded generation finishes its calls, at most for `drain`, one that is switched off for `offDrain`; a revoked one is
+ *    retired at once.
  * I3 Retirement is: revoke, fail streams, `shutdown`, wait `shutdownGrace`, kill the tree. It always ends.
  */
 import { assign, enqueueActions, setup } from 'xstate'
@@ -27,10 +28,13 @@ export interface GenerationOutput {
 interface GenerationContext extends GenerationInput {
   readonly end: GenerationEnd
   readonly reason: string
+  /** How long calls may take to finish, ms. */
+  readonly drainLimit: number
 }
 
 type GenerationEvent =
   | { readonly type: 'superseded' }
+  | { readonly type: 'switched.off' }
   | { readonly type: 'revoked' }
   /** The instance has ended by itself. */
   | { readonly type: 'instance.failed'; readonly reason: string }
@@ -56,7 +60,7 @@ export const generationMachine = setup({
     publish: requiredPromise<void, Subject>('publish'),
     /** Reports `instance.failed` once, if it happens. */
     watch: requiredCallback<Subject>('watch'),
-    /** Closes the door to new work and resolves when the last lease is returned. */
+    /** Withdraws, closes the door to new work and resolves when the last lease is returned. */
     drain: requiredPromise<void, Subject>('drain'),
     /** Withdraws, revokes, fails streams, sends `shutdown`; resolves when nothing of the instance runs. */
     retire: requiredPromise<void, Subject>('retire'),
@@ -65,6 +69,7 @@ export const generationMachine = setup({
   },
   actions: {
     noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => sentence(error) }),
+    shortenDrain: assign({ drainLimit: LIMITS.plugins.offDrain }),
     noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
     reportPublished: enqueueActions(({ context: { number, revision }, self, enqueue }) => {
       if (self._parent !== undefined) enqueue.sendTo(self._parent, { type: 'generation.published', number, revision })
@@ -74,13 +79,13 @@ export const generationMachine = setup({
     }),
   },
   delays: {
-    drainLimit: LIMITS.plugins.drain,
+    drainLimit: ({ context }) => context.drainLimit,
     shutdownGrace: LIMITS.plugins.shutdownGrace,
     killLimit: LIMITS.plugins.shutdownGrace,
   },
 }).createMachine({
   id: 'generation',
-  context: ({ input }) => ({ ...input, end: 'retired', reason: '' }),
+  context: ({ input }) => ({ ...input, end: 'retired', reason: '', drainLimit: LIMITS.plugins.drain }),
   output: ({ context }) => ({ number: context.number, end: context.end, reason: context.reason }),
   initial: 'starting',
   states: {
@@ -92,7 +97,7 @@ export const generationMachine = setup({
         onDone: { target: 'publishing' },
         onError: { target: 'killing', actions: { type: 'noteRefusal', params: ({ event }: { event: { error: unknown } }) => event.error } },
       },
-      on: { revoked: { target: 'killing' }, superseded: { target: 'killing' } },
+      on: { revoked: { target: 'killing' }, superseded: { target: 'killing' }, 'switched.off': { target: 'killing' } },
     },
     publishing: {
       invoke: {
@@ -105,7 +110,7 @@ export const generationMachine = setup({
           actions: { type: 'noteRefusal', params: ({ event }: { event: { error: unknown } }) => event.error },
         },
       },
-      on: { revoked: { target: 'retiring' }, superseded: { target: 'retiring' } },
+      on: { revoked: { target: 'retiring' }, superseded: { target: 'retiring' }, 'switched.off': { target: 'retiring' } },
     },
     serving: {
       tags: ['serving'],
@@ -113,6 +118,7 @@ export const generationMachine = setup({
       invoke: { id: 'watch', src: 'watch', input: ({ context }) => subject(context), onError: { target: 'killing' } },
       on: {
         superseded: { target: 'draining' },
+        'switched.off': { target: 'draining', actions: 'shortenDrain' },
         revoked: { target: 'retiring' },
         'instance.failed': {
           target: 'killing',
@@ -133,6 +139,7 @@ export const generationMachine = setup({
       ],
       after: { drainLimit: { target: 'retiring' } },
       on: {
+        'switched.off': { target: 'draining', reenter: true, actions: 'shortenDrain' },
         revoked: { target: 'retiring' },
         'instance.failed': { target: 'killing', actions: { type: 'noteFailure', params: ({ event }) => event.reason } },
       },

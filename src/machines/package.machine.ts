@@ -2,7 +2,8 @@
  * One plugin package in one scope: trust, revision, and which generation serves (plugin-protocol §3.1–3.5).
  *
  * I1 A candidate replaces what serves only when it is published; until then, and when it is refused, the last good one serves.
- * I2 Authority that is withdrawn (trust, `enabled`, the package itself, its scope) retires what runs at once.
+ * I2 Authority that is withdrawn (trust, the package itself, its scope) retires what runs at once; what is switched off takes no
+ *    more calls and finishes those it has.
  * I3 An instance that ends by itself is brought back `restarts` times in `restartWindow`, later each time, then given up.
  * I4 Every generation is a child; nothing of the package runs any more once this machine has ended.
  */
@@ -82,7 +83,7 @@ const evaluated = [
 
 const withdrawn = [
   { guard: { type: 'isInvalid', ...judged }, target: 'failed', actions: [note, 'revokeAll'] },
-  { guard: { type: 'isDisabled', ...judged }, target: 'disabled', actions: [note, 'revokeAll'] },
+  { guard: { type: 'isDisabled', ...judged }, target: 'disabled', actions: [note, 'switchOff'] },
   { guard: { type: 'isUntrusted', ...judged }, target: 'permission-required', actions: [note, 'revokeAll'] },
 ] as const
 const renewed = { target: 'enabled', reenter: true, actions: [note, 'revokeCandidate', 'clearReason'] } as const
@@ -198,6 +199,10 @@ export const packageMachine = setup({
     /** I2. */
     revokeAll: enqueueActions(({ context: { alive }, enqueue }) => {
       for (const number of alive) enqueue.sendTo(`${CHILD}${number}`, { type: 'revoked' })
+      enqueue.assign({ serving: undefined, candidate: undefined, reason: undefined })
+    }),
+    switchOff: enqueueActions(({ context: { alive }, enqueue }) => {
+      for (const number of alive) enqueue.sendTo(`${CHILD}${number}`, { type: 'switched.off' })
       enqueue.assign({ serving: undefined, candidate: undefined, reason: undefined })
     }),
     revokeCandidate: enqueueActions(({ context: { candidate, alive }, enqueue }) => {

@@ -7,7 +7,9 @@ export function interactionsPlugin(): NativePlugin {
   return {
     id: 'dev.svc.interactions',
     name: 'Interactions',
-    capabilities: ['svc.interactions'],
+    capability: { id: 'svc.interactions', apiPrefix: '/v2/interactions' },
+    requires: ['svc.permissions'],
+    eventNamespaces: ['question', 'todo'],
     start: (host) => ({ tools: [todoTool(host), questionTool(host)] }),
   }
 }

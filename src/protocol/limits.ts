@@ -129,6 +129,10 @@ export const LIMITS = {
     callTimeoutMax: 600 * SECOND,
     /** How long a superseded generation may finish its calls before it is retired. */
     drain: 60 * SECOND,
+    /** The same for one that was switched off. */
+    offDrain: 10 * SECOND,
+    /** How often the switches of built-in plugins are looked at when no change was told. */
+    follow: 5 * SECOND,
     restarts: 3,
     restartWindow: 60 * SECOND,
     restartDelay: 250,

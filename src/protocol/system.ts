@@ -51,6 +51,8 @@ export const Capability = z
     source: z.string(),
     pluginId: z.string().optional(),
     apiPrefix: z.string().optional(),
+    /** Capabilities it cannot be without: it is off while one of them is. */
+    requires: z.array(z.string()).optional(),
     reason: z.string().optional(),
   })
   .meta({ id: 'Capability' })

@@ -66,12 +66,10 @@ test('every record fits its contract', async () => {
     'svc.directories',
     'svc.events',
     'svc.identity',
-    'svc.interactions',
     'svc.permissions',
     'svc.providers',
     'svc.sessions',
     'svc.skills',
-    'svc.tools.workspace',
   ])
   expect(await system.tools(cwd)).toEqual([
     {

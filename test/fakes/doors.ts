@@ -5,9 +5,10 @@ const unused = (): never => {
 }
 
 /** Doors of a native host for plugins that use none of them. */
-export const noDoors: Pick<NativeHost, 'rows' | 'sessions' | 'skills' | 'stopping' | 'actors'> = {
+export const noDoors: Pick<NativeHost, 'rows' | 'sessions' | 'skills' | 'switchedOff' | 'stopping' | 'actors'> = {
   rows: { get: unused, list: unused, commit: unused },
   skills: unused,
+  switchedOff: async () => undefined,
   actors: { add: () => undefined },
   stopping: new AbortController().signal,
   sessions: {

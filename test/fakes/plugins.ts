@@ -55,10 +55,12 @@ export function createFakeView(
 }
 
 /** Plugins that show one view to everybody. */
-export function createFakePlugins(view: () => RegistryView): WorkspacePlugins {
+export function createFakePlugins(view: () => RegistryView): WorkspacePlugins & { capabilities(): Promise<[]> } {
   return {
     ready: async () => view(),
     current: () => view(),
+    switchedOff: async () => undefined,
+    capabilities: async () => [],
     sessionEnded: () => undefined,
     wantsEvents: () => false,
     deliver: () => undefined,

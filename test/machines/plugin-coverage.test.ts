@@ -97,6 +97,7 @@ describe('every transition is covered by generated paths', () => {
   it('of the generation machine', () => {
     const explored = explore(generationMachine, { key: 'dev.example.one', number: 1, revision: 'a' }, [
       { type: 'superseded' },
+      { type: 'switched.off' },
       { type: 'revoked' },
       { type: 'instance.failed', reason: 'it exited' } as never,
       ...['start', 'publish', 'drain', 'retire', 'kill'].flatMap((id) => [done(id), error(id)]),

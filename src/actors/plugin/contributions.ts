@@ -115,8 +115,8 @@ export interface ExtraContributions {
   readonly operations?: Readonly<Record<string, Operation>>
   /** Operations of the HTTP contract that become sockets, by operation id; native plugins only. */
   readonly sockets?: Readonly<Record<string, SocketOperation>>
-  /** What the plugin adds to `GET /v2/capabilities`, and why it cannot be had on this machine, if so; native plugins only. */
-  readonly capability?: { readonly id: string; unavailable?(): Promise<string | undefined> }
+  /** Why the capability of the plugin cannot be had on this machine, if so; native plugins only. */
+  unavailable?(): Promise<string | undefined>
   readonly hooks?: Readonly<Record<string, Hook>>
   /** What answers of the hooks depend on besides what they are given, as a text that changes with it; never rejects. */
   readonly hookState?: () => Promise<string>

@@ -39,6 +39,7 @@ export function createNativeHost(
     }),
     config: (directory) => core.configs.load(directory),
     skills: (directory) => core.resources.skills(directory),
+    switchedOff: (directory) => core.plugins.switchedOff(directory, pluginId),
     stopping: services.stopping,
     async shellEnvironment({ cwd, sessionId, callId, signal }) {
       const view = core.plugins.current(sessionOrThrow(core, sessionId).directory, sessionId)

@@ -11,6 +11,8 @@ export interface PluginInstance {
   readonly contributions: Contributions
   /** Resolves with a sentence when the instance has ended by itself (exit, end of its output, a broken rule); never rejects. */
   readonly failed: Promise<string>
+  /** Nobody calls it any more: what it does by itself ends, calls under way may finish. Idempotent. */
+  quiesce?(): void
   /**
    * Begins retirement, at once: inactive, lease revoked, open streams failed, `shutdown` sent, input closed. Idempotent.
    * Calls under way fail when the output ends.
@@ -18,7 +20,7 @@ export interface PluginInstance {
   retire(): void
   /** Ends the process group at once. Idempotent. */
   kill(): void
-  /** Resolves when nothing of the instance runs any more; never rejects. Natives: right after `retire`. */
+  /** Resolves when nothing of the instance runs any more; never rejects. Natives: soon after `retire`. */
   readonly gone: Promise<void>
   /** Frames dropped because they came late, were foreign or were no protocol. */
   readonly droppedFrames: number

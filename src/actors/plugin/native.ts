@@ -184,6 +184,8 @@ export interface NativeHost {
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
   /** The skills a directory offers; one without a `path` has no text. */
   skills(directory: string): Promise<readonly Skill[]>
+  /** Why the plugin is switched off for a directory, though it runs for others; undefined = it is not. */
+  switchedOff(directory: string): Promise<string | undefined>
   /** Aborts when the service begins to stop, before runs are ended. */
   readonly stopping: AbortSignal
   /** Lists root actors of the plugin for the inspector; asked before an actor is started. It leaves the list when it ends. */
@@ -194,8 +196,13 @@ export interface NativePlugin {
   /** `dev.svc.<name>` for built-ins. */
   readonly id: string
   readonly name: string
-  readonly capabilities: readonly string[]
-  /** Called once for each generation; what it throws is the reason why there is none. */
+  /** What it adds to `GET /v2/capabilities`, whether it is on or off. */
+  readonly capability?: { readonly id: string; readonly apiPrefix: string }
+  /** Capabilities it cannot be without. */
+  readonly requires?: readonly string[]
+  /** First words of the events it tells. */
+  readonly eventNamespaces?: readonly string[]
+  /** Called once for each generation, after the one before has ended; what it throws is the reason why there is none. */
   start(host: NativeHost): Contributions
   /** Ends what the plugin started; called once when its generation is retired. */
   stop?(): Promise<void>

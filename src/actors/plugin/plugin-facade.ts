@@ -1,7 +1,9 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8). */
 import { SvcError } from '../../protocol/errors.js'
 import { type PackageLifecycleInfo, PackageState, type PluginManifest } from '../../protocol/plugin.js'
+import { API } from '../../protocol/api.js'
 import type { Plugins } from '../facades.js'
+import type { BuiltIns } from './built-ins.js'
 import type { FrameSocket } from './contributions.js'
 import type { DirectoryPlugins } from './package/directory-plugins.js'
 import { lifecycleInfo } from './package/lifecycle.js'
@@ -10,6 +12,7 @@ import { manifestOf } from './plugin-list.js'
 import { type PluginRecord, type PluginRecords, problemsOf } from './plugin-records.js'
 import type { Registry } from './registry.js'
 import { underLease } from './socket-lease.js'
+import { OFF_HERE, type Switches } from './switches.js'
 import type { Workspaces } from './package/workspaces.js'
 
 export interface FacadeDeps {
@@ -18,12 +21,12 @@ export interface FacadeDeps {
   readonly records: PluginRecords
   readonly directories: DirectoryPlugins
   readonly workspaces: Pick<Workspaces, 'use' | 'refresh'>
-  /** Keys of the built-in plugins, in order. */
-  readonly builtIns: readonly string[]
+  readonly builtIns: Pick<BuiltIns, 'keys' | 'follow'>
+  readonly switches: Pick<Switches, 'reason'>
 }
 
 export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
-  const { registry, supervisor, records, directories, workspaces, builtIns } = deps
+  const { registry, supervisor, records, directories, workspaces, builtIns, switches } = deps
 
   function describe(directory: string, keys: Iterable<string>): PluginManifest[] {
     const { plugins } = registry.view(directory)
@@ -31,37 +34,58 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
       const record = records.get(key)
       if (record === undefined) return []
       const isInternal = record.origin.kind === 'native'
-      const described = manifestOf(record, supervisor.snapshot(key), undefined, false)
-      const published = plugins.find(({ pluginId, internal }) => pluginId === described.id && internal === isInternal)
-      const isHidden = registry.isHidden(directory, described.id) && supervisor.snapshot(key)?.hasTag('serving') === true
-      return [manifestOf(record, supervisor.snapshot(key), published, isHidden)]
+      const snapshot = supervisor.snapshot(key)
+      const { id } = manifestOf(record, snapshot, undefined, undefined)
+      const published = plugins.find(({ pluginId, internal }) => pluginId === id && internal === isInternal)
+      return [manifestOf(record, snapshot, published, registry.isHidden(directory, id) ? OFF_HERE : undefined)]
     })
   }
 
   function all(directory: string): PluginManifest[] {
     const others = [...describe(directory, directories.keys(directory)), ...directories.broken(directory).map(brokenManifest)]
-    return [...describe(directory, builtIns), ...others.toSorted((a, b) => compare(a.id, b.id))]
+    const listed = others.filter(
+      (each, index) => each.enabled || others.findIndex(({ id, enabled }) => id === each.id && !enabled) === index,
+    )
+    return [...describe(directory, builtIns.keys), ...listed.toSorted((a, b) => compare(a.id, b.id))]
+  }
+
+  function notServed(operationId: string, directory: string, off?: string): SvcError {
+    const pluginId = ownerOf(operationId)
+    const { reason } = describe(directory, builtIns.keys).find(({ id }) => id === pluginId) ?? {}
+    const plugin = pluginId === undefined ? 'The plugin that serves this operation' : `The plugin ${pluginId}`
+    const message = `${plugin} is not there: ${off ?? reason ?? 'it is switched off, or did not start'}. GET /v2/capabilities tells what is.`
+    return new SvcError('feature.not_implemented', message, { operationId, ...(pluginId !== undefined && { pluginId }) })
+  }
+
+  function ownerOf(operationId: string): string | undefined {
+    const path = API.find(({ id }) => id === operationId)?.path
+    return describe('', builtIns.keys).find(({ apiPrefix = '' }) => path === apiPrefix || path?.startsWith(`${apiPrefix}/`) === true)?.id
   }
 
   return {
     async list(directory) {
+      await builtIns.follow()
       await workspaces.use(directory)
-      return all(directory).filter(({ internal, active, enabled, reason }) => internal || active || (enabled && reason !== undefined))
+      return all(directory).filter(({ internal, active, reason }) => internal || active || reason !== undefined)
     },
     async manifest(directory, pluginId) {
+      await builtIns.follow()
       await workspaces.use(directory)
       const found = all(directory).find(({ id }) => id === pluginId)
       if (found === undefined) throw new SvcError('resource.not_found', `There is no plugin "${pluginId}".`, { pluginId })
       return found
     },
     async call(operationId, call) {
-      const operation = registry.view(call.directory).operations.get(operationId)
-      if (operation === undefined) throw notServed(operationId)
+      const { directory } = call
+      const operation = registry.view(directory).operations.get(operationId)
+      if (operation === undefined) throw notServed(operationId, directory)
+      const off = directory === '' ? undefined : await switches.reason(directory, operation.pluginId)
+      if (off !== undefined) throw notServed(operationId, directory, off)
       return operation.use(() => operation.contribution(call))
     },
     present(operationId, ticket) {
       const operation = registry.view('').socketOperations.get(operationId)
-      if (operation === undefined) return () => Promise.reject(notServed(operationId))
+      if (operation === undefined) return () => Promise.reject(notServed(operationId, ''))
       const open = operation.contribution(ticket)
       return (call) =>
         underLease(
@@ -79,10 +103,6 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
         .toSorted((a, b) => compare(a.packageId, b.packageId))
     },
   }
-}
-
-function notServed(operationId: string): SvcError {
-  return new SvcError('feature.not_implemented', 'The plugin that serves this operation is switched off or did not start.', { operationId })
 }
 
 function heldSocket(socket: FrameSocket, left: () => void): FrameSocket {
@@ -107,7 +127,7 @@ export function packageInfo(record: PluginRecord | undefined, snapshot: PackageS
 /** What everybody shares, as a workspace sees it that has switched it off. */
 function switchedOffHere(info: PackageLifecycleInfo): PackageLifecycleInfo {
   if (info.state === 'disabled') return info
-  return { ...info, state: 'disabled', leaseActive: false, diagnostics: [{ code: 'inactive', message: 'switched off by this workspace' }] }
+  return { ...info, state: 'disabled', leaseActive: false, diagnostics: [{ code: 'inactive', message: OFF_HERE }] }
 }
 
 /** A session package that runs for some session needs no line of its own. */

@@ -13,36 +13,52 @@ export function manifestOf(
   { origin }: PluginRecord,
   snapshot: PackageSnapshot | undefined,
   published: PublishedPlugin | undefined,
-  isHidden: boolean,
+  /** Why the directory does not see it, if so. */
+  hidden: string | undefined,
 ): PluginManifest {
-  const { id, name, version, capabilities, eventNamespaces } = describe(origin)
-  const why = snapshot?.context.reason
-  const reason = isHidden ? 'disabled by configuration' : why && plainSentence(why)
+  const { id, name, version, capabilities, eventNamespaces, requires, apiPrefix } = { ...DEFAULTS, ...describe(origin) }
   const state = snapshot?.value
+  const off = state === 'disabled' ? snapshot?.context.assessment?.diagnostics[0]?.message : hidden
+  const why = snapshot?.context.reason
+  const reason = off ?? (why && plainSentence(why))
   return {
     id,
     name: published?.name ?? name,
     version: published?.version ?? version,
     pluginApi: PLUGIN_API,
     internal: origin.kind === 'native',
-    enabled: !isHidden && state !== 'disabled' && state !== 'permission-required',
-    active: !isHidden && published !== undefined && state !== 'degraded',
+    enabled: off === undefined && state !== 'permission-required',
+    active: off === undefined && published !== undefined && state !== 'degraded',
     disableable: true,
     capabilities: [...capabilities],
-    requires: [],
+    requires: [...requires],
     eventNamespaces: [...eventNamespaces],
-    apiPrefix: `/v2/plugins/${id}`,
+    apiPrefix: apiPrefix ?? `/v2/plugins/${id}`,
     ...(reason !== undefined && { reason }),
     ...(published !== undefined &&
-      !isHidden && { contributions: contributionList(published.contributions), generation: published.generation }),
+      off === undefined && { contributions: contributionList(published.contributions), generation: published.generation }),
   }
 }
 
-function describe(origin: PluginRecord['origin']) {
+interface Described {
+  readonly id: string
+  readonly name: string
+  readonly version?: string
+  readonly capabilities?: readonly string[]
+  readonly eventNamespaces?: readonly string[]
+  readonly requires?: readonly string[]
+  readonly apiPrefix?: string
+}
+
+const DEFAULTS = { version: '', capabilities: [], eventNamespaces: [], requires: [], apiPrefix: undefined } as const
+
+function describe(origin: PluginRecord['origin']): Described {
   switch (origin.kind) {
     case 'native': {
-      const { id, name, capabilities } = origin.plugin
-      return { id, name, version: '', capabilities, eventNamespaces: [] }
+      const { id, name, capability, requires = [], eventNamespaces = [] } = origin.plugin
+      const { version } = origin
+      const own = capability && { capabilities: [capability.id], apiPrefix: capability.apiPrefix }
+      return { id, name, version, requires, eventNamespaces, ...own }
     }
     case 'package': {
       const { found } = origin.sighting
@@ -61,13 +77,11 @@ function describe(origin: PluginRecord['origin']) {
       return {
         id,
         name: id,
-        version: '',
         capabilities: HOST_CAPABILITIES.filter((name) => capabilities.includes(name)),
-        eventNamespaces: [],
       }
     }
     case 'hook-command':
-      return { id: origin.command.id, name: origin.command.id, version: '', capabilities: [], eventNamespaces: [] }
+      return { id: origin.command.id, name: origin.command.id }
   }
 }
 

@@ -3,13 +3,13 @@ import type { PackageDiagnostic } from '../../protocol/plugin.js'
 import type { NativePlugin } from './native.js'
 import type { ProcessEntry } from './entry/entries.js'
 import type { HookCommand } from './entry/hook-manifest.js'
-import type { InstanceProblem } from './instance.js'
+import type { InstanceProblem, StartInstance } from './instance.js'
 import type { Sighting } from './package/package-look.js'
 import { plainSentence } from './plain-sentence.js'
 import type { HookReport } from './publication.js'
 
 export type Origin =
-  | { readonly kind: 'native'; readonly plugin: NativePlugin }
+  | { readonly kind: 'native'; readonly plugin: NativePlugin; readonly version: string; readonly start: StartInstance }
   | { readonly kind: 'package'; readonly sighting: Sighting }
   | { readonly kind: 'process'; readonly entry: ProcessEntry; readonly directory: string }
   | { readonly kind: 'hook-command'; readonly command: HookCommand; readonly directory: string }

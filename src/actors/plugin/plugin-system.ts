@@ -6,11 +6,11 @@
  * I2 Whoever asks for a view waits for plugins that never ran, at most for `initialize` and a little more.
  */
 import { fromPromise, type InspectionEvent } from 'xstate'
-import type { Assessment } from '../../machines/assessment.js'
 import { intersectCapabilities } from '../../machines/capability.js'
 import { packageMachine } from '../../machines/package.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { HOST_CAPABILITIES, type PackageLifecycleInfo } from '../../protocol/plugin.js'
+import type { Capability } from '../../protocol/system.js'
 import type { InspectedPlugin } from '../../protocol/inspector.js'
 import type { ActorRegistry } from '../actor-directory.js'
 import type { Effects } from '../effects.js'
@@ -26,7 +26,7 @@ import { createGenerations, type StartPlan } from './package/generation.actor.js
 import { startHookCommand } from './entry/hook-command.js'
 import { inspectPlugins } from './inspection.js'
 import type { NativeHost, NativePlugin } from './native.js'
-import { startNative } from './native-instance.js'
+import { createBuiltIns } from './built-ins.js'
 import { createNpmCache } from './entry/npm-cache.js'
 import { createPackageReader } from './package/package-reader.js'
 import { createPackageStore } from './package/package-store.js'
@@ -38,6 +38,7 @@ import { createInstanceIds, type ProcessSpec } from './process/process-spec.js'
 import { startProcess } from './process/process-instance.js'
 import { createRegistry } from './registry.js'
 import { createSandbox } from './entry/sandbox.js'
+import { createSwitches } from './switches.js'
 import type { WorkspacePlugins } from './view.js'
 import { createWorkspaces } from './package/workspaces.js'
 
@@ -68,6 +69,8 @@ export interface PluginSystem extends WorkspacePlugins {
   readonly facade: Omit<Plugins, 'match'>
   /** Starts the built-in plugins and resolves when each serves or has failed. */
   startBuiltIns(plugins: readonly NativePlugin[], host: (pluginId: string) => NativeHost): Promise<void>
+  /** What plugins add to what the server can do, as a directory sees it. */
+  capabilities(directory: string): Promise<Capability[]>
   /** Retires everything; resolves when nothing of it runs. */
   drain(): Promise<void>
   /** Ends every actor at once. */
@@ -96,10 +99,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const brokered = new Set(brokers.brokers?.keys())
   const everything = { declared: HOST_CAPABILITIES, trusted: undefined, scope: 'workspace', runtime: 'process', brokered } as const
   const grants = new Set(intersectCapabilities(everything).granted)
-  const builtIns: string[] = []
-  let hostOf: (pluginId: string) => NativeHost = () => {
-    throw new Error('built-in plugins are started by startBuiltIns')
-  }
+  const switches = createSwitches(snapshots, effects.paths.config)
 
   /** The next attempt tells why the package could not be installed. */
   function retry(spec: string): void {
@@ -120,9 +120,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     }
     switch (origin.kind) {
       case 'native': {
-        const { plugin } = origin
-        const { id: pluginId, name } = plugin
-        return { pluginId, name, version, internal: true, reach: { type: 'everywhere' }, start: startNative(plugin, hostOf(pluginId)) }
+        const { plugin, start: begin } = origin
+        return { pluginId: plugin.id, name: plugin.name, version, internal: true, reach: { type: 'everywhere' }, start: begin }
       }
       case 'package': {
         const { found, entry, place } = origin.sighting
@@ -196,15 +195,19 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       assessing: { brokered, sha256: effects.sha256, hasCopy: async (revision) => (await store.path(revision)) !== undefined },
     },
   })
+  const builtIns = createBuiltIns({ effects, switches, supervisor, records, registry, version })
   const workspaces = createWorkspaces({
     effects,
     snapshots,
-    look: (workspace, snapshot) => directories.look(workspace, snapshot),
+    async look(workspace, snapshot) {
+      await builtIns.follow()
+      return directories.look(workspace, snapshot)
+    },
     onIdle: (directory, sessionId) => directories.release(directory, sessionId),
   })
 
   return {
-    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns }),
+    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches }),
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       const view = registry.view(directory, sessionId)
@@ -226,27 +229,20 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
         if (events.namespaces.some((prefix) => event.type.startsWith(prefix))) events.deliver(event)
       }
     },
-    async startBuiltIns(plugins, host) {
-      hostOf = host
-      for (const plugin of plugins) {
-        const key = `${plugin.id}@built-in`
-        builtIns.push(key)
-        records.put(key, { kind: 'native', plugin })
-        supervisor.send(key, { type: 'assessed', assessment: BUILT_IN })
-        supervisor.tell(key, { type: 'wanted' })
-      }
-      await supervisor.settled(builtIns)
-      for (const key of builtIns) {
-        const snapshot = supervisor.snapshot(key)
-        if (snapshot?.hasTag('serving') !== true)
-          effects.log.error('a built-in plugin did not start', { plugin: key, reason: snapshot?.context.reason })
-      }
+    switchedOff: (directory, pluginId) => switches.reason(directory, pluginId),
+    startBuiltIns: (plugins, host) => builtIns.start(plugins, host),
+    async capabilities(directory) {
+      await builtIns.follow()
+      await workspaces.use(directory)
+      return builtIns.capabilities(directory)
     },
     async drain() {
+      builtIns.stop()
       workspaces.stop()
       await Promise.all([supervisor.drain(), npm.stop()])
     },
     stop() {
+      builtIns.stop()
       workspaces.stop()
       supervisor.stop()
       generations.killAll()
@@ -265,13 +261,4 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     counters: () => ({ plugins: supervisor.size }),
     inspected: () => inspectPlugins({ records, supervisor, generations }),
   }
-}
-
-const BUILT_IN: Assessment = {
-  verdict: 'trusted',
-  revision: '',
-  signature: 'built-in',
-  diagnostics: [],
-  approved: [''],
-  retained: undefined,
 }

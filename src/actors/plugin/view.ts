@@ -106,6 +106,8 @@ export interface WorkspacePlugins {
   ready(directory: string, sessionId?: string, isEnough?: (view: RegistryView) => boolean): Promise<RegistryView>
   /** The view as it is now. Cheap: the same object until something is published. */
   current(directory: string, sessionId?: string): RegistryView
+  /** Why a plugin is switched off for a directory; undefined = it is not. */
+  switchedOff(directory: string, pluginId: string): Promise<string | undefined>
   /** A session has ended: what runs for it alone is retired. */
   sessionEnded(sessionId: string): void
   /** Whether any published plugin subscribes to events at all. Cheap: asked before each event. */

@@ -56,7 +56,6 @@ export function playedPlugin({ next, tools }: PlayedPluginParts): NativePlugin {
   return {
     id: 'test.played',
     name: 'Played',
-    capabilities: [],
     start: (host) => ({
       providers: [
         {

@@ -18,7 +18,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
   return {
     id: 'dev.svc.files',
     name: 'Files',
-    capabilities: ['svc.tools.workspace'],
+    capability: { id: 'svc.tools.workspace', apiPrefix: '/v2/tools' },
     start(host) {
       const { effects } = host
       const targets = createTargets(host)

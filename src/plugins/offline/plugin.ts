@@ -7,7 +7,8 @@ export function createOfflinePlugin(): NativePlugin {
   return {
     id: 'dev.svc.offline',
     name: 'Offline assistant',
-    capabilities: [],
+    capability: { id: 'svc.providers.offline', apiPrefix: '/v2/providers' },
+    requires: ['svc.providers'],
     start: ({ effects }) => ({
       providers: [
         {

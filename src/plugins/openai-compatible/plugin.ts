@@ -15,7 +15,8 @@ export function createOpenAICompatiblePlugin(options: OpenAICompatibleOptions = 
   return {
     id: 'dev.svc.openai-compatible',
     name: 'OpenAI-compatible providers',
-    capabilities: ['network'],
+    capability: { id: 'svc.providers.openai-compatible', apiPrefix: '/v2/providers' },
+    requires: ['svc.providers', 'svc.config'],
     start: ({ effects }) => ({
       providers: [
         {

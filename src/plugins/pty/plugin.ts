@@ -16,7 +16,8 @@ export function ptyPlugin(): NativePlugin {
   return {
     id: 'dev.svc.pty',
     name: 'Terminals',
-    capabilities: [],
+    capability: { id: 'svc.pty', apiPrefix: '/v2/plugins/dev.svc.pty' },
+    eventNamespaces: ['pty'],
     start(host) {
       const terminals = createTerminals(host)
       stop = () => terminals.stop()
@@ -36,7 +37,7 @@ function contributions({ effects }: NativeHost, terminals: Terminals): Contribut
   }
 
   return {
-    capability: { id: 'svc.pty', unavailable },
+    unavailable,
     operations: {
       [ptyRoutes.list.id]: async ({ caller }) => terminals.list(caller),
       [ptyRoutes.shells.id]: () => listShells(effects),

@@ -19,7 +19,7 @@ export function shellPlugin({ coreWasm, grammarWasm, allowVariables }: ShellOpti
   return {
     id: 'dev.svc.shell',
     name: 'Shell',
-    capabilities: ['svc.tools.shell'],
+    capability: { id: 'svc.tools.shell', apiPrefix: '/v2/tools' },
     start(host) {
       const { effects } = host
       const load = (path: string) => effects.files.read(path, WASM_BYTES)

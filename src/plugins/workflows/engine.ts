@@ -4,6 +4,7 @@
  * I1 What an earlier process left unfinished is ended before anything is claimed.
  * I2 Nothing is claimed once the service begins to stop.
  * I3 Activations that could not be told of their files, because nothing could be written, are told at a later tick.
+ * I4 What is due in a workspace that has switched workflows off is passed over.
  */
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -15,7 +16,7 @@ import type { Found } from './catalog.js'
 import { type Claim, claimOccurrence } from './claim.js'
 import { type Activation, createLedger, type Ledger } from './ledger.js'
 import { createLibrary, type Library } from './library.js'
-import { type Context, type PlaceOptions, workspaceContext } from './places.js'
+import { type Context, isInstallationRoot, type PlaceOptions, workspaceContext } from './places.js'
 import { baseOf, createReconciler, type Reconciler } from './reconcile.js'
 import { createRetries } from './retries.js'
 import { createRunner, type Runner } from './runner.js'
@@ -122,7 +123,13 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     }
   }
 
+  async function isOff({ projection }: Activation): Promise<boolean> {
+    const { workspaceRoot: root } = projection
+    return !isInstallationRoot(root) && (await host.switchedOff(root)) !== undefined
+  }
+
   async function current(activation: Activation): Promise<Found> {
+    if (await isOff(activation)) throw new Error('scheduled workflows are switched off for this workspace')
     const { workspaceRoot, workflowId, sourceHash, sourcePath } = activation.projection
     const found = reconciler.find(workspaceRoot, workflowId)
     if (found === undefined || activation.isLost) throw new Error(reconciler.lossOf(activation))
@@ -137,6 +144,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   async function claim({ activationId, scheduledAt }: ClaimInput): Promise<ClaimAnswer> {
     const before = ledger.activation(activationId)
     if (before === undefined || isOver()) throw new Error('nothing is claimed any more') // I2
+    if (await isOff(before)) return { type: 'refused', at: clock.now() } // I4
     const found = await current(before)
     const activation = ledger.activation(activationId)
     const { projection } = activation ?? before
@@ -210,8 +218,10 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     )
     for (const directory of ledger.workspaces()) {
       using.set(directory, { ready: started, noted: Number.NEGATIVE_INFINITY })
+      if (isOver()) return
       await library.follow(workspaceContext(directory))
     }
+    if (isOver()) return
     isStarted = true
     await reconciled(() => reconciler.reconcileAll())
     await activations.start()
@@ -268,7 +278,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
       library.stop()
       activations.stop()
       retries.stop()
-      await runner.drain()
+      await Promise.allSettled([runner.drain(), started])
     },
   }
 }

@@ -34,6 +34,11 @@ type PlaceEffects = Pick<Effects, 'files' | 'paths'>
 const PROJECT_DIRECTORY = '.svc'
 const INSTALLATION = 'svc-installation:'
 
+/** Whether a root is that of the installation, and no path. */
+export function isInstallationRoot(root: string): boolean {
+  return root.startsWith(INSTALLATION)
+}
+
 export function workspaceContext(directory: string): Context {
   return { root: directory, directory, isInstallation: false }
 }

@@ -11,7 +11,9 @@ export function workflowsPlugin(options: WorkflowsOptions): NativePlugin {
   return {
     id: 'dev.svc.workflows',
     name: 'Scheduled workflows',
-    capabilities: ['svc.workflows'],
+    capability: { id: 'svc.workflows', apiPrefix: '/v2/plugins/dev.svc.workflows' },
+    requires: ['svc.config', 'svc.agents'],
+    eventNamespaces: ['workflow'],
     start(host) {
       engine = startEngine(host, options)
       return { operations: createOperations(host, engine), events: watchSessions(host, engine) }

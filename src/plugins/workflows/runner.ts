@@ -3,7 +3,8 @@
  *
  * I1 The session and the row that says whose run it is are one commit: neither is ever there without the other.
  * I2 A run is executed once, by the process that claimed it; its message id makes a second submission impossible.
- * I3 Whatever happens, a run of this process ends with a status; when the service stops, with `interrupted`.
+ * I3 Whatever happens, a run of this process ends with a status; when the service stops or workflows are switched off, with
+ *    `interrupted`.
  */
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -53,10 +54,13 @@ export interface RunnerDeps {
 interface UnderWay {
   readonly controller: AbortController
   sessionId: string | undefined
+  /** Why it was ended before its time. */
+  interruption: string | undefined
   readonly ended: Promise<void>
 }
 
 const RESTARTED = 'The server was stopped before the run had ended.'
+const SWITCHED_OFF = 'Scheduled workflows were switched off before the run had ended.'
 
 export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
   const { effects, sessions, stopping } = host
@@ -105,9 +109,11 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
     await sessions.settled(session.id, signal)
     const outcome = sessions.outcome(session.id)
     if (outcome.ok) end(run, definition, 'completed')
-    else if (stopping.aborted) end(run, definition, 'interrupted', RESTARTED)
+    else if (interruptionOf(own) !== undefined) end(run, definition, 'interrupted', interruptionOf(own))
     else end(run, definition, 'failed', outcome.error)
   }
+
+  const interruptionOf = ({ interruption }: UnderWay) => interruption ?? (stopping.aborted ? RESTARTED : undefined)
 
   /** Does nothing for a run that has ended otherwise. */
   function end(run: WorkflowRun, definition: WorkflowDefinition | undefined, status: Ended, error?: string): void {
@@ -134,7 +140,7 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
     } catch (error) {
       const { message } = toFailure(error)
       try {
-        if (stopping.aborted) end(run, definition, 'interrupted', RESTARTED)
+        if (interruptionOf(own) !== undefined) end(run, definition, 'interrupted', interruptionOf(own))
         else end(run, definition, 'failed', message)
       } catch (failure) {
         log.error('the end of a workflow run could not be recorded', { runId: run.id, cause: String(failure) })
@@ -154,7 +160,7 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
     execute(request) {
       let begin: (ended: Promise<void>) => void = () => undefined
       const ended = new Promise<void>((resolve) => (begin = resolve))
-      const own: UnderWay = { controller: new AbortController(), sessionId: undefined, ended }
+      const own: UnderWay = { controller: new AbortController(), sessionId: undefined, interruption: undefined, ended }
       underWay.set(request.run.id, own)
       begin(conduct(request, own))
       return ended
@@ -182,7 +188,11 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
         ledger.commit('process', (tx) => due.forEach((row) => ledger.renewLease(tx, { ...row, ...leaseOf({ owner, now }) })))
     },
     async drain() {
-      for (const { controller } of underWay.values()) controller.abort(new Error(RESTARTED))
+      for (const own of underWay.values()) {
+        own.interruption = stopping.aborted ? RESTARTED : SWITCHED_OFF
+        own.controller.abort(new Error(own.interruption))
+        if (own.sessionId !== undefined && !stopping.aborted) void sessions.abort(own.sessionId).catch(() => undefined)
+      }
       await Promise.all([...underWay.values()].map(({ ended }) => ended))
     },
   }

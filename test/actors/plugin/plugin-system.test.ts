@@ -66,7 +66,6 @@ describe('a native plugin', () => {
   const broken: NativePlugin = {
     id: 'test.broken',
     name: 'Broken',
-    capabilities: [],
     start() {
       throw new Error('no licence')
     },
@@ -86,7 +85,6 @@ describe('a native plugin', () => {
         {
           id: 'test.stopping',
           name: 'Stopping',
-          capabilities: [],
           start: () => ({}),
           stop: async () => {
             stopped++
@@ -102,7 +100,6 @@ describe('a native plugin', () => {
     const twin = (id: string): NativePlugin => ({
       id,
       name: id,
-      capabilities: [],
       start: () => ({ operations: { 'v2.twin': async () => id } }),
     })
     const service = await startTestService({ plugins: [twin('test.first'), twin('test.second')] })
@@ -117,7 +114,6 @@ describe('a native plugin', () => {
     const plugin: NativePlugin = {
       id: 'dev.svc.switchable',
       name: 'Switchable',
-      capabilities: [],
       start: () => ({ operations: { 'v2.switchable': async () => 'here' } }),
     }
     const service = await startTestService({ plugins: [plugin], config: { plugins: { 'dev.svc.switchable': false } } })
@@ -125,7 +121,11 @@ describe('a native plugin', () => {
     const call = { directory: service.directory, signal: new AbortController().signal } as never
     await expect(service.runtime.plugins.call('v2.switchable', call)).rejects.toMatchObject({ code: 'feature.not_implemented' })
     const list = await service.runtime.plugins.list(service.directory)
-    expect(list.find(({ id }) => id === plugin.id)).toMatchObject({ enabled: false, active: false, reason: 'disabled by configuration' })
+    expect(list.find(({ id }) => id === plugin.id)).toMatchObject({
+      enabled: false,
+      active: false,
+      reason: 'disabled by installation config',
+    })
   })
 })
 
@@ -305,7 +305,6 @@ describe('a package', () => {
     const routed: NativePlugin = {
       id: 'test.routed',
       name: 'Routed',
-      capabilities: [],
       start: () => ({ routes: [{ descriptor, priority: 0, handle: async () => ({ status: 200, headers: {}, body: 'here' }) }] }),
     }
     const { service, approve, lifecycle, reaches } = await begin(() => undefined, [routed])
@@ -347,7 +346,8 @@ describe('a package', () => {
     const { plugins, system } = service.runtime
     const toolsOf = async (directory: string) => (await system.tools(directory)).map(({ id }) => id).filter((id) => id === 'played_tool')
     expect(await plugins.lifecycle(narrow)).toMatchObject([{ state: 'disabled', diagnostics: [{ code: 'inactive' }] }])
-    expect((await plugins.list(narrow)).find(({ id }) => id === ID)).toBeUndefined()
+    const listed = (await plugins.list(narrow)).find(({ id }) => id === ID)
+    expect(listed).toMatchObject({ enabled: false, active: false, reason: 'switched off by this workspace' })
     expect({ here: await toolsOf(service.directory), there: await toolsOf(narrow) }).toEqual({ here: ['played_tool'], there: [] })
     expect(await lifecycle()).toMatchObject({ state: 'active', generation: 1, leaseActive: true })
     expect(children.map(({ ended }) => ended)).toEqual([false])

@@ -12,7 +12,6 @@ import { calls, gate, type PlayedTool, says, startTestService, type TestService 
 const plugin = (contributions: Contributions, id = 'test.hooked'): NativePlugin => ({
   id,
   name: id,
-  capabilities: [],
   start: () => contributions,
 })
 

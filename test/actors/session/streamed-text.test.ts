@@ -72,7 +72,7 @@ describe('text', () => {
     expect(service.events).toHaveLength(before)
     release.open()
     await service.idle(id)
-    expect(service.effects.clock.pendingTimers).toBeLessThan(5)
+    expect(service.effects.clock.pendingTimers).toBeLessThan(6)
     expect(service.messages(id)[1]?.parts).toMatchObject([{}, { text: 'so far.' }, { text: 'hm' }, {}])
   })
 })

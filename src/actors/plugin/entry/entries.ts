@@ -36,6 +36,8 @@ export interface PluginEntries {
   package(id: string): PackageEntry
   /** Enabled entries that are more than settings of a package, sorted by id. A declarative one without `path` may be just that, too. */
   readonly driven: readonly DrivenEntry[]
+  /** The same, switched off. */
+  readonly off: readonly DrivenEntry[]
   readonly diagnostics: readonly ConfigDiagnostic[]
 }
 
@@ -59,11 +61,16 @@ export function readPluginEntries(trusted: JsonRecord, other: JsonRecord): Plugi
   const off = [...offForAll, ...switchedOff(other)]
   const isDisabled = (id: string) => off.some((pattern) => matches(pattern, id)) // I2
   const entries = firstOfEach(written, report)
+  const isOn = ({ id, enabled }: Entry) => enabled && !isDisabled(id)
   return {
     isDisabled,
     isDisabledForAll: (id) => offForAll.some((pattern) => matches(pattern, id)),
     package: (id) => packageEntry(entries.get(id)?.options ?? {}),
-    driven: drivenEntries(entries, isDisabled, report),
+    driven: drivenEntries([...entries.values()].filter(isOn), report),
+    off: drivenEntries(
+      [...entries.values()].filter((entry) => !isOn(entry)),
+      () => undefined,
+    ),
     diagnostics: [...diagnostics, ...[...entries.values()].flatMap(checkTrust)],
   }
 }
@@ -147,9 +154,9 @@ function checkTrust({ options, path }: Entry): ConfigDiagnostic[] {
   return [{ level: 'error', path: `${path}.options.trust`, message }]
 }
 
-function drivenEntries(entries: ReadonlyMap<string, Entry>, isDisabled: (id: string) => boolean, report: Report): DrivenEntry[] {
-  const driven = [...entries.values()].flatMap((entry): DrivenEntry[] => {
-    if (!entry.enabled || entry.id.endsWith('*') || isDisabled(entry.id)) return []
+function drivenEntries(entries: readonly Entry[], report: Report): DrivenEntry[] {
+  const driven = entries.flatMap((entry): DrivenEntry[] => {
+    if (entry.id.endsWith('*')) return []
     const found = drivenEntry(entry, report)
     return found === undefined ? [] : [found]
   })

@@ -47,6 +47,8 @@ export interface HookCommand {
 export interface HookCommands {
   /** By id, enabled ones only. */
   readonly commands: readonly HookCommand[]
+  /** The same, switched off. */
+  readonly off: readonly HookCommand[]
   /** Manifests that cannot be used, under the id they are known by. */
   readonly broken: readonly { readonly id: string; readonly reason: string }[]
 }
@@ -56,23 +58,28 @@ type FindEffects = Pick<Effects, 'files' | 'clock' | 'paths' | 'env' | 'sha256'>
 /** Every hook command of a canonical workspace directory: those that entries name, then those that lie in the configuration root. */
 export async function findHookCommands(effects: FindEffects, entries: PluginEntries, workspace: string): Promise<HookCommands> {
   const probe = createFileProbe(effects)
-  const declared = entries.driven.filter((entry) => entry.form === 'declarative')
+  const declared = [...entries.driven, ...entries.off].filter((entry) => entry.form === 'declarative')
   const candidates: Candidate[] = []
   const broken: { id: string; reason: string }[] = []
   for (const entry of declared) {
     const file = await locate(effects, probe, entry, workspace)
     if (file !== undefined) candidates.push({ id: nameOf(entry.id), file })
-    else if (entry.path !== undefined) broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
+    else if (entry.path !== undefined && !entries.isDisabled(entry.id))
+      broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
   }
   const known = new Set(candidates.map(({ file }) => file))
   const taken = new Set(entries.driven.flatMap((entry) => (entry.form === 'declarative' ? [] : [entry.id])))
-  candidates.push(...(await discover(effects, probe)).filter(({ id, file }) => !known.has(file) && !entries.isDisabled(id)))
+  candidates.push(...(await discover(effects, probe)).filter(({ file }) => !known.has(file)))
 
   const commands = new Map<string, HookCommand>()
+  const off = new Map<string, HookCommand>()
   for (const candidate of candidates) {
     const read = await readManifest(effects, probe, candidate)
     const { id } = read
-    if (entries.isDisabled(id)) continue
+    if (entries.isDisabled(id) || entries.isDisabled(candidate.id)) {
+      if (!('reason' in read)) off.set(id, read)
+      continue
+    }
     const first = commands.get(id)
     if ('reason' in read) broken.push(read)
     else if (taken.has(id))
@@ -82,6 +89,7 @@ export async function findHookCommands(effects: FindEffects, entries: PluginEntr
   }
   return {
     commands: [...commands.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    off: [...off.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     broken: broken.filter(({ id }) => !commands.has(id) && !taken.has(id)),
   }
 }

@@ -31,11 +31,11 @@ export const NOT_GRANTED = 'capability-not-granted'
 
 export async function assess(
   deps: AssessDeps,
-  { found, entry, place, isDisabled }: { found: ReadPackage; entry: PackageEntry; place: PackagePlace; isDisabled: boolean },
+  { found, entry, place, off }: { found: ReadPackage; entry: PackageEntry; place: PackagePlace; off: string | undefined },
 ): Promise<Assessment> {
   const { revision } = found
   const approved = approvedRevisions(found, place, entry.trust)
-  const judgement = judge(deps, found, entry, place, isDisabled)
+  const judgement = judge(deps, found, entry, place, off)
   const needsCopy = judgement.verdict === 'untrusted' || judgement.verdict === 'invalid'
   return {
     ...judgement,
@@ -51,9 +51,9 @@ function judge(
   found: ReadPackage,
   entry: PackageEntry,
   place: PackagePlace,
-  isDisabled: boolean,
+  off: string | undefined,
 ): Pick<Assessment, 'verdict' | 'diagnostics'> {
-  if (isDisabled) return { verdict: 'disabled', diagnostics: [{ code: 'inactive', message: 'disabled by installation config' }] }
+  if (off !== undefined) return { verdict: 'disabled', diagnostics: [{ code: 'inactive', message: off }] }
   const target = found.manifest?.agent
   if (found.problems.length > 0 || target === undefined || target === null) return { verdict: 'invalid', diagnostics: found.problems }
   const { id: packageId, revision, source } = found

@@ -16,6 +16,7 @@ import { lookAtPackages, type LookDeps, placeKey } from './package-look.js'
 import type { PackageSupervisor } from './package-supervisor.js'
 import type { Origin, PluginRecords } from '../plugin-records.js'
 import type { Registry } from '../registry.js'
+import { OFF_FOR_ALL, offReason } from '../switches.js'
 import type { Workspace } from './workspaces.js'
 
 export interface DirectoryDeps {
@@ -62,20 +63,25 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
 
   async function processes({ directory }: Workspace, entries: PluginEntries): Promise<Found[]> {
     const found = entries.driven.flatMap((entry) => (entry.form === 'declarative' ? [] : [entry]))
-    return Promise.all(
+    const off = entries.off.flatMap((entry) => (entry.form === 'declarative' ? [] : [entry]))
+    const on = await Promise.all(
       found.map(async (entry) => {
         const signature = `${await drivenSignature(deps, entry, directory)} ${JSON.stringify(entry)}`
         return drivenFound(`${entry.id}@${directory}`, { kind: 'process', entry, directory }, entry.revision ?? '', signature)
       }),
     )
+    return [...on, ...off.map((entry) => offFound(`${entry.id}@${directory}`, { kind: 'process', entry, directory }, entries, entry.id))]
   }
 
   async function hookCommands({ directory }: Workspace, entries: PluginEntries): Promise<Found[]> {
-    const { commands, broken } = await findHookCommands(effects, entries, directory)
+    const { commands, off, broken } = await findHookCommands(effects, entries, directory)
     brokenIn.set(directory, broken)
-    return commands.map((command) =>
-      drivenFound(`${command.id}@${directory}`, { kind: 'hook-command', command, directory }, command.revision, command.revision),
-    )
+    return [
+      ...commands.map((command) =>
+        drivenFound(`${command.id}@${directory}`, { kind: 'hook-command', command, directory }, command.revision, command.revision),
+      ),
+      ...off.map((command) => offFound(`${command.id}@${directory}`, { kind: 'hook-command', command, directory }, entries, command.id)),
+    ]
   }
 
   function forget(key: string): void {
@@ -128,6 +134,14 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
       }
     },
   }
+}
+
+/** Shown, and not run. */
+function offFound(key: string, origin: Origin, entries: PluginEntries, id: string): Found {
+  const reason = offReason(entries, id) ?? OFF_FOR_ALL
+  const diagnostics = [{ code: 'inactive', message: reason }]
+  const assessment: Assessment = { verdict: 'disabled', revision: '', signature: reason, diagnostics, approved: [], retained: undefined }
+  return { key, origin, assessment, isWanted: () => false }
 }
 
 /** Entries that the installation itself wrote need no approval. */

@@ -123,7 +123,11 @@ export function createGenerations(deps: GenerationDeps): Generations {
         }
       }),
       drain: fromPromise(async ({ input }) => {
-        await running.get(idOf(input))?.door.close()
+        const each = running.get(idOf(input))
+        if (each === undefined) return
+        if (each.publication !== undefined) deps.registry.withdraw(each.publication) // a successor has replaced it already
+        each.instance.quiesce?.()
+        await each.door.close()
       }),
       retire: fromPromise(async ({ input }) => {
         const id = idOf(input)

@@ -12,6 +12,7 @@ import type { Lru } from '../../resource/lru.js'
 import { type AssessDeps, assess, grantedOf, type ReadPackage } from './assess.js'
 import type { PluginEntries } from '../entry/entries.js'
 import type { PackageEntry } from '../entry/entry-options.js'
+import { OFF_FOR_ALL, offReason } from '../switches.js'
 import { discoverPackages, type FoundPackage } from './package-files.js'
 import type { PackageReader } from './package-reader.js'
 
@@ -61,9 +62,10 @@ export async function lookAtPackages(
 async function see({ assessing }: LookDeps, found: ReadPackage, place: PackagePlace, entries: PluginEntries): Promise<Sighting> {
   const entry = entries.package(found.id)
   const isShared = place.workspaceId === undefined
-  const isDisabled = isShared ? entries.isDisabledForAll(found.id) : entries.isDisabled(found.id)
+  const reason = offReason(entries, found.id)
+  const off = isShared && reason !== OFF_FOR_ALL ? undefined : reason // what is shared runs on for others
   const granted = grantedOf(assessing, found, place, entry.trust)
-  return { found, entry, place, granted, assessment: await assess(assessing, { found, entry, place, isDisabled }) }
+  return { found, entry, place, granted, assessment: await assess(assessing, { found, entry, place, off }) }
 }
 
 /** A package whose manifest cannot be read just now is still the package it was. */

@@ -1,0 +1,170 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { PluginManifest } from '../../src/protocol/plugin.js'
+import type { Capability } from '../../src/protocol/system.js'
+import { makePlace } from './place.js'
+import { descendants } from './processes.js'
+import { toolProgram, writePackage } from './plugins.js'
+import { openScene, type Scene, type Server } from './server.js'
+import type { AnyEvent } from './stream.js'
+import { connect, createTerminal } from './terminals.js'
+
+const WORKFLOWS = 'dev.svc.workflows'
+const OFF = 'disabled by installation config'
+
+let scene: Scene
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(() => scene.close())
+
+const switches = (...off: readonly string[]) => ({
+  permission: { '*': 'allow' },
+  plugins: Object.fromEntries(off.map((id) => [id, { enabled: false }])),
+})
+
+async function capabilities(server: Server): Promise<Record<string, Capability>> {
+  return Object.fromEntries((await server.get<Capability[]>('/v2/capabilities')).map((each) => [each.id, each]))
+}
+
+async function manifest(server: Server, id: string): Promise<PluginManifest | undefined> {
+  return (await server.get<PluginManifest[]>('/v2/plugins')).find((each) => each.id === id)
+}
+
+/** The next whole second that is at least `ms` away. */
+const soon = (ms: number) => Math.ceil((Date.now() + ms) / 1000) * 1000
+
+/** Active, and due once. */
+function writeWorkflow(repo: string, id: string, at: number): void {
+  const file = join(repo, `.svc/workflows/${id}.md`)
+  mkdirSync(dirname(file), { recursive: true })
+  const when = new Date(at).toISOString().replace('.000Z', 'Z')
+  writeFileSync(file, `---\nid: ${id}\nname: ${id}\nactive: true\nschedule: { at: "${when}" }\n---\n\nSay something.\n`)
+}
+
+const runOf = (id: string) => (each: AnyEvent) =>
+  each.type === 'workflow.run.updated' && each.data.run.workflowId === id && each.data.run.status === 'completed'
+
+test('every built-in plugin is listed with its prefix and what it needs, and nothing that is not installed', async () => {
+  const server = await scene.start()
+  const all = await server.get<Capability[]>('/v2/capabilities')
+  expect(all.every(({ enabled, reason }) => enabled && reason === undefined)).toBe(true)
+  expect(all.map(({ id, source, apiPrefix, disableable, requires }) => [id, source, apiPrefix, disableable, requires])).toEqual([
+    ['svc.sessions', 'core', '/v2/sessions', false, undefined],
+    ['svc.events', 'core', '/v2/events', false, undefined],
+    ['svc.permissions', 'core', '/v2/interactions', false, undefined],
+    ['svc.identity', 'core', '/v2/identity', false, undefined],
+    ['svc.directories', 'core', '/v2/directories', false, undefined],
+    ['svc.config', 'core', '/v2/config', false, undefined],
+    ['svc.agents', 'core', '/v2/agents', false, undefined],
+    ['svc.commands', 'core', '/v2/commands', false, undefined],
+    ['svc.skills', 'core', '/v2/skills', false, undefined],
+    ['svc.providers', 'core', '/v2/providers', false, undefined],
+    ['svc.artifacts', 'core', '/v2/artifacts', false, undefined],
+    ['svc.tools.workspace', 'plugin', '/v2/tools', true, undefined],
+    ['svc.tools.shell', 'plugin', '/v2/tools', true, undefined],
+    ['svc.interactions', 'plugin', '/v2/interactions', true, ['svc.permissions']],
+    ['svc.providers.openai-compatible', 'plugin', '/v2/providers', true, ['svc.providers', 'svc.config']],
+    ['svc.providers.offline', 'plugin', '/v2/providers', true, ['svc.providers']],
+    ['svc.pty', 'plugin', '/v2/plugins/dev.svc.pty', true, undefined],
+    ['svc.workflows', 'plugin', '/v2/plugins/dev.svc.workflows', true, ['svc.config', 'svc.agents']],
+  ])
+  expect(await manifest(server, WORKFLOWS)).toMatchObject({
+    internal: true,
+    active: true,
+    version: (await server.get<{ serverVersion: string }>('/v2/meta')).serverVersion,
+    capabilities: ['svc.workflows'],
+    requires: ['svc.config', 'svc.agents'],
+    eventNamespaces: ['workflow'],
+    apiPrefix: '/v2/plugins/dev.svc.workflows',
+  })
+})
+
+test('workflows that are off when the server starts fire nothing; switched on they do, and off again they end', async () => {
+  scene.place.configure(switches(WORKFLOWS))
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  await server.createSession()
+  const missed = soon(0)
+  writeWorkflow(scene.place.repo, 'missed', missed)
+  expect((await capabilities(server))['svc.workflows']).toMatchObject({ enabled: false, reason: OFF })
+  expect(await manifest(server, WORKFLOWS)).toMatchObject({ enabled: false, active: false, reason: OFF })
+  const refused = await server.call('GET', '/v2/plugins/dev.svc.workflows')
+  const message = expect.stringContaining(`${WORKFLOWS} is not there: ${OFF}`) as string
+  expect([refused.status, refused.body]).toEqual([501, expect.objectContaining({ code: 'feature.not_implemented', message })])
+  await expect.poll(() => Date.now()).toBeGreaterThan(missed)
+
+  scene.place.configure(switches())
+  await expect.poll(async () => (await manifest(server, WORKFLOWS))?.active).toBe(true)
+  await server.get('/v2/plugins/dev.svc.workflows')
+  writeWorkflow(scene.place.repo, 'first', soon(500))
+  await stream.waitFor(runOf('first'))
+  expect(stream.events.filter((each) => each.type === 'workflow.run.updated' && each.data.run.workflowId === 'missed')).toEqual([])
+
+  scene.place.configure(switches(WORKFLOWS))
+  await expect.poll(async () => (await manifest(server, WORKFLOWS))?.enabled).toBe(false)
+  expect((await server.call('GET', '/v2/plugins/dev.svc.workflows')).status).toBe(501)
+  scene.place.configure(switches())
+  await expect.poll(async () => (await manifest(server, WORKFLOWS))?.generation).toBe(2)
+  writeWorkflow(scene.place.repo, 'second', soon(500))
+  await stream.waitFor(runOf('second'))
+})
+
+test('terminals end when they are switched off, and tools are offered no more', async () => {
+  scene.place.configure(switches())
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const terminal = await createTerminal(server, { command: ['/bin/sh', '-c', 'exec sleep 600'] })
+  const viewer = await connect(server, terminal.id)
+  await expect.poll(() => descendants(server.pid).filter(({ command }) => command.includes('sleep'))).not.toEqual([])
+  scene.place.configure(switches('dev.svc.pty', 'dev.svc.shell'))
+  await stream.waitFor(({ type }) => type === 'pty.deleted')
+  await viewer.closed
+  expect(descendants(server.pid).filter(({ command }) => command.includes('sleep 600'))).toEqual([])
+  expect((await server.call('POST', '/v2/plugins/dev.svc.pty', {})).status).toBe(501)
+  expect((await server.get<{ id: string }[]>('/v2/tools')).map(({ id }) => id)).not.toContain('bash')
+  expect(await capabilities(server)).toMatchObject({
+    'svc.pty': { enabled: false, reason: OFF },
+    'svc.tools.shell': { enabled: false, reason: OFF },
+    'svc.tools.workspace': { enabled: true },
+  })
+})
+
+test('a workspace that switches workflows off has none that fire, and others have theirs', async () => {
+  const { place } = scene
+  place.configure(switches())
+  const narrow = join(place.root, 'narrow')
+  mkdirSync(join(narrow, '.svc'), { recursive: true })
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const list = (directory: string) => server.call('GET', '/v2/plugins/dev.svc.workflows', undefined, { 'x-svc-directory': directory })
+  expect([(await list(narrow)).status, (await list(place.repo)).status]).toEqual([200, 200])
+  writeFileSync(join(narrow, '.svc/config.json'), JSON.stringify({ plugins: { [WORKFLOWS]: false } }))
+  await expect.poll(async () => (await list(narrow)).status).toBe(501)
+  const at = soon(500)
+  writeWorkflow(narrow, 'narrow', at)
+  await stream.waitFor((each) => each.type === 'workflow.updated')
+  writeWorkflow(place.repo, 'wide', at + 1000)
+  await stream.waitFor(runOf('wide'))
+  const runs = stream.events.flatMap((each) => (each.type === 'workflow.run.updated' ? [each.data.run.workflowId] : []))
+  expect(new Set(runs)).toEqual(new Set(['wide']))
+})
+
+test('a package and an entry that are switched off are listed with the reason, and serve once they are on', async () => {
+  const { place } = scene
+  const program = join(place.root, 'plugin.mjs')
+  writeFileSync(program, toolProgram('greet', 'hello'))
+  const options = { serve: [process.execPath, program], sandbox: false }
+  const id = 'dev.example.pack'
+  writePackage(place, id, { files: { 'plugin.mjs': toolProgram('pack', 'hello') } })
+  place.configure({ plugins: { 'test.entry': { enabled: false, options }, [id]: false } })
+  const server = await scene.start()
+  const off = { enabled: false, active: false, reason: OFF }
+  expect([await manifest(server, 'test.entry'), await manifest(server, id)]).toMatchObject([off, off])
+  place.configure({ plugins: { 'test.entry': { options } } })
+  await expect.poll(async () => (await manifest(server, 'test.entry'))?.active).toBe(true)
+  place.configure({ plugins: { 'test.entry': { enabled: false, options } } })
+  await expect.poll(() => manifest(server, 'test.entry')).toMatchObject(off)
+  await expect.poll(() => descendants(server.pid).filter(({ command }) => command.includes(program))).toEqual([])
+})

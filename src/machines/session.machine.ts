@@ -6,8 +6,9 @@
  * I3 An idle session leaves memory after `idleMemory`; its rows rebuild it on the next wake.
  * I4 While the store cannot be written the session pauses, longer each time, and tries again: a run's end is
  *    recorded and queued prompts are claimed as soon as that is possible.
+ * I5 A title in the making outlives its run, never the session's actor.
  */
-import { assign, not, sendTo, setup } from 'xstate'
+import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, sendTo, setup, stopChild } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
 import { requiredPromise } from './required.js'
 import { RETRY_POLICY, type RetryPolicy } from './retry.js'
@@ -20,7 +21,10 @@ export interface SessionInput {
 }
 
 /** What looking found: nothing, something that needed no run, or a claimed run. */
-export type Work = { readonly kind: 'none' } | { readonly kind: 'settled' } | { readonly kind: 'run'; readonly runId: string }
+export type Work =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'settled' }
+  | { readonly kind: 'run'; readonly runId: string; readonly wantsTitle: boolean }
 
 interface SessionContext {
   readonly sessionId: string
@@ -35,7 +39,14 @@ interface SessionContext {
   readonly stopping: boolean
 }
 
-type SessionEvent = { readonly type: 'woken' } | { readonly type: 'abort.requested' } | { readonly type: 'stop.requested' }
+type SessionEvent =
+  | { readonly type: 'woken' }
+  | { readonly type: 'abort.requested' }
+  | { readonly type: 'stop.requested' }
+  | DoneActorEvent
+  | ErrorActorEvent
+
+const TITLE = 'title:'
 
 export const sessionMachine = setup({
   types: { input: {} as SessionInput, context: {} as SessionContext, events: {} as SessionEvent },
@@ -43,6 +54,8 @@ export const sessionMachine = setup({
     /** Claims the oldest queued prompt durably; afterwards nothing of it can run twice. */
     claimWork: requiredPromise<Work, { sessionId: string }>('claimWork'),
     run: runMachine,
+    /** Asks the model for a title of the conversation that began with this run, and stores it. */
+    title: requiredPromise<void, { sessionId: string; runId: string }>('title'),
     /** Records the end of a run that crashed or whose end could not be recorded. */
     recordCrash: requiredPromise<void, { sessionId: string; runId: string | undefined }>('recordCrash'),
   },
@@ -52,6 +65,7 @@ export const sessionMachine = setup({
     isUnrecorded: (_, output: RunOutput) => output.end === 'unrecorded',
     hasRun: ({ context }) => context.runId !== undefined,
     isStopping: ({ context }) => context.stopping,
+    isTitle: (_, actorId: string) => actorId.startsWith(TITLE),
     isWakePending: ({ context }) => context.wakePending,
   },
   actions: {
@@ -61,6 +75,12 @@ export const sessionMachine = setup({
     clearAbort: assign({ abortPending: false }),
     noteStop: assign({ stopping: true }),
     noteRun: assign({ runId: (_, work: Work) => (work.kind === 'run' ? work.runId : undefined) }),
+    beginTitle: enqueueActions(({ context, enqueue }, work: Work) => {
+      if (work.kind !== 'run' || !work.wantsTitle) return
+      const { sessionId } = context
+      enqueue.spawnChild('title', { id: `${TITLE}${work.runId}`, input: { sessionId, runId: work.runId } })
+    }),
+    endTitle: stopChild((_, actorId: string) => actorId),
     clearRun: assign({ runId: undefined }),
     countFault: assign({ faults: ({ context }) => context.faults + 1 }),
     clearFaults: assign({ faults: 0 }),
@@ -82,6 +102,16 @@ export const sessionMachine = setup({
     stopping: false,
   }),
   initial: 'looking',
+  on: {
+    'xstate.done.actor.*': {
+      guard: { type: 'isTitle', params: ({ event }) => event.actorId },
+      actions: { type: 'endTitle', params: ({ event }) => event.actorId },
+    },
+    'xstate.error.actor.*': {
+      guard: { type: 'isTitle', params: ({ event }) => event.actorId },
+      actions: { type: 'endTitle', params: ({ event }) => event.actorId },
+    },
+  },
   states: {
     idle: {
       tags: ['settled'],
@@ -102,7 +132,11 @@ export const sessionMachine = setup({
           {
             guard: { type: 'foundRun', params: ({ event }) => event.output },
             target: 'running',
-            actions: [{ type: 'noteRun', params: ({ event }) => event.output }, 'clearFaults'],
+            actions: [
+              { type: 'noteRun', params: ({ event }) => event.output },
+              { type: 'beginTitle', params: ({ event }) => event.output },
+              'clearFaults',
+            ],
           },
           {
             guard: { type: 'foundNothing', params: ({ event }) => event.output },

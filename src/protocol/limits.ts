@@ -46,6 +46,7 @@ export const LIMITS = {
     faultRetry: 250,
     faultRetryMax: 15 * SECOND,
   },
+  titles: { atOnce: 4, waiting: 100, timeout: 30 * SECOND },
   store: { sequenceBlock: 65_536, walBytes: 64 * MiB, flushInterval: 1 * SECOND },
   stop: { graceful: 10 * SECOND, sessions: 5 * SECOND },
   run: {

@@ -77,6 +77,22 @@ describe('a run that fails inside a command', () => {
   })
 })
 
+test('deleting a session ends the request for its title', async () => {
+  const isTitle = (body: { readonly messages: readonly { readonly [key: string]: unknown }[] } | undefined) =>
+    String(body?.messages[0]?.['content']).startsWith('Write a title')
+  model = await startModelServer(({ body }) => (isTitle(body) ? reply(text('A'), stay) : reply(text('fine'), finish('stop'))))
+  scene.place.configure(withModel(model.url))
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const { id } = await server.createSession({ title: undefined })
+  await server.prompt(id, { prompt: 'go on' })
+  await stream.idle(id)
+  const requests = await Promise.all([model.request(0), model.request(1)])
+  const title = requests.find(({ body }) => isTitle(body))
+  expect((await server.call('DELETE', `/v2/sessions/${id}`)).status).toBe(200)
+  expect(await title?.ended).toBe('cut')
+}, 20_000) // a title nobody ends is given up after 30 s
+
 describe('aborting a run', () => {
   test('while the model streams: idle at once, the text is kept, the provider hears of it', async () => {
     const { server, stream, sessionId } = await begin([reply(text('half an '), text('answer'), stay)])

@@ -71,6 +71,14 @@ describe('the session machine', () => {
     expect(session(...failed, { type: 'woken' }, done('recordCrash'))).toMatchObject({ value: 'looking', context: { runId: undefined } })
   })
 
+  it('asks for a title beside the run when one is wanted, and stops with it', () => {
+    const titled = done('claimWork', { kind: 'run', runId: 'evt_1', wantsTitle: true })
+    expect(session(titled).actions).toContain('xstate.spawnChild title:evt_1')
+    expect(session(claimed).actions).not.toContain('xstate.spawnChild title:evt_1')
+    expect(session(titled, done('title:evt_1'))).toMatchObject({ value: 'running', actions: ['xstate.stopChild title:evt_1'] })
+    expect(session(titled, error('title:evt_1'))).toMatchObject({ value: 'running', actions: ['xstate.stopChild title:evt_1'] })
+  })
+
   it('pauses after a failed look and does not lose an abort meanwhile', () => {
     const paused = [error('claimWork'), { type: 'abort.requested' }]
     expect(session(...paused)).toMatchObject({ value: 'pausing', context: { faults: 1, abortPending: true } })

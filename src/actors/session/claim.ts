@@ -15,6 +15,7 @@ import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { busyStatus, dequeue } from './queue.js'
 import type { RunScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
+import { wantsTitle } from './title.js'
 
 /** These say nothing against the prompt: it keeps its place and is claimed later. */
 const STORE_TROUBLE: ReadonlySet<ErrorCode> = new Set(['store.unavailable', 'lifecycle.closed'])
@@ -40,10 +41,11 @@ export async function claimWork(
     return { kind: 'settled' }
   }
   if (core.store.queue.first(sessionId)?.id !== row.id) return { kind: 'settled' }
+  const before = core.store.sessions.get(sessionId)
   const run = claim(core, sessionId, row, target)
   if (run === undefined) return { kind: 'settled' }
   onRun(run)
-  return { kind: 'run', runId: run.runId }
+  return { kind: 'run', runId: run.runId, wantsTitle: before !== undefined && wantsTitle(before, target.model, row.request) }
 }
 
 /** Nothing is left: a session still shown as busy becomes idle. */

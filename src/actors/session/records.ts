@@ -193,11 +193,12 @@ export function pinSession(core: SessionCore, id: string, pinned: boolean | unde
   return next
 }
 
-/** Deletes a session and its descendants, children first, each with its event; nothing of them may be running. */
-export function deleteFamily(core: SessionCore, id: string): void {
+/** Deletes a session and its descendants, children first, each with its event; nothing of them may be running. Answers who they were. */
+export function deleteFamily(core: SessionCore, id: string): readonly string[] {
   sessionOrThrow(core, id)
-  core.journal.commit('power', (tx) => {
-    for (const member of core.store.sessions.family(id).toReversed()) {
+  return core.journal.commit('power', (tx) => {
+    const members = core.store.sessions.family(id).toReversed()
+    for (const member of members) {
       const info = core.store.sessions.get(member)
       if (info === undefined) continue
       core.interactions.withdraw(tx, member)
@@ -211,5 +212,6 @@ export function deleteFamily(core: SessionCore, id: string): void {
         core.executions.forget(member)
       })
     }
+    return members
   })
 }

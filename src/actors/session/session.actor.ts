@@ -1,28 +1,28 @@
 /** The session machine with its effects. Decides nothing. */
 import { fromPromise } from 'xstate'
 import { sessionMachine } from '../../machines/session.machine.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { createTurns } from '../turns.js'
 import { claimWork } from './claim.js'
 import { recordAbort, recordFailure } from './closing.js'
 import type { SessionCore } from './core.js'
 import type { RunScope } from './run-scope.js'
 import { type Runs, runLogic } from './run.actor.js'
 import type { SystemContext } from './system-context.js'
-import { generateTitle, hasDefaultTitle } from './title.js'
+import { generateTitle, titleText } from './title.js'
 
 const CRASH = { code: 'server.internal', message: 'The run ended unexpectedly.', retryable: false } as const
 
 /** One logic for every session actor; scopes of runs are kept by id, so that actors share nothing else. */
 export function sessionLogic(core: SessionCore, context: SystemContext, runs: Runs) {
   const bySession = new Map<string, string>()
+  const turns = createTurns(LIMITS.titles)
 
-  function begin(run: RunScope, titleBefore: string | undefined): void {
+  function begin(run: RunScope): void {
     const before = bySession.get(run.session.id)
     if (before !== undefined) runs.delete(before)
     bySession.set(run.session.id, run.runId)
     runs.set(run.runId, run)
-    if (titleBefore === undefined || !hasDefaultTitle(titleBefore) || run.session.parentId !== undefined) return
-    const text = run.prompt.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-    if (text.trim() !== '') void generateTitle(core, run.session, run.target.model, text)
   }
 
   return sessionMachine.provide({
@@ -30,14 +30,19 @@ export function sessionLogic(core: SessionCore, context: SystemContext, runs: Ru
       run: runLogic(core, context, runs),
       claimWork: fromPromise(async ({ input }) => {
         try {
-          const titleBefore = core.store.sessions.get(input.sessionId)?.title
-          const work = await claimWork(core, context, input.sessionId, (run) => begin(run, titleBefore))
+          const work = await claimWork(core, context, input.sessionId, begin)
           if (work.kind !== 'run') release(input.sessionId)
           return work
         } catch (error) {
           core.effects.log.warn('a prompt could not be claimed yet', { sessionId: input.sessionId, cause: String(error) })
           throw error
         }
+      }),
+      title: fromPromise(async ({ input, signal }) => {
+        const run = runs.get(input.runId)
+        if (run === undefined) return
+        const { session, target, prompt } = run
+        await generateTitle(core, turns, { session, model: target.model, text: titleText(prompt) }, signal)
       }),
       recordCrash: fromPromise(async ({ input }) => {
         const run = input.runId === undefined ? undefined : runs.get(input.runId)

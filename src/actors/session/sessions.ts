@@ -87,7 +87,7 @@ export function createSessions(
     update: (id, request) => updateSession(core, id, request, canonicalDirectory),
     async delete(id) {
       await quiesce(id)
-      deleteFamily(core, id)
+      for (const member of deleteFamily(core, id)) supervisor.end(member)
       return true
     },
     children(id) {

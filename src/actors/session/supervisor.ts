@@ -16,6 +16,8 @@ export interface SessionSupervisor {
   wake(sessionId: string): void
   /** Aborts the run of an awake session, if there is one. */
   abort(sessionId: string): void
+  /** Ends the actor of a session that is no more, and whatever it has under way. */
+  end(sessionId: string): void
   /** Aborts every run and resolves when every actor has ended. */
   drain(): Promise<void>
   /** Ends every actor at once. */
@@ -67,6 +69,7 @@ export function superviseSessions(deps: {
       else start(sessionId)
     },
     abort: (sessionId) => actors.get(sessionId)?.send({ type: 'abort.requested' }),
+    end: (sessionId) => actors.get(sessionId)?.send({ type: 'stop.requested' }),
     drain() {
       stopping = true
       for (const ref of actors.values()) ref.send({ type: 'stop.requested' })

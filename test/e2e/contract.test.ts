@@ -2,11 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Contract, contractOf } from './contract/document.js'
 import { callValidly, VALID_CALLS } from './contract/valid-calls.js'
-import { asking, openWorld, sessionOf, talked, type World } from './contract/world.js'
-import { approve, toolProgram, untilState, writePackage } from './plugins.js'
+import { asking, openWorld, PLUGIN, sessionOf, talked, type World } from './contract/world.js'
+import { approve, untilState } from './plugins.js'
 import { connect, createTerminal } from './terminals.js'
-
-const PLUGIN = 'dev.example.greeter'
 
 let world: World
 let contract: Contract
@@ -63,7 +61,6 @@ async function aroundConversations(world: World): Promise<void> {
   const viewer = await connect(server, id)
   await viewer.closed
   await stream.waitFor((event) => event.type === 'pty.exited' && event.data.ptyID === id)
-  writePackage(scene.place, PLUGIN, { files: { 'plugin.mjs': toolProgram('greet', 'hello') } })
   await approve(server, scene.place, PLUGIN)
   await untilState(stream, PLUGIN, 'active')
 }

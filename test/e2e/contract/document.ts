@@ -71,6 +71,7 @@ export async function contractOf(server: Server): Promise<Contract> {
       if (type === 'application/json') {
         if (headers.get('content-type')?.startsWith(type) !== true) fail(`${id} sent ${headers.get('content-type')}`)
         agrees(id, inAnswer(id, wanted, type), body)
+        if (isEmpty(body)) fail(`${id} answered nothing that could be judged: ${text}`)
       }
     },
     refusal(id, { status, body, text }) {
@@ -81,6 +82,12 @@ export async function contractOf(server: Server): Promise<Contract> {
     streamed: (id, record) => agrees(id, inAnswer(id, promised(id), SSE), record),
     event: (event) => agrees('an event', schemaAt('components', 'schemas', 'Event'), event),
   }
+}
+
+/** A list or a page without items: it agrees with every schema of them. */
+function isEmpty(body: unknown): boolean {
+  const { items, runs } = (body ?? {}) as { readonly items?: unknown; readonly runs?: unknown }
+  return [body, items, runs].some((list) => Array.isArray(list) && list.length === 0)
 }
 
 export function fail(why: string): never {

@@ -95,7 +95,11 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.sessions.get': onIdle('GET', ''),
   'v2.sessions.update': onIdle('PATCH', '', { title: 'Renamed', time: { archived: 1 } }),
   'v2.sessions.pin': onIdle('POST', '/pin'),
-  'v2.sessions.children': onIdle('GET', '/children'),
+  'v2.sessions.children': async (world) => {
+    const { id, at } = await talked(world)
+    await world.server.createSession({ parentId: id })
+    return world.server.call('GET', `${at}/children`)
+  },
   'v2.sessions.runtime': onIdle('GET', '/runtime'),
   'v2.sessions.todos': async (world) => {
     const { at } = await talked(world, 'please plan')

@@ -5,7 +5,7 @@ import type { Answer } from '../server.js'
 import { createTerminal } from '../terminals.js'
 import { SESSION_CALLS } from './session-calls.js'
 import { connectTerminal, firstRecord } from './sockets.js'
-import { sessionOf, type ValidCall, type World } from './world.js'
+import { sessionOf, talked, type ValidCall, type World } from './world.js'
 
 const get =
   (path: string): ValidCall =>
@@ -67,7 +67,7 @@ const onWorkflow =
   async (world) =>
     world.server.call(method, `${await workflowOf(world)}${path}`, body)
 
-/** On one that was activated: others have no record to pause, nor a history. */
+/** On one that was activated: others cannot be paused. */
 const onActive =
   (method: string, path: string): ValidCall =>
   async (world) => {
@@ -117,7 +117,10 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.config.update': ({ server }) => server.call('PATCH', '/v2/config', { username: 'somebody' }),
   'v2.providers.list': get('/v2/providers'),
   'v2.providers.configured': get('/v2/providers/configured'),
-  'v2.executionActivity.list': get('/v2/execution-activity'),
+  'v2.executionActivity.list': async (world) => {
+    await talked(world)
+    return world.server.call('GET', '/v2/execution-activity')
+  },
   'v2.plugins.list': get('/v2/plugins'),
   'v2.plugins.lifecycle': get('/v2/plugins/lifecycle'),
   'v2.plugins.get': get('/v2/plugins/dev.svc.files/manifest'),
@@ -154,7 +157,11 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.workflows.activate': onWorkflow('POST', '/activate'),
   'v2.plugins.workflows.pause': onActive('POST', '/pause'),
   'v2.plugins.workflows.run': onWorkflow('POST', '/run'),
-  'v2.plugins.workflows.history': onActive('GET', '/runs?limit=5'),
+  'v2.plugins.workflows.history': async (world) => {
+    const at = await workflowOf(world)
+    await world.server.call('POST', `${at}/run`)
+    return world.server.call('GET', `${at}/runs?limit=5`)
+  },
   'v2.plugins.workflows.runs.get': onRun('GET', ''),
   'v2.plugins.workflows.runs.retry': onRun('POST', '/retry'),
   'v2.plugins.workflows.delete': async (world) => {

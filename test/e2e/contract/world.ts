@@ -13,6 +13,7 @@ import {
   toolCall,
 } from '../../fixtures/model-server.js'
 import { makePlace, withModel } from '../place.js'
+import { toolProgram, writePackage } from '../plugins.js'
 import { type Answer, openScene, type Scene, type Server } from '../server.js'
 import { type AnyEvent, openStream, type Stream } from '../stream.js'
 import type { Contract } from './document.js'
@@ -33,6 +34,14 @@ export interface World {
   close(): Promise<void>
 }
 
+/** A package that nobody has approved yet. */
+export const PLUGIN = 'dev.example.greeter'
+const FILES = {
+  'README.md': 'hello\n',
+  'sub/README.md': 'below\n',
+  '.svc/skills/sum/SKILL.md': '---\nname: sum\ndescription: Adds.\n---\nAdd the numbers.\n',
+}
+
 /** `program` is another build of the server; `env` is for that. */
 export async function openWorld(env: Readonly<Record<string, string>> = {}, program?: string): Promise<World> {
   let gate: Gate | undefined
@@ -49,8 +58,9 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
     if (asked.includes('please hold') && gate !== undefined) return reply(text('so '), hold(gate), text('far'), finish('stop'))
     return TOOLS.find(([word]) => asked.includes(word))?.[1] ?? reply(text('hel', 'lo'), finish('stop'))
   })
-  const scene = openScene(makePlace({ 'README.md': 'hello\n', 'sub/README.md': 'below\n' }), program)
+  const scene = openScene(makePlace(FILES), program)
   scene.place.configure(withModel(model.url, { permission: { '*': 'allow', edit: 'ask' } }))
+  writePackage(scene.place, PLUGIN, { files: { 'plugin.mjs': toolProgram('greet', 'hello') } })
   const close = async () => {
     await scene.close()
     await model.close()

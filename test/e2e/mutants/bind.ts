@@ -21,7 +21,10 @@ export function createBinder(app: FastifyInstance, parts: BinderParts): Binder {
         handleMutated(
           contract.id,
           () => subscribe(call, sink),
-          () => ({ close: () => undefined }),
+          () => {
+            setImmediate(() => sink.end())
+            return { close: () => undefined }
+          },
         ),
       ),
     raw: (contract, handle) =>

@@ -1,18 +1,25 @@
 /** Messages, parts and prompt submission (http-contract §2.6–2.7, §4.2–4.3; sessions-events §3–5). */
 import * as z from 'zod'
 import { HookFailure } from './hook-failure.js'
+import { alsoSpelled } from './leniency.js'
 import { defineRoute } from './route.js'
 import { ClientMessageId, ms, queryBool, queryInt, uint } from './shared.js'
 import { TokenUsage } from './token-usage.js'
 
-export const ModelRef = z
-  .strictObject({ id: z.string(), providerId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
-  .meta({ id: 'ModelRef' })
+export const ModelRef = alsoSpelled(
+  z
+    .strictObject({ id: z.string(), providerId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
+    .meta({ id: 'ModelRef' }),
+  { providerID: 'providerId', modelId: 'id', modelID: 'id' },
+)
 export type ModelRef = z.infer<typeof ModelRef>
 
-export const UserModel = z
-  .strictObject({ providerId: z.string(), modelId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
-  .meta({ id: 'UserModel' })
+export const UserModel = alsoSpelled(
+  z
+    .strictObject({ providerId: z.string(), modelId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
+    .meta({ id: 'UserModel' }),
+  { providerID: 'providerId', modelID: 'modelId' },
+)
 export type UserModel = z.infer<typeof UserModel>
 
 export const PartTime = z.looseObject({ start: uint, end: uint.optional() }).meta({ id: 'PartTime' })

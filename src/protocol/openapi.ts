@@ -159,9 +159,14 @@ function errorResponses(): Json {
   )
 }
 
+/** Records whose fields may all be left out where they are sent (http-contract §2.18); every other is shown as it is answered. */
+const AS_SENT: ReadonlySet<string> = new Set(['WorkflowRetryPolicy', 'WorkflowConcurrencyPolicy'])
+
 /** Every named schema that the operations lead to. */
 function componentSchemas(paths: Json): Json {
-  const named = z.toJSONSchema(z.globalRegistry, { io: 'output', unrepresentable: 'any', uri: (id) => SCHEMAS + id }).schemas
+  const form = (io: 'input' | 'output') =>
+    z.toJSONSchema(z.globalRegistry, { io, unrepresentable: 'any', uri: (id) => SCHEMAS + id }).schemas
+  const [named, sent] = [form('output'), form('input')]
   const used: Record<string, Json> = {}
   const open: unknown[] = [paths, { $ref: `${SCHEMAS}ApiError` }]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -171,7 +176,7 @@ function componentSchemas(paths: Json): Json {
       else if (typeof value === 'string' && value.startsWith(SCHEMAS)) {
         const name = value.slice(SCHEMAS.length)
         if (used[name] !== undefined) continue
-        used[name] = clean(named[name])
+        used[name] = clean((AS_SENT.has(name) ? sent : named)[name])
         open.push(used[name])
       }
     }

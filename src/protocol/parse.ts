@@ -1,6 +1,7 @@
 /** Parsing of request pieces, with messages that name the field and what was expected of it. */
 import * as z from 'zod'
 import { SvcError } from './errors.js'
+import { asDeclared } from './leniency.js'
 
 export type RequestPiece = 'path' | 'query' | 'header' | 'body'
 
@@ -14,7 +15,7 @@ export function fieldNames(schema: z.ZodType | undefined): readonly string[] {
 
 /** The parsed value; `request.invalid` naming the first few fields that do not fit (decision 1). */
 export function parseRequest<S extends z.ZodType>(schema: S, piece: RequestPiece, value: unknown): z.output<S> {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(asDeclared(schema, value))
   if (result.success) return result.data
   const issues = result.error.issues.slice(0, SHOWN_ISSUES).map((issue) => describe(piece, issue))
   const first = issues[0]

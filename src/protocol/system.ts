@@ -36,7 +36,22 @@ export type ApiMeta = z.infer<typeof ApiMeta>
 
 export const OpenApiDocument = z.looseObject({ openapi: z.string(), info: anyRecord, paths: anyRecord }).meta({ id: 'OpenApiDocument' })
 
-export const RuntimeInfo = z.looseObject({ deployment, executionAvailable: z.boolean() }).meta({ id: 'RuntimeInfo' })
+/** Of a server that works for another one; none does in this version. */
+export const WorkspaceWorkerInfo = z
+  .looseObject({
+    version: z.literal(1),
+    tenantId: z.string(),
+    workspaceId: z.string(),
+    runtimeId: z.string(),
+    runtimeGeneration: z.number().int().min(1),
+    root: z.string(),
+    expiresAt: z.number().int(),
+  })
+  .meta({ id: 'WorkspaceWorkerInfo' })
+
+export const RuntimeInfo = z
+  .looseObject({ deployment, executionAvailable: z.boolean(), worker: WorkspaceWorkerInfo.optional() })
+  .meta({ id: 'RuntimeInfo' })
 export type RuntimeInfo = z.infer<typeof RuntimeInfo>
 
 export const Identity = z.looseObject({ configuredName: z.string().nullable(), systemName: z.string().nullable() }).meta({ id: 'Identity' })

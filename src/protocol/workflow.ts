@@ -66,13 +66,6 @@ export const WorkflowConcurrencyPolicy = z
   .meta({ id: 'WorkflowConcurrencyPolicy' })
 export type WorkflowConcurrencyPolicy = z.infer<typeof WorkflowConcurrencyPolicy>
 
-/** `modelId`, as files spell it, is taken for `id` (decision 7). */
-export const WorkflowModel = z.preprocess((value) => {
-  if (typeof value !== 'object' || value === null || !('modelId' in value) || 'id' in value) return value
-  const { modelId, ...rest } = value
-  return { ...rest, id: modelId }
-}, ModelRef)
-
 export const WorkflowDefinition = z
   .strictObject({
     id: z.string().min(1).max(LIMITS.workflows.textLength),
@@ -84,7 +77,7 @@ export const WorkflowDefinition = z
     active: z.boolean().default(false),
     directory: text.optional(),
     agent: text.optional(),
-    model: WorkflowModel.optional(),
+    model: ModelRef.optional(),
     skill: text.optional(),
     permissions: WorkflowPermissions.optional(),
   })
@@ -97,7 +90,7 @@ export const WorkflowDefinitionPatch = WorkflowDefinition.partial()
     active: z.boolean().optional(), // without its default: what is absent stays as it is
     directory: text.nullish(),
     agent: text.nullish(),
-    model: WorkflowModel.nullish(),
+    model: ModelRef.nullish(),
     skill: text.nullish(),
     permissions: WorkflowPermissions.nullish(),
   })

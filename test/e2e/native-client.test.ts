@@ -76,3 +76,36 @@ test('a session that waits for a permission says so in list and catalogue at onc
   catalog.close()
   events.close()
 })
+
+test('null stands for what is absent, and models may be spelled as in other clients', async () => {
+  const created = await server.call('POST', '/v2/sessions', {
+    title: 'nulls',
+    parentId: null,
+    agent: null,
+    permission: null,
+    workspaceId: null,
+    model: { providerID: 'test', modelID: 'scripted', variant: null, connectionId: null },
+  })
+  expect(created).toMatchObject({ status: 200, body: { title: 'nulls', model: { providerId: 'test', id: 'scripted' } } })
+  const { id } = created.body as Session
+  expect(created.body).not.toHaveProperty('parentId')
+  const model = { providerID: 'test', modelID: 'scripted', variant: null }
+  const noReply = {
+    noReply: true,
+    parts: [{ type: 'text', text: 'x' }],
+    messageId: null,
+    agent: null,
+    system: null,
+    tools: null,
+    delivery: null,
+  }
+  await server.prompt(id, { prompt: null, ...noReply, model })
+  const [message] = await server.messages(id)
+  expect(message?.info).toMatchObject({ role: 'user', model: { providerId: 'test', modelId: 'scripted' } })
+  const moved = await server.call('PATCH', `/v2/sessions/${id}`, {
+    title: null,
+    model: { providerId: 'test', modelId: 'scripted' },
+    time: { archived: null },
+  })
+  expect(moved).toMatchObject({ status: 200, body: { title: 'nulls', model: { providerId: 'test', id: 'scripted' } } })
+})

@@ -146,3 +146,18 @@ test('the linter of OpenAPI documents finds nothing', async () => {
     await rm(folder, { recursive: true })
   }
 })
+
+test('the policies of a workflow may be left out field by field, and the worker of a runtime is listed', () => {
+  const Record = z.looseObject({ properties: z.record(z.string(), z.unknown()), required: z.array(z.string()).optional() })
+  const required = (name: string) => Record.parse(document.components.schemas[name]).required ?? []
+  expect(required('WorkflowRetryPolicy')).toEqual([])
+  expect(required('WorkflowConcurrencyPolicy')).toEqual([])
+  expect(required('WorkflowSchedule')).toEqual(['frequency', 'interval', 'timezone'])
+  expect(Object.keys(Record.parse(document.components.schemas['RuntimeInfo']).properties)).toEqual([
+    'deployment',
+    'executionAvailable',
+    'worker',
+  ])
+  expect(required('RuntimeInfo')).toEqual(['deployment', 'executionAvailable'])
+  expect(required('WorkspaceWorkerInfo')).toHaveLength(7)
+})

@@ -3,6 +3,7 @@
  * (subsystems b.3, c.2, c.3). Pure: no clock, no environment, no network.
  */
 import * as z from 'zod'
+import { asDeclared } from '../../protocol/leniency.js'
 import type { ConfigDocument } from '../../protocol/config.js'
 import type { ProviderModel } from '../../protocol/provider.js'
 import { anyRecord } from '../../protocol/shared.js'
@@ -63,7 +64,7 @@ export function readCatalog(document: ConfigDocument, contributions: readonly Pr
   const { model, variant, enabledProviders, disabledProviders, provider = {} } = Selections.parse(document)
   const configs = new Map<string, ProviderConfig>()
   for (const [id, value] of Object.entries(provider)) {
-    const parsed = ProviderConfig.safeParse(value)
+    const parsed = ProviderConfig.safeParse(asDeclared(ProviderConfig, value))
     if (parsed.success) configs.set(id, parsed.data)
   }
   const builtins = contributions.flatMap((contribution) => (contribution.builtin === undefined ? [] : [contribution.builtin.id]))

@@ -1,5 +1,6 @@
 /** Model records with every default filled in (subsystems b.3, c.2). */
 import * as z from 'zod'
+import { asDeclared } from '../../protocol/leniency.js'
 import type { ProviderModel } from '../../protocol/provider.js'
 import { anyRecord, uint } from '../../protocol/shared.js'
 import { publicAddress, publicRecord } from './secrets.js'
@@ -52,7 +53,7 @@ export type ModelConfig = z.input<typeof ModelConfig>
 
 /** A configured model, or undefined when the entry cannot be read. */
 export function readModelConfig(value: unknown): ModelConfig | undefined {
-  const parsed = ModelConfig.safeParse(value)
+  const parsed = ModelConfig.safeParse(asDeclared(ModelConfig, value))
   return parsed.success ? parsed.data : undefined
 }
 

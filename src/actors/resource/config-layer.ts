@@ -1,5 +1,6 @@
 /** One configuration text into one layer: parsed, brought into flat form and checked for types (subsystems b.1, b.3). */
 import { AgentDocument } from '../../protocol/agent-config.js'
+import { asDeclared } from '../../protocol/leniency.js'
 import { isRecord, type JsonRecord, recordAt } from './config-merge.js'
 import { normaliseLayer } from './config-normalise.js'
 import { keyLocator, locate, parseJsonc, type Position } from './config-parse.js'
@@ -53,7 +54,7 @@ export function findTypeError(document: JsonRecord): { readonly path: readonly (
 function check(text: string, shape: (document: JsonRecord) => JsonRecord): LayerRead {
   const parsed = parseJsonc(text)
   if (!parsed.ok) return { ok: false, message: parsed.message, path: '', position: parsed.position }
-  const document = shape(parsed.value)
+  const document = asDeclared(AgentDocument, shape(parsed.value)) as JsonRecord
   const error = findTypeError(document)
   if (error === undefined) return { ok: true, document, ...places(text, document) }
   return { ok: false, message: error.message, path: error.path.join('.'), position: locate(text, error.path) }

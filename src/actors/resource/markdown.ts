@@ -1,6 +1,7 @@
 /** Agents, modes, commands and skills written as Markdown in a configuration directory (subsystems b.6, b.10). */
 import { basename, dirname, join, relative } from 'node:path'
 import type * as z from 'zod'
+import { asDeclared } from '../../protocol/leniency.js'
 import { AgentConfig, canonicalKey, CommandConfig } from '../../protocol/agent-config.js'
 import { isWithin } from '../../protocol/caller.js'
 import type { ConfigDiagnostic } from '../../protocol/config.js'
@@ -101,7 +102,7 @@ async function readEntry(probe: FileProbe, origin: Origin, kind: Kind, root: str
     ...Object.fromEntries(renamed),
     ...(markdown.body !== '' && { [kind.body]: markdown.body }),
   }
-  const checked = kind.schema.safeParse(definition)
+  const checked = kind.schema.safeParse(asDeclared(kind.schema, definition))
   if (checked.success) return { kind: kind.kind, name, definition: checked.data }
   const [issue] = checked.error.issues
   return problem(`is not used: "${issue?.path.join('.') ?? ''}" ${issue?.message ?? 'is not valid'}`, name)

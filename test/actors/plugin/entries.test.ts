@@ -38,6 +38,24 @@ describe('forms of a value', () => {
   })
 })
 
+it('takes null for an option that is absent, in approvals as well', () => {
+  const entries = read({
+    'dev.example.a': {
+      id: null,
+      enabled: null,
+      options: { trust: { ...RECORD, scope: null, scopeId: null, capabilities: null, luaApproved: null }, config: null, sandbox: null },
+    },
+    'dev.example.b': { options: { trust: null } },
+    'dev.example.c': { options: { trust: [{ ...RECORD, revision: null }] } },
+  })
+  expect(entries.package('dev.example.a')).toMatchObject({
+    config: {},
+    sandbox: undefined,
+    trust: [{ ...RECORD, capabilities: [], luaApproved: false, nativeApproved: false }],
+  })
+  expect(paths(entries)).toEqual(['plugins.dev.example.c.options.trust'])
+})
+
 describe('switching off', () => {
   it.each([
     ['false', { 'dev.example.a': false }],

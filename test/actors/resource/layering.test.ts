@@ -71,6 +71,29 @@ describe('configuration layers', () => {
     })
   })
 
+  it('takes null for a key that is absent, at every depth', async () => {
+    const workspace = createWorkspace()
+    workspace.write('config/config.json', {
+      model: 'a/b',
+      compaction: { buffer: 3 },
+      agent: { helper: { color: 'red' } },
+      provider: { p: { options: null, models: { m: { limit: { input: null }, headers: null } } } },
+    })
+    workspace.write('work/svc.json', {
+      model: null,
+      share: null,
+      compaction: { buffer: null, keep: { tokens: null } },
+      agent: { helper: { steps: null, permission: null } },
+    })
+    workspace.write('config/agents/other.md', '---\ncolor: null\nsteps: ~\n---\nBe kind.')
+    expect(await workspace.load()).toEqual({
+      model: 'a/b',
+      compaction: { buffer: 3, keep: {} },
+      agent: { helper: { color: 'red' }, other: { prompt: 'Be kind.' } },
+      provider: { p: { models: { m: { limit: {} } } } },
+    })
+  })
+
   it('replaces a same-named agent by a Markdown entry as a whole', async () => {
     const workspace = createWorkspace()
     workspace.write('config/config.json', { agent: { helper: { model: 'a/b', temperature: 0.1 }, other: { color: 'red' } } })

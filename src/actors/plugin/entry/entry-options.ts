@@ -5,6 +5,7 @@
  */
 import type { ConfigDiagnostic } from '../../../protocol/config.js'
 import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin.js'
+import { asDeclared } from '../../../protocol/leniency.js'
 import { isReservedKey, type JsonRecord, recordAt } from '../../resource/config-merge.js'
 
 /** What a package gets of its entry; the values of an absent entry when there is none. */
@@ -45,9 +46,9 @@ export function packageEntry(options: JsonRecord): PackageEntry {
 
 /** The approvals among the options, and whether some could not be read. */
 export function readTrust(options: JsonRecord): { readonly records: readonly TrustRecord[]; readonly unreadable: boolean } {
-  const { trust } = options
+  const trust = options['trust'] ?? undefined
   if (trust === undefined) return { records: [], unreadable: false }
-  const all = (Array.isArray(trust) ? trust : [trust]).map((record) => TrustRecord.safeParse(record))
+  const all = (Array.isArray(trust) ? trust : [trust]).map((record) => TrustRecord.safeParse(asDeclared(TrustRecord, record)))
   return { records: all.flatMap((read) => (read.success ? [read.data] : [])), unreadable: all.some((read) => !read.success) }
 }
 
@@ -80,7 +81,8 @@ export function processOptions(options: JsonRecord, path: string, report: Report
 }
 
 function commonOptions(options: JsonRecord) {
-  const { config = {}, timeoutMs, sandbox } = options
+  const { timeoutMs, sandbox } = options
+  const config = options['config'] ?? {}
   const known = sandbox === undefined || sandbox === null || typeof sandbox === 'boolean'
   return { config, timeoutMs: callTimeoutOf(timeoutMs), sandbox: known ? (sandbox ?? undefined) : true } // I1
 }

@@ -1,6 +1,7 @@
 /** The file `svc-plugin.json` as data (plugin-protocol §1.1). */
 import { SvcError } from '../../../protocol/errors.js'
 import { isDeeperThan } from '../../../protocol/json-depth.js'
+import { asDeclared } from '../../../protocol/leniency.js'
 import { PackageManifest } from '../../../protocol/plugin.js'
 import { MAX_DEPTH, parseJsonc } from '../../resource/config-parse.js'
 
@@ -9,7 +10,7 @@ const SHOWN = 5
 
 /** Strict UTF-8 and JSON, no key twice, `api_version` read as `apiVersion`. Throws `plugin.invalid` that says what is wrong where. */
 export function parseManifest(bytes: Uint8Array): PackageManifest {
-  const parsed = PackageManifest.safeParse(withoutAlias(parseJson(bytes)))
+  const parsed = PackageManifest.safeParse(asDeclared(PackageManifest, withoutAlias(parseJson(bytes))))
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'manifest'}: ${message}`)
   throw invalid(issues.slice(0, SHOWN).join('; ') + (issues.length > SHOWN ? `; and ${issues.length - SHOWN} more` : ''))

@@ -5,6 +5,7 @@
  * I2 Nothing is done for a plugin whose lease is revoked; what has begun gets the signal of the request.
  */
 import * as z from 'zod'
+import { asDeclared } from '../../../protocol/leniency.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { HostCapability } from '../../../protocol/plugin.js'
@@ -200,7 +201,7 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(params)
+  const parsed = schema.safeParse(asDeclared(schema, params))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   throw new SvcError(

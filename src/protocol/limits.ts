@@ -122,6 +122,8 @@ export const LIMITS = {
     streamQueue: 64,
     streamItemBytes: 256 * KiB,
     streamBytes: 16 * MiB,
+    /** How long a plugin may take to end the stream of a socket whose client has closed. */
+    socketClose: 2 * SECOND,
     mediaBytes: 786_432,
     initialize: 8 * SECOND,
     shutdownGrace: 1500,

@@ -7,6 +7,7 @@ import { WebSocket } from 'ws'
 import type { PluginManifest } from '../../src/protocol/plugin.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
+import { approve, lifecycleOf, untilState, writePackage } from './plugins.js'
 import { openScene, type Scene, type Server } from './server.js'
 import { textOf, toolParts } from './transcript.js'
 
@@ -20,6 +21,18 @@ afterEach(async () => {
   await model?.close()
   model = undefined
 })
+
+/** Says hello on its socket, keeps what it hears there, and tells it on its route. */
+const LISTENER = `local heard = {}
+local function descriptor(id) return { id = id, method = "GET", path = "/" .. id, scope = "workspace" } end
+return {
+  routes = { { descriptor = descriptor("heard"), handle = function() return { status = 200, body = table.concat(heard, " ") } end } },
+  websocketRoutes = { {
+    descriptor = descriptor("chat"),
+    open = function() return { { kind = "text", data = "hello" } } end,
+    message = function(message) if message.kind ~= "ping" then heard[#heard + 1] = message.kind end end,
+  } },
+}`
 
 /** An entry that serves a fixture program. */
 function serve(fixture: string, options: object = {}): object {
@@ -115,6 +128,24 @@ describe('routes', () => {
     const refusal = await new Promise<string>((resolve) => open('/closed?').on('error', (error) => resolve(error.message)))
     expect(refusal).toContain('400')
     expect(await server.get('/v2/health')).toMatchObject({ healthy: true })
+  })
+
+  test.each(['closes', 'is lost'])('of Lua hear of a client that %s as a message', async (end) => {
+    const server = await begin({})
+    const agent = { runtime: 'lua', entrypoint: 'main.lua', command: [] }
+    writePackage(scene.place, 'test.listener', { agent, files: { 'main.lua': LISTENER } })
+    const stream = await server.stream({ tail: true })
+    await approve(server, scene.place, 'test.listener')
+    await lifecycleOf(server, 'test.listener')
+    await untilState(stream, 'test.listener', 'active')
+    const base = '/v2/plugins/test.listener'
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}${base}/chat?directory=${scene.place.repo}`)
+    await new Promise((resolve) => socket.once('message', resolve))
+    for (const word of ['one', 'two']) socket.send(word)
+    await new Promise((resolve) => socket.once('pong', resolve).ping())
+    if (end === 'closes') socket.close()
+    else socket.terminate()
+    await expect.poll(() => server.get(`${base}/heard`), { timeout: 10_000 }).toEqual('text text close')
   })
 })
 

@@ -6,6 +6,7 @@ import { toContributions } from '../../../src/actors/plugin/process/external.js'
 import { toolResult } from '../../../src/actors/plugin/process/external-tools.js'
 import { parseInitializeReply } from '../../../src/actors/plugin/process/initialize.js'
 import type { GenerateRequest, StreamPart } from '../../../src/actors/provider/adapter.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import type { RouteRequest } from '../../../src/protocol/plugin-requests.js'
 import { OWNER, type PlayedLink, playLink } from './played-link.js'
 
@@ -227,13 +228,13 @@ describe('a socket', () => {
     headers: {},
     body: 'never sent',
   }
-  const setUp = () => {
+  const setUp = (signal = never) => {
     const made = contribute({ websocketRoutes: [{ descriptor: { id: 'chat', method: 'GET', path: '/chat', scope: 'workspace' } }] })
-    const opening = made.contributions.websocketRoutes?.[0]?.open(request, never)
+    const opening = made.contributions.websocketRoutes?.[0]?.open(request, signal)
     return { ...made, opening: opening ?? Promise.reject(new Error('no route')) }
   }
-  const open = async () => {
-    const made = setUp()
+  const open = async (signal = never) => {
+    const made = setUp(signal)
     made.plugin({ id: 1, result: {} })
     part(made.played, 'open')
     return { ...made, socket: await made.opening }
@@ -259,8 +260,8 @@ describe('a socket', () => {
     expect(sent.at(-1)).toMatchObject({ method: '$/cancelStream' })
   })
 
-  test('carries messages both ways; a closed client is told once and the stream is cancelled', async () => {
-    const { socket, sent, played } = await open()
+  test('carries messages both ways; the plugin hears once of the end of the client, and may end the stream itself', async () => {
+    const { socket, sent, played, clock } = await open()
     const seen = collect(socket)
     part(played, 'item', { value: { kind: 'text', data: 'hi' } })
     part(played, 'item', { value: { kind: 'binary', data: {} } })
@@ -270,6 +271,8 @@ describe('a socket', () => {
     socket.close()
     socket.close()
     socket.receive({ kind: 'text', data: 'late' })
+    part(played, 'item', { value: { kind: 'text', data: 'said to nobody' } })
+    part(played, 'end')
     expect(await seen).toEqual([
       { kind: 'text', data: 'hi' },
       { kind: 'binary', data: [] },
@@ -278,8 +281,58 @@ describe('a socket', () => {
     expect(sent.slice(1)).toEqual([
       { method: 'route.websocket.message', params: { streamId, message: { kind: 'binary', data: [1] } } },
       { method: 'route.websocket.message', params: { streamId, message: { kind: 'close' } } },
-      { method: '$/cancelStream', params: { streamId, requestId: 1 } },
     ])
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('is cancelled when the plugin does not end it in time, however much it says', async () => {
+    const { socket, sent, played, clock } = await open()
+    const seen = collect(socket)
+    socket.close()
+    for (let round = 0; round < 200; round++) {
+      part(played, 'item', { value: { kind: 'text', data: 'on and on' } })
+      await settle()
+    }
+    expect(sent.at(-1)).toMatchObject({ params: { message: { kind: 'close' } } })
+    clock.advance(LIMITS.plugins.socketClose)
+    expect(sent.at(-1)).toMatchObject({ method: '$/cancelStream' })
+    expect(await seen).toEqual([])
+  })
+
+  test('is read to its end for nobody when the reader leaves before the client is gone', async () => {
+    const { socket, sent, played } = await open()
+    part(played, 'item', { value: { kind: 'text', data: 'hi' } })
+    for await (const message of socket.outbound) {
+      expect(message).toEqual({ kind: 'text', data: 'hi' })
+      break
+    }
+    expect(sent.at(-1)).toMatchObject({ params: { message: { kind: 'close' } } })
+    part(played, 'item', { value: { kind: 'text', data: 'still here' } })
+    part(played, 'end')
+    await settle()
+    expect(played.problems).toEqual([])
+    expect(sent.at(-1)).toMatchObject({ params: { message: { kind: 'close' } } })
+  })
+
+  test('is given up with the request that opens it, and outlives that request', async () => {
+    const gone = new AbortController()
+    const { sent, opening } = setUp(gone.signal)
+    gone.abort(new Error('gone'))
+    await expect(opening).rejects.toThrow('gone')
+    expect(sent.slice(1).map(({ method }) => method)).toEqual(['$/cancelStream', '$/cancel'])
+    const left = new AbortController()
+    const late = await open(left.signal)
+    left.abort()
+    late.socket.close()
+    expect(late.sent.slice(1)).toMatchObject([{ method: 'route.websocket.message', params: { message: { kind: 'close' } } }])
+  })
+
+  test('is cancelled at once when the plugin closes it', async () => {
+    const { socket, sent, played } = await open()
+    part(played, 'item', { value: { kind: 'close' } })
+    expect(await collect(socket)).toEqual([{ kind: 'close' }])
+    socket.close()
+    expect(sent.slice(1)).toMatchObject([{ method: '$/cancelStream' }])
   })
 
   test('ends with an error when the plugin sends what is no message', async () => {

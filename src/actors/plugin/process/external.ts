@@ -27,7 +27,7 @@ export function toContributions(reply: InitializeReply, parts: ExternalParts): C
     ...externalServices(reply, link),
     ...(events === undefined ? {} : { events }),
     routes: reply.routes.map((route) => externalRoute(route, link)),
-    websocketRoutes: reply.websocketRoutes.map((route) => externalSocketRoute(route, link)),
+    websocketRoutes: reply.websocketRoutes.map((route) => externalSocketRoute(route, link, clock)),
     messageParts: reply.messageParts,
     mcp: reply.mcp,
   }

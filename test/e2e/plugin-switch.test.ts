@@ -36,15 +36,17 @@ async function manifest(server: Server, id: string): Promise<PluginManifest | un
 const soon = (ms: number) => Math.ceil((Date.now() + ms) / 1000) * 1000
 
 /** Active, and due once. */
-function writeWorkflow(repo: string, id: string, at: number): void {
+function writeWorkflow(repo: string, id: string, at: number, prompt = 'Say something.'): void {
   const file = join(repo, `.svc/workflows/${id}.md`)
   mkdirSync(dirname(file), { recursive: true })
   const when = new Date(at).toISOString().replace('.000Z', 'Z')
-  writeFileSync(file, `---\nid: ${id}\nname: ${id}\nactive: true\nschedule: { at: "${when}" }\n---\n\nSay something.\n`)
+  writeFileSync(file, `---\nid: ${id}\nname: ${id}\nactive: true\nschedule: { at: "${when}" }\n---\n\n${prompt}\n`)
 }
 
-const runOf = (id: string) => (each: AnyEvent) =>
-  each.type === 'workflow.run.updated' && each.data.run.workflowId === id && each.data.run.status === 'completed'
+const runOf =
+  (id: string, status = 'completed') =>
+  (each: AnyEvent) =>
+    each.type === 'workflow.run.updated' && each.data.run.workflowId === id && each.data.run.status === status
 
 test('every built-in plugin is listed with its prefix and what it needs, and nothing that is not installed', async () => {
   const server = await scene.start()
@@ -102,7 +104,13 @@ test('workflows that are off when the server starts fire nothing; switched on th
   await stream.waitFor(runOf('first'))
   expect(stream.events.filter((each) => each.type === 'workflow.run.updated' && each.data.run.workflowId === 'missed')).toEqual([])
 
+  writeWorkflow(scene.place.repo, 'long', soon(500), 'run sleep 601')
+  const sleeping = () => descendants(server.pid).filter(({ command }) => command.includes('sleep 601'))
+  await expect.poll(sleeping, { timeout: 10_000 }).not.toEqual([])
   scene.place.configure(switches(WORKFLOWS))
+  const interrupted = await stream.waitFor(runOf('long', 'interrupted'))
+  expect(interrupted.data).toMatchObject({ run: { error: 'Scheduled workflows were switched off before the run had ended.' } })
+  await expect.poll(sleeping, { timeout: 10_000 }).toEqual([])
   await expect.poll(async () => (await manifest(server, WORKFLOWS))?.enabled).toBe(false)
   expect((await server.call('GET', '/v2/plugins/dev.svc.workflows')).status).toBe(501)
   scene.place.configure(switches())

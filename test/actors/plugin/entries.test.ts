@@ -79,7 +79,8 @@ describe('switching off', () => {
   })
 
   it('wins over an entry that is switched on', () => {
-    expect(read({ 'dev.example.*': false, 'dev.example.a': { options: { serve: ['x'] } } }).driven).toEqual([])
+    const entries = read({ 'dev.example.*': false, 'dev.example.a': { options: { serve: ['x'] } } })
+    expect([entries.driven, entries.off]).toMatchObject([[], [{ form: 'serve', id: 'dev.example.a' }]])
   })
 
   it('is all that a workspace may do', () => {

@@ -364,9 +364,16 @@ describe('finding manifests', () => {
     expect(await find({ b: true, c: true })).toEqual({ ids: [], broken: [] })
   })
 
-  it('leaves out what is switched off, by name and by id', async () => {
-    const { find } = place({ 'config/plugins/a.json': {}, 'config/plugins/b.json': { id: 'dev.example.b' } })
-    expect(await find({ a: false, 'dev.example.*': false })).toEqual({ ids: [], broken: [] })
+  it('keeps apart what is switched off, by name and by id, and says nothing of what is wrong with it', async () => {
+    const { effects, find } = place({
+      'config/plugins/a.json': {},
+      'config/plugins/b.json': { id: 'dev.example.b' },
+      'config/plugins/c.json': '{',
+    })
+    const plugins = { a: false, 'dev.example.*': false, c: false }
+    expect(await find(plugins)).toEqual({ ids: [], broken: [] })
+    const { off } = await findHookCommands(effects, readPluginEntries({ plugins }, {}), join(effects.root, 'work'))
+    expect(off.map(({ id }) => id)).toEqual(['a', 'dev.example.b'])
   })
 
   it('follows the path of an entry: absolute, then from the configuration, then from the workspace', async () => {

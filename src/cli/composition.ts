@@ -5,6 +5,7 @@ import type { Runtime } from '../actors/facades.js'
 import { type Listener, createRuntime } from '../actors/runtime.js'
 import { createHttpServer } from '../http/server.js'
 import { createTokens } from '../http/tokens.js'
+import { LIMITS } from '../protocol/limits.js'
 import { openStore } from '../store/open.js'
 import type { ServeOptions } from './arguments.js'
 import { builtInPlugins } from './built-ins.js'
@@ -37,9 +38,6 @@ export interface Ending {
   readonly exitCode: 0 | 1
 }
 
-/** How long answers under way may take once the service stops, ms. */
-const LAST_ANSWERS = 2000
-
 /** Starts everything; resolves once the socket answers. Throws `SvcError` with a message for a person, and leaves nothing running then. */
 export async function startService(effects: Effects, options: ServiceOptions): Promise<RunningService> {
   const { env, log, paths, clock } = effects
@@ -65,7 +63,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
     return {
       close() {
         forget()
-        return server.close(LAST_ANSWERS)
+        return server.close(LIMITS.stop.answers)
       },
     }
   }

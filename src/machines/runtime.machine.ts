@@ -2,7 +2,7 @@
  * The service: what is started in which order, and stopped in which order (architecture §8).
  *
  * I1 The listener opens last: whoever can connect can be answered.
- * I2 A stop ends within `stopDeadline`; `kill.requested` (a second signal) ends at once.
+ * I2 Neither a client nor a session holds a stop up longer than its deadline; it ends within `stopDeadline`; `kill.requested` (a second signal) ends at once.
  */
 import { assign, setup } from 'xstate'
 import type { Failure } from '../protocol/errors.js'
@@ -50,7 +50,7 @@ export const runtimeMachine = setup({
     }),
     failExit: assign({ exitCode: 1 }),
   },
-  delays: { sessionsDeadline: LIMITS.stop.sessions, stopDeadline: LIMITS.stop.graceful },
+  delays: { answersDeadline: LIMITS.stop.answers, sessionsDeadline: LIMITS.stop.sessions, stopDeadline: LIMITS.stop.graceful },
 }).createMachine({
   id: 'runtime',
   context: { failure: undefined, exitCode: 0 },
@@ -103,6 +103,7 @@ export const runtimeMachine = setup({
       states: {
         refusing: {
           invoke: { id: 'refuse', src: 'refuse', onDone: { target: 'drainingSessions' }, onError: { target: 'drainingSessions' } },
+          after: { answersDeadline: { target: 'drainingSessions' } },
         },
         drainingSessions: {
           invoke: {

@@ -48,7 +48,11 @@ export const LIMITS = {
   },
   titles: { atOnce: 4, waiting: 100, timeout: 30 * SECOND },
   store: { sequenceBlock: 65_536, walBytes: 64 * MiB, flushInterval: 1 * SECOND },
-  stop: { graceful: 10 * SECOND, sessions: 5 * SECOND },
+  /**
+   * `graceful` is the whole of an orderly stop, with time for plugins that drain. Before these, answers under way and clients that
+   * hear nothing are waited for (`answers`), then sessions, whose runs end within `run.abort`: without such plugins it takes 3 s at most.
+   */
+  stop: { graceful: 10 * SECOND, answers: 1 * SECOND, sessions: 1500 },
   run: {
     abort: 900,
     concurrentTools: 10,

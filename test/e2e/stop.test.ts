@@ -6,6 +6,7 @@ import { makePlace, withModel } from './place.js'
 import { descendants, isRunning, untilNone } from './processes.js'
 import { openScene, type Scene, type Server } from './server.js'
 import type { Stream } from './stream.js'
+import { connect, createTerminal } from './terminals.js'
 import { textOf, toolParts, unfinished } from './transcript.js'
 
 let scene: Scene
@@ -79,6 +80,35 @@ describe('SIGTERM', () => {
     expect(toolParts(messages)).toMatchObject([{ metadata: { interrupted: true }, state: { status: 'error' } }])
     expect(unfinished(messages)).toEqual([])
     expect(await again.statuses()).toEqual({})
+  })
+
+  test('ends many streams, silent models, and a command and a terminal that ignore it, in seconds', async () => {
+    const stubborn = `trap '' TERM HUP INT; while :; do sleep 1; done`
+    model = await startModelServer((request) =>
+      JSON.stringify(request.body?.messages.at(-1)).includes('run it')
+        ? reply(
+            toolCall({ id: 'c1', name: 'bash', input: { command: `${stubborn} # in a command`, description: 'wait' } }),
+            finish('tool_calls'),
+          )
+        : reply(stay),
+    )
+    scene.place.configure(withModel(model.url))
+    const server = await scene.start()
+    const streams = await Promise.all(Array.from({ length: 15 }, () => server.stream({ tail: true })))
+    const sessions = [await server.createSession(), await server.createSession(), await server.createSession()]
+    for (const [index, { id }] of sessions.entries())
+      await server.prompt(id, { prompt: index === 2 ? 'run it' : 'say nothing' }, 'prompt-async')
+    const terminal = await createTerminal(server, { command: ['/bin/sh', '-c', `${stubborn} # in a terminal`], cwd: scene.place.repo })
+    const viewer = await connect(server, terminal.id)
+    viewer.socket.pause() // hears nothing of the end, as a machine that sleeps
+    const theirs = () => descendants(server.pid)
+    const has = (text: string) => theirs().some(({ command }) => command.includes(text))
+    await untilNone(() => (model.requests.length === 3 && has('in a command') && has('in a terminal') ? [] : theirs()), 20_000)
+    const all = theirs()
+    expect([model.requests.length, has('in a command'), has('in a terminal')]).toEqual([3, true, true])
+    expect(await stop(server)).toBeLessThan(5000) // 3 s are promised, and kept by the deadlines; this machine may be busy
+    expect(all.filter(isRunning)).toEqual([])
+    await Promise.all(streams.map(({ ended }) => ended))
   })
 
   test('twice ends the program at once', async () => {

@@ -101,6 +101,7 @@ describe('every transition is covered by generated paths', () => {
       { type: 'kill.requested' },
       ...ends.flatMap((id) => [done(id), error(id)]),
       after('stopDeadline', 'runtime.stopping'),
+      after('answersDeadline', 'runtime.stopping.refusing'),
       after('sessionsDeadline', 'runtime.stopping.drainingSessions'),
     ])
     expect(missing(explored)).toEqual([])

@@ -5,6 +5,7 @@
  */
 import type { Artifact } from '../protocol/artifact.js'
 import type { Caller } from '../protocol/caller.js'
+import type { SessionCommandRequest } from '../protocol/command.js'
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/config.js'
 import type { InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/inspector.js'
 import type { PermissionReply, PermissionRequest, PermissionRule, QuestionReply, QuestionRequest } from '../protocol/interaction.js'
@@ -58,6 +59,8 @@ export interface Sessions {
   pin(id: string, pinned: boolean | undefined): Session
   /** Resolves once the prompt is durably admitted (sessions-events §4.3–4.5). */
   submitPrompt(caller: Caller, id: string, request: PromptRequest, mode: 'prompt' | 'prompt-async'): Promise<void>
+  /** Runs a command by name; resolves when the session is settled, rejects when `signal` aborts. */
+  runCommand(caller: Caller, id: string, request: SessionCommandRequest, signal: AbortSignal): Promise<Message>
   abort(id: string): Promise<boolean>
   /** Resolves when the session is settled; rejects when `signal` aborts. */
   wait(id: string, signal: AbortSignal): Promise<void>
@@ -134,13 +137,22 @@ export interface InstructionFile {
   readonly text: string
 }
 
+/** A command that can be run. */
+export interface UsableCommand extends Command {
+  readonly template: string
+}
+
 export interface Resources {
   agents(directory: string): Promise<Agent[]>
   /** By key or display name; throws `resource.not_found`. */
   agent(directory: string, name: string): Promise<AgentView>
   /** The default agent of a directory. */
   defaultAgent(directory: string): Promise<AgentView>
-  commands(directory: string): Promise<Command[]>
+  /** Those that can be run. */
+  commands(directory: string): Promise<UsableCommand[]>
+  /** One that can be run; throws `request.invalid` with those there are, `request.unprocessable` with the reason. */
+  command(directory: string, name: string): Promise<UsableCommand>
+  /** Those with a file whose text can be used. */
   skills(directory: string): Promise<Skill[]>
   /** Global and project instruction files in order (sessions-events §12.3). */
   instructions(directory: string): Promise<readonly InstructionFile[]>

@@ -8,7 +8,9 @@ export const READ = new Set(
 )
 /** Set by svc for the programs it starts, which may be svc again. */
 export const GIVEN = new Set(
-  `SVC_AGENT_SERVER_URL SVC_PLUGIN_ID SVC_PLUGIN_PROTOCOL SVC_PLUGIN_INSTANCE_ID SVC_WORKSPACE_DIR SVC_TERMINAL`.split(/\s+/),
+  `SVC_AGENT_SERVER_URL SVC_PLUGIN_ID SVC_PLUGIN_PROTOCOL SVC_PLUGIN_INSTANCE_ID SVC_WORKSPACE_DIR SVC_TERMINAL SVC_PROCESS_MARK`.split(
+    /\s+/,
+  ),
 )
 const OURS = /^SVC_(?!TEST_)/
 

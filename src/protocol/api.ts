@@ -4,6 +4,7 @@ import { configRoutes } from './config.js'
 import { eventRoutes } from './event.js'
 import { interactionRoutes } from './interaction.js'
 import { inspectorRoutes } from './inspector.js'
+import { commandRoutes } from './command.js'
 import { messageRoutes } from './message.js'
 import { pluginRoutes } from './plugin.js'
 import { providerRoutes } from './provider.js'
@@ -27,6 +28,7 @@ const GROUPS = [
   inspectorRoutes,
   sessionRoutes,
   messageRoutes,
+  commandRoutes,
   artifactRoutes,
   pluginRoutes,
   workflowRoutes,

@@ -99,6 +99,7 @@ export const PACKAGE: PackageLifecycleInfo = {
 }
 
 const AGENT = { name: 'build', mode: 'primary', native: true, hidden: false, permission: {}, options: {} }
+const COMMAND = { name: 'init', template: 'Begin.' }
 const QUEUE = { sessionId: SESSION_ID, count: 0, running: false, worker: false, items: [] }
 
 /** A runtime that answers every call with a valid value and remembers what it was asked. */
@@ -123,6 +124,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     todos: noted('sessions.todos', () => [{ content: 'x', status: 'pending', priority: 'high' }]),
     pin: noted('sessions.pin', () => SESSION),
     submitPrompt: noted('sessions.submitPrompt', async () => undefined),
+    runCommand: noted('sessions.runCommand', async () => MESSAGE),
     abort: noted('sessions.abort', async () => false),
     wait: noted('sessions.wait', async () => undefined),
     context: noted('sessions.context', () => ({ rawJson: JSON.stringify([MESSAGE]) })),
@@ -160,7 +162,8 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     agents: noted('resources.agents', async () => [AGENT]),
     agent: noted('resources.agent', async () => view),
     defaultAgent: noted('resources.defaultAgent', async () => view),
-    commands: noted('resources.commands', async () => [{ name: 'init' }]),
+    commands: noted('resources.commands', async () => [COMMAND]),
+    command: noted('resources.command', async () => COMMAND),
     skills: noted('resources.skills', async () => [{ name: 'review' }]),
     instructions: noted('resources.instructions', async () => []),
   }

@@ -94,6 +94,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     'PtyCreateRequest',
     'PtyUpdateRequest',
     'QuestionReply',
+    'SessionCommandRequest',
     'SetPinRequest',
     'UpdateSessionRequest',
     'UserModel',

@@ -75,6 +75,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.sessionCatalog.subscribe | GET /v2/session-catalog/events | directory | 200 text/event-stream',
     'v2.sessions.abort | POST /v2/sessions/{session_id}/abort | session | 200',
     'v2.sessions.children | GET /v2/sessions/{session_id}/children | session | 200',
+    'v2.sessions.commands.execute | POST /v2/sessions/{session_id}/commands | session | 200 | body',
     'v2.sessions.context | GET /v2/sessions/{session_id}/context | session | 200',
     'v2.sessions.create | POST /v2/sessions | directory | 200 | body?',
     'v2.sessions.delete | DELETE /v2/sessions/{session_id} | session | 200',

@@ -4,11 +4,14 @@ import type { ProviderContribution } from '../plugin/native.js'
 import { isKnownKey } from '../../protocol/agent-config.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/config.js'
 import { readPluginEntries } from '../plugin/entry/entries.js'
-import { knownAgentNames } from './agents.js'
-import { isNativeCommand } from './commands.js'
+import { knownAgentNames, listAgents } from './agents.js'
+import { readCommands } from './commands.js'
 import { isRecord, type JsonRecord, recordAt, stringsAt } from './config-merge.js'
 import { looserEntries, unknownActions } from './permission-config.js'
 import type { ConfigSnapshot } from './snapshot.js'
+
+/** Permissions of agents name places; what is asked here does not depend on them. */
+const NOWHERE = { home: '', temporary: [], state: '' }
 
 /** All diagnostics of a snapshot; `ok` means that none is an error. Without `contributions` adapters are not judged. */
 export function validateSnapshot(snapshot: ConfigSnapshot, contributions?: readonly ProviderContribution[]): ConfigValidation {
@@ -61,16 +64,11 @@ function checkModels(holder: JsonRecord, prefix: string): ConfigDiagnostic[] {
 }
 
 function checkCommands(snapshot: ConfigSnapshot): ConfigDiagnostic[] {
-  const names = knownAgentNames(snapshot)
-  return Object.entries(recordAt(snapshot.document, 'command')).flatMap(([name, command]) => {
-    const { template, agent } = recordAt({ command }, 'command')
-    const problems: ConfigDiagnostic[] = []
-    const isMissing = template === undefined && !isNativeCommand(name)
-    if (isMissing || (typeof template === 'string' && template.trim() === ''))
-      problems.push(warning(`command.${name}.template`, 'is missing or empty'))
-    if (typeof agent === 'string' && !names.has(agent)) problems.push(warning(`command.${name}.agent`, `there is no agent "${agent}"`))
-    return problems
-  })
+  const { unusable } = readCommands(snapshot, listAgents(snapshot, NOWHERE))
+  return unusable.map(({ name, key, reason, isUnsupported }) => ({
+    ...warning(`command.${name}.${key}`, `${reason}; the command is not offered`),
+    ...(isUnsupported && { code: 'unsupported' }),
+  }))
 }
 
 /** Actions that are none of allow, deny and ask are ignored when rules are made, so people must hear of them (sessions-events §8.3). */

@@ -5,14 +5,17 @@ import type { Resources } from '../facades.js'
 import type { Instructions } from '../plugin/native.js'
 import type { WorkspacePlugins } from '../plugin/view.js'
 import { type AgentEntry, defaultAgentOf, findAgent, listAgents } from './agents.js'
-import { listCommands } from './commands.js'
+import { readCommands } from './commands.js'
 import { type ConfigDeps, type ConfigFacade, createConfigs } from './config.js'
 import { createInstructions, readInstructions } from './instructions.js'
+import { createLru } from './lru.js'
 import type { Places } from './native-agents.js'
 import { createPluginLayer } from './plugin-layer.js'
 import { createPluginSource, NO_RESOURCES, type PluginAgents, type PluginSource } from './plugin-source.js'
 import type { ConfigSnapshot } from './snapshot.js'
 import type { SnapshotEffects, Snapshots } from './snapshots.js'
+
+const TOLD = 1024
 
 export interface ResourceDeps {
   readonly effects: SnapshotEffects
@@ -48,6 +51,7 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
 /** Everything is derived from the snapshot of the directory and what plugins answer, once for each pair of them. */
 export function createResources({ effects, snapshots, plugins }: ResourceDeps): Resources {
   const agentsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginAgents; readonly agents: readonly AgentEntry[] }>()
+  const told = createLru<string, true>(TOLD)
   let places: Promise<Places> | undefined
 
   /** Plugins first: their settings are part of the snapshot. */
@@ -59,10 +63,24 @@ export function createResources({ effects, snapshots, plugins }: ResourceDeps): 
   const open = async (directory: string) => {
     const [{ snapshot, added }, known] = await Promise.all([look(directory), (places ??= findPlaces(effects))])
     const kept = agentsBySnapshot.get(snapshot)
-    if (kept?.from === added.agents) return { snapshot, agents: kept.agents, from: added.agents, places: known }
+    if (kept?.from === added.agents) return { snapshot, agents: kept.agents, from: added.agents, places: known, commands: added.commands }
     const agents = listAgents(snapshot, known, added.agents)
     agentsBySnapshot.set(snapshot, { from: added.agents, agents })
-    return { snapshot, agents, from: added.agents, places: known }
+    return { snapshot, agents, from: added.agents, places: known, commands: added.commands }
+  }
+
+  const commandsOf = async (directory: string) => {
+    const { snapshot, agents, commands } = await open(directory)
+    const read = readCommands(snapshot, agents, commands)
+    for (const { name, key, reason } of read.unusable) tell('a command is not offered', { command: name, reason: `"${key}" ${reason}` })
+    return read
+  }
+
+  /** Once, however often it is listed. */
+  const tell = (what: string, fields: Readonly<Record<string, string>>): void => {
+    const key = JSON.stringify([what, fields])
+    if (told.get(key) === undefined) effects.log.warn(what, fields)
+    told.set(key, true)
   }
 
   return {
@@ -78,9 +96,19 @@ export function createResources({ effects, snapshots, plugins }: ResourceDeps): 
       const opened = await open(directory)
       return defaultAgentOf(opened.agents, opened.snapshot, opened.places, opened.from).view
     },
-    async commands(directory) {
-      const { snapshot, added } = await look(directory)
-      return listCommands(snapshot, added.commands)
+    commands: async (directory) => [...(await commandsOf(directory)).usable],
+    async command(directory, name) {
+      const { usable, unusable } = await commandsOf(directory)
+      const found = usable.find((command) => command.name === name)
+      if (found !== undefined) return found
+      const refused = unusable.find((command) => command.name === name)
+      if (refused !== undefined) {
+        throw new SvcError('request.unprocessable', `The command "${name}" cannot be run: its "${refused.key}" ${refused.reason}.`, {
+          command: name,
+        })
+      }
+      const known = usable.map((command) => command.name)
+      throw new SvcError('request.invalid', `There is no command "${name}". Known: ${known.join(', ')}.`, { command: name, known })
     },
     async skills(directory) {
       const { snapshot, added } = await look(directory)
@@ -88,7 +116,10 @@ export function createResources({ effects, snapshots, plugins }: ResourceDeps): 
         id,
         { name: id, description: description ?? null, path },
       ])
-      const skills = [...new Map([...added.skills, ...found])]
+      const skills = [...new Map([...added.skills, ...found])].filter(([id, { path }]) => {
+        if (path === undefined) tell('a skill of a plugin is not offered', { skill: id, reason: 'it has no file whose text could be used' })
+        return path !== undefined
+      })
       return skills.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
     },
     instructions: async (directory) => readInstructions(effects, await snapshots.get(directory)),

@@ -18,7 +18,7 @@ import { busyStatus, queueInfo } from './queue.js'
 import { knownAgent } from './records.js'
 
 /** Text of one prompt as JSON; its events need some room as well. */
-const TEXT_BYTES = LIMITS.events.recordBytes - 8192
+export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
 
 /** Text only the runtime itself may put into `system`. */
 export const RUNTIME_MARKER = '<svc-runtime-notification>'

@@ -5,6 +5,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../actor-directory.js'
 import type { Sessions } from '../facades.js'
+import { answerTo, submitCommand } from './commands.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history.js'
 import { submitPrompt } from './prompts.js'
@@ -106,6 +107,11 @@ export function createSessions(
     async submitPrompt(caller, id, request, mode) {
       const delivery = mode === 'prompt-async' ? 'queue' : (request.delivery ?? 'steer')
       await submitPrompt(core, caller, id, request, delivery, () => supervisor.wake(id))
+    },
+    async runCommand(caller, id, request, signal) {
+      const messageId = await submitCommand(core, caller, id, request, () => supervisor.wake(id))
+      await core.statuses.idle(id, signal)
+      return answerTo(core, id, messageId)
     },
     abort,
     async wait(id, signal) {

@@ -1,11 +1,13 @@
 /** Prompts, messages, parts and the queue of a session (http-contract §5.5). */
 import type { Runtime } from '../../actors/facades.js'
+import { commandRoutes } from '../../protocol/command.js'
 import { messageRoutes as contracts } from '../../protocol/message.js'
 import type { Binder } from '../bind.js'
 
 export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
   bind.json(contracts.prompt, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt'))
   bind.json(contracts.promptAsync, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt-async'))
+  bind.json(commandRoutes.execute, ({ caller, params, body, signal }) => sessions.runCommand(caller, params.session_id, body, signal))
   bind.json(contracts.abort, ({ params }) => sessions.abort(params.session_id))
   bind.json(contracts.wait, ({ params, signal }) => sessions.wait(params.session_id, signal))
   bind.json(contracts.context, ({ params }) => sessions.context(params.session_id))

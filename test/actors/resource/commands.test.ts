@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { containing } from './matchers.js'
 import { createWorkspace } from './workspace.js'
 
+const SUMMARIZE = { name: 'summarize', description: 'Summarise the conversation so far.', template: containing('Summarise') }
+
 describe('commands of a directory', () => {
   it('are the built-in ones', async () => {
     const workspace = createWorkspace()
     expect(await workspace.resources.commands(workspace.work)).toEqual([
       { name: 'init', description: 'Study the project and write AGENTS.md.', template: containing('AGENTS.md') },
-      { name: 'summarize', description: 'Summarise the conversation so far.' },
+      SUMMARIZE,
     ])
   })
 
@@ -18,7 +20,52 @@ describe('commands of a directory', () => {
     })
     expect(await workspace.resources.commands(workspace.work)).toEqual([
       { name: 'init', description: 'Mine.', template: containing('AGENTS.md') },
-      { name: 'summarize', description: 'Summarise the conversation so far.', template: 'Sum up.', agent: 'plan', model: 'a/b' },
+      { ...SUMMARIZE, template: 'Sum up.', agent: 'plan', model: 'a/b' },
     ])
+  })
+
+  it('are offered only if they can be run; what cannot says why, once in the log', async () => {
+    const workspace = createWorkspace()
+    workspace.write('config/config.json', {
+      command: {
+        empty: { template: ' ' },
+        bare: {},
+        delegates: { template: 'Go.', subtask: true },
+        explores: { template: 'Go.', agent: 'explore' },
+        lost: { template: 'Go.', agent: 'nobody' },
+        vague: { template: 'Go.', model: 'gpt' },
+        works: { template: 'Go.' },
+      },
+    })
+    const { resources, configs, work } = workspace
+    const names = async () => (await resources.commands(work)).map(({ name }) => name)
+    expect([await names(), await names()]).toEqual([
+      ['init', 'summarize', 'works'],
+      ['init', 'summarize', 'works'],
+    ])
+    const { diagnostics } = await configs.validate(work)
+    expect(diagnostics.map(({ path, code, message }) => [path, code, message])).toEqual([
+      ['command.bare.template', undefined, 'is missing or empty; the command is not offered'],
+      ['command.delegates.subtask', 'unsupported', 'needs subagents, which this server does not have; the command is not offered'],
+      ['command.empty.template', undefined, 'is missing or empty; the command is not offered'],
+      ['command.explores.agent', 'unsupported', '"explore" is a subagent, and this server does not start any; the command is not offered'],
+      ['command.lost.agent', undefined, 'there is no agent "nobody"; the command is not offered'],
+      ['command.vague.model', undefined, '"gpt" is not of the form provider/model; the command is not offered'],
+    ])
+    expect(workspace.effects.logs.filter(({ message }) => message === 'a command is not offered')).toHaveLength(6)
+  })
+
+  it('are found by name, and refused with what is known', async () => {
+    const { resources, write, work } = createWorkspace()
+    write('config/config.json', { command: { delegates: { template: 'Go.', subtask: true } } })
+    expect((await resources.command(work, 'init')).name).toBe('init')
+    await expect(resources.command(work, 'delegates')).rejects.toMatchObject({
+      code: 'request.unprocessable',
+      message: 'The command "delegates" cannot be run: its "subtask" needs subagents, which this server does not have.',
+    })
+    await expect(resources.command(work, 'nothing')).rejects.toMatchObject({
+      code: 'request.invalid',
+      message: 'There is no command "nothing". Known: init, summarize.',
+    })
   })
 })

@@ -41,7 +41,7 @@ describe('validation', () => {
   })
 
   it('knows built-in agents', async () => {
-    expect(await validate({ defaultAgent: 'plan', command: { go: { template: 'Go.', agent: 'explore' } } })).toEqual({
+    expect(await validate({ defaultAgent: 'plan', command: { go: { template: 'Go.', agent: 'build' } } })).toEqual({
       ok: true,
       diagnostics: [],
     })

@@ -109,6 +109,10 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
 
   'v2.sessions.prompt': prompting('prompt'),
   'v2.sessions.promptAsync': prompting('prompt-async'),
+  'v2.sessions.commands.execute': async (world) => {
+    const { at } = await sessionOf(world)
+    return world.server.call('POST', `${at}/commands`, { command: 'summarize', arguments: 'in one line' })
+  },
   'v2.sessions.wait': waiting,
   'v2.sessions.abort': async (world, contract) => {
     const { at } = await asking(world, 'please ask')

@@ -55,6 +55,11 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
     for (const plugin of plugins) {
       const reason = off.get(plugin.id)
       if (told.has(plugin.id) && told.get(plugin.id) === reason) continue
+      if (told.has(plugin.id))
+        log.info(reason === undefined ? 'a built-in plugin is switched on' : 'a built-in plugin is switched off', {
+          plugin: plugin.id,
+          reason,
+        })
       told.set(plugin.id, reason)
       supervisor.send(keyOf(plugin), { type: 'assessed', assessment: assessmentOf(reason) })
     }

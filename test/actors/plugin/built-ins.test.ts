@@ -85,6 +85,7 @@ describe('a built-in plugin', () => {
     expect(await listed(service)).toEqual(OFF)
     await expect(call(service)).rejects.toMatchObject({ code: 'feature.not_implemented' })
     expect(log).toEqual(['start', 'stop'])
+    expect(service.effects.logs.map(({ message }) => message)).toContain('a built-in plugin is switched off')
     configure(service, {})
     await service.runtime.plugins.list(service.directory)
     answer.open('here')

@@ -10,6 +10,14 @@ import { compareWildcard } from './wildcard.js'
 export interface PermissionLayers {
   readonly trusted: readonly PermissionRule[]
   readonly untrusted: readonly PermissionRule[]
+  /** Of the workflow file that began the run. */
+  readonly workflow?: WorkflowLayer
+}
+
+/** Rules of a workflow file undo no deny of `trusted`; its ask they turn into allow only when somebody stands for the content (decision 16). */
+export interface WorkflowLayer {
+  readonly rules: readonly PermissionRule[]
+  readonly isAccepted: boolean
 }
 
 /** What a tool call needs: each pattern is judged on its own, all must be allowed. */
@@ -77,7 +85,18 @@ function isApproved(approvals: readonly Approval[], permission: string, pattern:
 export function evaluateLayers(layers: PermissionLayers, permission: string, pattern: string): PermissionAction {
   const trusted = evaluate(layers.trusted, permission, pattern)
   const narrowed = lastMatch(layers.untrusted, permission, pattern)?.action ?? 'allow'
-  return STRICTNESS[narrowed] > STRICTNESS[trusted] ? narrowed : trusted
+  return stricter(narrowed, withWorkflow(trusted))
+
+  function withWorkflow(before: PermissionAction): PermissionAction {
+    const said = layers.workflow && lastMatch(layers.workflow.rules, permission, pattern)?.action
+    if (said === undefined) return before
+    if (said !== 'allow') return stricter(said, before)
+    return before === 'ask' && layers.workflow?.isAccepted === true ? 'allow' : before
+  }
+}
+
+function stricter(a: PermissionAction, b: PermissionAction): PermissionAction {
+  return STRICTNESS[a] > STRICTNESS[b] ? a : b
 }
 
 /** The action of the last rule whose permission and pattern both match; `ask` when none does (§8.1). */
@@ -85,7 +104,12 @@ export function evaluate(rules: readonly PermissionRule[], permission: string, p
   return lastMatch(rules, permission, pattern)?.action ?? 'ask'
 }
 
-/** False when the last rule for this permission name denies everything (§8.6). Ask every layer: one refusal hides the tool. */
+/** Whether no layer hides the tools of this permission name. */
+export function isOfferedByAll({ trusted, untrusted, workflow }: PermissionLayers, permission: string): boolean {
+  return [trusted, untrusted, workflow?.rules ?? []].every((rules) => isToolOffered(rules, permission))
+}
+
+/** False when the last rule for this permission name denies everything (§8.6). */
 export function isToolOffered(rules: readonly PermissionRule[], permission: string): boolean {
   const rule = rules.findLast((candidate) => matches(candidate.permission, permission, candidate.action))
   return rule?.pattern !== '*' || rule.action !== 'deny'

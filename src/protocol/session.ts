@@ -32,6 +32,10 @@ export const Session = z
     svcTenantId: z.string().optional(),
     executionID: z.string().optional(),
     executionRootSessionID: z.string().optional(),
+    /** The run of a workflow that began the session; its `permission` are the rules of the file. */
+    workflowRunID: z.string().optional(),
+    /** Somebody stands for the content of the file: it was accepted, or saved by hand. */
+    workflowAccepted: z.boolean().optional(),
   })
   .meta({ id: 'Session' })
 export type Session = z.infer<typeof Session>

@@ -4,6 +4,7 @@ import {
   evaluateLayers,
   expandHome,
   flattenPermissionConfig,
+  isOfferedByAll,
   isToolOffered,
   type JudgeInput,
   judge,
@@ -117,6 +118,33 @@ describe('rules of a project', () => {
     expect(evaluateLayers(layers, 'bash', 'git push x')).toBe('deny')
     expect(evaluateLayers(layers, 'bash', 'npm i')).toBe('ask')
     expect(evaluateLayers({ trusted: [], untrusted: layers.untrusted }, 'bash', 'ls')).toBe('ask')
+  })
+})
+
+describe('rules of a workflow', () => {
+  const trusted = [rule('*', '*', 'allow'), rule('bash', '*', 'ask'), rule('bash', 'rm *', 'deny'), rule('edit', '*', 'deny')]
+  const rules = [rule('*', '*', 'allow'), rule('bash', '*', 'allow'), rule('bash', 'git *', 'deny'), rule('edit', '*', 'allow')]
+  const decided = (isAccepted: boolean) => {
+    const layers = { trusted, untrusted: [], workflow: { rules, isAccepted } }
+    return [
+      ['bash', 'rm x'],
+      ['edit', 'a.txt'],
+      ['bash', 'git push'],
+      ['bash', 'ls'],
+      ['read', 'x'],
+    ].map(([permission = '', pattern = '']) => evaluateLayers(layers, permission, pattern))
+  }
+
+  it('undo no deny, and turn an ask into allow only when somebody stands for the content', () => {
+    expect(decided(true)).toEqual(['deny', 'deny', 'deny', 'allow', 'allow'])
+    expect(decided(false)).toEqual(['deny', 'deny', 'deny', 'ask', 'allow'])
+  })
+
+  it('allow nothing that a project narrows, and bring no hidden tool back', () => {
+    const layers = { trusted, untrusted: [rule('bash', '*', 'ask')], workflow: { rules, isAccepted: true } }
+    expect(evaluateLayers(layers, 'bash', 'ls')).toBe('ask')
+    expect([isOfferedByAll(layers, 'edit'), isOfferedByAll(layers, 'bash')]).toEqual([false, true])
+    expect(isOfferedByAll({ ...layers, workflow: { rules: [rule('bash', '*', 'deny')], isAccepted: true } }, 'bash')).toBe(false)
   })
 })
 

@@ -11,7 +11,7 @@ import { wellFormed } from '../well-formed.js'
 import { approvalsOf } from './approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import type { SessionCore } from './core.js'
-import { type OpenCall, type RunScope, trustedRules } from './run-scope.js'
+import { layersOf, type OpenCall, type RunScope } from './run-scope.js'
 
 function contextOf(run: RunScope, call: OpenCall, signal: AbortSignal): ToolContext {
   return {
@@ -67,8 +67,7 @@ async function judgeAttempt(
 }
 
 function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, bypass: boolean) {
-  const layers = { trusted: trustedRules(run), untrusted: run.target.agent.narrowing }
-  return judge({ layers, approvals: approvalsOf(core.store, run.session), grants: call.grants, need, bypass })
+  return judge({ layers: layersOf(run), approvals: approvalsOf(core.store, run.session), grants: call.grants, need, bypass })
 }
 
 /** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */
@@ -101,8 +100,7 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
     },
   }
   const isAllowedBy = (approvals: Parameters<typeof judge>[0]['approvals']) => {
-    const layers = { trusted: trustedRules(run), untrusted: run.target.agent.narrowing }
-    return judge({ layers, approvals, grants: call.grants, need, bypass: false }).decision === 'allow'
+    return judge({ layers: layersOf(run), approvals, grants: call.grants, need, bypass: false }).decision === 'allow'
   }
   const answer = await core.interactions.askPermission({ session: run.session, runId: run.runId, request, isAllowedBy }, signal)
   if (!answer.granted) {

@@ -1,7 +1,7 @@
 /** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
-import { isToolOffered } from '../../machines/permission.js'
+import { isOfferedByAll } from '../../machines/permission.js'
 import type { RegisteredTool, RegistryView } from '../plugin/view.js'
-import { type RunScope, trustedRules } from './run-scope.js'
+import { type RunScope, layersOf } from './run-scope.js'
 
 export type OfferedTools = ReadonlyMap<string, RegisteredTool>
 
@@ -18,11 +18,9 @@ export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
 
 function findOffered(run: RunScope, view: RegistryView): OfferedTools {
   if (run.target.model.model.capabilities['toolCall'] === false) return new Map()
-  const rules = trustedRules(run)
-  const { narrowing } = run.target.agent
-  const tools = view.tools.filter(({ contribution: { id, permission } }) => {
-    const visible = isToolOffered(rules, permission) && isToolOffered(narrowing, permission)
-    return visible && (id === permission || (isToolOffered(rules, id) && isToolOffered(narrowing, id)))
-  })
+  const layers = layersOf(run)
+  const tools = view.tools.filter(
+    ({ contribution: { id, permission } }) => isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id)),
+  )
   return new Map(tools.map((tool) => [tool.contribution.id, tool]))
 }

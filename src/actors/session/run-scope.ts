@@ -2,7 +2,7 @@
 import type { PermissionRule } from '../../protocol/interaction.js'
 import type { QueuedPrompt } from '../../protocol/message.js'
 import type { Session } from '../../protocol/session.js'
-import type { PermissionGrant } from '../../machines/permission.js'
+import type { PermissionGrant, PermissionLayers } from '../../machines/permission.js'
 import type { StepFailure } from '../../machines/retry.js'
 import type { PermissionNeed } from '../plugin/native.js'
 import type { RegisteredTool } from '../plugin/view.js'
@@ -69,10 +69,17 @@ export interface RunScope {
   continued: number
 }
 
-/** Rules of the run: agent, prompt `tools` (decision 6), then session; later ones win (sessions-events §8.4). */
-export function trustedRules(run: RunScope): readonly PermissionRule[] {
+/**
+ * Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). The rules of a session
+ * that a workflow began are those of its file.
+ */
+export function layersOf(run: RunScope): PermissionLayers {
   const refused = Object.entries(run.prompt.tools ?? {}).flatMap(([permission, offered]): PermissionRule[] =>
     offered ? [] : [{ permission, pattern: '*', action: 'deny' }],
   )
-  return [...run.target.agent.rules, ...(run.session.permission ?? []), ...refused]
+  const { rules, narrowing } = run.target.agent
+  const { permission = [], workflowRunID, workflowAccepted } = run.session
+  if (workflowRunID === undefined) return { trusted: [...rules, ...permission, ...refused], untrusted: narrowing }
+  const workflow = { rules: permission, isAccepted: workflowAccepted === true }
+  return { trusted: [...rules, ...refused], untrusted: narrowing, workflow }
 }

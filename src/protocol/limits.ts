@@ -242,6 +242,15 @@ export const LIMITS = {
     /** Finished runs kept for each activation. */
     runsKept: 1000,
   },
+  /** What is read of repositories; beyond it a repository counts as one that cannot be read. */
+  git: {
+    pointerBytes: 16 * KiB,
+    configBytes: 1 * MiB,
+    attributesBytes: 1 * MiB,
+    indexBytes: 64 * MiB,
+    /** Repositories whose index is kept, as far as it matters. */
+    indexes: 32,
+  },
   terminals: {
     /** Terminals at a time. */
     count: 64,

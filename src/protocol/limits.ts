@@ -241,6 +241,10 @@ export const LIMITS = {
     running: 64,
     /** Finished runs kept for each activation. */
     runsKept: 1000,
+    /** Contents of a workflow that stay accepted in its workspace. */
+    acceptedContents: 100,
+    /** How soon what could not be told, or is only missing its directory, is looked at again; longer each time, until `relook`. */
+    recheck: 250,
   },
   /** What is read of repositories; beyond it a repository counts as one that cannot be read. */
   git: {

@@ -92,10 +92,12 @@ export const workflowRoutes = {
   activate: defineRoute({
     ...common,
     ...one,
+    headers: write.headers,
+    query: z.strictObject({ ...query, expectedRevision: revision }),
     id: 'v2.plugins.workflows.activate',
     method: 'POST',
     path: `${ONE}/activate`,
-    summary: 'Run by schedule, until the file changes.',
+    summary: 'Accept the content of the file, and run by schedule until it changes.',
     success: { status: 200, description: 'The activation.', schema: WorkflowProjection },
   }),
   pause: defineRoute({

@@ -101,6 +101,8 @@ export const WorkflowDiagnostic = z
   .looseObject({
     sourcePath: z.string(),
     message: z.string(),
+    /** `acceptance-required`, `rules-not-accepted`, `directory-missing`. */
+    code: z.string().optional(),
     /** Of the file, from 1. */
     line: count.optional(),
   })

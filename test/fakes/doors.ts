@@ -5,10 +5,11 @@ const unused = (): never => {
 }
 
 /** Doors of a native host for plugins that use none of them. */
-export const noDoors: Pick<NativeHost, 'rows' | 'sessions' | 'skills' | 'switchedOff' | 'stopping' | 'actors'> = {
+export const noDoors: Pick<NativeHost, 'rows' | 'sessions' | 'checkouts' | 'skills' | 'switchedOff' | 'stopping' | 'actors'> = {
   rows: { get: unused, list: unused, commit: unused },
   skills: unused,
   switchedOff: async () => undefined,
+  checkouts: { origins: unused },
   actors: { add: () => undefined },
   stopping: new AbortController().signal,
   sessions: {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Effects } from '../../src/actors/effects.js'
+import { createCheckouts } from '../../src/actors/git/origin.js'
 import { createNodeFiles } from '../../src/actors/node-files.js'
 import type { NativeHost } from '../../src/actors/plugin/native.js'
 import { startEngine } from '../../src/plugins/workflows/engine.js'
@@ -32,7 +33,15 @@ async function start() {
     if (faults.store !== undefined) throw faults.store
   })
   const controller = new AbortController()
-  const host = { effects, rows, stopping: controller.signal, config: async () => ({}), actors: { add: () => undefined }, sessions: {} }
+  const host = {
+    effects,
+    rows,
+    stopping: controller.signal,
+    config: async () => ({}),
+    actors: { add: () => undefined },
+    sessions: {},
+    checkouts: createCheckouts(effects),
+  }
   const engine = startEngine(host as unknown as NativeHost, {
     places: { configDirectory: undefined, withoutProjects: false },
     version: 'test',

@@ -213,7 +213,9 @@ describe('the catalog', () => {
     flows.save(FILE, workflowFile({ directory: 'missing' }))
     const { workflows, diagnostics } = await flows.list()
     expect(workflows).toHaveLength(1)
-    expect(diagnostics).toEqual([{ sourcePath: join(flows.directory, FILE), message: expect.stringContaining('does not exist') }])
+    expect(diagnostics).toEqual([
+      { code: 'directory-missing', sourcePath: join(flows.directory, FILE), message: expect.stringContaining('does not exist') },
+    ])
   })
 })
 

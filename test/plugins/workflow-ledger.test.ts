@@ -76,11 +76,14 @@ test('a retry does not begin once the service begins to stop, though its file wa
       new Promise((resolve) => {
         read = () =>
           resolve({
-            id: 'one',
-            definition: DEFINITION,
-            sourcePath: '/project/.svc/workflows/one.md',
-            sourceHash: 'a',
-            root: { path: '/project/.svc', owner: '/project', within: '/project' },
+            isAccepted: true,
+            found: {
+              id: 'one',
+              definition: DEFINITION,
+              sourcePath: '/project/.svc/workflows/one.md',
+              sourceHash: 'a',
+              root: { path: '/project/.svc', owner: '/project', within: '/project' },
+            },
           })
       }),
     begin: ({ type }) => void begun.push(type),

@@ -214,7 +214,6 @@ describe('a run', () => {
   })
 
   test.each([
-    ['has a directory that is missing', { directory: 'missing' }, 'does not exist'],
     ['has an agent that nobody knows', { agent: 'nobody' }, 'There is no agent "nobody"'],
     ['has a skill that nobody knows', { skill: 'nothing' }, 'there is no skill "nothing"'],
   ])('fails without a session when it %s', async (_, fields, error) => {

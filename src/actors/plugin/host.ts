@@ -5,6 +5,7 @@ import { createProtectedFiles } from '../protected-files.js'
 import type { SessionCore } from '../session/core.js'
 import { sessionOrThrow } from '../session/core.js'
 import type { Sessions } from '../facades.js'
+import { createCheckouts } from '../git/origin.js'
 import { HookedVariables } from './hook-values.js'
 import { runHooks } from './hooks.js'
 import { createPluginRows } from './native-rows.js'
@@ -31,6 +32,7 @@ export function createNativeHost(
     rows: createPluginRows(core, pluginId),
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions),
+    checkouts: createCheckouts({ files, paths }),
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,
       stateDirectory: paths.state,

@@ -8,6 +8,7 @@ import type { Skill } from '../../protocol/resource.js'
 import type { Todo } from '../../protocol/session.js'
 import type { ActorRegistry } from '../actor-directory.js'
 import type { Effects } from '../effects.js'
+import type { Checkouts } from '../git/origin.js'
 import type { ProviderAdapter } from '../provider/adapter.js'
 import type { ExtraContributions } from './contributions.js'
 import type { PluginRows, SessionDoor } from './native-doors.js'
@@ -180,6 +181,8 @@ export interface NativeHost {
   shellEnvironment(context: ShellContext): Promise<Readonly<Record<string, string>>>
   readonly rows: PluginRows
   readonly sessions: SessionDoor
+  /** Whether files came with a checkout. */
+  readonly checkouts: Checkouts
   /** The effective configuration of a directory, e.g. `shell`. */
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
   /** The skills a directory offers; one without a `path` has no text. */

@@ -40,6 +40,8 @@ export interface Seen {
   readonly identity: Identity
   readonly report: FileReport
   readonly found?: Found
+  /** Somebody saved this content: once it is active, it stays accepted. */
+  readonly isSaved?: boolean
 }
 
 export interface ActivationsDeps {
@@ -61,6 +63,7 @@ interface Awake {
   readonly ref: Actor
   /** The file it was told of last. */
   found: Found | undefined
+  isSaved: boolean
 }
 
 interface Decision {
@@ -68,6 +71,7 @@ interface Decision {
   readonly next: Activation
   /** Why there is no file. */
   readonly loss: string | undefined
+  readonly isSaved: boolean
 }
 
 export function createActivations({ effects, actors, ledger, zoned, claim, running }: ActivationsDeps): Activations {
@@ -87,14 +91,15 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
   })
 
   /** Its actor, told what was `seen`; a new one runs only if there is something to do (I2). */
-  function tell({ identity, report, found }: Seen): Awake {
+  function tell({ identity, report, found, isSaved = false }: Seen): Awake {
     const known = awake.get(identity.activationId)
     if (known === undefined) {
-      const actor: Awake = { identity, ref: create(identity, report), found }
+      const actor: Awake = { identity, ref: create(identity, report), found, isSaved }
       if (!actor.ref.getSnapshot().hasTag('resting')) begin(actor)
       return actor
     }
     if (found !== undefined) known.found = found
+    known.isSaved = isSaved
     known.ref.send(report)
     return known
   }
@@ -102,7 +107,7 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
   function wake(identity: Identity): Awake {
     const known = awake.get(identity.activationId)
     if (known !== undefined) return known // I1
-    const actor: Awake = { identity, ref: create(identity), found: undefined }
+    const actor: Awake = { identity, ref: create(identity), found: undefined, isSaved: false }
     begin(actor)
     return actor
   }
@@ -165,10 +170,12 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
     const before = ledger.activation(actor.identity.activationId)
     const snapshot = actor.ref.getSnapshot()
     const next = nextRecord(actor.identity, before, actor.found, snapshot)
-    return next && { before, next, loss: snapshot.context.lost }
+    return next && { before, next, loss: snapshot.context.lost, isSaved: actor.isSaved }
   }
 
-  function record(tx: Tx, { before, next, loss }: Decision): void {
+  function record(tx: Tx, { before, next, loss, isSaved }: Decision): void {
+    const { activationId, sourceHash, active } = next.projection
+    if (isSaved && active && !next.isLost) ledger.accept(tx, activationId, sourceHash, clock.now())
     const wasActive = before?.projection.active === true
     const isSilent = before !== undefined && (next.isLost ? !wasActive : isPassing(before, next))
     if (isSilent) ledger.noteActivation(tx, next)

@@ -1,4 +1,5 @@
 /** The operations that write definitions (http-contract §5.12; subsystems a.12). */
+import type { Effects } from '../../actors/effects.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { WorkflowDefinition, WorkflowView } from '../../protocol/workflow.js'
 import { type Found, findWorkflow } from './catalog.js'
@@ -16,7 +17,11 @@ export interface Definitions {
   delete(context: Context, id: string, expected: string | undefined): Promise<void>
 }
 
-export function createDefinitions({ ledger, library, reconciler }: Engine, managed: Managed, views: Views): Definitions {
+export function createDefinitions(
+  { clock, ledger, library, reconciler }: Engine & Pick<Effects, 'clock'>,
+  managed: Managed,
+  views: Views,
+): Definitions {
   const find = (context: Context, id: string) => findWorkflow(library.sources(context.root), id)
 
   /** The files are looked at at once: what was just written is complete. */
@@ -24,7 +29,8 @@ export function createDefinitions({ ledger, library, reconciler }: Engine, manag
     await library.look(context.root)
     const found = find(context, id)
     if (found !== undefined && found.root.owner !== undefined) {
-      ledger.commit('power', (tx) => ledger.accept(tx, found.sourcePath, found.sourceHash)) // written by the operator
+      const activationId = reconciler.activationId(found.root.owner, found.id)
+      ledger.commit('power', (tx) => ledger.accept(tx, activationId, found.sourceHash, clock.now())) // written by the operator
     }
     await reconciler.reconcile(context, [id])
     return found

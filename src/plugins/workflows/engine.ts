@@ -5,6 +5,7 @@
  * I2 Nothing is claimed once the service begins to stop.
  * I3 Activations that could not be told of their files, because nothing could be written, are told at a later tick.
  * I4 What is due in a workspace that has switched workflows off is passed over.
+ * I5 Files that may not run for a reason that may pass are looked at again, soon at first and ever less often.
  */
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -12,16 +13,16 @@ import type { NativeHost } from '../../actors/plugin/native.js'
 import type { ClaimAnswer, ClaimInput } from '../../machines/activation.machine.js'
 import { type Zoned, zonedProjection } from './activation-record.js'
 import { type Activations, createActivations } from './activations.js'
-import type { Found } from './catalog.js'
 import { type Claim, claimOccurrence } from './claim.js'
+import { baseOf, createFitness, type Executable, type FitnessOf } from './fitness.js'
 import { type Activation, createLedger, type Ledger } from './ledger.js'
 import { createLibrary, type Library } from './library.js'
 import { type Context, isInstallationRoot, type PlaceOptions, workspaceContext } from './places.js'
-import { baseOf, createReconciler, type Reconciler } from './reconcile.js'
+import { createReconciler, type Reconciler } from './reconcile.js'
 import { createRetries } from './retries.js'
 import { createRunner, type Runner } from './runner.js'
 import { inZone, LOCAL_ZONE } from './schedule-fields.js'
-import { createSettings } from './settings.js'
+import { type Acceptance, createSettings } from './settings.js'
 import { createSourceCache } from './source-cache.js'
 import { readContent } from './sources.js'
 
@@ -40,14 +41,15 @@ export interface Engine {
   readonly activations: Activations
   readonly runner: Runner
   readonly zoned: Zoned
+  readonly fitness: FitnessOf
   /** Resolves once every tracked workspace was looked at. */
   readonly started: Promise<void>
   /** The workspace is in use: its workflows run from now on. Resolves once its files were looked at. */
   use(context: Context): Promise<void>
   /** The file that may be executed for an activation now, read again; rejects with the reason why there is none. */
-  current(activation: Activation): Promise<Found>
+  current(activation: Activation): Promise<Executable>
   /** Executes what was claimed; runs that were replaced end. */
-  begin(claim: Claim, found: Found): void
+  begin(claim: Claim, executable: Executable): void
   /** Reads the settings again and follows them. Never rejects. */
   followSettings(): Promise<void>
   stop(): Promise<void>
@@ -58,6 +60,12 @@ interface Use {
   readonly ready: Promise<void>
   /** When the use was noted last, by the monotonic clock. */
   noted: number
+}
+
+const BELIEVED: Readonly<Record<Acceptance, string>> = {
+  repository: 'workflow files run as soon as they are saved; those that came with a checkout run once their content was accepted',
+  required: 'workflow files of a workspace run only once their content was accepted',
+  files: 'workflow files that say so run by schedule as soon as they are there, also those of a checkout',
 }
 
 export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine {
@@ -89,19 +97,16 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     cache: createSourceCache(rows, options.version),
     onChanged: (context, ids) => void follow(context, ids),
   })
-  const reconciler = createReconciler({
-    effects,
-    ledger,
-    library,
-    activations,
-    zoned,
-    isAcceptanceRequired: () => settings.acceptance === 'required',
-  })
+  const activationId = (root: string, workflowId: string) => `wfa_${effects.sha256(`${root}\0${workflowId}`)}`
+  const fitness = createFitness({ host, ledger, acceptance: () => settings.acceptance, activationId })
+  const reconciler = createReconciler({ effects, ledger, library, activations, zoned, fitness, activationId })
   const using = new Map<string, Use>()
   let isStarted = false
   let isBehind = false
   let isStopped = false
   let ticking: unknown
+  let rechecking: unknown
+  let recheckAfter: number = LIMITS.workflows.recheck
 
   /** I2. */
   const isOver = () => isStopped || stopping.aborted
@@ -116,7 +121,10 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   /** Never rejects: what fails is made good later (I3). */
   async function reconciled(reconcile: () => Promise<void>): Promise<void> {
     try {
+      const { waiting } = reconciler
       await reconcile()
+      if (reconciler.waiting > waiting) recheckAfter = LIMITS.workflows.recheck
+      if (reconciler.waiting > 0) recheckLater()
     } catch (error) {
       isBehind = true
       log.error('workflows could not follow their files and will be told of them again', { cause: String(error) })
@@ -128,39 +136,53 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     return !isInstallationRoot(root) && (await host.switchedOff(root)) !== undefined
   }
 
-  async function current(activation: Activation): Promise<Found> {
+  /** I5. */
+  function recheckLater(): void {
+    clock.clearTimeout(rechecking)
+    if (isOver()) return
+    rechecking = clock.setTimeout(() => {
+      recheckAfter = Math.min(recheckAfter * 2, LIMITS.workflows.relook)
+      void reconciled(() => reconciler.recheck())
+    }, recheckAfter)
+  }
+
+  async function current(activation: Activation): Promise<Executable> {
     if (await isOff(activation)) throw new Error('scheduled workflows are switched off for this workspace')
     const { workspaceRoot, workflowId, sourceHash, sourcePath } = activation.projection
     const found = reconciler.find(workspaceRoot, workflowId)
-    if (found === undefined || activation.isLost) throw new Error(reconciler.lossOf(activation))
+    if (found === undefined) throw new Error(reconciler.lossOf(activation))
+    const [fit] = await fitness([found])
+    const [obstacle] = fit?.obstacles ?? []
+    if (activation.isLost)
+      throw new Error(obstacle === undefined ? reconciler.lossOf(activation) : `${found.sourcePath}: ${obstacle.message}`)
     const content = await readContent({ effects, budget: { used: 0 } }, found.sourcePath)
     const isCurrent =
       found.sourcePath === sourcePath && content?.ok === true && content.hash === sourceHash && found.sourceHash === sourceHash
-    if (isCurrent && reconciler.isAccepted(found)) return found
+    if (isCurrent && fit !== undefined && obstacle === undefined) return { found, isAccepted: fit.isAccepted }
     for (const context of library.contexts()) library.suspect(context.root, found.sourcePath, workflowId)
-    throw new Error(`${found.sourcePath} is being changed`)
+    throw new Error(`${found.sourcePath}: ${isCurrent && obstacle !== undefined ? obstacle.message : 'is being changed'}`)
   }
 
   async function claim({ activationId, scheduledAt }: ClaimInput): Promise<ClaimAnswer> {
     const before = ledger.activation(activationId)
     if (before === undefined || isOver()) throw new Error('nothing is claimed any more') // I2
     if (await isOff(before)) return { type: 'refused', at: clock.now() } // I4
-    const found = await current(before)
+    const ready = await current(before)
     const activation = ledger.activation(activationId)
     const { projection } = activation ?? before
-    if (activation === undefined || !projection.active || projection.sourceHash !== found.sourceHash || isOver())
+    if (activation === undefined || !projection.active || projection.sourceHash !== ready.found.sourceHash || isOver())
       throw new Error('the activation was changed meanwhile')
     const now = clock.now()
     const request = { activation, scheduledAt, trigger: 'scheduled', now, runId: runner.nextRunId(), owner: runner.owner } as const
     const outcome = claimOccurrence(ledger, request)
-    begin(outcome, found)
+    begin(outcome, ready)
     return { type: outcome.type === 'claimed' ? 'claimed' : 'refused', at: now }
   }
 
-  function begin(claimed: Claim, found: Found): void {
+  function begin(claimed: Claim, { found, isAccepted }: Executable): void {
     if (claimed.type !== 'claimed') return
     for (const run of claimed.replaced) runner.abandon(run)
-    void runner.execute({ run: claimed.run, definition: found.definition, base: baseOf(found, paths.home) })
+    void runner.execute({ run: claimed.run, definition: found.definition, isAccepted, base: baseOf(found, paths.home) })
   }
 
   /** The workspace that was used longest ago makes room. */
@@ -210,12 +232,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     const began = clock.monotonic()
     runner.recover() // I1
     await settings.refresh()
-    log.info(
-      settings.acceptance === 'files'
-        ? 'workflow files that say so run by schedule as soon as they are saved (workflows.acceptance is "files")'
-        : 'workflow files of a workspace run only once their content was accepted (workflows.acceptance is "required")',
-      { acceptance: settings.acceptance },
-    )
+    log.info(`${BELIEVED[settings.acceptance]} (workflows.acceptance is "${settings.acceptance}")`, { acceptance: settings.acceptance })
     for (const directory of ledger.workspaces()) {
       using.set(directory, { ready: started, noted: Number.NEGATIVE_INFINITY })
       if (isOver()) return
@@ -241,7 +258,9 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
       } catch (error) {
         log.warn('leases of workflow runs could not be renewed', { cause: toFailure(error).message })
       }
-      void followSettings().then(tick)
+      void followSettings()
+        .then(() => reconciled(() => reconciler.recheck()))
+        .then(tick)
     }, LIMITS.workflows.lease / 5)
   }
 
@@ -267,6 +286,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     activations,
     runner,
     zoned,
+    fitness,
     started,
     use,
     current,
@@ -275,6 +295,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     async stop() {
       isStopped = true
       clock.clearTimeout(ticking)
+      clock.clearTimeout(rechecking)
       library.stop()
       activations.stop()
       retries.stop()

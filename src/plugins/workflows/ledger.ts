@@ -41,8 +41,10 @@ export interface Ledger {
   putRun(tx: Tx, run: WorkflowRun): void
   /** Keeps it without telling anybody. */
   renewLease(tx: Tx, run: WorkflowRun): void
-  isAccepted(sourcePath: string, hash: string): boolean
-  accept(tx: Tx, sourcePath: string, hash: string): void
+  /** Whether a content was accepted, or was active as somebody saved it. */
+  isAccepted(activationId: string, hash: string): boolean
+  /** Of many contents of one workflow the one that was accepted longest ago makes room. */
+  accept(tx: Tx, activationId: string, hash: string, now: number): void
   /** Tracked workspaces; the one that was used longest ago first. */
   workspaces(): readonly string[]
   track(tx: Tx, directory: string, now: number): void
@@ -60,6 +62,7 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
     const activation = data as Activation // our own row
     activations.set(activation.projection.activationId, activation)
   }
+  const accepted = new Set(rows.list('acceptance').map(({ id }) => id))
   const open = new Map<string, WorkflowRun>()
   for (const { id } of rows.list('open')) {
     const run = rows.get('run', id)
@@ -123,8 +126,18 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
       tx.emit('workflow.run.updated', { aggregateID: run.activationId, run })
     },
     renewLease: keepRun,
-    isAccepted: (sourcePath, hash) => (rows.get('acceptance', sourcePath)?.data as { hash?: string } | undefined)?.hash === hash,
-    accept: (tx, sourcePath, hash) => tx.put('acceptance', { id: sourcePath, group: '', sort: 0, data: { hash } }),
+    isAccepted: (activationId, hash) => accepted.has(acceptanceId(activationId, hash)),
+    accept(tx, activationId, hash, now) {
+      const id = acceptanceId(activationId, hash)
+      const others = rows.list('acceptance', { group: activationId }).filter((row) => row.id !== id)
+      const over = others.slice(0, Math.max(0, others.length + 1 - LIMITS.workflows.acceptedContents))
+      for (const old of over) tx.delete('acceptance', old.id)
+      tx.put('acceptance', { id, group: activationId, sort: now, data: null })
+      tx.after(() => {
+        for (const old of over) accepted.delete(old.id)
+        accepted.add(id)
+      })
+    },
     workspaces: () => rows.list('workspace').map(({ id }) => id),
     track: (tx, directory, now) => tx.put('workspace', { id: directory, group: '', sort: now, data: null }),
     untrack: (tx, directory) => tx.delete('workspace', directory),
@@ -133,6 +146,10 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
 
 export function isOpen({ status }: WorkflowRun): boolean {
   return status === 'queued' || status === 'running' || status === 'retry_waiting'
+}
+
+function acceptanceId(activationId: string, hash: string): string {
+  return `${activationId}:${hash}`
 }
 
 function claimId(activationId: string, scheduledAt: number): string {

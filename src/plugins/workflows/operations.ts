@@ -9,11 +9,12 @@ import { type Found, findWorkflow, sourceAt, whatIsWrong } from './catalog.js'
 import { type Claim, claimOccurrence } from './claim.js'
 import { createDefinitions } from './definitions.js'
 import type { Engine } from './engine.js'
+import type { Executable, Fitness } from './fitness.js'
 import type { Activation } from './ledger.js'
 import { createManaged, managedPath } from './managed.js'
 import { type Context, installationContext, workspaceContext } from './places.js'
 import { freeSlot } from './retry.js'
-import { createViews } from './views.js'
+import { createViews, revisionOf } from './views.js'
 
 const PREFIX = 'v2.plugins.workflows'
 const REPEATABLE: ReadonlySet<WorkflowRun['status']> = new Set(['failed', 'interrupted', 'replaced'])
@@ -30,9 +31,9 @@ interface Given {
 
 export function createOperations(host: NativeHost, engine: Engine): Readonly<Record<string, Operation>> {
   const { effects } = host
-  const { ledger, library, reconciler, activations, runner } = engine
+  const { ledger, library, reconciler, activations, runner, fitness } = engine
   const views = createViews(host, engine)
-  const definitions = createDefinitions(engine, createManaged(effects), views)
+  const definitions = createDefinitions({ ...engine, clock: effects.clock }, createManaged(effects), views)
 
   const serve =
     (handle: (given: Given) => Promise<unknown>): Operation =>
@@ -92,23 +93,40 @@ export function createOperations(host: NativeHost, engine: Engine): Readonly<Rec
     return activation
   }
 
-  function begin(claim: Claim, found: Found): WorkflowRun {
+  function begin(claim: Claim, executable: Executable): WorkflowRun {
     if (claim.type !== 'claimed') {
       throw new SvcError('resource.conflict', 'The workflow is running, and its concurrency policy allows no other run.', {
-        workflowId: found.id,
+        workflowId: executable.found.id,
       })
     }
-    engine.begin(claim, found)
+    engine.begin(claim, executable)
     return claim.run
   }
 
-  function mayRun(found: Found): void {
-    if (!reconciler.isAccepted(found)) {
-      throw new SvcError('request.forbidden', `${found.sourcePath} has a content that nobody has accepted; activate the workflow first.`)
+  /** Refuses a directory that is not there; who may act on a content is for the caller. */
+  function refuseMissing({ id, sourcePath }: Found, fit: Fitness | undefined): void {
+    const missing = fit?.obstacles.find(({ code }) => code === 'directory-missing')
+    if (missing === undefined) return
+    throw new SvcError('request.unprocessable', `The workflow "${id}" cannot run: ${missing.message}.`, {
+      workflowId: id,
+      sourcePath,
+      reason: missing.code,
+    })
+  }
+
+  async function executable(found: Found): Promise<Executable> {
+    const [fit] = await fitness([found])
+    const { id, sourcePath, sourceHash } = found
+    const unaccepted = fit?.obstacles.find(({ code }) => code === 'acceptance-required')
+    if (fit === undefined || unaccepted !== undefined) {
+      const details = { workflowId: id, sourcePath, revision: revisionOf(sourceHash), reason: 'acceptance-required' }
+      throw new SvcError('request.forbidden', `${sourcePath} ${unaccepted?.message ?? 'cannot be judged'}.`, details)
     }
+    refuseMissing(found, fit)
     if (runner.running >= LIMITS.workflows.running) {
       throw new SvcError('quota.exceeded', `${LIMITS.workflows.running} runs of workflows are under way; try again later.`)
     }
+    return { found, isAccepted: fit.isAccepted }
   }
 
   const claimed = (activation: Activation, how: Pick<Parameters<typeof claimOccurrence>[1], 'scheduledAt' | 'trigger' | 'retryOf'>) =>
@@ -130,7 +148,17 @@ export function createOperations(host: NativeHost, engine: Engine): Readonly<Rec
     [`${PREFIX}.delete`]: serve(({ context, id, expected }) => definitions.delete(context, id, expected)),
     [`${PREFIX}.activate`]: serve(async (given) => {
       const found = await find(given)
-      if (found.root.owner !== undefined) ledger.commit('power', (tx) => ledger.accept(tx, found.sourcePath, found.sourceHash))
+      const { expected } = given
+      const currentRevision = revisionOf(found.sourceHash)
+      if (expected !== undefined && expected !== '*' && expected !== currentRevision) {
+        throw new SvcError('management.revision_conflict', `The workflow "${found.id}" was changed meanwhile.`, { currentRevision })
+      }
+      refuseMissing(found, (await fitness([found]))[0])
+      const { owner } = found.root
+      if (owner !== undefined) {
+        const activationId = reconciler.activationId(owner, found.id)
+        ledger.commit('power', (tx) => ledger.accept(tx, activationId, found.sourceHash, effects.clock.now()))
+      }
       const activation = activations.request(await current(given, found), 'activate.requested')
       return views.projection(activation.projection)
     }),
@@ -145,11 +173,11 @@ export function createOperations(host: NativeHost, engine: Engine): Readonly<Rec
     }),
     [`${PREFIX}.run`]: serve(async (given) => {
       const found = await find(given)
-      mayRun(found)
+      const ready = await executable(found)
       const activation = await current(given, found)
       const { activationId } = activation.projection
       const scheduledAt = freeSlot(ledger, { activationId, scheduledAt: effects.clock.now() - 1 })
-      return begin(claimed(activation, { scheduledAt, trigger: 'manual' }), found)
+      return begin(claimed(activation, { scheduledAt, trigger: 'manual' }), ready)
     }),
     [`${PREFIX}.history`]: serve(async (given) => ({ runs: ledger.runs(known(given).projection.activationId, given.limit) })),
     [`${PREFIX}.runs.get`]: serve(async (given) => knownRun(given)),
@@ -159,9 +187,9 @@ export function createOperations(host: NativeHost, engine: Engine): Readonly<Rec
         throw new SvcError('resource.conflict', `A run that is "${run.status}" cannot be repeated.`, { runId: run.id, status: run.status })
       }
       const found = await find(given)
-      mayRun(found)
+      const ready = await executable(found)
       const activation = await current(given, found)
-      return begin(claimed(activation, { scheduledAt: freeSlot(ledger, run), trigger: 'manual-retry', retryOf: run }), found)
+      return begin(claimed(activation, { scheduledAt: freeSlot(ledger, run), trigger: 'manual-retry', retryOf: run }), ready)
     }),
   }
 }

@@ -3,7 +3,8 @@
  *
  * I1 A file that says the same as before changes nothing: what was activated or paused by a call stays so.
  * I2 A file that changed, or came back, decides itself; one that is gone or broken makes its activation inactive.
- * I3 A workflow of a project belongs to the workspace that holds its file, however many workspaces below it are in use;
+ * I3 What may not run is inactive, and looked at again when that may pass: see `waiting`.
+ * I4 A workflow of a project belongs to the workspace that holds its file, however many workspaces below it are in use;
  *    one of the installation runs in each of them.
  */
 import { isWithin } from '../../protocol/caller.js'
@@ -11,6 +12,7 @@ import type { Effects } from '../../actors/effects.js'
 import { type Found, findWorkflow, sourceAt, whatIsWrong, workflowIds } from './catalog.js'
 import { savedReport, type Zoned } from './activation-record.js'
 import { type Activations, identityOf, type Seen } from './activations.js'
+import type { Fitness, FitnessOf } from './fitness.js'
 import type { Activation, Ledger } from './ledger.js'
 import type { Library } from './library.js'
 import type { Source } from './sources.js'
@@ -21,8 +23,6 @@ export interface Reconciler {
   /** Root of the activation of a workflow that a context finds. */
   rootOf(context: Context, found: Found): string
   activationId(root: string, workflowId: string): string
-  /** Whether the content may run: always, unless the installation asks for acceptance and nobody has given it. */
-  isAccepted(found: Found): boolean
   /** Resolves once the activations of these workflows follow the files as they are known. */
   reconcile(context: Context, ids: Iterable<string>): Promise<void>
   /** Every workflow of a context. */
@@ -35,17 +35,21 @@ export interface Reconciler {
   lossOf(activation: Activation): string
   /** Whether its file is there and not valid. */
   isBroken(activation: Activation): boolean
+  /** Activations whose files may be fit to run soon; `recheck` looks at them again, and at those that run elsewhere. */
+  readonly waiting: number
+  recheck(): Promise<void>
   /** Makes the activation of a found workflow, active or not, as its file says. */
   adopt(root: string, found: Found): void
 }
 
 export interface ReconcilerDeps {
-  readonly effects: Pick<Effects, 'clock' | 'sha256'>
+  readonly effects: Pick<Effects, 'clock'>
   readonly ledger: Ledger
   readonly library: Library
   readonly activations: Pick<Activations, 'report'>
   readonly zoned: Zoned
-  isAcceptanceRequired(): boolean
+  readonly fitness: FitnessOf
+  activationId(root: string, workflowId: string): string
 }
 
 interface Target {
@@ -56,14 +60,11 @@ interface Target {
 
 /** Workflows looked at, and activations told, in one go: some ten milliseconds. */
 const AT_ONCE = 64
-export const NOT_ACCEPTED =
-  'is not used until its content is accepted: activate the workflow to accept it (workflows.acceptance is "required")'
 
-export function createReconciler({ effects, ledger, library, activations, zoned, isAcceptanceRequired }: ReconcilerDeps): Reconciler {
-  const activationId = (root: string, workflowId: string) => `wfa_${effects.sha256(`${root}\0${workflowId}`)}`
-  const rootOf = (context: Context, found: Found) => (context.isInstallation ? context.root : (found.root.owner ?? context.root)) // I3
-  const isAccepted = (found: Found) =>
-    found.root.owner === undefined || !isAcceptanceRequired() || ledger.isAccepted(found.sourcePath, found.sourceHash)
+export function createReconciler(deps: ReconcilerDeps): Reconciler {
+  const { effects, ledger, library, activations, zoned, fitness, activationId } = deps
+  const waiting = new Map<string, Target>()
+  const rootOf = (context: Context, found: Found) => (context.isInstallation ? context.root : (found.root.owner ?? context.root)) // I4
 
   /** Contexts that may find workflows of a root: itself, and workspaces below it. */
   function* contextsOf(root: string): Generator<Context> {
@@ -80,9 +81,9 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     return undefined
   }
 
-  function adoption(root: string, found: Found): Seen {
+  function adoption(root: string, found: Found, isSaved: boolean): Seen {
     const identity = { activationId: activationId(root, found.id), workflowId: found.id, root }
-    return { identity, report: savedReport(found, effects.clock.now(), zoned), found }
+    return { identity, report: savedReport(found, effects.clock.now(), zoned), found, isSaved }
   }
 
   /** I2. */
@@ -108,18 +109,39 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
   const isBroken = (activation: Activation) => sourceOf(activation)?.content.ok === false
 
   /** What an activation has to be told; undefined = nothing. */
-  function newsOf(target: Target): Seen | undefined {
+  function newsOf(target: Target, found: Found | undefined, fit: Fitness | undefined): Seen | undefined {
     const before = ledger.activation(target.activationId)
-    const found = desired(target)
+    const obstacle = fit?.obstacles[0]
     if (before === undefined) {
-      const isWanted = found?.definition.active === true && isAccepted(found) && library.context(target.root)?.isInstallation !== true
-      return isWanted ? adoption(target.root, found) : undefined
+      const isWanted = found?.definition.active === true && obstacle === undefined && library.context(target.root)?.isInstallation !== true
+      return isWanted ? adoption(target.root, found, fit?.isSaved === true) : undefined
     }
     if (found === undefined || isBroken(before)) return before.isLost ? undefined : loss(before, lossOf(before))
-    if (!isAccepted(found)) return before.isLost ? undefined : loss(before, `${found.sourcePath} ${NOT_ACCEPTED}`)
-    const { sourceHash, sourcePath } = before.projection
+    const { sourceHash, sourcePath, active } = before.projection
     const isSame = !before.isLost && sourceHash === found.sourceHash && sourcePath === found.sourcePath
-    return isSame ? undefined : adoption(target.root, found) // I1
+    if (obstacle === undefined) return isSame ? undefined : adoption(target.root, found, fit?.isSaved === true) // I1
+    return before.isLost || (isSame && !active) ? undefined : loss(before, `${found.sourcePath}: ${obstacle.message}`)
+  }
+
+  /** I3. Those whose files became others while this was found out, to be asked again. */
+  async function reconcileSome(targets: readonly Target[]): Promise<readonly Target[]> {
+    const found = targets.map(desired)
+    const existing = found.flatMap((each) => each ?? [])
+    const fits = new Map((await fitness(existing)).map((fit, index) => [existing[index], fit]))
+    const others: Target[] = []
+    const news = targets.flatMap((target, index) => {
+      const file = found[index]
+      if (desired(target) !== file) {
+        others.push(target)
+        return []
+      }
+      const fit = file && fits.get(file)
+      if (fit?.isPassing === true) waiting.set(target.activationId, target)
+      else waiting.delete(target.activationId)
+      return newsOf(target, file, fit) ?? []
+    })
+    if (news.length > 0) activations.report(news)
+    return others
   }
 
   /** In the order of their rows: what is committed together lies together. */
@@ -127,8 +149,8 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
     const targets = found.toSorted((a, b) => (a.activationId < b.activationId ? -1 : 1))
     for (let start = 0; start < targets.length; start += AT_ONCE) {
       if (start > 0) await nextTurn()
-      const news = targets.slice(start, start + AT_ONCE).flatMap((target) => newsOf(target) ?? [])
-      if (news.length > 0) activations.report(news)
+      let some: readonly Target[] = targets.slice(start, start + AT_ONCE)
+      while (some.length > 0) some = await reconcileSome(some)
     }
   }
 
@@ -143,11 +165,24 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
   return {
     rootOf,
     activationId,
-    isAccepted,
     find: (root, id) => desired({ root, id }),
     lossOf,
     isBroken,
-    adopt: (root, found) => activations.report([adoption(root, found)]),
+    adopt: (root, found) => activations.report([adoption(root, found, false)]),
+    get waiting() {
+      return waiting.size
+    },
+    async recheck() {
+      const elsewhere = [...ledger.activations()].filter(
+        ({ projection }) => projection.active && projection.definition.directory !== undefined,
+      )
+      const targets = new Map(waiting)
+      for (const { projection } of elsewhere) {
+        const { activationId: id, workspaceRoot: root, workflowId } = projection
+        targets.set(id, { activationId: id, root, id: workflowId })
+      }
+      await reconcileTargets([...targets.values()])
+    },
     reconcile: (context, ids) => reconcileTargets([...targetsOf(context, ids)]),
     reconcileContext: (context) => reconcileTargets([...everyTarget(context)]),
     async reconcileAll() {
@@ -166,9 +201,4 @@ export function createReconciler({ effects, ledger, library, activations, zoned,
       await reconcileTargets([...targets.values()])
     },
   }
-}
-
-/** Where a workflow runs that names no directory: its workspace, or the home folder for one of the installation. */
-export function baseOf({ root }: Pick<Found, 'root'>, home: string): string {
-  return root.owner ?? home
 }

@@ -8,7 +8,7 @@ import type { WorkflowRun } from '../../protocol/workflow.js'
 import type { Effects } from '../../actors/effects.js'
 import { createAgenda } from './agenda.js'
 import { type Claim, claimRetry } from './claim.js'
-import type { Found } from './catalog.js'
+import type { Executable } from './fitness.js'
 import type { Activation, Ledger } from './ledger.js'
 
 export interface Retries {
@@ -24,9 +24,9 @@ export interface RetriesDeps {
   /** No run may begin now. */
   isFull(): boolean
   /** The file that may be executed for an activation now; rejects with the reason why there is none. */
-  current(activation: Activation): Promise<Found>
+  current(activation: Activation): Promise<Executable>
   /** Executes what was claimed. */
-  begin(claim: Claim, found: Found): void
+  begin(claim: Claim, executable: Executable): void
 }
 
 const PAUSED = 'The workflow was paused before the next attempt.'
@@ -51,11 +51,11 @@ export function createRetries({ effects, ledger, owner, isFull, current, begin }
     if (activation === undefined) return giveUp(run, 'The workflow is gone.')
     if (!activation.projection.active && ledger.run(run.rootRunId)?.trigger === 'scheduled') return giveUp(run, PAUSED)
     if (isFull()) return later(run)
-    const found = await current(activation).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+    const ready = await current(activation).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
     if (isFull()) return later(run) // I1
-    if (typeof found === 'string') return giveUp(run, found)
-    const claim = claimRetry(ledger, run, found.definition, { now: clock.now(), owner })
-    if (claim.type === 'claimed') begin(claim, found)
+    if (typeof ready === 'string') return giveUp(run, ready)
+    const claim = claimRetry(ledger, run, ready.found.definition, { now: clock.now(), owner })
+    if (claim.type === 'claimed') begin(claim, ready)
     else later(run)
   }
 

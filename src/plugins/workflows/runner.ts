@@ -22,6 +22,8 @@ export interface RunRequest {
   readonly run: WorkflowRun
   /** As it was when the occurrence was claimed. */
   readonly definition: WorkflowDefinition
+  /** Somebody stands for the content: what it allows counts. */
+  readonly isAccepted: boolean
   /** Where a workflow without `directory` runs. */
   readonly base: string
 }
@@ -76,7 +78,7 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
     return row !== undefined && (row.status === 'queued' || row.status === 'running') ? row : undefined
   }
 
-  async function work({ run, definition, base }: RunRequest, own: UnderWay): Promise<void> {
+  async function work({ run, definition, isAccepted, base }: RunRequest, own: UnderWay): Promise<void> {
     const { signal } = own.controller
     const { id: workflowRunID, activationId, workflowId, scheduledAt, trigger } = run
     const directory = await runDirectory(host, definition, base)
@@ -95,6 +97,7 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
       workflowScheduledAt: scheduledAt,
       workflowTrigger: trigger,
       workflowDirectory: directory,
+      workflowAccepted: isAccepted,
     }
     signal.throwIfAborted()
     const session = await sessions.create(directory, request, extra, (tx, { id }) => {

@@ -1,7 +1,8 @@
-/** `workflows.acceptance` of the installation (decision 16; threat-model W5). */
+/** `workflows.acceptance` of the installation: what has to be accepted before it runs (decision 16; threat-model W5). */
 import type { NativeHost } from '../../actors/plugin/native.js'
 
-export type Acceptance = 'files' | 'required'
+/** Content that came with a checkout, every content, or none. */
+export type Acceptance = 'repository' | 'required' | 'files'
 
 export interface Settings {
   /** As it was read last; `required` until it could be read. */
@@ -37,6 +38,6 @@ export function createSettings({ config, effects }: Pick<NativeHost, 'config' | 
 /** An unknown value is the careful one. */
 function acceptanceOf(document: Readonly<Record<string, unknown>>): Acceptance {
   const group: unknown = document['workflows']
-  if (typeof group !== 'object' || group === null || !('acceptance' in group)) return 'files'
-  return group.acceptance === 'files' ? 'files' : 'required'
+  if (typeof group !== 'object' || group === null || !('acceptance' in group)) return 'repository'
+  return group.acceptance === 'files' || group.acceptance === 'repository' ? group.acceptance : 'required'
 }

@@ -86,12 +86,13 @@ Approvals and switches are written to the configuration of the installation, nev
     --count <number>      so many occurrences                          (10)
     --from <time>         a day or a moment, such as 2026-05-04T09:00:00+02:00    (now)
   list                    the workflows of a workspace
+  accept <id>             run its file by schedule, as it is now: what came with a checkout needs it
   run <id>                run it now
   runs <id>               its runs, the newest first
     --limit <number>      at most so many                              (50)
 
   --directory <dir>       workspace                                    (the current one)
-  --server <url>          list, run and runs ask this server; they find a local one themselves
+  --server <url>          list, accept, run and runs ask this server; they find a local one themselves
   --json                  print the result as JSON
 
 Mistakes go to standard error as "file:line: message", and the exit code is 1.

@@ -46,11 +46,12 @@ export type WorkflowOptions =
   | ({ readonly action: 'list' } & OnServer)
   | ({ readonly action: 'preview' } & PreviewOptions)
   | ({ readonly action: 'validate' } & ValidateOptions)
+  | ({ readonly action: 'accept' } & RunOptions)
   | ({ readonly action: 'run' } & RunOptions)
   | ({ readonly action: 'runs' } & RunsOptions)
   | ({ readonly action: 'new' } & NewOptions)
 
-const ACTIONS = ['list', 'preview', 'validate', 'run', 'runs', 'new'] as const
+const ACTIONS = ['list', 'preview', 'validate', 'accept', 'run', 'runs', 'new'] as const
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
@@ -84,6 +85,7 @@ export function readWorkflowArguments(args: readonly string[], readUrl: (value: 
       const { values, positionals } = read(rest, COMMON)
       return { action, ...common(values), paths: positionals }
     }
+    case 'accept':
     case 'run': {
       const { values, positionals } = read(rest, ON_SERVER)
       return { action, ...onServer(values), id: only(action, positionals, 'the id of a workflow') }

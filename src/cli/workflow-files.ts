@@ -12,6 +12,7 @@ export interface FileDiagnostic {
   readonly file: string
   readonly line?: number
   readonly message: string
+  readonly code?: string
 }
 
 export interface CheckedFile {
@@ -40,9 +41,10 @@ export function checkFile(file: string, home: string): CheckedFile {
   return { file, definition: undefined, diagnostics: [{ file, ...(line > 0 && { line }), message: problem }] }
 }
 
-/** `file:line: message`, as compilers say it. */
-export function diagnosticText({ file, line, message }: FileDiagnostic): string {
-  return `${printable(file)}${line === undefined ? '' : `:${line}`}: ${printable(message)}\n`
+/** `file:line: message [code]`, as compilers say it. */
+export function diagnosticText({ file, line, message, code }: FileDiagnostic): string {
+  const suffix = code === undefined ? '' : ` [${code}]`
+  return `${printable(file)}${line === undefined ? '' : `:${line}`}: ${printable(message)}${suffix}\n`
 }
 
 /** Every workflow file of a directory and below it, in order. Throws when there is no such file or directory. */

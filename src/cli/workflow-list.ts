@@ -15,8 +15,10 @@ import { scheduleWords } from './workflow-words.js'
 export async function listWorkflows(options: OnServer): Promise<number> {
   const { client, directory } = await workflowServer(options)
   const catalog = await client.call(workflowRoutes.list, { query: { directory } })
-  for (const { sourcePath, line, message } of catalog.diagnostics) {
-    process.stderr.write(diagnosticText({ file: sourcePath, ...(line !== undefined && { line }), message }))
+  for (const { sourcePath, line, message, code } of catalog.diagnostics) {
+    process.stderr.write(
+      diagnosticText({ file: sourcePath, ...(line !== undefined && { line }), message, ...(code !== undefined && { code }) }),
+    )
   }
   if (options.json) process.stdout.write(`${JSON.stringify(catalog, null, 2)}\n`)
   else if (catalog.workflows.length === 0) process.stdout.write('no workflows; write one with: svc workflow new daily-report\n')

@@ -1,23 +1,37 @@
 /** `svc workflow validate`: every mistake of files and directories, without a server. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { createCheckouts } from '../actors/git/origin.js'
 import { nodePaths } from '../actors/node-effects.js'
+import { createNodeFiles } from '../actors/node-files.js'
 import type { ValidateOptions } from './workflow-arguments.js'
 import { type CheckedFile, checkFile, diagnosticText, type FileDiagnostic, filesAt, FOLDERS } from './workflow-files.js'
 
-/** Says of every file whether it is right; answers 1 when one is not. */
-export function validateWorkflows({ paths, directory, json }: ValidateOptions): number {
+/** Says of every file whether it is right, and whether it has to be accepted; answers 1 when one is not right. */
+export async function validateWorkflows({ paths, directory, json }: ValidateOptions): Promise<number> {
   const workspace = resolve(directory ?? '.')
   const places = paths.length > 0 ? paths : FOLDERS.map((folder) => join(workspace, '.svc', folder)).filter((place) => existsSync(place))
   const { home } = nodePaths(process.env)
   const checked = [...new Set(places.flatMap(filesAt))].map((file) => checkFile(file, home))
   const diagnostics = [...checked.flatMap((each) => each.diagnostics), ...repeatedIds(checked)]
-  for (const diagnostic of diagnostics) process.stderr.write(diagnosticText(diagnostic))
+  const unaccepted = await ofCheckouts(checked.flatMap(({ file, definition }) => (definition === undefined ? [] : [file])))
+  for (const diagnostic of [...diagnostics, ...unaccepted]) process.stderr.write(diagnosticText(diagnostic))
   const right = checked.flatMap(({ file, definition }) => (definition === undefined ? [] : [{ file, id: definition.id }]))
-  if (json) process.stdout.write(`${JSON.stringify({ valid: right, diagnostics }, null, 2)}\n`)
+  if (json) process.stdout.write(`${JSON.stringify({ valid: right, diagnostics: [...diagnostics, ...unaccepted] }, null, 2)}\n`)
   else if (checked.length === 0) process.stdout.write('no workflow files; write one with: svc workflow new daily-report\n')
   else process.stdout.write(right.map(({ file, id }) => `ok  ${file} (${id})\n`).join(''))
   return diagnostics.length === 0 ? 0 : 1
+}
+
+/** What was accepted is known to a server alone; here it is said of every file that came with a checkout. */
+async function ofCheckouts(names: readonly string[]): Promise<readonly FileDiagnostic[]> {
+  const checkouts = createCheckouts({ files: createNodeFiles(), paths: nodePaths(process.env) })
+  const origins = await checkouts.origins(names.map((name) => ({ path: realpathSync(name), bytes: readFileSync(name) })))
+  return names.flatMap((file, index) => {
+    const origin = origins[index]
+    if (origin === undefined || origin.from === 'elsewhere') return []
+    return [{ file, message: `runs only where this content was accepted: ${origin.reason}`, code: 'acceptance-required' }]
+  })
 }
 
 /** Of two files with one id the later one counts, which is hardly meant. */

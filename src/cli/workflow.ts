@@ -10,6 +10,8 @@ export async function workflow(options: WorkflowOptions): Promise<number> {
       return (await import('./workflow-preview.js')).previewWorkflow(options)
     case 'validate':
       return (await import('./workflow-validate.js')).validateWorkflows(options)
+    case 'accept':
+      return (await import('./workflow-accept.js')).acceptWorkflow(options)
     case 'run':
       return (await import('./workflow-run.js')).runWorkflow(options)
     case 'runs':

@@ -30,8 +30,8 @@ describe('the command line of svc workflow', () => {
   })
 
   test.each([
-    [[], 'svc workflow needs one of list, preview, validate, run, runs, new'],
-    [['start'], 'svc workflow needs one of list, preview, validate, run, runs, new, not "start"'],
+    [[], 'svc workflow needs one of list, preview, validate, accept, run, runs, new'],
+    [['start'], 'svc workflow needs one of list, preview, validate, accept, run, runs, new, not "start"'],
     [['preview'], 'svc workflow preview needs a workflow file'],
     [['run', 'a', 'b'], 'svc workflow run does not know what to do with "b"'],
     [['preview', 'a', '--count', '0'], '--count must be a number from 1 to 1000, not "0"'],

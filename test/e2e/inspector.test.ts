@@ -188,6 +188,30 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     expectClean(watched, server.url)
   })
 
+  test('a workflow that came with the checkout is accepted by its button, and then runs by schedule', async () => {
+    const server = await begin({})
+    const repo = scene?.place.repo ?? ''
+    scene?.place.write(
+      '.svc/workflows/report.md',
+      '---\nid: report\nname: Report\nactive: true\nschedule: { frequency: daily }\n---\nReport.\n',
+    )
+    execFileSync('git', ['add', '--all'], { cwd: repo })
+    const watched = await openPage(browser, `${server.url}/inspector`)
+    const { page } = watched
+    await live(watched)
+    await page.keyboard.press('3')
+    await page.locator('#workspace').fill(repo)
+    await page.keyboard.press('Enter')
+    const line = page.locator('tr[data-workflow="report"]')
+    await line.waitFor()
+    expect(await line.innerText()).toContain('acceptance required')
+    expect(await page.locator('#workflow-rows').innerText()).toContain('acceptance-required')
+    await line.getByRole('button', { name: 'Accept' }).click()
+    await expect.poll(() => line.innerText(), { timeout: 10_000 }).toContain('active')
+    expect(await line.getByRole('button', { name: 'Accept' }).count()).toBe(0)
+    expectClean(watched, server.url)
+  })
+
   test('a trace that was saved opens without a server, steps back and forward, and shows no prompt', async () => {
     const server = await begin({})
     const watched = await openPage(browser, `${server.url}/inspector`, { colorScheme: 'dark' })

@@ -9,6 +9,8 @@ export interface Connection {
   machines(): Promise<InspectedMachine[]>
   /** Text of an answer; throws an `Error` with the message of the server. */
   text(path: string): Promise<string>
+  /** Asks for a change; throws an `Error` with the message of the server. */
+  post(path: string): Promise<void>
   /** Tries again with this credential, which is kept in this page alone. */
   authenticate(token: string): void
   close(): void
@@ -40,9 +42,12 @@ export function connect(listener: Listener): Connection {
   let attempt: AbortController | undefined
   let isClosed = false
 
-  async function request(path: string, signal?: AbortSignal): Promise<Response> {
+  async function request(
+    path: string,
+    { method = 'GET', signal }: { method?: 'GET' | 'POST'; signal?: AbortSignal } = {},
+  ): Promise<Response> {
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const response = await fetch(path, { headers, cache: 'no-store', ...(signal && { signal }) })
+    const response = await fetch(path, { method, headers, cache: 'no-store', ...(signal && { signal }) })
     if (!response.ok) throw new Refused(response.status, messageOf(await response.text()) ?? `The server answered ${response.status}.`)
     return response
   }
@@ -81,7 +86,7 @@ export function connect(listener: Listener): Connection {
     attempt = own
     listener.onStatus('connecting')
     try {
-      const response = await request(`/v2/inspector/events${cursor === undefined ? '' : `?since=${cursor}`}`, own.signal)
+      const response = await request(`/v2/inspector/events${cursor === undefined ? '' : `?since=${cursor}`}`, { signal: own.signal })
       delay = RETRY
       listener.onStatus('live')
       listener.onOpen()
@@ -102,6 +107,9 @@ export function connect(listener: Listener): Connection {
     tree: () => json('/v2/inspector/tree'),
     machines: () => json('/v2/inspector/machines'),
     text,
+    async post(path) {
+      await request(path, { method: 'POST' })
+    },
     authenticate(given) {
       token = given
       void follow()

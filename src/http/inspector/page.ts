@@ -36,7 +36,9 @@ const screen: Screen = createScreen({
   save: () => void save().catch(tell),
   load: (text) => open(text),
   workflows: (directory) =>
-    connection === undefined ? Promise.reject(new Error('A trace holds no workflows.')) : workflowRows(connection, directory),
+    connection === undefined
+      ? Promise.reject(new Error('A trace holds no workflows.'))
+      : workflowRows(connection, directory, { changed: () => screen.refresh(), failed: tell }),
   now,
 })
 bindKeys(screen)

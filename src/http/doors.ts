@@ -17,8 +17,11 @@ export interface DoorRules {
 export interface Doors {
   /** Throws `request.host_forbidden` unless Host names this server. */
   checkHost(headers: IncomingHttpHeaders): void
-  /** Throws `request.origin_forbidden` for pages of other sites; answers the listed origin that asks, if any. */
-  checkOrigin(headers: IncomingHttpHeaders): string | undefined
+  /**
+   * Throws `request.origin_forbidden` for pages of other sites; answers the listed origin that asks, if any. Where
+   * `isForOwnPage`, a page of this server itself may ask: one of its fixed addresses, and marked so by the browser.
+   */
+  checkOrigin(headers: IncomingHttpHeaders, isForOwnPage?: boolean): string | undefined
 }
 
 interface Authority {
@@ -44,10 +47,11 @@ export function createDoors(rules: DoorRules): Doors {
       if (hosts.some((entry) => entry.host === asked.host && matchesPort(entry, asked, ourPort))) return
       throw new SvcError('request.host_forbidden', 'The Host header does not name this server; list further names with --allow-host.')
     },
-    checkOrigin(headers) {
+    checkOrigin(headers, isForOwnPage = false) {
       const { origin } = headers
       if (origin !== undefined) {
         if (origins.has(origin)) return origin
+        if (isForOwnPage && headers['sec-fetch-site'] === 'same-origin' && ownOrigins(rules.bound()).includes(origin)) return undefined
         throw new SvcError('request.origin_forbidden', 'The origin of this request is not on the list of allowed origins.')
       }
       const site = headers['sec-fetch-site']
@@ -55,6 +59,13 @@ export function createDoors(rules: DoorRules): Doors {
       throw new SvcError('request.origin_forbidden', 'The browser marks this request as coming from another site.')
     },
   }
+}
+
+/** From where the server listens, never from what a request says: a name that was made to point here is none of them. */
+function ownOrigins(bound: ReturnType<DoorRules['bound']>): readonly string[] {
+  if (bound === undefined) return []
+  const names = ['localhost', '127.0.0.1', '[::1]', boundAddress(bound.host)]
+  return names.flatMap((name) => (name === undefined ? [] : [`http://${name}${bound.port === DEFAULT_PORT ? '' : `:${bound.port}`}`]))
 }
 
 /** Whether a host name or address of a Host header or of `--hostname` is loopback. */

@@ -43,7 +43,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCr
 
     const open = request.routeOptions.config.contract?.access.class === 'open'
     if (tokens.trusted || open) doors.checkHost(headers)
-    request.allowedOrigin = doors.checkOrigin(headers)
+    request.allowedOrigin = doors.checkOrigin(headers, request.routeOptions.config.contract?.isForOwnPage === true)
     if (request.allowedOrigin !== undefined) reply.headers(answerHeaders(request.id, request.allowedOrigin))
     if (isPreflight(request)) {
       reply.code(204).headers(PREFLIGHT_HEADERS).send()

@@ -63,6 +63,8 @@ export interface RouteContract<
   readonly tag: Tag
   readonly summary: string
   readonly access: Access
+  /** The page of the inspector calls it although it changes something. */
+  readonly isForOwnPage?: true
   readonly params?: Params
   readonly query?: Query
   /** Lower-case header names. */

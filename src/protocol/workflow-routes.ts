@@ -91,6 +91,7 @@ export const workflowRoutes = {
   }),
   activate: defineRoute({
     ...common,
+    isForOwnPage: true,
     ...one,
     headers: write.headers,
     query: z.strictObject({ ...query, expectedRevision: revision }),

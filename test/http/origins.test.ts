@@ -63,6 +63,36 @@ test('no operation answers with cross-origin headers that nobody listed', async 
   await plain.close(0)
 })
 
+describe('a page of this server', () => {
+  const doors = createDoors({ bound: () => ({ host: '127.0.0.1', port: 4096 }), allowedHosts: ['svc.example'], allowedOrigins: [] })
+  const accepts = (origin: string, site: string | undefined, isForOwnPage: boolean) => {
+    try {
+      return doors.checkOrigin({ origin, ...(site !== undefined && { 'sec-fetch-site': site }) }, isForOwnPage) === undefined
+    } catch {
+      return false
+    }
+  }
+
+  test.each([
+    ['http://127.0.0.1:4096', 'same-origin', true, true],
+    ['http://localhost:4096', 'same-origin', true, true],
+    ['http://localhost:4096', 'same-origin', false, false],
+    ['http://localhost:4096', 'cross-site', true, false],
+    ['http://localhost:4096', undefined, true, false],
+    ['http://localhost:4097', 'same-origin', true, false],
+    ['https://localhost:4096', 'same-origin', true, false],
+    ['http://svc.example:4096', 'same-origin', true, false],
+    ['http://evil.example:4096', 'same-origin', true, false],
+    ['null', 'same-origin', true, false],
+  ])('%s, %s, where it may ask %s: %s', (origin, site, isForOwnPage, expected) => {
+    expect(accepts(origin, site, isForOwnPage)).toBe(expected)
+  })
+
+  test('may ask for nothing but the acceptance of a workflow', () => {
+    expect(API.filter(({ isForOwnPage }) => isForOwnPage === true).map(({ id }) => id)).toEqual(['v2.plugins.workflows.activate'])
+  })
+})
+
 describe('the Host header', () => {
   const doors = createDoors({
     bound: () => ({ host: '192.168.1.5', port: 4096 }),

@@ -16,6 +16,8 @@ export interface Answers {
   question(request: QuestionRequest): Promise<void>
   /** Somebody else answered, or the request was withdrawn. */
   settled(requestId: string): void
+  /** Takes back every request that is not among these: it was settled unseen. */
+  keep(requestIds: ReadonlySet<string>): void
 }
 
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
@@ -31,6 +33,9 @@ export function createAnswers(client: Client, policy: AnswerPolicy, terminal: Te
     permission: (request) => inTurn(request.id, (signal) => replyPermission(request, signal)),
     question: (request) => inTurn(request.id, (signal) => replyQuestion(request, signal)),
     settled: (requestId) => open.get(requestId)?.abort(),
+    keep(requestIds) {
+      for (const [id, controller] of open) if (!requestIds.has(id)) controller.abort()
+    },
   }
 
   async function inTurn(id: string, answer: (signal: AbortSignal) => Promise<void>): Promise<void> {

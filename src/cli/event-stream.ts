@@ -3,7 +3,8 @@
  *
  * I1 `open` resolves when the server has begun to answer, so whatever is done next is seen.
  * I2 A cut stream is resumed after the last id seen; records without an id (the state of unfinished messages) never move the cursor.
- * I3 A server that does not come back within `ATTEMPTS` tries ends the stream with its error.
+ * I3 Where the server no longer keeps what came after it, the stream goes on from now and a `Gap` is told once it is open.
+ * I4 A server that does not come back within `ATTEMPTS` tries ends the stream with its error.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createParser } from 'eventsource-parser'
@@ -18,9 +19,17 @@ const LONGEST_DELAY = 5000
 /** JSON text of one event envelope. */
 export type EventText = string
 
+/** Events were lost after this cursor; those that follow are live. */
+export interface Gap {
+  readonly type: 'gap'
+  readonly reason: 'expired'
+  readonly after: number
+}
+
 /** Subscribes to the family of a session, live from now on. */
-export async function openEvents(client: Client, sessionId: string, signal: AbortSignal): Promise<AsyncIterable<EventText>> {
+export async function openEvents(client: Client, sessionId: string, signal: AbortSignal): Promise<AsyncIterable<EventText | Gap>> {
   let cursor: string | undefined
+  let gap: Gap | undefined
   return follow(await connect())
 
   function connect(): Promise<Response> {
@@ -28,9 +37,11 @@ export async function openEvents(client: Client, sessionId: string, signal: Abor
     return client.stream(eventRoutes.subscribe.path, { sessionId, tail: 'true' }, headers, signal)
   }
 
-  async function* follow(first: Response): AsyncIterable<EventText> {
+  async function* follow(first: Response): AsyncIterable<EventText | Gap> {
     let response = first
     while (!signal.aborted) {
+      if (gap !== undefined) yield gap
+      gap = undefined
       for await (const record of records(response)) {
         cursor = record.id ?? cursor
         yield record.data
@@ -45,8 +56,10 @@ export async function openEvents(client: Client, sessionId: string, signal: Abor
       try {
         return await connect()
       } catch (error) {
-        if (error instanceof SvcError && error.code === 'events.cursor_expired') cursor = undefined
-        else if (attempt + 1 >= ATTEMPTS) throw error
+        if (cursor !== undefined && error instanceof SvcError && error.code === 'events.cursor_expired') {
+          gap = { type: 'gap', reason: 'expired', after: Number(cursor) }
+          cursor = undefined
+        } else if (attempt + 1 >= ATTEMPTS) throw error
       }
     }
   }

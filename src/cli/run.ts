@@ -2,11 +2,14 @@
  * `svc run`: one prompt, its answer as it comes, and the end.
  *
  * I1 The event stream is open before the prompt is sent, so nothing of the answer is missed.
- * I2 Ctrl-C aborts the run on the server and waits for it to end, `ABORT_WAIT` at most; a second one stops at once.
+ * I2 When the server no longer keeps events of the run, its state is read again, and the person is told.
+ * I3 Ctrl-C aborts the run on the server and waits for it to end, `ABORT_WAIT` at most; a second one stops at once.
  */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { SvcError } from '../protocol/errors.js'
+import { catchUp, openRequests } from '../http/client/catch-up.js'
+import { createClient as createTypedClient } from '../http/client/client.js'
 import { createIds } from '../protocol/ids.js'
 import { messageRoutes } from '../protocol/message.js'
 import { sessionRoutes } from '../protocol/session.js'
@@ -14,7 +17,7 @@ import { createAnswers } from './answers.js'
 import type { RunOptions } from './arguments.js'
 import type { Client } from './client.js'
 import { connect } from './connection.js'
-import { openEvents } from './event-stream.js'
+import { type EventText, type Gap, openEvents } from './event-stream.js'
 import { failureText } from './failure.js'
 import { readPrompt } from './prompt-input.js'
 import { readEvent } from './read-event.js'
@@ -45,12 +48,14 @@ async function converse(client: Client, prompt: string, options: RunOptions, ter
   const interruption = onInterrupt(() => abort(client, sessionId, stop, terminal))
   try {
     await submit(client, sessionId, messageId, prompt, options)
-    for await (const text of events) {
-      if (options.json) terminal.record(text)
-      const event = readEvent(text)
-      for (const line of event === undefined ? [] : transcript.accept(event)) {
-        if (line.type === 'end') return line.failed || interruption.happened ? 1 : 0
-        show(line)
+    for await (const told of events) {
+      for (const text of typeof told === 'string' ? [told] : await missed(told)) {
+        if (options.json) terminal.record(text)
+        const event = readEvent(text)
+        for (const line of event === undefined ? [] : transcript.accept(event)) {
+          if (line.type === 'end') return line.failed || interruption.happened ? 1 : 0
+          show(line)
+        }
       }
     }
     return 1
@@ -68,6 +73,16 @@ async function converse(client: Client, prompt: string, options: RunOptions, ter
     else if (line.type === 'settled') answers.settled(line.requestId)
     else if (line.type === 'error') terminal.error(line.text)
     else if (!options.json) print(line, terminal)
+  }
+
+  /** What the server keeps of the run, as the events that led to it. */
+  async function missed(gap: Gap): Promise<readonly EventText[]> {
+    terminal.note('the server no longer keeps some events of this run; what happened is read again')
+    if (options.json) terminal.record(JSON.stringify(gap))
+    const { url, token } = client.endpoint
+    const events = await catchUp(createTypedClient({ baseUrl: url, token }), sessionId, messageId, stop.signal)
+    answers.keep(openRequests(events))
+    return events.map((event) => JSON.stringify(event))
   }
 
   function report(error: unknown): void {

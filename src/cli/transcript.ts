@@ -38,15 +38,16 @@ export function createTranscript(sessionId: string, messageId: string): Transcri
   const steps = new Map<string, string>()
   const toolStates = new Map<string, string>()
   const problems = new Set<string>()
+  const asked = new Set<string>()
 
   return { accept }
 
   function accept(event: KnownEvent): readonly Line[] {
     switch (event.type) {
       case 'permission.asked':
-        return started ? [{ type: 'permission', request: event.data }] : []
+        return isNew(event.data.id) ? [{ type: 'permission', request: event.data }] : []
       case 'question.asked':
-        return started ? [{ type: 'question', request: event.data }] : []
+        return isNew(event.data.id) ? [{ type: 'question', request: event.data }] : []
       case 'permission.replied':
       case 'question.replied':
       case 'question.rejected':
@@ -73,6 +74,13 @@ export function createTranscript(sessionId: string, messageId: string): Transcri
       default:
         return []
     }
+  }
+
+  /** Whether a request of ours is told for the first time. */
+  function isNew(requestId: string): boolean {
+    if (!started || asked.has(requestId)) return false
+    asked.add(requestId)
+    return true
   }
 
   function onMessage(info: MessageInfo): readonly Line[] {

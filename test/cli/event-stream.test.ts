@@ -32,8 +32,8 @@ const stream = (text: string) => (_: IncomingMessage, response: ServerResponse) 
   response.end(text)
 }
 
-async function take(count: number, events: AsyncIterable<string>) {
-  const taken: string[] = []
+async function take(count: number, events: AsyncIterable<unknown>) {
+  const taken: unknown[] = []
   for await (const text of events) {
     taken.push(text)
     if (taken.length === count) return taken
@@ -52,12 +52,12 @@ test('resumes a cut stream after the last numbered record', async () => {
   ])
 })
 
-test('goes on from now when the cursor is too old', async () => {
+test('goes on from now when the cursor is too old, and says so', async () => {
   const expired = (_: IncomingMessage, response: ServerResponse) =>
     response.writeHead(409).end(JSON.stringify({ code: 'events.cursor_expired', message: 'gone', retryable: false, details: {} }))
   const { asked, client } = await serve(stream('id: 7\ndata: 1\n\n'), expired, stream('id: 90\ndata: 2\n\n'))
   const events = await openEvents(client, 'ses_1', new AbortController().signal)
-  expect(await take(2, events)).toEqual(['1', '2'])
+  expect(await take(3, events)).toEqual(['1', { type: 'gap', reason: 'expired', after: 7 }, '2'])
   expect(asked.map(({ cursor }) => cursor)).toEqual([undefined, '7', undefined])
 })
 

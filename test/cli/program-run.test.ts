@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startForgetfulProxy } from './forgetful-proxy.js'
 import { type Home, makeHome } from './program.js'
 
 let home: Home
@@ -99,6 +100,23 @@ describe('svc run', () => {
     const { code, stderr } = await running.ended
     expect(code).toBe(1)
     expect(stderr).not.toBe('')
+  })
+
+  test('reads the state again, and says so, when the server no longer keeps the events it missed', async () => {
+    const server = await home.serve()
+    const proxy = await startForgetfulProxy(server.url)
+    const text = 'one two three four'
+    const run = (...flags: readonly string[]) => home.run(['run', '--server', proxy.url, ...flags, script({ text, gapMs: 200 })])
+    try {
+      const { code, stdout, stderr } = await run()
+      expect({ code, stdout, stderr }).toEqual({
+        code: 0,
+        stdout: 'one\n two three four\n',
+        stderr: 'the server no longer keeps some events of this run; what happened is read again\n',
+      })
+    } finally {
+      proxy.close()
+    }
   })
 
   test('needs a prompt', async () => {

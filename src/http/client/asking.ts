@@ -12,6 +12,8 @@ import type { Told } from './transcript.js'
 
 export interface Asking {
   see(event: Told): void
+  /** Takes back every request that is not among these: it was settled unseen. */
+  keep(requestIds: ReadonlySet<string>): void
   /** Nobody waits for answers any more. */
   stop(): void
 }
@@ -60,6 +62,9 @@ export function createAsking(
 
   return {
     see,
+    keep(requestIds) {
+      for (const [id, controller] of open) if (!requestIds.has(id)) controller.abort()
+    },
     stop() {
       for (const controller of open.values()) controller.abort()
     },

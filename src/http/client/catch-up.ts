@@ -30,6 +30,11 @@ export async function catchUp(
   ]
 }
 
+/** Requests that are still open after what was missed. */
+export function openRequests(missed: readonly SvcEvent[]): ReadonlySet<string> {
+  return new Set(missed.flatMap((each) => (each.type === 'permission.asked' || each.type === 'question.asked' ? [each.data.id] : [])))
+}
+
 /** The prompt and what follows it, oldest first; empty while it waits for its turn. */
 async function messagesSince(
   { sessions }: Pick<Operations, 'sessions'>,

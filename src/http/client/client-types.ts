@@ -93,6 +93,8 @@ export type PromptEvent =
   | { readonly type: 'question'; readonly request: QuestionRequest }
   /** A permission request or question is settled, whoever settled it. */
   | { readonly type: 'settled'; readonly requestId: string }
+  /** Events of the run are lost (never `unseen`); what the server keeps of it follows. */
+  | Gap
   | PromptEnd
 
 export interface PromptEnd {

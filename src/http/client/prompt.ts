@@ -3,12 +3,12 @@
  *
  * I1 The event stream is open before the prompt is sent, so nothing of the answer is missed.
  * I2 The prompt has an id before it is sent, so sending it again after a lost connection does nothing twice.
- * I3 After a gap the state of the server is read and told as what was missed.
+ * I3 After a gap the state of the server is read and told as what was missed; where events were lost for good, the gap is told first.
  * I4 An abort is passed on to the server once the prompt may have reached it; when it does not end the run within `ABORT_WAIT`, the iteration fails.
  */
 import type { Message, PromptRequest } from '../../protocol/message.js'
 import { createAsking } from './asking.js'
-import { catchUp } from './catch-up.js'
+import { catchUp, openRequests } from './catch-up.js'
 import type { PromptEnd, PromptEvent, PromptOptions } from './client-types.js'
 import { SvcClientError } from './error.js'
 import { openEvents } from './events.js'
@@ -58,8 +58,13 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     const { tries } = await patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
     if (tries > 1 || prompt.known) yield* tell(await missed())
     for await (const event of transcript.ended ? [] : events) {
-      yield* tell([event])
-      if (!transcript.ended && event.type === 'gap') yield* tell(await missed())
+      if (event.type !== 'gap') yield* tell([event])
+      else {
+        if (event.reason !== 'unseen') yield event
+        const events = await missed()
+        asking.keep(openRequests(events))
+        yield* tell(events)
+      }
       if (transcript.ended) break
     }
     if (!transcript.ended) throw new Error('The event stream ended before the run.')

@@ -222,6 +222,33 @@ describe('a lost connection', () => {
     expect(cursors[1]).toMatch(/^\d+$/)
   })
 
+  test('that lasted longer than the log is made up for from what is stored, and told', async () => {
+    const gates = [gate(), gate()] as const
+    const slow: ReturnType<typeof says> = async (push) => {
+      push({ type: 'text', delta: 'One ' })
+      await gates[0].promise
+      push({ type: 'text', delta: 'two ' })
+      await gates[1].promise
+      push({ type: 'text', delta: 'three.' })
+      push({ type: 'finish', reason: 'stop', usage: USAGE })
+    }
+    const { client, cut, streams, service } = await openBench({ steps: [slow] })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    const events: PromptEvent[] = []
+    for await (const event of client.prompt(id, 'go')) {
+      events.push(event)
+      if (event.type !== 'text' || event.delta !== 'One ') continue
+      await service.session()
+      service.store.prune({ before: service.effects.clock.now() + 1, maxRows: 0, maxBytes: 0, batch: 1000, auditRows: 1 })
+      cut()
+      gates[0].open()
+      void streams(3).then(() => gates[1].open())
+    }
+    expect(textOf(events)).toBe('One two three.')
+    expect(events.filter(({ type }) => type === 'gap')).toEqual([{ type: 'gap', reason: 'expired', after: expect.any(Number) }])
+    expect(events.at(-1)).toMatchObject({ type: 'end', text: 'One two three.', error: undefined })
+  })
+
   test('before the first event is made up for from what is stored', async () => {
     const { client, cut, loseAnswer, asked } = await openBench({ steps: [says('All there.')] })
     const { id } = await client.sessions.create({ body: { title: 'Test' } })

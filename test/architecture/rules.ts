@@ -48,8 +48,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   cli: {
     layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
-    // What the client declares, the test library names.
-    contracts: { 'src/http/client/operation-types.ts': [] },
+    // What the client declares, the test library names; what it reads after a gap, `svc run` reads.
+    contracts: {
+      'src/http/client/operation-types.ts': [],
+      'src/http/client/client.ts': ['createClient'],
+      'src/http/client/catch-up.ts': ['catchUp', 'openRequests'],
+    },
     packages: true,
     node: true,
   },

@@ -22,7 +22,7 @@ function page() {
     'Every record of `GET /v2/events` is an envelope: `id`, `sequence`, `type`, `source`, `schemaVersion`, `timestamp`, `subject`, `data`. The fields below are those of `data`.',
     ...[...events].map(eventSection),
     '## Records',
-    'A field with `?` may be absent. Clients ignore fields they do not know.',
+    'A field with `?` may be absent; in a request, `null` for such a field means the same, unless `null` is one of its values. Requests may spell a model `providerID`, `modelID` or `modelId`. Clients ignore fields they do not know.',
     ...records.map(recordSection),
   ].join('\n\n')}\n`
 }

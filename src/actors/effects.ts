@@ -137,7 +137,7 @@ export interface ProcessResult {
   readonly stdout: string
   readonly stderr: string
   readonly captureTruncated: boolean
-  /** What it started and the system did not let this server end. */
+  /** What it has left behind, out of reach of this server: the system protects or hides it. */
   readonly left: readonly LeftProcess[]
   readonly durationMs: number
 }

@@ -36,7 +36,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
     write: options.logWrite ?? ((line) => process.stderr.write(line)),
   })
   const families = createFamilies(reaper.mark, {
-    onLeft: ({ pid, command }) => log.warn('a process outlives its owner: the system does not let this server end it', { pid, command }),
+    onLeft: ({ pid, command }) => log.warn('a process outlives its owner, out of reach of this server', { pid, command }),
   })
   return {
     clock,

@@ -4,6 +4,8 @@
  * I1 A process is of a program's family when it carries the mark, when its session or its parent is of the family, or when one
  *    of these was so at an earlier look. It stays so when it clears its environment or its parent ends.
  * I2 A process is known by its id and its start; nothing else is ever signalled.
+ *    What our user started under another's rights hides its mark: where it leads a session begun meanwhile, or one whose leader
+ *    is gone, it is reported and not signalled.
  * I3 Nobody looks by the clock, only when a program ends or is stopped; one reading of the process table serves a whole turn
  *    of the event loop. Where there is no process table, families are empty.
  */
@@ -39,6 +41,8 @@ export interface FamiliesOptions {
   readonly onLeft?: (left: LeftProcess) => void
   /** Instead of the system's. */
   readonly send?: (pid: number, signal: NodeJS.Signals) => void
+  /** Marks of a process, instead of what the system shows; undefined when it hides them. */
+  readonly marksOf?: (pid: number) => readonly string[] | undefined
 }
 
 const { killGrace } = LIMITS.tools
@@ -48,8 +52,11 @@ const COMMAND_LENGTH = 200
 const MOST_KNOWN = 256
 
 /** `mark` begins the marks of all families, for whoever survives this server. */
-export function createFamilies(mark: string, { onLeft = ignore, send = process.kill }: FamiliesOptions = {}): Families {
-  const processes = createView()
+export function createFamilies(
+  mark: string,
+  { onLeft = ignore, send = process.kill, marksOf = visibleMarks }: FamiliesOptions = {},
+): Families {
+  const processes = createView(marksOf)
   return {
     expect() {
       const own = `${mark}.${randomBytes(8).toString('hex')}`
@@ -58,7 +65,7 @@ export function createFamilies(mark: string, { onLeft = ignore, send = process.k
   }
 }
 
-interface FamilyParts extends Required<FamiliesOptions> {
+interface FamilyParts extends Required<Pick<FamiliesOptions, 'onLeft' | 'send'>> {
   readonly pid: number
   readonly mark: string
   readonly processes: View
@@ -77,7 +84,7 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
       (session === pid && (table.get(pid)?.started ?? started) === started) ||
       isKnown(table.get(session)) ||
       isKnown(table.get(parent)) ||
-      processes.marks(id).includes(mark)
+      processes.marks(id)?.includes(mark) === true
     const isKnown = (entry: ProcessEntry | undefined) => entry !== undefined && known.get(entry.pid) === entry.started
     if (started === undefined) return []
     const entries = [...table.values()].filter((entry) => entry.started >= started && entry.pid !== process.pid)
@@ -87,6 +94,17 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
     }
     for (const [id, at] of known) if (table.get(id)?.started !== at) known.delete(id)
     return entries.filter((entry) => entry.runs && known.get(entry.pid) === entry.started)
+  }
+
+  /** I2 */
+  function hidden(): ProcessEntry[] {
+    const table = processes.all()
+    if (started === undefined) return []
+    return [...table.values()].filter((entry) => {
+      const leads = entry.session === entry.pid || !table.has(entry.session)
+      const isKnown = known.get(entry.pid) === entry.started
+      return entry.runs && entry.started >= started && leads && !isKnown && processes.marks(entry.pid) === undefined
+    })
   }
 
   /** False when the system does not allow it. */
@@ -126,7 +144,7 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
       await Promise.all([gone, endOwn()])
       // Each of them, also when another one is refused.
       const left = await until(LAST_WAIT, (all) => all.filter((entry) => signal(entry, 'SIGKILL')).length === 0)
-      return left.map(({ pid: id }) => {
+      return [...left, ...hidden()].map(({ pid: id }) => {
         const each = { pid: id, command: commandOf(id, COMMAND_LENGTH) }
         onLeft(each)
         return each
@@ -137,14 +155,14 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
 
 interface View {
   all(): ReadonlyMap<number, ProcessEntry>
-  /** Marks the process was started with. */
-  marks(pid: number): readonly string[]
+  /** Marks the process was started with; undefined when they are hidden. */
+  marks(pid: number): readonly string[] | undefined
 }
 
 /** I3 */
-function createView(): View {
+function createView(marksOf: (pid: number) => readonly string[] | undefined): View {
   let table: ReadonlyMap<number, ProcessEntry> | undefined
-  const marks = new Map<number, readonly string[]>()
+  const marks = new Map<number, readonly string[] | undefined>()
   const forget = () => {
     table = undefined
     marks.clear()
@@ -158,11 +176,14 @@ function createView(): View {
     all,
     marks(pid) {
       all()
-      const known = marks.get(pid) ?? variableOf(pid, MARK)
-      marks.set(pid, known)
-      return known
+      if (!marks.has(pid)) marks.set(pid, marksOf(pid))
+      return marks.get(pid)
     },
   }
+}
+
+function visibleMarks(pid: number): readonly string[] | undefined {
+  return variableOf(pid, MARK)
 }
 
 function ignore(): void {}

@@ -73,12 +73,23 @@ export function commandOf(pid: number, length: number): string {
   }
 }
 
-/** Values of a variable in the environment the process was started with; none when the system does not show it. */
-export function variableOf(pid: number, name: string): readonly string[] {
+/**
+ * Values of a variable in the environment the process was started with. Undefined when the system hides that of a process
+ * which our user has started: its program has rights of another user (set-user-id).
+ */
+export function variableOf(pid: number, name: string): readonly string[] | undefined {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
     return environment.filter((each) => each.startsWith(`${name}=`)).map((each) => each.slice(name.length + 1))
   } catch {
-    return []
+    return realUserOf(pid) === process.getuid?.() ? undefined : []
+  }
+}
+
+function realUserOf(pid: number): number | undefined {
+  try {
+    return Number(/^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])
+  } catch {
+    return undefined // ended meanwhile
   }
 }

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { nodePaths } from '../actors/node-effects.js'
+import { readProcess } from '../actors/node-process-table.js'
 import { refuseOrphanedLog } from '../store/state-directory.js'
 import { unreadVariables } from './variables.js'
 import { type Finding, finding } from './findings.js'
@@ -24,7 +25,13 @@ export function inspectMachine(): Promise<Finding[]> {
     finding('ripgrep', async () => firstLine((await import('@vscode/ripgrep')).rgPath, ['--version'])),
     finding('git', () => firstLine('git', ['--version']), 'warning'),
     finding('shell parser', shellParser),
+    finding('process table', processTable, 'warning'),
   ])
+}
+
+function processTable(): string {
+  if (readProcess(process.pid) !== undefined) return 'what leaves its process group is found'
+  throw new Error('there is no /proc on this system: what a command starts in a session of its own outlives the command')
 }
 
 function nodeVersion(): string {

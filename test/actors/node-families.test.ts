@@ -23,7 +23,7 @@ function escaping(escape: string) {
   const stay = `sh -c "trap '' HUP TERM; echo \\$\\$ >${file}; while :; do sleep 1; done"`
   const script = `${escape.replace('STAY', () => stay)} >/dev/null 2>&1 </dev/null & while [ ! -s ${file} ]; do sleep 0.01; done`
   const pid = () => Number(readFileSync(file, 'utf8'))
-  return { script, pid, hasEscaped: () => until('it has escaped', () => existsSync(file) && readFileSync(file, 'utf8') !== '') }
+  return { script, file, pid, hasEscaped: () => until('it has escaped', () => existsSync(file) && readFileSync(file, 'utf8') !== '') }
 }
 
 function run(script: string, signal = new AbortController().signal, from: Processes = processes) {
@@ -118,6 +118,21 @@ it('what the system protects is reported, and the rest ended', async () => {
   process.kill(pid, 'SIGKILL')
   expect(left.filter((each) => each.pid === pid)).toEqual([{ pid, command: expect.stringContaining('while :; do sleep 1; done') }])
   expect(reported).toEqual(left)
+})
+
+it('what our user started with the rights of another is reported and not signalled, because its mark cannot be read', async () => {
+  const guarded = escaping('setsid STAY')
+  const families = createFamilies(reaper.mark, {
+    marksOf: (pid) => (existsSync(guarded.file) && pid === guarded.pid() ? undefined : []),
+    send: () => {
+      throw new Error('nothing is signalled')
+    },
+  })
+  const { left } = await run(guarded.script, undefined, createNodeProcesses(PATH, reaper, families))
+  const pid = guarded.pid()
+  expect(isRunning(pid)).toBe(true)
+  process.kill(pid, 'SIGKILL')
+  expect(left).toEqual([{ pid, command: expect.stringContaining('while :; do sleep 1; done') }])
 })
 
 it('nobody else is signalled: neither a stranger nor the family of another', async () => {

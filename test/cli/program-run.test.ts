@@ -133,11 +133,13 @@ describe('svc doctor', () => {
     expect([code, ok]).toEqual([0, true])
     expect(findings.map(({ check }) => check)).toEqual([
       'node',
+      'environment',
       'state directory',
       'database',
       'ripgrep',
       'git',
       'shell parser',
+      'process table',
       'server',
       'configuration',
       'providers',

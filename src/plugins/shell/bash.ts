@@ -156,8 +156,7 @@ function joinOutput({ stdout, stderr, captureTruncated, left }: ProcessResult): 
   const text = [stdout.trimEnd(), stderr.trimEnd()].filter((part) => part !== '').join('\n')
   const cut = captureTruncated ? `\n(More than ${captureBytes} bytes were printed; the rest was dropped.)` : ''
   const alive = left.map(
-    ({ pid, command }) =>
-      `\n(Still running, because the system does not let it be ended: process ${pid}, ${displayText(command, TITLE_LENGTH)})`,
+    ({ pid, command }) => `\n(Still running, out of reach of this server: process ${pid}, ${displayText(command, TITLE_LENGTH)})`,
   )
   return (text || '(no output)') + cut + alive.join('')
 }

@@ -9,6 +9,7 @@ const PROGRAM = ['test/e2e/**/*.test.ts', 'test/cli/program-*.test.ts', 'example
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(version) },
   test: {
+    setupFiles: ['test/no-warnings.ts'],
     testTimeout: 15_000,
     hookTimeout: 30_000,
     projects: [

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { refuseWarnings } from '../fixtures/node-warnings.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
@@ -65,8 +66,9 @@ export function makeHome(): Home {
     },
     async close() {
       for (const { child } of started) child.kill('SIGKILL')
-      await Promise.all(started.map(({ ended }) => ended))
+      const ended = await Promise.all(started.map((program) => program.ended))
       rmSync(path, { recursive: true, force: true })
+      for (const { stderr } of ended) refuseWarnings(stderr)
     },
   }
 }

@@ -142,7 +142,7 @@ test('hostile plugins hurt only themselves', { timeout: 150_000 }, async () => {
   await vigil.end()
 })
 
-test('a plugin whose hooks answer nonsense fails the runs of its workspace by its name, until it is taken out', async () => {
+test('a plugin whose hooks answer nonsense fails the calls they guard by its name, and no run, until it is taken out', async () => {
   scene = openScene(makePlace())
   const { server, stream, ...opened } = await openWard(scene.place, () => scene.start(WARD))
   ward = opened.ward
@@ -150,9 +150,12 @@ test('a plugin whose hooks answer nonsense fails the runs of its workspace by it
   const before = await ward.neighbour()
   await ward.install(nonsense.map(packageOf))
   await ward.until('hostile.hook-nonsense', ['active'])
-  expect((await ward.turn([{ name: 'neighbour', input: {} }])).size).toBe(0)
-  const error = await stream.waitFor(({ type }) => type === 'session.error')
-  expect(JSON.stringify(error.data)).toContain('hostile.hook-nonsense')
+  expect((await ward.turn([{ name: 'neighbour', input: {} }])).get('neighbour')).toMatchObject({
+    status: 'error',
+    error: expect.stringContaining('Plugin hostile.hook-nonsense: The answer of the hook "tool.before" is not usable') as string,
+  })
+  expect(ward.model.requests).toHaveLength(2)
+  expect(stream.events.filter(({ type }) => type === 'session.error')).toEqual([])
   const degraded = await ward.until('hostile.hook-nonsense', ['degraded'])
   expect(degraded).toMatchObject({
     leaseActive: true,

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Message } from '../../src/protocol/message.js'
 import type { Session, SessionStatus } from '../../src/protocol/session.js'
+import { refuseWarnings } from '../fixtures/node-warnings.js'
 import type { Place } from './place.js'
 import { descendants, isRunning, mentioning, untilNone } from './processes.js'
 import { openStream, type Stream, type StreamQuery } from './stream.js'
@@ -141,7 +142,7 @@ function mustBe(status: number, answer: Answer, what: string): void {
   if (answer.status !== status) throw new Error(`${what} was answered ${answer.status}: ${answer.text}`)
 }
 
-/** A place with its servers. `close` ends what is left, and fails when anything of it survives its server. */
+/** A place with its servers. `close` ends what is left, and fails when anything of it survives its server or Node has warned. */
 export interface Scene {
   readonly place: Place
   start(env?: Readonly<Record<string, string>>, port?: number, flags?: readonly string[]): Promise<Server>
@@ -164,6 +165,7 @@ export function openScene(place: Place, program?: string): Scene {
       const left = await untilNone(() => [...theirs.filter(isRunning), ...mentioning(place.root)], 3000)
       place.remove()
       if (left.length > 0) throw new Error(`processes outlived their server: ${JSON.stringify(left)}`)
+      for (const server of servers) refuseWarnings(server.stderr())
     },
   }
 }

@@ -1,5 +1,6 @@
 /** The author library: frames as they go over the wire, and the in-memory host (plugin-protocol §4, §11, §15.2). */
 import { describe, expect, test } from 'vitest'
+import type { Host } from '../../src/plugins/author/host-types.js'
 import { createTestHost, definePlugin } from '../../src/plugins/author/plugin.js'
 import type { Plugin } from '../../src/plugins/author/plugin-types.js'
 import { createRuntime } from '../../src/plugins/author/runtime.js'
@@ -234,6 +235,19 @@ describe('calls', () => {
 })
 
 describe('requests to the host', () => {
+  test('may share one signal, however many they are', async () => {
+    const stop = new AbortController()
+    const ask = async (host: Host, key: number) =>
+      host.config.get(String(key), { signal: stop.signal }).catch((error: unknown) => String(error))
+    const keys = Array.from({ length: 40 }, (_, key) => key)
+    const wire = onWire({ tools: [tool('many', async (_, { host }) => (await Promise.all(keys.map((key) => ask(host, key)))).join())] })
+    await wire.initialize()
+    wire.runtime.accept({ id: 2, method: 'tool.invoke', params: { tool: 'many', directory: '/' } })
+    await wire.until(({ params }) => (params as { key?: string } | undefined)?.key === '39')
+    stop.abort(new Error('enough'))
+    expect(await wire.reply(2)).toMatchObject({ result: { output: keys.map(() => 'Error: enough').join() } })
+  })
+
   test('end by their signal or their timeout, and ignore the late answer', async () => {
     const stop = new AbortController()
     const wire = onWire({

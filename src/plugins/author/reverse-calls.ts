@@ -37,10 +37,11 @@ export function createReverseCalls(owner: () => Owner | undefined, send: (line: 
     const id = ++lastId
     const line = encodeFrame({ id, method, params, owner: ours })
     const patience = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]
-    const limits = signal === undefined ? patience : [signal, ...patience]
+    // One signal may be given to many requests: each listens to one of its own.
+    const limits = signal === undefined ? patience : [AbortSignal.any([signal]), ...patience]
     const giveUp = () => {
-      const aborted = limits.find((limit) => limit.aborted)
-      waiting.get(id)?.reject(aborted === signal ? asError(signal?.reason) : new Error(`${method} was not answered within ${timeoutMs} ms`))
+      const late = new Error(`${method} was not answered within ${timeoutMs} ms`)
+      waiting.get(id)?.reject(signal?.aborted === true ? asError(signal.reason) : late)
     }
     for (const limit of limits) limit.addEventListener('abort', giveUp)
     try {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { HookedHeaders, HookedOptions, HookedResult, HookedVariables } from '../../../src/actors/plugin/hook-values.js'
 import { runHooks } from '../../../src/actors/plugin/hooks.js'
@@ -202,18 +202,14 @@ describe('definitions of tools', () => {
     expect(descriptions).toEqual(['Reads a file.', 'Reads a file.', 'good'])
   })
 
-  it('put no more than one listener of a list on its signal', async () => {
-    const warned = vi.fn<(warning: Error) => void>()
-    process.on('warning', warned)
-    onTestFinished(() => void process.off('warning', warned))
+  it('share one signal, however many they are and whatever listens to it', async () => {
     const tools = Array.from({ length: 40 }, (_, index) => registeredTool('test.files', { ...readTool, id: `tool_${index}` }))
     const listens = registeredHook('test.listens', async (_context, value, signal) => {
       signal.addEventListener('abort', () => undefined, { once: true })
       await nextTurn()
       return value
     })
-    await define(hooked(listens), tools, new AbortController().signal)
-    await nextTurn()
-    expect(warned).not.toHaveBeenCalled()
+    const { definitions } = await define(hooked(listens), tools, new AbortController().signal)
+    expect(definitions).toHaveLength(40)
   })
 })

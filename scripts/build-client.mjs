@@ -28,7 +28,7 @@ export async function buildClient(root, settings) {
   })
   refuseOthers(metafile)
   const declarations = join('dist', 'client.d.ts')
-  writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, withGivenForms(toOpenApi(), givenForms())))
+  writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, withGivenForms(toOpenApi(new Set()), givenForms())))
   return [...Object.keys(metafile.outputs), declarations]
 }
 

@@ -55,8 +55,11 @@ const HEADER_NAMES: Readonly<Record<string, string>> = {
 /** Required, but their absence is for the operation to refuse, and so they are not by their schema. */
 const DEMANDED: ReadonlySet<string> = new Set(['header:x-svc-ticket', 'query:ticket'])
 
-/** The whole document; made anew on every call. */
-export function toOpenApi(): object {
+/** Records whose fields may all be left out where they are sent (http-contract §2.18); every other is shown as it is answered. */
+const AS_SENT: ReadonlySet<string> = new Set(['WorkflowRetryPolicy', 'WorkflowConcurrencyPolicy'])
+
+/** The whole document; made anew on every call. `asSent` names the records that are shown as they are sent. */
+export function toOpenApi(asSent: ReadonlySet<string> = AS_SENT): object {
   const parameters: Json = {}
   const paths: Record<string, Json> = {}
   for (const contract of API) {
@@ -80,7 +83,7 @@ export function toOpenApi(): object {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       parameters,
       responses: errorResponses(),
-      schemas: componentSchemas(paths),
+      schemas: componentSchemas(paths, asSent),
     },
   }
 }
@@ -159,11 +162,8 @@ function errorResponses(): Json {
   )
 }
 
-/** Records whose fields may all be left out where they are sent (http-contract §2.18); every other is shown as it is answered. */
-const AS_SENT: ReadonlySet<string> = new Set(['WorkflowRetryPolicy', 'WorkflowConcurrencyPolicy'])
-
 /** Every named schema that the operations lead to. */
-function componentSchemas(paths: Json): Json {
+function componentSchemas(paths: Json, asSent: ReadonlySet<string>): Json {
   const form = (io: 'input' | 'output') =>
     z.toJSONSchema(z.globalRegistry, { io, unrepresentable: 'any', uri: (id) => SCHEMAS + id }).schemas
   const [named, sent] = [form('output'), form('input')]
@@ -176,7 +176,7 @@ function componentSchemas(paths: Json): Json {
       else if (typeof value === 'string' && value.startsWith(SCHEMAS)) {
         const name = value.slice(SCHEMAS.length)
         if (used[name] !== undefined) continue
-        used[name] = clean((AS_SENT.has(name) ? sent : named)[name])
+        used[name] = clean((asSent.has(name) ? sent : named)[name])
         open.push(used[name])
       }
     }

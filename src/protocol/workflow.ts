@@ -122,6 +122,8 @@ export const WorkflowView = z
     /** `sha256:` and the hash; only of a file that can be changed over HTTP. */
     revision: z.string().optional(),
     writable: z.boolean().optional(),
+    /** Why it does not run, or not with all it says. */
+    diagnostics: z.array(WorkflowDiagnostic).optional(),
   })
   .meta({ id: 'WorkflowView' })
 export type WorkflowView = z.infer<typeof WorkflowView>

@@ -50,6 +50,7 @@ describe('a file of a checkout', () => {
   test('is accepted as the caller has seen it, or not at all', async () => {
     const flows = await cloned()
     const view = await flows.view('one')
+    expect(view).toMatchObject({ diagnostics: [{ code: 'acceptance-required' }] })
     const expected = (revision: string) => flows.call('activate', { id: 'one', query: { expectedRevision: revision } })
     await expect(expected('sha256:other')).rejects.toMatchObject({
       code: 'management.revision_conflict',

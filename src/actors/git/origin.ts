@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
@@ -38,6 +39,8 @@ interface Asked {
   readonly tracked: Tracked
 }
 
+/** Files judged in one turn: each is hashed in several forms. */
+const AT_ONCE = 32
 const ELSEWHERE: Origin = { from: 'elsewhere' }
 
 export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths'>): Checkouts {
@@ -103,7 +106,8 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
       const repositories = new Map<string, Asked | Origin | undefined>()
       const paths = asked.map(({ path }) => path)
       const result: Origin[] = []
-      for (const file of asked) {
+      for (const [index, file] of asked.entries()) {
+        if (index % AT_ONCE === AT_ONCE - 1) await setImmediate()
         let origin: Origin = file.path.split(sep).some((part) => part.toLowerCase() === '.git') ? INSIDE : ELSEWHERE
         for (const directory of directoriesAbove(file.path)) {
           if (origin.from === 'checkout' && origin.isCertain) break

@@ -120,7 +120,7 @@ export function createFitness({ host, ledger, acceptance, activationId }: Fitnes
   }
 }
 
-export function diagnosticsOf({ sourcePath }: Found, { obstacles, notes }: Fitness): WorkflowDiagnostic[] {
+export function diagnosticsOf({ sourcePath }: Found, { obstacles, notes }: Pick<Fitness, 'obstacles' | 'notes'>): WorkflowDiagnostic[] {
   return [...obstacles, ...notes].map((each) => ({ sourcePath, ...each }))
 }
 

@@ -20,7 +20,9 @@ export interface Views {
 export function createViews(host: Pick<NativeHost, 'effects'>, { ledger, library, reconciler, zoned, fitness }: Engine): Views {
   const definition = (given: WorkflowDefinition): WorkflowDefinition => ({ ...given, schedule: zoned(given.schedule) })
 
-  async function viewOf(context: Context, found: Found, { obstacles }: Pick<Fitness, 'obstacles'>): Promise<WorkflowView> {
+  async function viewOf(context: Context, found: Found, fit: Pick<Fitness, 'obstacles' | 'notes'>): Promise<WorkflowView> {
+    const { obstacles } = fit
+    const diagnostics = diagnosticsOf(found, fit)
     const activation = ledger.activation(reconciler.activationId(reconciler.rootOf(context, found), found.id))
     const id = activation?.projection.activationId ?? null
     const isActive = activation?.projection.active === true
@@ -35,6 +37,7 @@ export function createViews(host: Pick<NativeHost, 'effects'>, { ledger, library
       activationId: id,
       lastScheduledAt: activation?.projection.lastScheduledAt ?? null,
       writable,
+      ...(diagnostics.length > 0 && { diagnostics }),
       ...(writable && { revision: revisionOf(found.sourceHash) }),
     }
   }
@@ -42,7 +45,7 @@ export function createViews(host: Pick<NativeHost, 'effects'>, { ledger, library
   return {
     async view(context, found) {
       const [fit] = await fitness([found])
-      return viewOf(context, found, fit ?? { obstacles: [] })
+      return viewOf(context, found, fit ?? { obstacles: [], notes: [] })
     },
     definition,
     projection: (projection) => zonedProjection(projection, zoned),

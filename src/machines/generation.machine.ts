@@ -28,8 +28,6 @@ export interface GenerationOutput {
 interface GenerationContext extends GenerationInput {
   readonly end: GenerationEnd
   readonly reason: string
-  /** How long calls may take to finish, ms. */
-  readonly drainLimit: number
 }
 
 type GenerationEvent =
@@ -69,7 +67,6 @@ export const generationMachine = setup({
   },
   actions: {
     noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => sentence(error) }),
-    shortenDrain: assign({ drainLimit: LIMITS.plugins.offDrain }),
     noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
     reportPublished: enqueueActions(({ context: { number, revision }, self, enqueue }) => {
       if (self._parent !== undefined) enqueue.sendTo(self._parent, { type: 'generation.published', number, revision })
@@ -79,13 +76,14 @@ export const generationMachine = setup({
     }),
   },
   delays: {
-    drainLimit: ({ context }) => context.drainLimit,
+    drainLimit: LIMITS.plugins.drain,
+    offLimit: LIMITS.plugins.offDrain,
     shutdownGrace: LIMITS.plugins.shutdownGrace,
     killLimit: LIMITS.plugins.shutdownGrace,
   },
 }).createMachine({
   id: 'generation',
-  context: ({ input }) => ({ ...input, end: 'retired', reason: '', drainLimit: LIMITS.plugins.drain }),
+  context: ({ input }) => ({ ...input, end: 'retired', reason: '' }),
   output: ({ context }) => ({ number: context.number, end: context.end, reason: context.reason }),
   initial: 'starting',
   states: {
@@ -118,7 +116,7 @@ export const generationMachine = setup({
       invoke: { id: 'watch', src: 'watch', input: ({ context }) => subject(context), onError: { target: 'killing' } },
       on: {
         superseded: { target: 'draining' },
-        'switched.off': { target: 'draining', actions: 'shortenDrain' },
+        'switched.off': { target: 'leaving' },
         revoked: { target: 'retiring' },
         'instance.failed': {
           target: 'killing',
@@ -139,7 +137,25 @@ export const generationMachine = setup({
       ],
       after: { drainLimit: { target: 'retiring' } },
       on: {
-        'switched.off': { target: 'draining', reenter: true, actions: 'shortenDrain' },
+        'switched.off': { target: 'leaving' },
+        revoked: { target: 'retiring' },
+        'instance.failed': { target: 'killing', actions: { type: 'noteFailure', params: ({ event }) => event.reason } },
+      },
+    },
+    /** Draining because it was switched off: what is under way gets less time. */
+    leaving: {
+      invoke: [
+        { id: 'watch', src: 'watch', input: ({ context }) => subject(context), onError: { target: 'killing' } },
+        {
+          id: 'drain',
+          src: 'drain',
+          input: ({ context }) => subject(context),
+          onDone: { target: 'retiring' },
+          onError: { target: 'retiring' },
+        },
+      ],
+      after: { offLimit: { target: 'retiring' } },
+      on: {
         revoked: { target: 'retiring' },
         'instance.failed': { target: 'killing', actions: { type: 'noteFailure', params: ({ event }) => event.reason } },
       },

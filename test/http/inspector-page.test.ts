@@ -89,6 +89,7 @@ test('an arrow names its events, with guards and delays in full in its title', (
 
 test('a delay counts down only where it ends the state', () => {
   expect(delayOf(chart('generation'), ['draining'])).toBe(LIMITS.plugins.drain)
+  expect(delayOf(chart('generation'), ['leaving'])).toBe(LIMITS.plugins.offDrain)
   expect(delayOf(chart('generation'), ['serving'])).toBeUndefined()
   expect(delayOf(chart('package'), ['active'])).toBeUndefined()
   expect([duration(40), duration(1500), duration(60_000), duration(300_000), duration(9_000_000), duration(260_000_000)]).toEqual([

@@ -103,6 +103,7 @@ describe('every transition is covered by generated paths', () => {
       ...['start', 'publish', 'drain', 'retire', 'kill'].flatMap((id) => [done(id), error(id)]),
       error('watch'),
       after('drainLimit', 'generation.draining'),
+      after('offLimit', 'generation.leaving'),
       after('shutdownGrace', 'generation.retiring'),
       after('killLimit', 'generation.killing'),
     ])

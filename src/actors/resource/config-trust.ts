@@ -3,10 +3,9 @@
  * everything that names a program, an endpoint, a credential, consent or a file elsewhere is taken out here.
  * Permissions are taken out too: they become a narrowing list of their own and never meet the trusted rules.
  */
-import { isAbsolute, resolve } from 'node:path'
 import { INSTALLATION_KEYS } from '../../protocol/agent-config.js'
-import { isWithin } from '../../protocol/caller.js'
 import { isRecord, type JsonRecord, omit, recordAt, stringsAt } from './config-merge.js'
+import { readNamedPath } from './named-paths.js'
 
 export interface Refusal {
   /** Dotted path in the flat document. */
@@ -75,7 +74,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   provider: narrowProviders,
   agent: (value, _ground, refuse) => mapRecords(value, (agent, name) => narrowAgent(agent, name, refuse)),
   skills: narrowSkills,
-  instructions: (value, ground, refuse) => keepInside(value, ground, (entry) => refuse('', `"${entry}" is outside the worktree`)),
+  instructions: (value, ground, refuse) => keepInside(value, ground, (reason) => refuse('', reason)),
   experimental: (value, _ground, refuse) => {
     if (recordAt({ value }, 'value')['openTelemetry'] !== true) return value
     refuse('openTelemetry', ONLY_INSTALLATION)
@@ -187,23 +186,18 @@ function withoutEndpoints(options: JsonRecord, refuse: (key: string) => void): J
 function narrowSkills(value: unknown, ground: Ground, refuse: (path: string, reason: string) => void): unknown {
   if (!isRecord(value)) return value
   if (value['urls'] !== undefined) refuse('urls', ONLY_INSTALLATION)
-  const paths = keepInside(value['paths'], ground, (entry) => refuse('paths', `"${entry}" is outside the worktree`))
+  const paths = keepInside(value['paths'], ground, (reason) => refuse('paths', reason))
   return { ...omit(value, ['urls', 'paths']), ...(paths !== undefined && { paths }) }
 }
 
 /** Entries of a workspace's list of paths that stay in its worktree; links are judged when the files are read. */
-function keepInside(value: unknown, { worktree }: Ground, refuse: (entry: string) => void): unknown {
+function keepInside(value: unknown, { worktree }: Ground, refuse: (reason: string) => void): unknown {
   if (!Array.isArray(value)) return value
   return value.filter((entry) => {
-    const inside = typeof entry === 'string' && !entry.startsWith('~') && isInside(worktree, entry)
-    if (!inside) refuse(String(entry))
-    return inside
+    const named = readNamedPath(String(entry), { trust: 'workspace', home: '', worktree })
+    if (!named.ok) refuse(`"${String(entry)}" ${named.reason}`)
+    return named.ok
   })
-}
-
-function isInside(worktree: string, entry: string): boolean {
-  if (isAbsolute(entry)) return isWithin(worktree, resolve(entry))
-  return !entry.split('/').includes('..')
 }
 
 function keepKeys(record: JsonRecord, keys: readonly string[], refuse: (key: string) => void): JsonRecord {

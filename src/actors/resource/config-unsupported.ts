@@ -4,6 +4,7 @@
  */
 import { AgentConfig, ProviderConfig, ProviderModelConfig } from '../../protocol/agent-config.js'
 import { isRecord, type JsonRecord, recordAt } from './config-merge.js'
+import { isAddress } from './named-paths.js'
 
 export interface Unsupported {
   /** In the flat document. */
@@ -45,7 +46,6 @@ const AGENT_KEYS = new Set(Object.keys(AgentConfig.shape))
 const PROVIDER_KEYS = new Set(Object.keys(ProviderConfig.shape))
 const MODEL_KEYS = new Set([...Object.keys(ProviderModelConfig.shape), 'interleaved', 'modalities', 'cost', 'status', 'releaseDate'])
 const COMPATIBILITY_KEYS = new Set(['streamUsage', 'reasoningEffort'])
-const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i
 const UNKNOWN = 'it is not a key of this place'
 
 /** In a normalised layer, in its order. */
@@ -60,7 +60,7 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
         return stringsIn(recordAt(document, key)['urls']).length > 0 ? found([key, 'urls'], 'this server does not fetch skills') : []
       case 'instructions':
         return stringsIn(value).flatMap((entry, index) =>
-          ADDRESS.test(entry) ? found([key, index], 'this server does not fetch instructions') : [],
+          isAddress(entry) ? found([key, index], 'this server does not fetch instructions') : [],
         )
       case 'agent':
         return each(document, key, (agent, path) => strays(agent, path, AGENT_KEYS))

@@ -8,16 +8,25 @@ import { knownAgentNames, listAgents } from './agents.js'
 import { readCommands } from './commands.js'
 import { isRecord, type JsonRecord, recordAt, stringsAt } from './config-merge.js'
 import { looserEntries, unknownActions } from './permission-config.js'
+import type { RefusedInstruction } from './instructions.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
 /** Permissions of agents name places; what is asked here does not depend on them. */
 const NOWHERE = { home: '', temporary: [], state: '' }
 
-/** All diagnostics of a snapshot; `ok` means that none is an error. Without `contributions` adapters are not judged. */
-export function validateSnapshot(snapshot: ConfigSnapshot, contributions?: readonly ProviderContribution[]): ConfigValidation {
+interface Found {
+  /** Instruction files that were not read. */
+  readonly refused?: readonly RefusedInstruction[]
+  /** Without them adapters are not judged. */
+  readonly contributions?: readonly ProviderContribution[] | undefined
+}
+
+/** All diagnostics of a snapshot; `ok` means that none is an error. */
+export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contributions }: Found = {}): ConfigValidation {
   const { document } = snapshot
   const diagnostics = [
     ...snapshot.diagnostics,
+    ...refused.map(({ path, reason }) => warning('instructions', `${path} is not given to the model: it ${reason}`)),
     ...checkProviders(document),
     ...checkAgents(snapshot),
     ...checkModels(document, ''),

@@ -5,6 +5,7 @@ import { mergePatch, normalisePatch } from './config-patch.js'
 import type { ProviderContribution } from '../plugin/native.js'
 import { validateSnapshot } from './config-validate.js'
 import { writePatch } from './config-write.js'
+import { readInstructions } from './instructions.js'
 import type { ConfigSnapshot } from './snapshot.js'
 import { createSnapshots, type SnapshotEffects, type Snapshots } from './snapshots.js'
 
@@ -49,8 +50,9 @@ export function createConfigs({ effects, onUpdated, review, layer = (snapshot) =
     },
     async validate(directory) {
       const snapshot = await snapshots.inspect(directory)
-      if (snapshot.failures.length > 0) return validateSnapshot(snapshot) // plugins may not be there without it
-      return validateSnapshot(snapshot, await contributions?.(directory))
+      const { refused } = await readInstructions(effects, snapshot)
+      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused }) // plugins may not be there without it
+      return validateSnapshot(snapshot, { refused, contributions: await contributions?.(directory) })
     },
   }
 }

@@ -7,12 +7,13 @@
  * afterwards (threat-model F1, W3).
  * I3 The event loop gets its turn after every file, however many there are.
  */
-import { dirname } from 'node:path'
+import { dirname, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachedThrough } from '../../machines/exposure.js'
 import { isWithin } from '../../protocol/caller.js'
 import { toFailure } from '../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../effects.js'
+import { isPrivate } from './private-files.js'
 
 /** A path and what it must still be: its whole identity, only its kind, or as safe from others as it was. */
 export interface Dependency {
@@ -154,6 +155,7 @@ function valueOf(stat: FileStat | undefined | 'unreadable', by: 'identity' | 'ki
 function whyNotRead(stat: FileStat, target: string, { within }: ReadOptions): string | undefined {
   if (stat.kind !== 'file') return 'is not a regular file'
   if (within !== undefined && !isWithin(within, target)) return `leads to a file outside ${within}`
+  if (within !== undefined && isPrivate(relative(within, target))) return 'leads to a file that holds secrets'
   return stat.exposure
 }
 

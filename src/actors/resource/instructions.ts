@@ -1,11 +1,10 @@
 /**
  * Instruction files: what a project and its owner want every agent to know (sessions-events §12.3, 12.4; subsystems b.11).
  *
- * I1 A file found inside a worktree really lies in it, whatever links say (threat-model W4). I2 What only a workspace
- * asks for is looked for in its worktree only. I3 A nested file is given at most once per session.
+ * I1 A file found by way of a worktree really lies in it, whatever links say (threat-model W4). I2 What only a workspace
+ * asks for is looked for in its worktree only, as it is written. I3 A nested file is given at most once per session.
  */
-import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { expandHome } from '../../machines/permission.js'
+import { dirname, join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
@@ -15,6 +14,7 @@ import { ancestors } from './config-files.js'
 import { stringsAt } from './config-merge.js'
 import { createFileProbe, type FileProbe } from './file-probe.js'
 import { createLru } from './lru.js'
+import { boundaryOf, isAddress, readNamedPath } from './named-paths.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
 type InstructionEffects = Pick<Effects, 'files' | 'clock' | 'paths' | 'log'>
@@ -28,21 +28,40 @@ const NAMES = ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md']
 const SESSIONS = 1024
 const DIRECTORIES_PER_SESSION = 4096
 
+/** A file or entry that is not given, and why: the rest of a sentence that starts with it. */
+export interface RefusedInstruction {
+  readonly path: string
+  readonly reason: string
+}
+
+export interface InstructionsRead {
+  readonly files: readonly InstructionFile[]
+  readonly refused: readonly RefusedInstruction[]
+}
+
 /** Instruction files of a directory in order: global, project (outermost first), configured. Read anew each time. */
-export async function readInstructions(effects: InstructionEffects, snapshot: ConfigSnapshot): Promise<readonly InstructionFile[]> {
+export async function readInstructions(
+  effects: Pick<InstructionEffects, 'files' | 'clock' | 'paths'>,
+  snapshot: ConfigSnapshot,
+): Promise<InstructionsRead> {
   const probe = createFileProbe(effects)
-  const candidates = [
-    ...(await globalFile(probe, effects)),
-    ...(await projectFiles(probe, snapshot)),
-    ...(await configuredFiles(probe, effects, snapshot)),
-  ]
+  const configured = await configuredFiles(probe, effects, snapshot)
+  const candidates = [...(await globalFile(probe, effects)), ...(await projectFiles(probe, snapshot)), ...configured.candidates]
   const byCanonicalPath = new Map<string, InstructionFile>()
+  const refused = [...configured.refused]
   for (const candidate of candidates) {
-    const file = await readInstruction(effects, probe, candidate)
+    const file = await readInstruction(probe, candidate, (reason) => refused.push({ path: candidate.path, reason }))
     if (file !== undefined && !byCanonicalPath.has(file.canonical))
       byCanonicalPath.set(file.canonical, { path: file.path, text: file.text })
   }
-  return [...byCanonicalPath.values()]
+  return { files: [...byCanonicalPath.values()], refused }
+}
+
+/** The same, with a line in the log for each that is not given. */
+export async function giveInstructions(effects: InstructionEffects, snapshot: ConfigSnapshot): Promise<readonly InstructionFile[]> {
+  const { files, refused } = await readInstructions(effects, snapshot)
+  for (const { path, reason } of refused) effects.log.warn('instruction file not read', { path, reason })
+  return files
 }
 
 /** Nested instruction files, remembered per session for as long as it is among the last used. */
@@ -67,7 +86,7 @@ export function createInstructions({ effects }: { readonly effects: InstructionE
   }
 }
 
-async function globalFile(probe: FileProbe, { paths }: InstructionEffects): Promise<Candidate[]> {
+async function globalFile(probe: FileProbe, { paths }: Pick<InstructionEffects, 'paths'>): Promise<Candidate[]> {
   for (const path of [join(paths.config, 'AGENTS.md'), join(paths.home, '.claude', 'CLAUDE.md')]) {
     if ((await probe.kind(path)) === 'file') return [{ path, within: undefined }]
   }
@@ -87,43 +106,47 @@ async function projectFiles(probe: FileProbe, snapshot: ConfigSnapshot): Promise
   return []
 }
 
-async function configuredFiles(probe: FileProbe, { paths }: InstructionEffects, snapshot: ConfigSnapshot): Promise<Candidate[]> {
+async function configuredFiles(probe: FileProbe, { paths }: Pick<InstructionEffects, 'paths'>, snapshot: ConfigSnapshot) {
+  const { worktree } = snapshot
   const trusted = new Set(stringsAt(snapshot.trusted, 'instructions'))
-  const found: Candidate[] = []
+  const candidates: Candidate[] = []
+  const refused: RefusedInstruction[] = []
   for (const entry of stringsAt(snapshot.document, 'instructions') ?? []) {
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) continue
-    const expanded = expandHome(entry, paths.home)
-    if (isAbsolute(expanded)) {
-      const path = resolve(expanded)
-      found.push({ path, within: isWithin(snapshot.worktree, path) ? snapshot.worktree : undefined })
-      continue
-    }
-    const top = trusted.has(entry) ? '/' : snapshot.worktree // I2
-    for (const ancestor of ancestors(snapshot.directory, top).toReversed()) {
-      const path = join(ancestor, expanded)
-      if ((await probe.kind(path)) !== 'file') continue
-      found.push({ path, within: boundary(snapshot, ancestor) })
-      break
+    const trust = trusted.has(entry) ? 'installation' : 'workspace'
+    const named = readNamedPath(entry, { trust, home: paths.home, worktree })
+    if (isAddress(entry)) continue // told as unsupported, with its place
+    if (!named.ok) refused.push({ path: entry, reason: named.reason })
+    else if (named.isAbsolute) candidates.push({ path: named.path, within: await boundaryOf(probe, named.path, worktree) })
+    else {
+      const found = await findUpwards(probe, snapshot, named.path, trust === 'installation' ? '/' : worktree) // I2
+      if (found !== undefined) candidates.push(found)
     }
   }
-  return found
+  return { candidates, refused }
+}
+
+async function findUpwards(probe: FileProbe, snapshot: ConfigSnapshot, name: string, top: string): Promise<Candidate | undefined> {
+  for (const ancestor of ancestors(snapshot.directory, top).toReversed()) {
+    const path = join(ancestor, name)
+    if ((await probe.kind(path)) === 'file') return { path, within: boundary(snapshot, ancestor) }
+  }
+  return undefined
 }
 
 async function firstIn(effects: InstructionEffects, probe: FileProbe, folder: string, within: string) {
   for (const name of NAMES) {
     const path = join(folder, name)
-    if ((await probe.kind(path)) === 'file') return readInstruction(effects, probe, { path, within })
+    if ((await probe.kind(path)) !== 'file') continue
+    return readInstruction(probe, { path, within }, (reason) => effects.log.warn('instruction file not read', { path, reason }))
   }
   return undefined
 }
 
-async function readInstruction(effects: InstructionEffects, probe: FileProbe, candidate: Candidate) {
-  const outcome = await probe.readText(candidate.path, { maxBytes: LIMITS.config.markdownBytes, within: candidate.within })
-  if (outcome.type === 'refused' || outcome.type === 'failed') {
-    effects.log.warn('instruction file not read', { path: candidate.path, reason: outcome.reason })
-  }
+async function readInstruction(probe: FileProbe, { path, within }: Candidate, refuse: (reason: string) => void) {
+  const outcome = await probe.readText(path, { maxBytes: LIMITS.config.markdownBytes, within })
+  if (outcome.type === 'refused' || outcome.type === 'failed') refuse(outcome.reason)
   if (outcome.type !== 'text' || outcome.text.trim() === '') return undefined
-  return { path: candidate.path, text: outcome.text, canonical: outcome.canonical }
+  return { path, text: outcome.text, canonical: outcome.canonical }
 }
 
 /** Where a file found in `ancestor` must really lie (I1). */

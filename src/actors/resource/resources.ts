@@ -7,7 +7,7 @@ import type { WorkspacePlugins } from '../plugin/view.js'
 import { type AgentEntry, defaultAgentOf, findAgent, listAgents } from './agents.js'
 import { readCommands } from './commands.js'
 import { type ConfigDeps, type ConfigFacade, createConfigs } from './config.js'
-import { createInstructions, readInstructions } from './instructions.js'
+import { createInstructions, giveInstructions } from './instructions.js'
 import { createLru } from './lru.js'
 import type { Places } from './native-agents.js'
 import { createPluginLayer } from './plugin-layer.js'
@@ -122,7 +122,7 @@ export function createResources({ effects, snapshots, plugins }: ResourceDeps): 
       })
       return skills.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
     },
-    instructions: async (directory) => readInstructions(effects, await snapshots.get(directory)),
+    instructions: async (directory) => giveInstructions(effects, await snapshots.get(directory)),
   }
 }
 

@@ -1,8 +1,6 @@
 /** Everything the files say about one directory, read once: the layers, their merge by trust, and the Markdown entries. */
 import { resolve } from 'node:path'
-import { expandHome } from '../../machines/permission.js'
 import type { PermissionConfig } from '../../protocol/agent-config.js'
-import { isWithin } from '../../protocol/caller.js'
 import { type ConfigDiagnostic, ConfigDocument } from '../../protocol/config.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
@@ -14,6 +12,7 @@ import type { Position } from './config-parse.js'
 import { narrowWorkspace } from './config-trust.js'
 import type { FileProbe } from './file-probe.js'
 import { scanDefinitions, scanSkillFolders, scanSkills, type SkillEntry } from './markdown.js'
+import { boundaryOf, readNamedPath } from './named-paths.js'
 import { permissionOf, showNarrowed } from './permission-config.js'
 
 /** What the configuration of a directory amounts to. Decisions about permissions use the two maps, never `document`. */
@@ -78,7 +77,7 @@ export async function readSnapshot(
   for (const step of plan.steps) findings.push(await readStep(probe, step, previous?.layers))
   const layers = findings.flatMap(({ layer }) => (layer === undefined ? [] : [layer]))
   const merged = mergeByTrust(layers, plan)
-  const skills = await readSkills(probe, plan, { document: merged.document, directory, home: effects.paths.home })
+  const skills = await readSkills(probe, plan, { ...merged, directory, home: effects.paths.home })
   const failures = findings.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
   const failed = failures.map(({ file, message }): ConfigDiagnostic => ({ level: 'error', path: 'config', message: `${file}${message}` }))
   return {
@@ -207,21 +206,37 @@ function withShell(document: JsonRecord, trusted: JsonRecord): JsonRecord {
   return document['shell'] !== undefined || shell === undefined ? document : { ...document, shell }
 }
 
-async function readSkills(
-  probe: FileProbe,
-  plan: LayerPlan,
-  at: { readonly document: JsonRecord; readonly directory: string; readonly home: string },
-) {
-  const roots = (stringsAt(recordAt(at.document, 'skills'), 'paths') ?? []).map((entry): Origin => {
-    const path = resolve(at.directory, expandHome(entry, at.home))
-    const isOwn = isWithin(plan.worktree, path)
-    return { path, trust: isOwn ? 'workspace' : 'installation', within: isOwn ? plan.worktree : undefined }
-  })
+async function readSkills(probe: FileProbe, plan: LayerPlan, at: SkillGround) {
+  const named = await Promise.all(
+    (stringsAt(recordAt(at.document, 'skills'), 'paths') ?? []).map(async (text) => skillRoot(probe, plan, at, text)),
+  )
   const folders = plan.steps.flatMap((step) => (step.type === 'markdown' ? [step.origin] : []))
   const scans = await Promise.all([
     ...folders.map((origin) => scanSkillFolders(probe, origin)),
-    ...roots.map((root) => scanSkills(probe, root)),
+    ...named.flatMap((root) => ('level' in root ? [] : [scanSkills(probe, root)])),
   ])
   const byId = new Map(scans.flatMap((scan) => scan.entries).map((entry): [string, SkillEntry] => [entry.id, entry]))
-  return { entries: [...byId.values()], diagnostics: scans.flatMap((scan) => scan.diagnostics) }
+  const refused = named.filter((root) => 'level' in root)
+  return { entries: [...byId.values()], diagnostics: [...refused, ...scans.flatMap((scan) => scan.diagnostics)] }
+}
+
+interface SkillGround {
+  readonly document: JsonRecord
+  readonly trusted: JsonRecord
+  readonly directory: string
+  readonly home: string
+}
+
+async function skillRoot(
+  probe: FileProbe,
+  { worktree }: LayerPlan,
+  { trusted, directory, home }: SkillGround,
+  text: string,
+): Promise<Origin | ConfigDiagnostic> {
+  const trust = stringsAt(recordAt(trusted, 'skills'), 'paths')?.includes(text) === true ? 'installation' : 'workspace'
+  const named = readNamedPath(text, { trust, home, worktree })
+  if (!named.ok) return { level: 'warning', path: 'skills.paths', message: `"${text}" in "skills.paths" has no effect: it ${named.reason}` }
+  const path = resolve(directory, named.path)
+  const within = trust === 'workspace' ? worktree : await boundaryOf(probe, path, worktree)
+  return { path, trust: within === undefined ? 'installation' : 'workspace', within }
 }

@@ -212,9 +212,10 @@ describe('files that are not read as configuration', () => {
       chmodSync(path, 0o777)
       expect(await workspace.load(directory)).toEqual({})
       const reason = `is not read: it is reached through ${path}, which can be written by everybody`
-      expect(await workspace.messages(directory)).toEqual(
-        ['svc.json', '.svc/agents/a.md', '.svc/skills/s/SKILL.md'].map((name) => `${directory}/${name} ${reason}`),
-      )
+      expect(await workspace.messages(directory)).toEqual([
+        ...['svc.json', '.svc/agents/a.md', '.svc/skills/s/SKILL.md'].map((name) => `${directory}/${name} ${reason}`),
+        `${directory}/AGENTS.md ${reason.replace('read', 'given to the model')}`,
+      ])
       expect(await workspace.resources.instructions(directory)).toEqual([])
       chmodSync(path, 0o755)
       expect(await workspace.load(directory)).toMatchObject({ username: 'stranger' })

@@ -110,7 +110,9 @@ describe('a provider without its adapter', () => {
       },
     }
     const file = workspace.at('config/config.json')
-    expect(validateSnapshot(await workspace.configs.snapshots.inspect(workspace.work), [contribution]).diagnostics).toEqual([
+    expect(
+      validateSnapshot(await workspace.configs.snapshots.inspect(workspace.work), { contributions: [contribution] }).diagnostics,
+    ).toEqual([
       {
         level: 'warning',
         code: 'unsupported',

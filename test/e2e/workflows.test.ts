@@ -148,3 +148,21 @@ describe('a file that is saved', () => {
     expect(model.requests).toHaveLength(1)
   })
 })
+
+test('a workflow whose directory is missing is inactive and refused with the reason, until the directory is there', async () => {
+  writeFileSync(path(), file({ schedule: '{ frequency: hourly }', directory: 'later' }, 'Work there.'))
+  await use()
+  const refused = await server.call('POST', '/v2/plugins/dev.svc.workflows/nightly/run')
+  expect(refused).toMatchObject({ status: 422, body: { details: { reason: 'directory-missing' } } })
+  expect(refused.text).toContain('later\\" does not exist')
+  expect(await server.get('/v2/plugins/dev.svc.workflows/nightly')).toMatchObject({
+    active: false,
+    definition: { active: true },
+    diagnostics: [{ code: 'directory-missing' }],
+  })
+  mkdirSync(join(scene.place.repo, 'later'))
+  await activation(true)
+  const answer = await server.call('POST', '/v2/plugins/dev.svc.workflows/nightly/run')
+  expect(answer.status).toBe(200)
+  expect(await ended('completed')).toMatchObject({ trigger: 'manual' })
+})

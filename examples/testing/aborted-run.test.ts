@@ -24,7 +24,7 @@ test('a run that is aborted in a tool call leaves an idle session and a call tha
     'executing.aborting',
     'settled',
   ])
-  expect(svc.actors.history({ kind: 'run', id: session.id }).slice(-3)).toEqual(['aborting', 'recordingAbort', 'aborted'])
+  expect(svc.actors.history({ kind: 'run', id: session.id }).slice(-3)).toEqual(['aborting', 'recording', 'aborted'])
   expect(svc.actors.get({ kind: 'session', id: session.id }).state).toEqual(['idle'])
 
   const [part] = svc.sessions.messages(session).flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool'))

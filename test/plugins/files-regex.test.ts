@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileGlob } from '../../src/plugins/files/globs.js'
-import { compileRegex } from '../../src/plugins/files/regex/matcher.js'
+import { compileGlob } from '../../src/plugins/files/glob-matcher.js'
+import { compileRegex, leavesGroup } from '../../src/plugins/files/regex.js'
 
 const matches = (pattern: string, line: string, ignoreCase = false) => compileRegex(pattern, { ignoreCase, dotAll: false })(line)
 
@@ -31,6 +31,8 @@ describe('regular expressions in linear time', () => {
     ['\\p{Lu}', 'É', 'é'],
     ['\\P{L}', '1', 'a'],
     ['\\x41\\u0042\\x{43}', 'ABC', 'abc'],
+    ['[\\u0041-\\u{43}]', 'C', 'D'],
+    ['^\\\\u0041$', '\\u0041', 'A'],
     ['(?i)abc', 'xABC', 'ab'],
     ['a(?i:b)c', 'aBc', 'aBC'],
     ['(?<year>\\d{4})-(?P<month>\\d\\d)', '2026-01', '226-01'],
@@ -60,27 +62,39 @@ describe('regular expressions in linear time', () => {
     '(?=a)',
     '(?<!a)b',
     '(a)\\1',
+    'a++',
     '\\q',
     '\\p{Nope}',
     '[z-a]',
     '((a{99}){99}){99}',
     '('.repeat(200),
   ])('refuses %s', (pattern) => {
-    expect(() => matches(pattern, '')).toThrow(/^The regular expression is not usable: /)
+    expect(() => matches(pattern, '')).toThrow(
+      /^The regular expression is not usable: .+\. Look-around, back references and possessive repetition \(a\+\+\) are not supported\.$/s,
+    )
+  })
+
+  it('says where a pattern is wrong, shortly', () => {
+    expect(() => matches('a(?=b)', '')).toThrow('invalid or unsupported Perl syntax: (?=. Look-around')
+    expect(() => matches('('.repeat(5000), '')).toThrow(/^.{1,500}$/)
+  })
+
+  it.each([
+    ['x)(x', true],
+    [')', true],
+    ['\\u0041)', true],
+    ['(x)', false],
+    ['[)]', false],
+    ['(', false],
+  ])('%s leaves the group it would stand in: %s', (pattern, leaves) => {
+    expect(leavesGroup(pattern)).toBe(leaves)
   })
 
   it('takes linear time where backtracking would take for ever', () => {
-    const start = performance.now()
     expect(matches('(a+)+$', `${'a'.repeat(16_000)}b`)).toBe(false)
     expect(matches('(a|aa)+$', `${'a'.repeat(16_000)}b`)).toBe(false)
+    expect(matches('(?:(?:a{1,9}){1,9}b?)*c', 'ab'.repeat(8000))).toBe(false)
     expect(matches('.*.*.*.*.*x', 'a'.repeat(16_000))).toBe(false)
-    expect(performance.now() - start).toBeLessThan(500)
-  })
-
-  it('forgets its automaton rather than growing without bound', () => {
-    const matcher = compileRegex('(?:x|.){50}[0-9a-f]{40}q', { ignoreCase: false, dotAll: false })
-    for (let line = 0; line < 40; line++)
-      expect(matcher(Array.from({ length: 300 }, (_, at) => ((at * line * 7919) % 36).toString(36)).join(''))).toBe(false)
   })
 })
 
@@ -110,8 +124,6 @@ describe('globs', () => {
   })
 
   it('takes linear time with many stars', () => {
-    const start = performance.now()
     expect(compileGlob(`${'*a'.repeat(100)}b`)('a'.repeat(4000))).toBe(false)
-    expect(performance.now() - start).toBeLessThan(500)
   })
 })

@@ -1,17 +1,15 @@
 /** Chooses the search engine: ripgrep when its program is there and starts, else our own scan. */
 import type { NativeHost } from '../../actors/plugin/native.js'
 import { ripgrepEngine } from './ripgrep.js'
-import { scanEngine } from './scan.js'
 import type { SearchEngine, Tree } from './search.js'
 
 export function createEngine(program: string | undefined, effects: NativeHost['effects']): SearchEngine {
-  const scan = scanEngine(effects)
-  if (program === undefined) return scan
-  const ripgrep = ripgrepEngine(program, effects)
-  let usable = true
+  const scan = async () => (await import('./scan.js')).scanEngine(effects)
+  const ripgrep = program === undefined ? undefined : ripgrepEngine(program, effects)
+  let usable = ripgrep !== undefined
 
   const attempt = async <T>(tree: Tree, run: (engine: SearchEngine) => Promise<T>): Promise<T> => {
-    if (!usable) return run(scan)
+    if (ripgrep === undefined || !usable) return run(await scan())
     try {
       return await run(ripgrep)
     } catch (error) {
@@ -21,13 +19,13 @@ export function createEngine(program: string | undefined, effects: NativeHost['e
         program,
         reason: error instanceof Error ? error.message : String(error),
       })
-      return run(scan)
+      return run(await scan())
     }
   }
 
   return {
     get name() {
-      return usable ? ripgrep.name : scan.name
+      return usable ? 'ripgrep' : 'scan'
     },
     findText: async (tree, query) => attempt(tree, async (engine) => engine.findText(tree, query)),
     listPaths: async (tree) => attempt(tree, async (engine) => engine.listPaths(tree)),

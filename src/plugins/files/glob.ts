@@ -4,7 +4,6 @@ import type { ToolContribution } from '../../actors/plugin/native.js'
 import { defineTool } from '../../actors/plugin/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { SearchTools } from './grep.js'
-import { rankPaths } from './rank.js'
 import { displayFound, sharedInput, timedOut, treeOf } from './search-input.js'
 
 const Input = z.strictObject({
@@ -43,6 +42,7 @@ export function globTool({ files, targets, engine }: SearchTools): ToolContribut
       const tree = await treeOf(files, target, { input, context })
       const answer = tree.file === undefined ? await engine.listPaths(tree) : ({ status: 'found', paths: [tree.file] } as const)
       if (answer.status === 'timed-out') throw timedOut(tree)
+      const { rankPaths } = await import('./rank.js')
       const ranked = rankPaths(answer.paths, relativeTo(tree.root, input.pattern))
       const offset = input.offset ?? 0
       const limit = input.limit ?? DEFAULT_LIMIT

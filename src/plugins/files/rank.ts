@@ -1,5 +1,6 @@
 /** Orders paths by how well they fit a search text. Pure; linear in the length of each path. */
-import { compileGlob, isGlob } from './globs.js'
+import { compileGlob } from './glob-matcher.js'
+import { isGlob } from './globs.js'
 import { basename } from './paths.js'
 
 /** The paths that fit, best first. A glob selects, shallow paths first; any other text is looked for in names and paths, word by word. */

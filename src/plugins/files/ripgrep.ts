@@ -4,7 +4,6 @@
  */
 import type { NativeHost } from '../../actors/plugin/native.js'
 import { escapeRegex, normaliseGlob } from './globs.js'
-import { leavesGroup } from './regex/syntax.js'
 import { parseRipgrep } from './ripgrep-output.js'
 import { excludedGlobs, MAX_MATCHES, MAX_PATHS, type SearchEngine, type TextQuery, type Tree } from './search.js'
 
@@ -37,7 +36,7 @@ export function ripgrepEngine(program: string, { processes, childEnv }: Host): S
     name: 'ripgrep',
 
     async findText(tree, query) {
-      if (query.syntax === 'regex' && query.patterns.some(leavesGroup))
+      if (query.syntax === 'regex' && query.patterns.some((await import('./regex.js')).leavesGroup))
         return { status: 'invalid', message: 'a ")" in the expression has no "("' }
       const output = parseRipgrep()
       const result = await run(tree, ['--json', ...queryArguments(query), ...globArguments(tree)], (text) => {

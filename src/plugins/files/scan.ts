@@ -8,8 +8,9 @@ import { ToolError } from '../../actors/plugin/native.js'
 import { collectFound } from './found-lines.js'
 import { escapeRegex } from './globs.js'
 import { joinPath } from './paths.js'
-import { compileRegex, type Matcher } from './regex/matcher.js'
-import { type FoundFile, MAX_MATCHES, MAX_PATHS, pathRules, type SearchEngine, type TextQuery, type Tree } from './search.js'
+import { pathRules } from './path-rules.js'
+import { compileRegex, type Matcher } from './regex.js'
+import { type FoundFile, MAX_MATCHES, MAX_PATHS, type SearchEngine, type TextQuery, type Tree } from './search.js'
 import { createFinder } from './text-search.js'
 import { walk } from './walk.js'
 
@@ -17,6 +18,8 @@ import { walk } from './walk.js'
 const MAX_FILE = 16 * 1024 * 1024
 /** Characters of a line a regular expression looks at. */
 const MAX_LINE = 16 * 1024
+/** Lines of at least this length are a stretch of work each. */
+const LONG_LINE = 1024
 /** Longest stretch of work without a pause. */
 const STRETCH_MS = 25
 
@@ -57,8 +60,9 @@ export function scanEngine({ files, clock }: Host): SearchEngine {
         if (lines === undefined || lines === 'too-large') continue
         const collector = collectFound(path, query.context)
         for (const [index, line] of lines.entries()) {
-          if (index % 64 === 0 && pace.due()) await pace.pause()
-          if (index % 64 === 0 && pace.late()) return { status: 'timed-out' }
+          const looks = index % 64 === 0 || line.length >= LONG_LINE
+          if (looks && pace.due()) await pace.pause()
+          if (looks && pace.late()) return { status: 'timed-out' }
           if (index < lines.length - 1 || line !== '') collector.add(index + 1, line, matcher(line))
         }
         const file = collector.finish()

@@ -1,5 +1,4 @@
 /** What the two search engines, ripgrep and our own scan, have in common: the request, the rules of what is searched, the answer. */
-import { compileGlob } from './globs.js'
 
 export interface Tree {
   /** Canonical directory searches start from; paths in answers are relative to it. */
@@ -63,22 +62,6 @@ export const MAX_PATHS = 200_000
 /** Globs of what is left out. Excluding wins over including. */
 export function excludedGlobs(tree: Tree): readonly string[] {
   return [...tree.exclude, ...EXCLUDED, ...(tree.includeHidden ? [] : ['.*'])]
-}
-
-export interface PathRules {
-  /** Whether a file or directory, and what is below it, is left out. */
-  excludes(path: string): boolean
-  /** Whether a file that is not left out is asked for. */
-  includes(path: string): boolean
-}
-
-export function pathRules(tree: Tree): PathRules {
-  const excluded = excludedGlobs(tree).map(compileGlob)
-  const included = tree.include.map(compileGlob)
-  return {
-    excludes: (path) => excluded.some((matches) => matches(path)),
-    includes: (path) => included.length === 0 || included.some((matches) => matches(path)),
-  }
 }
 
 /** A pattern list of the model in one form: `!` in front turns an inclusion into an exclusion. */

@@ -29,6 +29,7 @@ export function createNodeFiles(): Files {
     exposure: async (path) => findExposure(path),
     readDirectory: async (path) => (await readdir(path, { withFileTypes: true })).map(directoryEntry),
     read: async (path, maxBytes, options) => readWhole(path, maxBytes, options?.canonical === true),
+    readRange,
     readChunks,
     writeAtomic,
     makeDirectory: async (path, options) => {
@@ -119,6 +120,23 @@ async function readLarge(path: string, maxBytes: number, canonical: boolean): Pr
       if (bytesRead === 0) return new Uint8Array(bytes.buffer, bytes.byteOffset, length)
       length += bytesRead
       if (length > maxBytes) throw tooLarge(path, length, maxBytes)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readRange(path: string, offset: number, length: number): Promise<Uint8Array> {
+  checkRegular(path, statSync(path), Number.POSITIVE_INFINITY)
+  const handle = await open(path, READ_FLAGS)
+  try {
+    checkRegular(path, await handle.stat(), Number.POSITIVE_INFINITY)
+    const bytes = Buffer.allocUnsafeSlow(length)
+    let filled = 0
+    for (;;) {
+      const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled)
+      filled += bytesRead
+      if (bytesRead === 0 || filled === length) return new Uint8Array(bytes.buffer, bytes.byteOffset, filled)
     }
   } finally {
     await handle.close()

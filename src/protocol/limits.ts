@@ -252,6 +252,19 @@ export const LIMITS = {
     configBytes: 1 * MiB,
     attributesBytes: 1 * MiB,
     indexBytes: 64 * MiB,
+    packedRefsBytes: 32 * MiB,
+    replacements: 1024,
+    /** All pack indexes of a repository together; the same for its commit graph. */
+    packIndexBytes: 96 * MiB,
+    packs: 256,
+    /** Of one object, and of all that are read for one answer. */
+    objectBytes: 1 * MiB,
+    objectsBytes: 512 * MiB,
+    /** Commits that are read, one by one, to find the first one of a history. */
+    commits: 250_000,
+    pageBytes: 16 * MiB,
+    /** Heads whose first commit is remembered. */
+    histories: 256,
     /** Repositories whose index is kept, as far as it matters. */
     indexes: 32,
   },

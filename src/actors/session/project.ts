@@ -1,5 +1,16 @@
-/** Project identity of a directory (sessions-events §2.6): the root commit of its repository, or `global`. */
+/**
+ * Project identity of a directory (sessions-events §2.6): the first root commit of its repository, or `global`.
+ *
+ * I1 Nothing is started for it: repositories are read, whatever their configuration says (threat-model V1).
+ * I2 A repository whose history cannot be read has no project of its own; the log says why, once for each head of it.
+ */
+import { join, relative, resolve } from 'node:path'
+import { isWithin } from '../../protocol/caller.js'
+import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
+import { createHistories } from '../git/history.js'
+import { configOf, directoriesAbove, type Repository, repositoryAt } from '../git/repository.js'
+import { createLru } from '../resource/lru.js'
 
 export interface Project {
   readonly projectId: string
@@ -15,86 +26,60 @@ export interface Projects {
 }
 
 const REMEMBERED = 1024
-const TIMEOUT = 5000
+const NONE: Project = { projectId: 'global', worktree: undefined, path: undefined }
 
-/** Git without hooks, prompts, locks, pagers, file monitors or configuration of the machine (threat-model V1, V2). */
-const GUARDS = [
-  '-c',
-  'core.fsmonitor=false',
-  '-c',
-  'core.hooksPath=/dev/null',
-  '-c',
-  'core.pager=cat',
-  '-c',
-  'protocol.allow=never',
-  '--no-optional-locks',
-]
+export function createProjects({ files, log }: Pick<Effects, 'files' | 'log'>): Projects {
+  const histories = createHistories(files)
+  const known = createLru<string, Project>(REMEMBERED)
+  const told = createLru<string, true>(LIMITS.git.histories)
 
-export function createProjects(effects: Pick<Effects, 'processes' | 'childEnv' | 'files'>): Projects {
-  const known = new Map<string, Promise<Project>>()
-  const none: Project = { projectId: 'global', worktree: undefined, path: undefined }
-
-  async function git(directory: string, args: readonly string[]): Promise<string | undefined> {
-    const command = await effects.processes.find('git')
-    if (command === undefined) return undefined
-    const env = {
-      ...effects.childEnv,
-      GIT_TERMINAL_PROMPT: '0',
-      GIT_OPTIONAL_LOCKS: '0',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      LC_ALL: 'C',
-    }
-    const signal = new AbortController().signal
-    const result = await effects.processes.run({
-      command,
-      args: [...GUARDS, ...args],
-      cwd: directory,
-      env,
-      signal,
-      timeoutMs: TIMEOUT,
-      captureBytes: 65_536,
-    })
-    return result.exitCode === 0 ? result.stdout.trim() : undefined
-  }
-
-  async function hasRepository(directory: string): Promise<boolean> {
-    for (let at = directory; ; at = at.slice(0, at.lastIndexOf('/')) || '/') {
-      if ((await effects.files.stat(at === '/' ? '/.git' : `${at}/.git`)) !== undefined) return true
-      if (at === '/') return false
-    }
+  function tell(directory: string, error: unknown): undefined {
+    const reason = error instanceof Error ? error.message : String(error)
+    const key = `${directory}\n${reason}`
+    if (told.get(key) === undefined)
+      log.warn('the history of a repository cannot be read: its sessions have no project', { directory, reason })
+    told.set(key, true)
+    return undefined
   }
 
   async function look(directory: string): Promise<Project> {
-    if (!(await hasRepository(directory))) return none
-    const worktree = await git(directory, ['rev-parse', '--show-toplevel'])
-    if (worktree === undefined || worktree === '') return none
-    const roots = await git(directory, ['rev-list', '--max-parents=0', 'HEAD'])
-    const first = roots
-      ?.split('\n')
-      .filter((line) => /^[0-9a-f]{40,64}$/.test(line))
-      .toSorted()[0]
-    const path = directory === worktree ? undefined : directory.slice(worktree.length + 1)
+    const found = await repositoryAround(files, directory)
+    if (found === undefined) return NONE
+    const worktree = await worktreeOf(files, found)
+    if (worktree === undefined || !isWithin(worktree, directory)) return NONE
+    const first = await histories.first(found).catch((error: unknown) => tell(worktree, error))
+    const path = relative(worktree, directory)
     return { projectId: first ?? 'global', worktree, path: path === '' ? undefined : path }
   }
 
   return {
-    identify(directory) {
-      const found = known.get(directory)
-      if (found !== undefined) return found
-      if (known.size >= REMEMBERED) known.clear()
-      const looking = look(directory).then(
-        (project) => {
-          if (project.projectId === 'global') known.delete(directory)
-          return project
-        },
-        () => {
-          known.delete(directory)
-          return none
-        },
-      )
-      known.set(directory, looking)
-      return looking
+    async identify(directory) {
+      const before = known.get(directory)
+      if (before !== undefined) return before
+      const project = await look(directory).catch((error: unknown) => tell(directory, error) ?? NONE)
+      if (project.projectId !== 'global') known.set(directory, project)
+      return project
     },
   }
+}
+
+type Files = Parameters<typeof createHistories>[0]
+
+/** The nearest directory upwards whose `.git` is a repository; one that is none is passed by, as git does. */
+async function repositoryAround(files: Files, directory: string): Promise<Repository | undefined> {
+  for (const at of directoriesAbove(join(directory, '.git'))) {
+    const repository = await repositoryAt(files, at)
+    if (repository !== undefined && (await files.stat(join(repository.gitDirectory, 'HEAD'))) !== undefined) return repository
+  }
+  return undefined
+}
+
+/** Undefined for a bare repository; a linked worktree is where its `.git` is. */
+async function worktreeOf(files: Files, repository: Repository): Promise<string | undefined> {
+  const { gitDirectory, commonDirectory, worktree } = repository
+  if (gitDirectory !== commonDirectory) return worktree
+  const { values } = await configOf(files, repository)
+  if (values.get('core.bare') === 'true') return undefined
+  const configured = values.get('core.worktree')
+  return configured === undefined ? worktree : files.realPath(resolve(gitDirectory, configured))
 }

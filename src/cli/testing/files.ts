@@ -57,6 +57,7 @@ export function knowFiles(files: Files): KnownFiles {
     exposure: (path) => known(files.exposure(path)),
     readDirectory: (path) => known(files.readDirectory(path)),
     read: (path, maxBytes, options) => known(files.read(path, maxBytes, options)),
+    readRange: (path, offset, length) => known(files.readRange(path, offset, length)),
     readChunks: (path, signal) => knownItems(files.readChunks(path, signal)),
     writeAtomic: (path, data, options) => known(files.writeAtomic(path, data, options), path),
     makeDirectory: (path, options) => known(files.makeDirectory(path, options), path),

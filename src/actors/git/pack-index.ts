@@ -1,0 +1,47 @@
+/** The index of a pack (`.idx`, version 2) as bytes: where an object starts. Pure; throws a sentence for what it does not know. */
+const SIGNATURE = 0xff744f63
+const FANOUT = 8
+const NAMES = FANOUT + 1024
+const FAR = 0x8000_0000
+
+export interface PackIndex {
+  /** Offset of an object in the pack. */
+  find(id: string): number | undefined
+}
+
+export function readPackIndex(bytes: Uint8Array, idBytes: number): PackIndex {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (data.length < NAMES || data.readUInt32BE(0) !== SIGNATURE || data.readUInt32BE(4) !== 2) {
+    throw new Error('one of its packs has an index of another version than 2')
+  }
+  const count = data.readUInt32BE(NAMES - 4)
+  const near = NAMES + count * (idBytes + 4)
+  const far = near + count * 4
+  if (far > data.length) throw new Error('the index of one of its packs is cut')
+
+  return {
+    find(id) {
+      const wanted = Buffer.from(id, 'hex')
+      const first = wanted[0] ?? 0
+      let low = first === 0 ? 0 : data.readUInt32BE(FANOUT + (first - 1) * 4)
+      let high = Math.min(data.readUInt32BE(FANOUT + first * 4), count)
+      while (low < high) {
+        const middle = (low + high) >>> 1
+        const at = NAMES + middle * idBytes
+        const order = data.compare(wanted, 0, idBytes, at, at + idBytes)
+        if (order === 0) return offsetOf(middle)
+        if (order < 0) low = middle + 1
+        else high = middle
+      }
+      return undefined
+    },
+  }
+
+  function offsetOf(position: number): number {
+    const offset = data.readUInt32BE(near + position * 4)
+    if (offset < FAR) return offset
+    const at = far + (offset - FAR) * 8
+    if (at + 8 > data.length) throw new Error('the index of one of its packs is cut')
+    return Number(data.readBigUInt64BE(at))
+  }
+}

@@ -1,0 +1,59 @@
+/** What an unpacked archive says to git starts nothing: neither when a session begins in it nor as it goes on (threat-model V1). */
+import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
+import { makePlace, withModel } from './place.js'
+import { openScene, type Scene } from './server.js'
+
+const ABSENT = '1'.repeat(40)
+
+let scene: Scene
+let model: ModelServer
+beforeEach(() => {
+  scene = openScene(makePlace())
+})
+afterEach(async () => {
+  await scene.close()
+  await model.close()
+})
+
+const git = (...args: string[]) => spawnSync('git', args, { cwd: scene.place.repo, env: scene.place.env, encoding: 'utf8' })
+
+test('a repository whose missing objects are fetched by a program of its own starts nothing', async () => {
+  const { place } = scene
+  const marker = join(place.root, 'marker')
+  place.write(
+    '.git/config',
+    `[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = evil\n[protocol "ext"]\n\tallow = always\n` +
+      `[remote "evil"]\n\turl = "ext::sh -c touch% ${marker}"\n\tpromisor = true\n`,
+  )
+  writeFileSync(join(place.repo, '.git/refs/heads/main'), `${ABSENT}\n`)
+  git('rev-list', '--max-parents=0', 'HEAD')
+  expect(existsSync(marker), 'control: git itself runs it').toBe(true)
+  rmSync(marker)
+
+  model = await startModelServer([reply(text('all done'), finish('stop'))])
+  place.configure(withModel(model.url))
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const session = await server.createSession()
+  expect(session).toMatchObject({ projectId: 'global' })
+  await server.prompt(session.id, { prompt: 'go on' })
+  await stream.idle(session.id)
+  expect(existsSync(marker)).toBe(false)
+  expect(server.stderr()).toContain('history of a repository')
+})
+
+test('the project of a session is the root commit of its repository, read without git', async () => {
+  const { place } = scene
+  model = await startModelServer([])
+  const [root] = git('rev-list', '--max-parents=0', 'HEAD').stdout.split('\n')
+  place.write('deep/more.txt', 'more\n')
+  git('-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '--allow-empty', '-m', 'more')
+  git('gc', '--quiet')
+  const server = await scene.start({ PATH: '/nonexistent' })
+  const created = await server.call('POST', '/v2/sessions', {}, { 'x-svc-directory': join(place.repo, 'deep') })
+  expect(created.body).toMatchObject({ projectId: root, path: 'deep' })
+})

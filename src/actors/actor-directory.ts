@@ -18,7 +18,7 @@ export interface RootActor {
   readonly restarts: number
 }
 
-export interface DirectoryWatcher {
+interface DirectoryWatcher {
   onAdded(root: RootActor): void
   onEnded(root: RootActor, end: 'done' | 'error'): void
 }

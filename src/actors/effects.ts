@@ -57,7 +57,7 @@ export interface TreeEntry {
   chunks(): AsyncIterable<Uint8Array>
 }
 
-export interface AccessOptions {
+interface AccessOptions {
   /** The path came from `realPath` and was approved: a link found anywhere in it since then is refused, not followed. */
   readonly canonical?: boolean
 }

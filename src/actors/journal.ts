@@ -15,7 +15,7 @@ import { createSequence } from './sequence.js'
 export type Emit = <T extends EventType>(type: T, data: EventData<T>) => void
 
 /** An event whose type and data are none of ours: what plugins publish. */
-export interface OpenEvent {
+interface OpenEvent {
   /** Letters, digits, ".", "_" and "-". */
   readonly type: string
   /** Id of the plugin. */
@@ -189,7 +189,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
 }
 
 /** The session an event belongs to: wrappers say `sessionID`, embedded requests `sessionId` (http-contract §4.1). */
-export function sessionOf(data: unknown): string | undefined {
+function sessionOf(data: unknown): string | undefined {
   if (typeof data !== 'object' || data === null) return undefined
   if ('sessionID' in data && typeof data.sessionID === 'string') return data.sessionID
   if ('sessionId' in data && typeof data.sessionId === 'string') return data.sessionId

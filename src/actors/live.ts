@@ -1,7 +1,7 @@
 /** Messages that are being generated right now: what a late joiner is caught up with (sessions-events §11.6). */
 import type { AssistantInfo, Part } from '../protocol/message.js'
 
-export interface LiveMessage {
+interface LiveMessage {
   readonly sessionId: string
   info(): AssistantInfo
   /** Every part so far, with the text streamed so far. */

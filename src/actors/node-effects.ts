@@ -58,7 +58,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
 }
 
 /** See `Effects.hasher`. */
-export function sha256Hasher(): ReturnType<Effects['hasher']> {
+function sha256Hasher(): ReturnType<Effects['hasher']> {
   const hasher = createHash('sha256')
   return { update: (data) => void hasher.update(data), digest: () => hasher.digest('hex') }
 }

@@ -32,7 +32,7 @@ export interface Child {
 const { killGrace, pipeGrace } = LIMITS.tools
 const LONGEST_TIMER = 2 ** 31 - 1
 
-export interface Exit {
+interface Exit {
   readonly code: number | null
   readonly signal: string | null
 }

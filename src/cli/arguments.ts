@@ -58,7 +58,7 @@ export type Command =
   | { readonly name: 'help'; readonly topic: string | undefined }
   | { readonly name: 'usage'; readonly problem: string }
 
-export const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'workflow', 'inspect', 'openapi'] as const
+const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'workflow', 'inspect', 'openapi'] as const
 
 /** Reads the arguments after the program name. Never throws: what is wrong comes back as `usage`. */
 export function readArguments(argv: readonly string[]): Command {

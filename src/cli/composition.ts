@@ -34,7 +34,7 @@ export interface RunningService {
   readonly ended: Promise<Ending>
 }
 
-export interface Ending {
+interface Ending {
   readonly exitCode: 0 | 1
 }
 

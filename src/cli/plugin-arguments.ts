@@ -1,8 +1,8 @@
 /** The command line of `svc plugin` as data. Pure; throws a sentence when it cannot be understood. */
 import { parseArgs } from 'node:util'
 
-export const LANGUAGES = ['lua', 'typescript', 'javascript', 'python'] as const
-export type Language = (typeof LANGUAGES)[number]
+const LANGUAGES = ['lua', 'typescript', 'javascript', 'python'] as const
+type Language = (typeof LANGUAGES)[number]
 
 const SCOPES = ['workspace', 'session', 'user', 'global'] as const
 export type Scope = (typeof SCOPES)[number]

@@ -9,7 +9,7 @@ import { SvcError } from '../protocol/errors.js'
 import type { Access } from '../protocol/route.js'
 
 /** What a request names of the things access is decided by. */
-export interface Named {
+interface Named {
   readonly params: Readonly<Record<string, string>>
   /** Query `directory`; wins over the header. */
   readonly directory: string | undefined

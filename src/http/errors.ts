@@ -17,7 +17,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 }
 
 /** Any thrown value as a `SvcError`; what we did not mean to throw becomes `server.internal`. */
-export function toSvcError(error: unknown): SvcError {
+function toSvcError(error: unknown): SvcError {
   if (error instanceof SvcError) return error
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const code = FRAMEWORK_CODES[error.code]

@@ -13,7 +13,7 @@ import type { FrameSink } from '../actors/facades.js'
 import { LIMITS } from '../protocol/limits.js'
 import { untilWritable } from './writable.js'
 
-export interface EventStream extends FrameSink {
+interface EventStream extends FrameSink {
   /** Sends the head and what was written so far; before that nothing has left, and an error answer is still possible. */
   open(headers: Readonly<Record<string, string>>, onClose: () => void): void
 }

@@ -17,7 +17,7 @@ import { latestOccurrence, nextOccurrence } from './occurrence.js'
 import { requiredPromise } from './required.js'
 
 /** What matters of a valid file. The zone of the schedule is a name of IANA. */
-export interface ActivationFile {
+interface ActivationFile {
   /** Of the content. */
   readonly hash: string
   readonly active: boolean

@@ -17,7 +17,7 @@ export interface GenerationInput {
   readonly revision: string
 }
 
-export type GenerationEnd = 'refused' | 'failed' | 'retired'
+type GenerationEnd = 'refused' | 'failed' | 'retired'
 
 export interface GenerationOutput {
   readonly number: number

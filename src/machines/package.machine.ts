@@ -22,7 +22,7 @@ export interface PackageInput {
   readonly before: number
 }
 
-export interface Incarnation {
+interface Incarnation {
   readonly number: number
   readonly revision: string
   readonly signature: string

@@ -15,7 +15,7 @@ export interface PermissionLayers {
 }
 
 /** Rules of a workflow file undo no deny of `trusted`; its ask they turn into allow only when somebody stands for the content (decision 16). */
-export interface WorkflowLayer {
+interface WorkflowLayer {
   readonly rules: readonly PermissionRule[]
   readonly isAccepted: boolean
 }

@@ -43,7 +43,7 @@ function askedName(name: string): string | undefined {
 }
 
 /** Milliseconds that local time is ahead of UTC at an instant. */
-export function offsetAt(zone: string, at: number): number {
+function offsetAt(zone: string, at: number): number {
   if (zone === 'UTC') return 0
   const days = rememberedOf(zone)
   const day = Math.floor(at / DAY)

@@ -110,17 +110,7 @@ export type AgentDocument = z.infer<typeof AgentDocument>
 export const INSTALLATION_KEYS = ['workflows', 'server', 'network', 'cors', 'auth', 'trust', 'limits'] as const
 
 /** Groups of a client's own settings: kept verbatim, never interpreted, except `terminal.shell`. */
-export const EDITOR_GROUPS = [
-  'appearance',
-  'editor',
-  'terminal',
-  'ui',
-  'presence',
-  'keybinds',
-  'renderer',
-  'developer',
-  'platform',
-] as const
+const EDITOR_GROUPS = ['appearance', 'editor', 'terminal', 'ui', 'presence', 'keybinds', 'renderer', 'developer', 'platform'] as const
 
 const VARIANT_ALIASES = { thinking: 'variant', reasoning: 'variant', reasoningEffort: 'variant', 'reasoning-effort': 'variant' }
 const DOCUMENT_KEYS = [...Object.keys(AgentDocument.shape), 'mode']

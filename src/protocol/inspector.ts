@@ -107,8 +107,8 @@ export const InspectedMachine = z
 export type InspectedMachine = z.infer<typeof InspectedMachine>
 
 /** What went between the host and one plugin process; in is what the plugin sent. */
-export const InspectedFrames = z.looseObject({ framesIn: uint, framesOut: uint, bytesIn: uint, bytesOut: uint, dropped: uint })
-export type InspectedFrames = z.infer<typeof InspectedFrames>
+const InspectedFrames = z.looseObject({ framesIn: uint, framesOut: uint, bytesIn: uint, bytesOut: uint, dropped: uint })
+type InspectedFrames = z.infer<typeof InspectedFrames>
 
 export const InspectedPlugin = z
   .looseObject({

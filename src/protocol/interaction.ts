@@ -38,8 +38,8 @@ export const PermissionRequest = z
   .meta({ id: 'PermissionRequest' })
 export type PermissionRequest = z.infer<typeof PermissionRequest>
 
-export const ReplyKind = z.enum(['once', 'always', 'reject'])
-export type ReplyKind = z.infer<typeof ReplyKind>
+const ReplyKind = z.enum(['once', 'always', 'reject'])
+type ReplyKind = z.infer<typeof ReplyKind>
 
 export const PermissionReply = z
   .strictObject({

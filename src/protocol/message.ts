@@ -22,7 +22,7 @@ export const UserModel = alsoSpelled(
 )
 export type UserModel = z.infer<typeof UserModel>
 
-export const PartTime = z.looseObject({ start: uint, end: uint.optional() }).meta({ id: 'PartTime' })
+const PartTime = z.looseObject({ start: uint, end: uint.optional() }).meta({ id: 'PartTime' })
 
 const place = { id: z.string(), sessionId: z.string(), messageId: z.string() }
 
@@ -36,13 +36,13 @@ export const ReasoningPart = z
   .meta({ id: 'ReasoningPart' })
 export type ReasoningPart = z.infer<typeof ReasoningPart>
 
-export const ToolStatePending = z
+const ToolStatePending = z
   .looseObject({ status: z.literal('pending'), input: z.unknown(), raw: z.string() })
   .meta({ id: 'ToolStatePending' })
-export const ToolStateRunning = z
+const ToolStateRunning = z
   .looseObject({ status: z.literal('running'), input: z.unknown(), time: PartTime })
   .meta({ id: 'ToolStateRunning' })
-export const ToolStateCompleted = z
+const ToolStateCompleted = z
   .looseObject({
     status: z.literal('completed'),
     input: z.unknown(),
@@ -52,7 +52,7 @@ export const ToolStateCompleted = z
     time: PartTime,
   })
   .meta({ id: 'ToolStateCompleted' })
-export const ToolStateError = z
+const ToolStateError = z
   .looseObject({ status: z.literal('error'), input: z.unknown(), error: z.string(), time: PartTime })
   .meta({ id: 'ToolStateError' })
 export const ToolState = z
@@ -77,11 +77,11 @@ export const FilePart = z
   .meta({ id: 'FilePart' })
 export type FilePart = z.infer<typeof FilePart>
 
-export const AgentPart = z
+const AgentPart = z
   .looseObject({ ...place, type: z.literal('agent'), name: z.string(), source: z.unknown().optional() })
   .meta({ id: 'AgentPart' })
 
-export const SubtaskPart = z
+const SubtaskPart = z
   .looseObject({
     ...place,
     type: z.literal('subtask'),
@@ -93,11 +93,11 @@ export const SubtaskPart = z
   })
   .meta({ id: 'SubtaskPart' })
 
-export const StepStartPart = z
+const StepStartPart = z
   .looseObject({ ...place, type: z.literal('step-start'), snapshot: z.string().optional() })
   .meta({ id: 'StepStartPart' })
 
-export const StepFinishPart = z
+const StepFinishPart = z
   .looseObject({
     ...place,
     type: z.literal('step-finish'),
@@ -108,7 +108,7 @@ export const StepFinishPart = z
   })
   .meta({ id: 'StepFinishPart' })
 
-export const CompactionPart = z
+const CompactionPart = z
   .looseObject({
     ...place,
     type: z.literal('compaction'),
@@ -133,7 +133,7 @@ export const Part = z
   .meta({ id: 'Part' })
 export type Part = z.infer<typeof Part>
 
-export const MessageError = z.looseObject({ message: z.string(), interrupted: z.literal(true).optional() })
+const MessageError = z.looseObject({ message: z.string(), interrupted: z.literal(true).optional() })
 
 export const UserInfo = z.looseObject({
   role: z.literal('user'),
@@ -172,10 +172,10 @@ export type MessageInfo = z.infer<typeof MessageInfo>
 
 export const Message = z.looseObject({ info: MessageInfo, parts: z.array(Part) }).meta({ id: 'Message' })
 export type Message = z.infer<typeof Message>
-export const MessageList = z.array(Message).meta({ id: 'MessageList' })
+const MessageList = z.array(Message).meta({ id: 'MessageList' })
 
 export const PageCursor = z.looseObject({ next: z.string().optional(), previous: z.string().optional() }).meta({ id: 'PageCursor' })
-export const MessagePage = z.looseObject({ items: z.array(Message), cursor: PageCursor }).meta({ id: 'MessagePage' })
+const MessagePage = z.looseObject({ items: z.array(Message), cursor: PageCursor }).meta({ id: 'MessagePage' })
 
 export const PromptPart = z
   .discriminatedUnion('type', [
@@ -194,8 +194,8 @@ export const PromptPart = z
   .meta({ id: 'PromptPart' })
 export type PromptPart = z.infer<typeof PromptPart>
 
-export const Delivery = z.enum(['steer', 'queue'])
-export type Delivery = z.infer<typeof Delivery>
+const Delivery = z.enum(['steer', 'queue'])
+type Delivery = z.infer<typeof Delivery>
 
 export const PromptRequest = z
   .strictObject({
@@ -228,7 +228,7 @@ export interface QueuedPrompt {
   readonly unattended?: true
 }
 
-export const SessionQueueItem = z
+const SessionQueueItem = z
   .looseObject({
     index: uint,
     noReply: z.boolean(),

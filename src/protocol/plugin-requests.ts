@@ -57,7 +57,7 @@ export interface GenerationRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface ProviderMessage {
+interface ProviderMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly content: string
   readonly attachments?: readonly { readonly mime: string; readonly url: string; readonly filename?: string | undefined }[] | undefined

@@ -23,7 +23,7 @@ export const Agent = z
   })
   .meta({ id: 'Agent' })
 export type Agent = z.infer<typeof Agent>
-export const AgentList = z.array(Agent).meta({ id: 'AgentList' })
+const AgentList = z.array(Agent).meta({ id: 'AgentList' })
 
 export const Command = z
   .looseObject({
@@ -36,19 +36,19 @@ export const Command = z
   })
   .meta({ id: 'Command' })
 export type Command = z.infer<typeof Command>
-export const CommandList = z.array(Command).meta({ id: 'CommandList' })
+const CommandList = z.array(Command).meta({ id: 'CommandList' })
 
 export const Skill = z
   .looseObject({ name: z.string(), description: z.string().nullable().optional(), path: z.string().optional() })
   .meta({ id: 'Skill' })
 export type Skill = z.infer<typeof Skill>
-export const SkillList = z.array(Skill).meta({ id: 'SkillList' })
+const SkillList = z.array(Skill).meta({ id: 'SkillList' })
 
 export const Tool = z
   .looseObject({ id: z.string(), description: z.string(), parameters: z.unknown(), outputSchema: z.unknown().optional() })
   .meta({ id: 'Tool' })
 export type Tool = z.infer<typeof Tool>
-export const ToolList = z.array(Tool).meta({ id: 'ToolList' })
+const ToolList = z.array(Tool).meta({ id: 'ToolList' })
 
 const tag = 'catalog' as const
 const access = { class: 'directory' } as const

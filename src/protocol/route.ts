@@ -32,12 +32,12 @@ export type Tag =
   | 'subagents'
   | 'inspector'
 
-export interface Body<S extends z.ZodType = z.ZodType> {
+interface Body<S extends z.ZodType = z.ZodType> {
   readonly schema: S
   readonly required: boolean
 }
 
-export interface Success<S extends z.ZodType = z.ZodType> {
+interface Success<S extends z.ZodType = z.ZodType> {
   readonly status: 101 | 200 | 201 | 204
   readonly description: string
   /** Absent for 204 and for answers that are not JSON. */

@@ -5,7 +5,7 @@ import { PermissionRule } from './interaction.js'
 import { defineRoute } from './route.js'
 import { directoryHeaders, directoryQuery, ms, queryInt, uint } from './shared.js'
 
-export const SessionTime = z
+const SessionTime = z
   .looseObject({ created: uint, updated: uint, compacting: uint.optional(), archived: ms.optional() })
   .meta({ id: 'SessionTime' })
 
@@ -67,7 +67,7 @@ export const UpdateSessionRequest = z
   .meta({ id: 'UpdateSessionRequest' })
 export type UpdateSessionRequest = z.infer<typeof UpdateSessionRequest>
 
-export const SetPinRequest = z.strictObject({ pinned: z.boolean().optional() }).meta({ id: 'SetPinRequest' })
+const SetPinRequest = z.strictObject({ pinned: z.boolean().optional() }).meta({ id: 'SetPinRequest' })
 
 export const SessionStatus = z
   .looseObject({
@@ -85,12 +85,12 @@ export const SessionStatus = z
   })
   .meta({ id: 'SessionStatus' })
 export type SessionStatus = z.infer<typeof SessionStatus>
-export const SessionStatusMap = z.record(z.string(), SessionStatus).meta({ id: 'SessionStatusMap' })
+const SessionStatusMap = z.record(z.string(), SessionStatus).meta({ id: 'SessionStatusMap' })
 
 export const Todo = z.looseObject({ content: z.string(), status: z.string(), priority: z.string() }).meta({ id: 'Todo' })
 export type Todo = z.infer<typeof Todo>
 
-export const SubtaskLifecycleSnapshot = z
+const SubtaskLifecycleSnapshot = z
   .looseObject({
     sessionId: z.string(),
     parentSessionId: z.string(),

@@ -34,10 +34,10 @@ export const ApiMeta = z
   .meta({ id: 'ApiMeta' })
 export type ApiMeta = z.infer<typeof ApiMeta>
 
-export const OpenApiDocument = z.looseObject({ openapi: z.string(), info: anyRecord, paths: anyRecord }).meta({ id: 'OpenApiDocument' })
+const OpenApiDocument = z.looseObject({ openapi: z.string(), info: anyRecord, paths: anyRecord }).meta({ id: 'OpenApiDocument' })
 
 /** Of a server that works for another one; none does in this version. */
-export const WorkspaceWorkerInfo = z
+const WorkspaceWorkerInfo = z
   .looseObject({
     version: z.literal(1),
     tenantId: z.string(),

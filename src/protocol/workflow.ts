@@ -15,8 +15,8 @@ export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as con
 export type Weekday = (typeof WEEKDAYS)[number]
 
 export const FREQUENCIES = ['once', 'hourly', 'daily', 'weekly', 'monthly'] as const
-export const WorkflowFrequency = z.enum(FREQUENCIES)
-export type WorkflowFrequency = z.infer<typeof WorkflowFrequency>
+const WorkflowFrequency = z.enum(FREQUENCIES)
+type WorkflowFrequency = z.infer<typeof WorkflowFrequency>
 
 /**
  * When a workflow runs. What we send is normalised: only the fields of its kind, defaults filled in, `time` as `HH:MM` or
@@ -167,11 +167,11 @@ export const WorkflowPreview = z
   .meta({ id: 'WorkflowPreview' })
 export type WorkflowPreview = z.infer<typeof WorkflowPreview>
 
-export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'interrupted', 'replaced', 'retry_waiting'] as const
+const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'interrupted', 'replaced', 'retry_waiting'] as const
 export const WorkflowRunStatus = z.enum(RUN_STATUSES)
 export type WorkflowRunStatus = z.infer<typeof WorkflowRunStatus>
 
-export const RUN_TRIGGERS = ['scheduled', 'manual', 'manual-retry', 'automatic-retry', 'recovery-retry'] as const
+const RUN_TRIGGERS = ['scheduled', 'manual', 'manual-retry', 'automatic-retry', 'recovery-retry'] as const
 export const WorkflowRunTrigger = z.enum(RUN_TRIGGERS)
 export type WorkflowRunTrigger = z.infer<typeof WorkflowRunTrigger>
 

@@ -8,7 +8,7 @@ export interface Counters {
   set(name: CounterName, value: number): void
 }
 
-export type CounterName = 'events.reserved' | 'events.pruned' | 'log.synced'
+type CounterName = 'events.reserved' | 'events.pruned' | 'log.synced'
 
 export function createCounters(connection: Connection): Counters {
   const get = connection.query<[string], { value: number }>('select value from counters where name = ?')

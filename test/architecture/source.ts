@@ -45,7 +45,7 @@ function valueNames(clause: string): string[] {
 }
 
 /** The code with comments blanked; texts stay. Line numbers stay. */
-export function withoutComments(text: string): string {
+function withoutComments(text: string): string {
   return scan(text, (kind, piece) => (kind === 'comment' ? blank(piece) : piece))
 }
 

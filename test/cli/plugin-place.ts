@@ -7,7 +7,7 @@ import { readArguments } from '../../src/cli/arguments.js'
 import { failureText } from '../../src/cli/failure.js'
 import { plugin } from '../../src/cli/plugin.js'
 
-export interface Outcome {
+interface Outcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string

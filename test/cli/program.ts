@@ -9,13 +9,13 @@ import { refuseWarnings } from '../fixtures/node-warnings.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-export interface Started {
+interface Started {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>
   /** Resolves with the match once standard output matches; rejects when the program ends first. */
   prints(pattern: RegExp): Promise<RegExpExecArray>

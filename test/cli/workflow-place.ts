@@ -7,7 +7,7 @@ import { readArguments } from '../../src/cli/arguments.js'
 import { failureText } from '../../src/cli/failure.js'
 import { workflow } from '../../src/cli/workflow.js'
 
-export interface Outcome {
+interface Outcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string

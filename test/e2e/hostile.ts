@@ -16,12 +16,12 @@ export interface Hostile extends PackageFiles {
   readonly options?: object
 }
 
-export interface Call {
+interface Call {
   readonly name: string
   readonly input: unknown
 }
 
-export interface Neighbour {
+interface Neighbour {
   readonly pid: number
   readonly info: PackageLifecycleInfo
 }

@@ -1,7 +1,7 @@
 /** The guide for plugin authors as something that can be followed: its sections, each with its files and commands in order. */
 import { readFileSync } from 'node:fs'
 
-export type Step =
+type Step =
   | { readonly type: 'commands'; readonly script: string }
   /** `path` is relative to the workspace. */
   | { readonly type: 'file'; readonly path: string; readonly text: string }

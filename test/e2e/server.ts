@@ -19,7 +19,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
@@ -47,7 +47,7 @@ export interface Server {
 }
 
 /** Starts `svc serve` in a place; rejects with what it printed when it does not begin to listen. */
-export async function startServer(
+async function startServer(
   place: Place,
   env: Readonly<Record<string, string>> = {},
   port = 0,

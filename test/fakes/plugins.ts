@@ -3,7 +3,7 @@ import type { Hook } from '../../src/actors/plugin/contributions.js'
 import { defineTool, type ToolContribution } from '../../src/actors/plugin/native.js'
 import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp, WorkspacePlugins } from '../../src/actors/plugin/view.js'
 
-export const stamp = (pluginId: string): Stamp => ({
+const stamp = (pluginId: string): Stamp => ({
   pluginId,
   generation: 1,
   reach: { type: 'everywhere' },

@@ -19,7 +19,7 @@ import type { Session } from '../../src/protocol/session.js'
 import { OPERATION_ANSWERS } from './operations.js'
 
 /** What a fake runtime was asked, newest last. */
-export interface FakeCall {
+interface FakeCall {
   readonly method: string
   readonly args: readonly unknown[]
 }
@@ -36,9 +36,9 @@ export const SESSION_ID = 'ses_mine'
 export const FOREIGN_SESSION_ID = 'ses_foreign'
 export const REQUEST_ID = 'per_mine'
 export const FOREIGN_REQUEST_ID = 'per_foreign'
-export const ARTIFACT_BYTES = new TextEncoder().encode('hello artifact')
+const ARTIFACT_BYTES = new TextEncoder().encode('hello artifact')
 
-export const SESSION: Session = {
+const SESSION: Session = {
   id: SESSION_ID,
   slug: 'mine',
   projectId: 'prj',
@@ -50,7 +50,7 @@ export const SESSION: Session = {
 
 export const PART: Part = { id: 'prt_1', sessionId: SESSION_ID, messageId: 'msg_1', type: 'text', text: 'hi' }
 
-export const MESSAGE: Message = {
+const MESSAGE: Message = {
   info: {
     role: 'user',
     id: 'msg_1',
@@ -72,7 +72,7 @@ export const ARTIFACT: Artifact = {
   downloadUrl: '/v2/artifacts/art_1/content',
 }
 
-export const PLUGIN: PluginManifest = {
+const PLUGIN: PluginManifest = {
   id: 'dev.example.notes',
   name: 'Notes',
   version: '1.0.0',
@@ -86,7 +86,7 @@ export const PLUGIN: PluginManifest = {
   eventNamespaces: [],
 }
 
-export const PACKAGE: PackageLifecycleInfo = {
+const PACKAGE: PackageLifecycleInfo = {
   packageId: PLUGIN.id,
   state: 'active',
   source: 'workspace',

@@ -19,7 +19,7 @@ import type { Message, PromptRequest } from '../../src/protocol/message.js'
 import type { Store } from '../../src/store/store.js'
 import { createFakeEffects, type FakeEffects } from './effects.js'
 
-export { collect, type SeenEvent } from '../../src/cli/testing/heard.js'
+export { type SeenEvent } from '../../src/cli/testing/heard.js'
 export { calls, gate, type PlayedStep, says } from '../../src/cli/testing/steps.js'
 
 export interface PlayedTool {

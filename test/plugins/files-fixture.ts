@@ -18,7 +18,7 @@ export interface Workspace {
   tool(id: string): TestTool
 }
 
-export interface TestTool {
+interface TestTool {
   readonly input: ZodType
   needs(input: unknown, context?: Partial<ToolContext>): Promise<readonly PermissionNeed[]>
   /** Parses, judges and invokes, as the service does once everything is allowed. */

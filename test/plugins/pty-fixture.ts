@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.js'
 import { ptyPlugin } from '../../src/plugins/pty/plugin.js'
 import { startTestService, type TestService } from '../fakes/service.js'
 
-export type Call = (operation: string, call?: Partial<OperationCall>) => Promise<unknown>
+type Call = (operation: string, call?: Partial<OperationCall>) => Promise<unknown>
 
 export interface PtyPlace extends TestService {
   readonly call: Call
@@ -17,7 +17,7 @@ export interface PtyPlace extends TestService {
 }
 
 /** What one client sees. */
-export interface Viewer {
+interface Viewer {
   readonly socket: FrameSocket
   /** Text so far. */
   text(): string

@@ -10,11 +10,11 @@ import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'
 
 const require = createRequire(import.meta.url)
-export const coreWasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
-export const grammarWasm = require.resolve('tree-sitter-bash/tree-sitter-bash.wasm')
+const coreWasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
+const grammarWasm = require.resolve('tree-sitter-bash/tree-sitter-bash.wasm')
 
 const bytes = (path: string) => async () => new Uint8Array(readFileSync(path))
-export const scanner: ShellScanner = createShellScanner({ core: bytes(coreWasm), bash: bytes(grammarWasm) }, () => 0)
+const scanner: ShellScanner = createShellScanner({ core: bytes(coreWasm), bash: bytes(grammarWasm) }, () => 0)
 
 /** What programs of a scanned line find in their environment. */
 const ENVIRONMENT = new Set(['HOME', 'PATH', 'LANG', 'TERM', 'XDG_CONFIG_HOME', 'PAGER'])

@@ -40,7 +40,7 @@ export interface WorkflowService {
   passUntilRun(ms: number, status: string): Promise<WorkflowRun>
 }
 
-export interface OperationArguments {
+interface OperationArguments {
   readonly id?: string
   readonly runId?: string
   readonly body?: unknown

@@ -17,7 +17,7 @@ import type { IndexEntry, ObjectFormat } from './index-file.js'
 import { configOf, directoriesAbove, type Repository, type RepositoryConfig, repositoryAt, textOf } from './repository.js'
 import { createTrackedFiles, type Tracked } from './tracked.js'
 
-export interface ReadFile {
+interface ReadFile {
   /** Canonical. */
   readonly path: string
   readonly bytes: Uint8Array

@@ -12,7 +12,7 @@ export type Phase = 'entrypoint' | 'callback'
 export type Excess = 'cancelled' | 'instructions' | 'time' | 'memory' | 'fault'
 
 /** Why a run was ended; `error` is what was thrown. */
-export interface Trip {
+interface Trip {
   readonly excess: Excess
   readonly error: Error
 }

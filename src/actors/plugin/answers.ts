@@ -18,13 +18,13 @@ const { serviceWait, serviceAge } = LIMITS.plugins
 const DIRECTORIES = 64
 const LISTS = 320
 
-export interface ServiceAnswer<Answer> {
+interface ServiceAnswer<Answer> {
   readonly pluginId: string
   readonly serviceId: string
   readonly answer: Answer
 }
 
-export type ServiceKind = 'agents' | 'commands' | 'skills' | 'systemContext' | 'config'
+type ServiceKind = 'agents' | 'commands' | 'skills' | 'systemContext' | 'config'
 type AnswerOf<Kind extends ServiceKind> = Awaited<ReturnType<RegistryView[Kind][number]['contribution']['call']>>
 export type Answers<Kind extends ServiceKind> = readonly ServiceAnswer<AnswerOf<Kind>>[]
 

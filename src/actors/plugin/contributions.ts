@@ -89,7 +89,7 @@ export interface FrameSocket {
 }
 
 /** A socket an operation opened, and as whom: what stands for a credential may say who that is. */
-export interface OpenedSocket {
+interface OpenedSocket {
   readonly caller: Caller
   readonly socket: FrameSocket
 }

@@ -97,7 +97,7 @@ export interface ProviderContribution {
 }
 
 /** A keyless provider a plugin brings with it; models are offered in this order, the first is its default. */
-export interface BuiltinProvider {
+interface BuiltinProvider {
   readonly id: string
   readonly name: string
   readonly models: readonly {
@@ -134,12 +134,12 @@ export interface ManagedOutputs {
   ): Promise<{ id: string; path: string }>
 }
 
-export interface Questions {
+interface Questions {
   /** Asks the user; resolves with one answer list per question; rejects with `ToolError` when declined or withdrawn. */
   ask(context: ToolContext, questions: readonly unknown[]): Promise<readonly (readonly string[])[]>
 }
 
-export interface Todos {
+interface Todos {
   /** Replaces the whole list, durably, with its `todo.updated` event. */
   replace(sessionId: string, todos: readonly Todo[]): void
 }
@@ -157,7 +157,7 @@ export interface ProtectedFiles {
 }
 
 /** The command whose environment is asked for. */
-export interface ShellContext {
+interface ShellContext {
   readonly cwd: string
   readonly sessionId: string
   readonly callId: string

@@ -37,7 +37,7 @@ export interface Catalog {
   readonly variant: string | undefined
 }
 
-export const GENERIC_ADAPTER = '@ai-sdk/openai-compatible'
+const GENERIC_ADAPTER = '@ai-sdk/openai-compatible'
 
 const ProviderConfig = z.looseObject({
   name: z.string().optional(),
@@ -159,7 +159,7 @@ function text(value: unknown): string | undefined {
 }
 
 /** The entries of a record whose values are strings. */
-export function stringRecord(value: unknown): Record<string, string> {
+function stringRecord(value: unknown): Record<string, string> {
   const record = anyRecord.safeParse(value)
   if (!record.success) return {}
   return Object.fromEntries(Object.entries(record.data).flatMap(([key, entry]) => (typeof entry === 'string' ? [[key, entry]] : [])))

@@ -5,7 +5,7 @@
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 
-export interface DiscoveryTarget {
+interface DiscoveryTarget {
   readonly providerId: string
   readonly baseURL: string
   readonly headers: Readonly<Record<string, string>>

@@ -25,7 +25,7 @@ const NATIVE: Readonly<Record<string, CommandConfig>> = {
 }
 
 /** A command that cannot be run, and why. */
-export interface UnusableCommand {
+interface UnusableCommand {
   readonly name: string
   /** The key at fault. */
   readonly key: 'template' | 'agent' | 'model' | 'subtask'

@@ -34,9 +34,9 @@ export interface LayerPlan {
   readonly diagnostics: readonly ConfigDiagnostic[]
 }
 
-export const PROJECT_FILES = ['svc.json', 'svc.jsonc'] as const
-export const DIRECTORY_FILES = ['config.json', 'config.jsonc', ...PROJECT_FILES] as const
-export const MCP_FILES = ['mcp.json', 'mcp.jsonc'] as const
+const PROJECT_FILES = ['svc.json', 'svc.jsonc'] as const
+const DIRECTORY_FILES = ['config.json', 'config.jsonc', ...PROJECT_FILES] as const
+const MCP_FILES = ['mcp.json', 'mcp.jsonc'] as const
 export const PROJECT_DIRECTORY = '.svc'
 
 type PlanEffects = Pick<Effects, 'env' | 'paths'>

@@ -14,7 +14,7 @@ export interface Position {
   readonly column: number
 }
 
-export interface ParseFailure {
+interface ParseFailure {
   readonly message: string
   readonly position: Position
 }
@@ -42,7 +42,7 @@ export function isBlankJsonc(text: string): boolean {
 }
 
 /** Line and column of an offset. */
-export function positionAt(text: string, offset: number): Position {
+function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset)
   const line = before.split('\n').length
   return { line, column: offset - before.lastIndexOf('\n') }

@@ -7,7 +7,7 @@ import { INSTALLATION_KEYS } from '../../protocol/agent-config.js'
 import { isRecord, type JsonRecord, omit, recordAt, stringsAt } from './config-merge.js'
 import { readNamedPath } from './named-paths.js'
 
-export interface Refusal {
+interface Refusal {
   /** Dotted path in the flat document. */
   readonly path: string
   readonly reason: string

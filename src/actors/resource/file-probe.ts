@@ -22,14 +22,14 @@ export interface Dependency {
   readonly value: string
 }
 
-export type TextOutcome =
+type TextOutcome =
   | { readonly type: 'absent' }
   /** Not taken as configuration, on purpose. */
   | { readonly type: 'refused'; readonly reason: string }
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'text'; readonly text: string; readonly canonical: string }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly maxBytes: number
   /** Canonical directory that the file must really lie in, whatever links say; undefined = anywhere. */
   readonly within: string | undefined

@@ -17,7 +17,7 @@ import type { SnapshotEffects, Snapshots } from './snapshots.js'
 
 const TOLD = 1024
 
-export interface ResourceDeps {
+interface ResourceDeps {
   readonly effects: SnapshotEffects
   readonly snapshots: Pick<Snapshots, 'get'>
   /** Absent = there are no plugins. */
@@ -49,7 +49,7 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
 }
 
 /** Everything is derived from the snapshot of the directory and what plugins answer, once for each pair of them. */
-export function createResources({ effects, snapshots, plugins }: ResourceDeps): Resources {
+function createResources({ effects, snapshots, plugins }: ResourceDeps): Resources {
   const agentsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginAgents; readonly agents: readonly AgentEntry[] }>()
   const told = createLru<string, true>(TOLD)
   let places: Promise<Places> | undefined

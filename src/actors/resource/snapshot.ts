@@ -38,11 +38,11 @@ export interface ConfigSnapshot {
   readonly failures: readonly LayerFailure[]
 }
 
-export interface Place extends Position {
+interface Place extends Position {
   readonly file: string
 }
 
-export interface LayerFailure {
+interface LayerFailure {
   readonly file: string
   readonly message: string
 }

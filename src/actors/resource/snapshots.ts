@@ -12,7 +12,7 @@ import type { ConfigDiagnostic } from '../../protocol/config.js'
 import { createLru } from './lru.js'
 import { type ConfigSnapshot, readSnapshot } from './snapshot.js'
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly fresh?: boolean
 }
 

@@ -30,7 +30,7 @@ function modelOf(model: UserModel | undefined): ModelRef | undefined {
   return { ...rest, id }
 }
 
-export function userModelOf({ id: modelId, ...rest }: ModelRef): UserModel {
+function userModelOf({ id: modelId, ...rest }: ModelRef): UserModel {
   return { ...rest, modelId }
 }
 

@@ -9,7 +9,7 @@ import type { SessionCore } from './core.js'
 import { busyStatus, dequeue } from './queue.js'
 import type { RunScope } from './run-scope.js'
 
-export const ABORTED = 'Session aborted'
+const ABORTED = 'Session aborted'
 
 /** Closes a finished step; true = another one follows. Otherwise the run is recorded as completed. */
 export function closeStep(core: SessionCore, run: RunScope, number: number): boolean {

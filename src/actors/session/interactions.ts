@@ -21,10 +21,10 @@ import { wellFormed } from '../well-formed.js'
 import { approve } from './approvals.js'
 import { sourceOf } from './statuses.js'
 
-export type PermissionAnswer = { readonly granted: true } | { readonly granted: false; readonly message: string }
-export type QuestionAnswer = { readonly answers: readonly (readonly string[])[] } | { readonly rejected: string }
+type PermissionAnswer = { readonly granted: true } | { readonly granted: false; readonly message: string }
+type QuestionAnswer = { readonly answers: readonly (readonly string[])[] } | { readonly rejected: string }
 
-export interface PermissionAsk {
+interface PermissionAsk {
   readonly session: Session
   readonly runId: string
   readonly request: {

@@ -12,7 +12,7 @@ import { createHistories } from '../git/history.js'
 import { configOf, directoriesAbove, type Repository, repositoryAt } from '../git/repository.js'
 import { createLru } from '../resource/lru.js'
 
-export interface Project {
+interface Project {
   readonly projectId: string
   /** Top of the worktree; undefined outside a repository. */
   readonly worktree: string | undefined

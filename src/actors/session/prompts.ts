@@ -21,7 +21,7 @@ import { knownAgent } from './records.js'
 export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
 
 /** Text only the runtime itself may put into `system`. */
-export const RUNTIME_MARKER = '<svc-runtime-notification>'
+const RUNTIME_MARKER = '<svc-runtime-notification>'
 
 /** Admits a prompt durably; `wake` is called when there is work to look for. */
 export async function submitPrompt(

@@ -29,7 +29,7 @@ export function queueInfo(core: Pick<SessionCore, 'store' | 'statuses'>, session
 }
 
 /** The first part in one line of at most `queuePreview` characters. */
-export function previewOf(prompt: QueuedPrompt): string | null {
+function previewOf(prompt: QueuedPrompt): string | null {
   const [part] = prompt.parts
   if (part === undefined) return null
   if (part.type === 'agent') return `@${part.name}`

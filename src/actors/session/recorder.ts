@@ -23,7 +23,7 @@ const TEXT_BYTES = LIMITS.events.recordBytes - 8192
 /** Bytes of the arguments of one call inside the JSON of its event; its result needs room as well. */
 export const TOOL_INPUT_BYTES = LIMITS.events.recordBytes / 2
 
-export interface StepEnd {
+interface StepEnd {
   readonly finish: string
   readonly tokens: TokenUsage
   readonly cost: number

@@ -46,7 +46,7 @@ export interface StepScope {
   usage: TokenUsage | undefined
 }
 
-export type RunEnding = { readonly end: 'aborted' } | { readonly end: 'failed'; readonly failure: StepFailure }
+type RunEnding = { readonly end: 'aborted' } | { readonly end: 'failed'; readonly failure: StepFailure }
 
 export interface RunScope {
   readonly session: Session

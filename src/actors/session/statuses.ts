@@ -3,7 +3,7 @@ import type { EventData } from '../../protocol/event.js'
 import type { Session, SessionStatus } from '../../protocol/session.js'
 import type { Change } from '../journal.js'
 
-export interface ActiveRun {
+interface ActiveRun {
   readonly runId: string
   readonly startedAt: number
 }

@@ -92,7 +92,7 @@ function applyTitle(core: SessionCore, session: Session, title: string): void {
 }
 
 /** Drops think blocks and quotes; the first line, at most `generatedTitleLength` characters. */
-export function cleanTitle(answer: string): string {
+function cleanTitle(answer: string): string {
   const line = answer
     .replaceAll(/<think>[\s\S]*?(<\/think>|$)/g, '')
     .split('\n')

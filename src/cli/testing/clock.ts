@@ -78,6 +78,6 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 5, 12), settle: () =
 }
 
 /** Lets everything that is already able to proceed do so, I/O callbacks included. */
-export async function afterTurns(): Promise<void> {
+async function afterTurns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }

@@ -9,7 +9,7 @@ import { createFakeClock, type FakeClock } from './clock.js'
 import { createFakeProcesses, type FakeProcesses } from './processes.js'
 import { createFakeTerminals, type FakeTerminals } from './terminals.js'
 
-export interface LogRecord {
+interface LogRecord {
   readonly level: keyof Log
   readonly message: string
   readonly fields: Record<string, unknown>
@@ -86,7 +86,7 @@ function makePaths(root: string): Paths {
 }
 
 /** The same bytes in the same order in every run (mulberry32). */
-export function createFakeRandom(seed = 1): Effects['random'] {
+function createFakeRandom(seed = 1): Effects['random'] {
   let state = seed
   const next = () => {
     state = (state + 0x6d2b79f5) | 0

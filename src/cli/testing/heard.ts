@@ -38,7 +38,7 @@ export function hear(runtime: Runtime): Heard {
 }
 
 /** A sink that reads its own frames back. */
-export function collect(see: (event: SeenEvent) => void): FrameSink {
+function collect(see: (event: SeenEvent) => void): FrameSink {
   return {
     write(frame) {
       for (const record of new TextDecoder().decode(frame).split('\n\n')) {

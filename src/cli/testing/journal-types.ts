@@ -17,7 +17,7 @@ export interface JournalEvent {
 /** Tells an event: its type, its type and part of its data, or a function. Of lists in `data` every item is compared. */
 export type EventMatch = string | EventShape | ((event: JournalEvent) => boolean)
 
-export interface EventShape {
+interface EventShape {
   readonly type: string
   readonly data?: Readonly<Record<string, unknown>>
 }

@@ -9,7 +9,7 @@ export interface ModelRequest {
   readonly [key: string]: unknown
 }
 
-export interface ModelCall {
+interface ModelCall {
   readonly tool: string
   /** `{}` when absent. */
   readonly input?: unknown

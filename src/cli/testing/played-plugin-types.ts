@@ -2,7 +2,7 @@
 import type { Plugin } from '../../plugins/author/plugin-types.js'
 import type { PackageLifecycleInfo } from '../../protocol/plugin.js'
 
-export interface PlayedPluginOptions {
+interface PlayedPluginOptions {
   /** Package id; `dev.example.played` when absent. */
   readonly id?: string
   readonly version?: string

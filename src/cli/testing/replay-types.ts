@@ -49,7 +49,7 @@ export interface ReplayedStep {
   readonly after: readonly string[]
 }
 
-export interface Replay extends RecordedActor {
+interface Replay extends RecordedActor {
   /** State at its start. */
   readonly initial: readonly string[]
   /** One for each recorded event, in order; stepping back and forward is an index. */
@@ -63,7 +63,7 @@ export interface Replay extends RecordedActor {
 }
 
 /** A recorded state that the chart of today does not lead to. */
-export interface TraceFinding {
+interface TraceFinding {
   readonly sequence: number
   readonly actor: string
   readonly message: string

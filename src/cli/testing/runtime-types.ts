@@ -42,28 +42,28 @@ export interface TestClock {
 }
 
 /** Files of the workspace; paths are relative to it. Whoever watches them is told at once. */
-export interface TestFiles {
+interface TestFiles {
   write(path: string, text: string): Promise<void>
   read(path: string): Promise<string>
   remove(path: string): Promise<void>
 }
 
 /** A program that svc runs to its end: a command of the `bash` tool, a search. */
-export interface ProgramRun {
+interface ProgramRun {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
 }
 
 /** How it ends; a silent success where nothing is said. */
-export interface ProgramEnd {
+interface ProgramEnd {
   readonly stdout?: string
   readonly stderr?: string
   readonly exitCode?: number
 }
 
 /** Programs that svc runs are played; without an answer they cannot be started. */
-export interface TestPrograms {
+interface TestPrograms {
   /** Plays programs from now on; `undefined` leaves a program to what was said before. */
   answer(play: (run: ProgramRun) => ProgramEnd | Promise<ProgramEnd> | undefined): void
   /** Every program so far. */

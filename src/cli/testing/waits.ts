@@ -5,7 +5,7 @@
  * I2 A wait that nobody looks at any more fails silently.
  */
 
-export interface Wait<T> {
+interface Wait<T> {
   /** What is waited for, in words. */
   readonly what: string
   readonly withinMs: number | undefined

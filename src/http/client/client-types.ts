@@ -59,15 +59,15 @@ export interface PromptOptions {
 
 type Maybe<T> = T | Promise<T>
 /** `always` remembers exactly what was asked; `{ reply: 'always', alwaysPatterns }` also the wider patterns it names. */
-export type PermissionAnswer = 'once' | 'always' | 'reject' | PermissionReply
-export type QuestionAnswer = 'reject' | QuestionReply['answers']
+type PermissionAnswer = 'once' | 'always' | 'reject' | PermissionReply
+type QuestionAnswer = 'reject' | QuestionReply['answers']
 
-export interface AskContext {
+interface AskContext {
   /** Aborted when somebody else has answered, or nobody waits for an answer any more. */
   readonly signal: AbortSignal
 }
 
-export interface PermissionContext extends AskContext {
+interface PermissionContext extends AskContext {
   /** What the request offers to remember beyond what it asks; empty when nothing. */
   readonly wider: readonly string[]
 }

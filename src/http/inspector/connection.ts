@@ -23,7 +23,7 @@ export interface Listener {
   onOpen(): void
 }
 
-export class Refused extends Error {
+class Refused extends Error {
   readonly status: number
 
   constructor(status: number, message: string) {

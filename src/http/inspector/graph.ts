@@ -13,7 +13,7 @@ export interface Arrow {
 }
 
 /** Stands for "whatever the state" inside a box. */
-export const ANY = '*'
+const ANY = '*'
 
 const LABEL = 30
 

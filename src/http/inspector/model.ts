@@ -33,7 +33,7 @@ export function createModel(): Model {
   return { actors: new Map(), machines: new Map(), plugins: [], records: [], position: 0, dropped: 0, isPaused: false }
 }
 
-export function apply(actors: Map<string, InspectedActor>, record: InspectorRecord): void {
+function apply(actors: Map<string, InspectedActor>, record: InspectorRecord): void {
   const { actorId, actor, after, at } = record
   if (record.type === 'start' && actor !== undefined) actors.set(actorId, actor)
   if (record.type === 'stop') actors.delete(actorId)
@@ -41,7 +41,7 @@ export function apply(actors: Map<string, InspectedActor>, record: InspectorReco
   if (record.type === 'transition' && known !== undefined) actors.set(actorId, { ...known, state: after ?? [], since: at })
 }
 
-export function takeBack(actors: Map<string, InspectedActor>, record: InspectorRecord): void {
+function takeBack(actors: Map<string, InspectedActor>, record: InspectorRecord): void {
   const { actorId, actor, before } = record
   if (record.type === 'start') actors.delete(actorId)
   if (record.type === 'stop' && actor !== undefined) actors.set(actorId, { ...actor, state: before ?? actor.state })

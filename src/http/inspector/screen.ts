@@ -19,7 +19,7 @@ export interface Commands {
   now(): number
 }
 
-export type Tab = 'actors' | 'plugins' | 'workflows'
+type Tab = 'actors' | 'plugins' | 'workflows'
 
 export interface Screen {
   /** Asks for a drawing. */

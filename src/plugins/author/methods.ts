@@ -5,7 +5,7 @@ import type { AnyRecord, CallContext, PluginClient } from './host-types.js'
 import type { Plugin, PluginServices, ToolResult } from './plugin-types.js'
 import type { PluginProvider } from './provider-types.js'
 
-export interface MethodCall {
+interface MethodCall {
   readonly plugin: Plugin
   readonly params: AnyRecord
   readonly context: CallContext

@@ -23,7 +23,7 @@ export interface Plugin {
 }
 
 /** What the host said about this instance, and the door to the host. */
-export interface InitializeContext extends Owner {
+interface InitializeContext extends Owner {
   /** Working directory of this process: the package folder. Workspace files are reached through `host.workspace`. */
   readonly directory: string
   /** `plugins.<id>.options.config` of the installation. */
@@ -49,7 +49,7 @@ export interface PluginTool<Input = unknown> {
   execute(input: Input, context: ToolContext): Maybe<ToolResult | string>
 }
 
-export interface ToolContext extends CallContext {
+interface ToolContext extends CallContext {
   /** Directory of the session that calls. */
   readonly directory: string
   readonly sessionId?: string
@@ -67,9 +67,9 @@ export interface ToolResult {
 // Hooks and events
 
 /** Answers what replaces `value`. A rejection makes the hook fail (see the table of hooks for what that means). */
-export type HookHandler = { call(context: AnyRecord, value: unknown, call: CallContext): unknown }['call']
+type HookHandler = { call(context: AnyRecord, value: unknown, call: CallContext): unknown }['call']
 
-export interface EventSubscription {
+interface EventSubscription {
   /** Prefixes of event types, such as `session.`; `''` is every event. */
   readonly namespaces?: readonly string[]
   /** Called one event at a time, in order. What it throws is written to standard error. */
@@ -88,19 +88,19 @@ export interface PluginServices {
   readonly providers?: readonly PluginProvider[]
 }
 
-export interface ServiceDeclaration<Request, Answer> {
+interface ServiceDeclaration<Request, Answer> {
   readonly id: string
   /** Higher comes first; 0 when absent. */
   readonly priority?: number
   handler(request: Request, context: CallContext): Maybe<Answer>
 }
 
-export interface AgentCatalog {
+interface AgentCatalog {
   readonly agents: readonly AgentInfo[]
   readonly defaultAgent: string | null
 }
 
-export interface AgentInfo {
+interface AgentInfo {
   readonly name: string
   readonly mode: 'primary' | 'subagent' | 'all'
   readonly description?: string | null
@@ -116,7 +116,7 @@ export interface AgentInfo {
   readonly steps?: number | null
 }
 
-export interface CommandInfo {
+interface CommandInfo {
   readonly name: string
   readonly description: string | null
   readonly template: string | null
@@ -125,30 +125,30 @@ export interface CommandInfo {
   readonly subtask?: boolean | null
 }
 
-export interface SkillInfo {
+interface SkillInfo {
   readonly id: string
   readonly name: string
   readonly description: string | null
   readonly path: string | null
 }
 
-export interface SystemContextSection {
+interface SystemContextSection {
   readonly id: string
   readonly title: string | null
   readonly content: string
 }
 
-export interface RenderedPrompt {
+interface RenderedPrompt {
   readonly content: string
   readonly system?: boolean
 }
 
-export interface ConfigDocument {
+interface ConfigDocument {
   readonly values: AnyRecord
   readonly provenance?: Readonly<Record<string, string>>
 }
 
-export interface MessagePart {
+interface MessagePart {
   readonly id: string
   readonly version: number
   readonly schema: unknown
@@ -156,7 +156,7 @@ export interface MessagePart {
   readonly fallbackTextField?: string
 }
 
-export interface McpServer {
+interface McpServer {
   readonly id: string
   readonly transport?: string
   readonly configSchema?: unknown

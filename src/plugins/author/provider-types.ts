@@ -24,7 +24,7 @@ interface Usage {
   readonly cacheWriteTokens?: number
 }
 
-export type GenerationEvent =
+type GenerationEvent =
   | { readonly type: 'start' | 'start-step' }
   | { readonly type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end' | 'tool-input-end'; readonly id: string }
   | { readonly type: 'text-delta' | 'reasoning-delta' | 'tool-input-delta'; readonly id: string; readonly delta: string }
@@ -36,7 +36,7 @@ export type GenerationEvent =
   | ({ readonly type: 'finish-step' | 'finish' } & Usage)
   | { readonly type: 'error'; readonly message: string }
 
-export interface MediaAnswer {
+interface MediaAnswer {
   readonly mime: string
   readonly filename: string
   /** At most 786,432 bytes once decoded. */

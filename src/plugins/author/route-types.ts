@@ -2,7 +2,7 @@
 import type { RouteRequest } from '../../protocol/plugin-requests.js'
 import type { CallContext, Maybe } from './host-types.js'
 
-export interface RouteDescriptor {
+interface RouteDescriptor {
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/v2/plugins/<plugin id>`; `:name` captures one segment. */

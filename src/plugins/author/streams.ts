@@ -10,7 +10,7 @@ import { errorText } from './frames.js'
 import type { AnyRecord, Owner } from './host-types.js'
 import type { SocketSession, WsMessage } from './route-types.js'
 
-export interface OpenedStream {
+interface OpenedStream {
   readonly signal: AbortSignal
   /** Sends the items until they end, fail or are cancelled; never rejects. */
   pump(items: AsyncIterable<unknown> | Iterable<unknown>): Promise<void>

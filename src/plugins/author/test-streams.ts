@@ -2,7 +2,7 @@
 import { recordOf } from './frames.js'
 import type { AnyRecord } from './host-types.js'
 
-export interface TestStream {
+interface TestStream {
   readonly params: { readonly streamId: string; readonly requestId: number }
   /** Items until the end; throws what the plugin failed with. Leaving the loop cancels. */
   readonly items: AsyncIterable<unknown>

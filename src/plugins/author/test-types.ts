@@ -4,7 +4,7 @@ import type { Owner } from './host-types.js'
 import type { Plugin } from './plugin-types.js'
 import type { RouteResponse, WsMessage } from './route-types.js'
 
-export interface TestHostOptions extends Partial<Owner> {
+interface TestHostOptions extends Partial<Owner> {
   readonly directory?: string
   /** Handed to `initialize`; `{}` when absent. */
   readonly config?: unknown
@@ -13,7 +13,7 @@ export interface TestHostOptions extends Partial<Owner> {
 }
 
 /** The result of one request; bytes may be a `Uint8Array`, a file may be text. A rejection is sent as the error. */
-export type HostAnswer = (params: Readonly<Record<string, unknown>>) => unknown
+type HostAnswer = (params: Readonly<Record<string, unknown>>) => unknown
 
 /** A request the plugin made of the host. */
 export interface HostRequest {
@@ -26,12 +26,12 @@ export interface TestCallOptions {
   readonly signal?: AbortSignal
 }
 
-export interface TestToolOptions extends TestCallOptions {
+interface TestToolOptions extends TestCallOptions {
   readonly directory?: string
   readonly sessionId?: string
 }
 
-export interface TestSocket {
+interface TestSocket {
   /** What the plugin sends; ends when the plugin is done, throws when it failed. */
   readonly outbound: AsyncIterable<WsMessage>
   /** Resolves when the plugin has dealt with it. */
@@ -40,7 +40,7 @@ export interface TestSocket {
 }
 
 /** A host without a server: it talks to the plugin as svc does, frame by frame, inside this process. */
-export interface TestHost {
+interface TestHost {
   /** What the plugin offered in reply to `initialize`. */
   readonly offered: Readonly<Record<string, unknown>>
   /** What the plugin asked of the host so far, in order. */

@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** `code` of a Node error, or undefined. */
-export function errorCode(error: unknown): string | undefined {
+function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 

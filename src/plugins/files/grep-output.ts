@@ -9,7 +9,7 @@ const ITEM_TEXT = 200
 const RESERVED_LINES = 8
 const RESERVED_BYTES = 1024
 
-export interface ShownItem {
+interface ShownItem {
   readonly path: string
   readonly line: number
   readonly text: string

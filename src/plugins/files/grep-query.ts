@@ -2,7 +2,7 @@
 import { escapeRegex } from './globs.js'
 import type { TextQuery } from './search.js'
 
-export type Mode = 'plain' | 'regex' | 'fuzzy'
+type Mode = 'plain' | 'regex' | 'fuzzy'
 
 export interface GrepQuery {
   readonly mode: Mode

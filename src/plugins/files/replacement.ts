@@ -13,7 +13,7 @@ export type Replacement =
   | { readonly status: 'too-many' }
   | { readonly status: 'ambiguous'; readonly candidates: readonly Candidate[] }
 
-export interface Candidate {
+interface Candidate {
   /** 1-based. */
   readonly line: number
   readonly text: string

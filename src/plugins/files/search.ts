@@ -42,7 +42,7 @@ export type TextAnswer =
   | { readonly status: 'invalid'; readonly message: string }
   | { readonly status: 'timed-out' }
 
-export type PathAnswer =
+type PathAnswer =
   | { readonly status: 'found'; readonly paths: readonly string[]; readonly incomplete?: string | undefined }
   | { readonly status: 'timed-out' }
 

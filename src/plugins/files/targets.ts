@@ -31,7 +31,7 @@ export interface Targets {
   confirm(requested: string, context: ToolContext): Promise<Target>
 }
 
-export interface Access {
+interface Access {
   readonly permission: string
   /** Verb of the permission title, e.g. `Read`. */
   readonly verb: string

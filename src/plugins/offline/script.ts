@@ -42,7 +42,7 @@ const ScriptStep = z.strictObject({
   gapMs: wait.optional(),
   repeat: z.number().int().min(1).max(100_000).optional(),
 })
-export type ScriptStep = z.infer<typeof ScriptStep>
+type ScriptStep = z.infer<typeof ScriptStep>
 
 /** The steps of one model step. */
 export type ScriptTurn = readonly ScriptStep[]

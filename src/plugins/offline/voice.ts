@@ -4,7 +4,7 @@ import { type GenerateRequest, ProviderError, type StreamPart } from '../../acto
 
 type Clock = NativeHost['effects']['clock']
 
-export interface Pace {
+interface Pace {
   /** Characters of a delta; undefined = a word. */
   readonly chunk?: number | undefined
   /** Wait between deltas, ms. */

@@ -25,7 +25,7 @@ export function leanChunks(model: LanguageModelV3): boolean {
 }
 
 /** What the SDK reads of a chunk, each of the type it expects. */
-export function readChunk(chunk: JsonRecord): JsonRecord {
+function readChunk(chunk: JsonRecord): JsonRecord {
   const first: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
   const choice = isRecord(first) ? first : undefined
   const error = chunk.error ?? choice?.error

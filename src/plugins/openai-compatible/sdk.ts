@@ -15,7 +15,7 @@ const SDK_NAME = 'svc'
 /** Models kept per provider: making one takes a millisecond, because the SDK builds its schemas anew. */
 const KEPT = 8
 
-export interface Exchange {
+interface Exchange {
   readonly connection: Connection
   /** Called with every chunk, parsed, before the parts the SDK makes of it. */
   readonly look: (chunk: unknown) => void

@@ -33,7 +33,7 @@ export interface Position {
   readonly half?: true
 }
 
-export interface Piece {
+interface Piece {
   /** UTF-8, whole characters. */
   readonly text: Uint8Array
   /** The cursor before it: beyond that of the reader when it was too slow and something in between is gone. */

@@ -29,7 +29,7 @@ export interface Terminal {
   remove(): Promise<void>
 }
 
-export interface Size {
+interface Size {
   readonly cols: number
   readonly rows: number
 }

@@ -16,7 +16,7 @@ export interface Tickets {
   present(ticket: string): Presented | undefined
 }
 
-export interface Presented {
+interface Presented {
   readonly caller: Caller
   readonly ptyId: string
 }

@@ -25,7 +25,7 @@ export interface ShellScan {
   readonly reasons: readonly string[]
 }
 
-export interface ScanContext extends Omit<ScanPlace, 'parser' | 'session' | 'isLate'> {
+interface ScanContext extends Omit<ScanPlace, 'parser' | 'session' | 'isLate'> {
   /** Canonical directory of the session. */
   readonly session: string
   /** Canonical directory the command starts in. */

@@ -7,7 +7,7 @@
 import type { ShellNode } from './syntax.js'
 import { literalOf, readWord, type WordContext } from './word.js'
 
-export type Setting =
+type Setting =
   /** A whole number, whichever. */
   | { readonly kind: 'number' }
   /** One of these texts, in escape form; wildcards in it have been expanded to existing paths. */

@@ -19,7 +19,7 @@ export interface ShellNode {
 }
 
 /** `refused` says why there is no tree; such a line cannot be judged. */
-export type ShellParse = { readonly root: ShellNode } | { readonly refused: string }
+type ShellParse = { readonly root: ShellNode } | { readonly refused: string }
 
 export interface ShellParser {
   parse(source: string): Promise<ShellParse>

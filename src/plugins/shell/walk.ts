@@ -313,7 +313,7 @@ function readHere({ findings }: Walker, node: ShellNode): Word {
 }
 
 /** What is known here of the variables of the line. */
-export function contextOf(findings: Findings): WordContext {
+function contextOf(findings: Findings): WordContext {
   const [directory, ...others] = findings.places
   return {
     home: findings.home,

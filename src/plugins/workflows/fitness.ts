@@ -25,7 +25,7 @@ export interface Executable {
   readonly isAccepted: boolean
 }
 
-export interface Obstacle {
+interface Obstacle {
   readonly code: 'acceptance-required' | 'rules-not-accepted' | 'directory-missing'
   readonly message: string
 }

@@ -10,7 +10,7 @@ export interface Diagnostic {
   readonly message: string
 }
 
-export interface Frontmatter {
+interface Frontmatter {
   readonly value: unknown
   readonly body: string
   /** The line of a field, or of the nearest one around it that is there. */

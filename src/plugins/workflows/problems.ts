@@ -4,7 +4,7 @@ import { LIMITS } from '../../protocol/limits.js'
 /** Keys, and positions from 0, from the top of the definition. */
 export type Path = readonly (string | number)[]
 
-export interface Mistake {
+interface Mistake {
   readonly path: Path
   /** A sentence that names the field and what was expected of it. */
   readonly message: string

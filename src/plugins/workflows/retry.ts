@@ -44,7 +44,7 @@ export function freeSlot(ledger: Ledger, { activationId, scheduledAt }: Pick<Wor
 }
 
 /** Milliseconds before an attempt; `attempt` is 2 for the first repetition. */
-export function retryDelay({ backoff, initialDelayMs, maxDelayMs }: WorkflowRetryPolicy, attempt: number): number {
+function retryDelay({ backoff, initialDelayMs, maxDelayMs }: WorkflowRetryPolicy, attempt: number): number {
   const delay = backoff === 'fixed' ? initialDelayMs : initialDelayMs * 2 ** Math.min(attempt - 2, 40)
   return maxDelayMs > 0 ? Math.min(delay, maxDelayMs) : delay
 }

@@ -16,9 +16,9 @@ import { isOpen, type Ledger } from './ledger.js'
 import { runDirectory, runPrompt } from './prepare.js'
 import { scheduleRetry } from './retry.js'
 
-export type Ended = Exclude<WorkflowRunStatus, 'queued' | 'running' | 'retry_waiting'>
+type Ended = Exclude<WorkflowRunStatus, 'queued' | 'running' | 'retry_waiting'>
 
-export interface RunRequest {
+interface RunRequest {
   readonly run: WorkflowRun
   /** As it was when the occurrence was claimed. */
   readonly definition: WorkflowDefinition

@@ -14,7 +14,7 @@ import type { Root } from './places.js'
 import { type FoundFile, isPassing, lookFrom, type Problem, scanRoot, whyNotRead } from './scan.js'
 import { takeTurns } from './turns.js'
 
-export interface Mistake {
+interface Mistake {
   readonly message: string
   readonly line?: number
 }

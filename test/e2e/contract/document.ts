@@ -90,6 +90,6 @@ function isEmpty(body: unknown): boolean {
   return [body, items, runs].some((list) => Array.isArray(list) && list.length === 0)
 }
 
-export function fail(why: string): never {
+function fail(why: string): never {
   throw new Error(why)
 }

@@ -30,7 +30,7 @@ export interface DrivenDeps {
 
 export type Driven = { readonly spec: ProcessSpec } | Unavailable
 /** A sentence for people: the plugin is degraded until the next rebuild. */
-export interface Unavailable {
+interface Unavailable {
   readonly unavailable: string
 }
 

@@ -26,7 +26,7 @@ export interface DeclarativeEntry {
   readonly path: string | undefined
 }
 
-export type DrivenEntry = ProcessEntry | DeclarativeEntry
+type DrivenEntry = ProcessEntry | DeclarativeEntry
 
 export interface PluginEntries {
   /** By exact id or pattern: `prefix*`, `*`, with or without a leading `-`. */

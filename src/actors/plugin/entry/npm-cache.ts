@@ -13,7 +13,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
 import { findScript, type Script } from './script-file.js'
 
-export type NpmPackage = (Script & { readonly slot: string }) | { readonly unavailable: string }
+type NpmPackage = (Script & { readonly slot: string }) | { readonly unavailable: string }
 
 export interface NpmCache {
   /** The script of an installed package; otherwise starts its installation and says so. Never rejects. */

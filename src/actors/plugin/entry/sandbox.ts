@@ -25,7 +25,7 @@ export interface SandboxedProgram {
   readonly reads?: readonly string[]
 }
 
-export type Wrapped = { readonly program: string; readonly args: readonly string[] } | { readonly unavailable: string }
+type Wrapped = { readonly program: string; readonly args: readonly string[] } | { readonly unavailable: string }
 
 export interface Sandbox {
   /** The command line that runs the program under the policy, or a sentence for people why it may not run. Never rejects. */

@@ -9,7 +9,7 @@
 import type { Effects } from '../../effects.js'
 import { fingerprintPackage, hashPackage } from './revision.js'
 
-export interface PackageContent {
+interface PackageContent {
   /** `sha256:<hex>` */
   readonly revision: string
   /** Content of all files. */

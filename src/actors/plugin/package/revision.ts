@@ -3,7 +3,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects, TreeEntry } from '../../effects.js'
 
-export interface PackageFile {
+interface PackageFile {
   /** Names joined by "/"; bytes that are no UTF-8 are U+FFFD. */
   readonly path: string
   readonly size: number

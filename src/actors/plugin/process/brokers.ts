@@ -27,7 +27,7 @@ export interface Broker {
   cancel?(opaqueId: string, context: BrokerContext): Promise<void>
 }
 
-export interface BrokerContext {
+interface BrokerContext {
   readonly owner: PluginOwner
   readonly lease: Lease
   readonly signal: AbortSignal

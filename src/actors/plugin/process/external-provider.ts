@@ -25,14 +25,14 @@ export interface ExternalProvider extends ProviderContribution {
   readonly media?: (request: Omit<MediaRequest, 'serviceId'>, signal?: AbortSignal) => Promise<Media>
 }
 
-export interface UserModel {
+interface UserModel {
   readonly providerId: string
   readonly modelId: string
   readonly connectionId?: string
   readonly variant?: string
 }
 
-export interface ProviderRouteRequest {
+interface ProviderRouteRequest {
   readonly action: string
   readonly providerId: string | null
   readonly connectionId: string | null
@@ -52,7 +52,7 @@ const Media = z.looseObject({
     .refine((text) => Buffer.byteLength(text, 'base64') <= LIMITS.plugins.mediaBytes, `must be at most ${LIMITS.plugins.mediaBytes} bytes`),
   revisedPrompt: z.string().nullish(),
 })
-export type Media = z.infer<typeof Media>
+type Media = z.infer<typeof Media>
 const Table = z.record(z.string(), z.unknown())
 const { firstByte, idle, trailer } = LIMITS.provider
 

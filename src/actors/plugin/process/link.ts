@@ -44,17 +44,17 @@ export interface Link {
   readonly counters: LinkCounters
 }
 
-export interface StreamIds {
+interface StreamIds {
   readonly streamId: string
   readonly requestId: number
 }
 
-export interface OpenedStream {
+interface OpenedStream {
   readonly stream: PluginStream
   readonly accepted: Promise<void>
 }
 
-export interface LinkCounters extends FrameTraffic {
+interface LinkCounters extends FrameTraffic {
   readonly pending: number
   readonly streams: number
   readonly reverse: number

@@ -16,7 +16,7 @@ export const RETIRED = 'plugin instance is retired'
 const WRONG_OWNER = 'plugin reverse request has the wrong owner'
 const FULL = `too many requests are waiting: at most ${LIMITS.plugins.reverseQueue}`
 
-export interface ReverseFrame {
+interface ReverseFrame {
   readonly id: number
   readonly method: string
   readonly params: unknown

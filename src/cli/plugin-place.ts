@@ -9,7 +9,7 @@ import { hashPackage } from '../actors/plugin/package/revision.js'
 import { createConfigs } from '../actors/resource/config.js'
 import { type Applicant, type Authorization, authorize } from '../machines/capability.js'
 import { SvcError } from '../protocol/errors.js'
-import type { AgentTarget } from '../protocol/plugin.js'
+import type { AgentTarget, TrustRecord } from '../protocol/plugin.js'
 
 export interface PluginPlace {
   readonly effects: Effects
@@ -69,6 +69,9 @@ export interface ReadPackage {
   readonly version: string
   readonly target: AgentTarget
   readonly revision: string
+  readonly digest: string
+  /** As `HashedPackage` has it. */
+  readonly isPlain: boolean
   readonly files: number
   readonly bytes: number
 }
@@ -80,9 +83,9 @@ export async function readPackage({ effects }: Pick<PluginPlace, 'effects'>, fou
   if (found.manifest === undefined || agent === null || agent === undefined || problem !== undefined) {
     throw new SvcError('plugin.invalid', `${found.root}: ${problem?.message ?? 'the package has no agent target'}`)
   }
-  const { revision, files, bytes } = await hashPackage(effects, found.root)
+  const { revision, digest, isPlain, files, bytes } = await hashPackage(effects, found.root)
   const { name, version } = found.manifest
-  return { found, name: name || found.id, version, target: agent, revision, files: files.length, bytes }
+  return { found, name: name || found.id, version, target: agent, revision, digest, isPlain, files: files.length, bytes }
 }
 
 /** Who a package would run for: the scope id of `user` packages is the name of this user. */
@@ -92,6 +95,7 @@ export function applicantOf({ effects, workspace }: PluginPlace, read: ReadPacka
   return {
     packageId: read.found.id,
     revision: read.revision,
+    digest: read.digest,
     source: read.found.source,
     target: read.target,
     place: {
@@ -102,9 +106,22 @@ export function applicantOf({ effects, workspace }: PluginPlace, read: ReadPacka
   }
 }
 
-/** Whether the installation approves a package; without `scopeId`, for any session or user at all. */
+/**
+ * Whether the installation approves a package; without `scopeId`, for any session or user at all. An approval without a
+ * digest counts where a server that never saw the package would take it.
+ */
 export function approvalOf(place: PluginPlace, read: ReadPackage, scopeId?: string): Authorization {
   const { trust } = place.entries.package(read.found.id)
+  return pinnedApprovalOf(place, read, scopeId, read.isPlain ? trust.map((record) => ({ digest: read.digest, ...record })) : trust)
+}
+
+/** The same for approvals that name the digest. */
+export function pinnedApprovalOf(
+  place: PluginPlace,
+  read: ReadPackage,
+  scopeId?: string,
+  trust: readonly TrustRecord[] = place.entries.package(read.found.id).trust,
+): Authorization {
   const scopeIds = scopeId === undefined ? [undefined, ...trust.map((record) => record.scopeId)] : [scopeId]
   const answers = scopeIds.map((each) => authorize(applicantOf(place, read, each), trust))
   return answers.find(({ ok }) => ok) ?? authorize(applicantOf(place, read, scopeId), trust)

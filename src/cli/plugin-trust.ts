@@ -11,7 +11,7 @@ import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../machines/c
 import { SvcError } from '../protocol/errors.js'
 import { HostCapability, type TrustRecord } from '../protocol/plugin.js'
 import type { TrustOptions } from './plugin-arguments.js'
-import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
+import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { capabilityWords, columns, runtimeWords } from './plugin-words.js'
 import { createTerminal } from './terminal.js'
 import { printable } from './tool-line.js'
@@ -29,7 +29,7 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
   }
   const trust = [...otherRecords(place, record), record]
   const entries = await place.configure({ plugins: { [read.found.id]: { options: { trust } } } })
-  const approval = approvalOf({ ...place, entries }, read, options.scopeId)
+  const approval = pinnedApprovalOf({ ...place, entries }, read, options.scopeId)
   if (!approval.ok) {
     throw new SvcError(
       'resource.conflict',
@@ -78,6 +78,7 @@ function recordFor(place: PluginPlace, read: ReadPackage, options: TrustOptions)
     workspaceId: workspaceId ?? '',
     packageId: read.found.id,
     revision: read.revision,
+    digest: read.digest,
     scope,
     ...(scopeId === undefined ? {} : { scopeId }),
     capabilities,

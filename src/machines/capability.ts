@@ -58,6 +58,7 @@ export interface PackagePlace {
 export interface Applicant {
   readonly packageId: string
   readonly revision: string
+  readonly digest: string
   readonly source: 'user' | 'workspace'
   readonly target: AgentTarget
   readonly place: PackagePlace
@@ -77,8 +78,8 @@ export function authorize(applicant: Applicant, records: readonly TrustRecord[])
 }
 
 /** Whether a record is about this package in this place, whatever its revision: what it approves may keep serving. */
-export function approvesPlace(applicant: Omit<Applicant, 'revision'>, trust: TrustRecord): boolean {
-  const refusal = refuse({ ...applicant, revision: trust.revision }, trust)
+export function approvesPlace(applicant: Omit<Applicant, 'revision' | 'digest'>, trust: TrustRecord): boolean {
+  const refusal = refuse({ ...applicant, revision: trust.revision, digest: trust.digest ?? '' }, trust)
   return refusal === undefined || refusal.step >= CAPABILITY_STEP
 }
 
@@ -86,7 +87,7 @@ const CAPABILITY_STEP = 6
 
 /** The order of plugin-protocol §2.2. */
 function refuse(
-  { packageId, revision, source, target, place }: Applicant,
+  { packageId, revision, digest, source, target, place }: Applicant,
   trust: TrustRecord,
 ): { step: number; reason: string } | undefined {
   const { scope, workspaceId, scopeId } = place
@@ -99,6 +100,9 @@ function refuse(
   if ((scope === 'user' || scope === 'session') && trust.scopeId !== scopeId)
     return { step: 4, reason: `the approval is for another ${scope}` }
   if (trust.revision !== revision) return { step: 5, reason: `the approval is for the revision ${trust.revision}` }
+  if (trust.digest === undefined)
+    return { step: 5, reason: 'the approval has no digest, and svc keeps no copy of what was approved that could tell it' }
+  if (trust.digest !== digest) return { step: 5, reason: 'the approval is for other content of the same revision' }
   const missing = target.capabilities.find((capability) => !trust.capabilities.includes(capability))
   if (missing !== undefined) return { step: CAPABILITY_STEP, reason: `the capability ${missing} is not approved` }
   if (target.runtime === 'lua' && !trust.luaApproved) return { step: 7, reason: 'running Lua is not approved (luaApproved)' }

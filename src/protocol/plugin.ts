@@ -69,6 +69,8 @@ export const TrustRecord = z.looseObject({
   workspaceId: z.string(),
   packageId: z.string(),
   revision: z.string(),
+  /** Lengths, names, modes and content of all files, `sha256:<hex>`: unlike `revision` it belongs to one package only. */
+  digest: z.string().optional(),
   scope: PluginScope.optional(),
   scopeId: z.string().optional(),
   capabilities: z.array(HostCapability).default([]),
@@ -113,6 +115,8 @@ export const PackageLifecycleInfo = z
     source: z.enum(['user', 'workspace']),
     /** Content of the package as it was found, `sha256:<hex>`; empty when it could not be hashed. */
     revision: z.string(),
+    /** As an approval names it beside the revision; absent when the content could not be hashed. */
+    digest: z.string().optional(),
     scope: PluginScope,
     scopeId: z.string().optional(),
     requestedCapabilities: z.array(HostCapability),

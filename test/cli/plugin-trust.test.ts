@@ -38,6 +38,7 @@ describe('svc plugin trust', () => {
     expect(stderr).toContain('workspace-read: read and list every file of the workspace')
     expect(trustOf()).toEqual([
       {
+        digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
         workspaceId: home.workspace,
         packageId: ID,
         revision,

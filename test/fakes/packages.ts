@@ -15,3 +15,11 @@ export function writePackage(root: string, contents: Readonly<Record<string, str
 export function makeExecutable(path: string): void {
   chmodSync(path, 0o755)
 }
+
+/** Two packages below `root` with the same published revision: what is a file of the second is bytes of one in the first. */
+export function writeTwins(root: string, contents: Readonly<Record<string, string>> = {}, manifest?: object): readonly [string, string] {
+  const one = writePackage(join(root, 'one'), contents, manifest)
+  const two = writePackage(join(root, 'two'), { ...contents, zdata: 'x', 'zz.sh': 'evil' }, manifest)
+  writeFileSync(join(one, 'zdata'), Buffer.concat([Buffer.from('x'), Buffer.of(0xff), Buffer.from('zz.sh\0evil')]))
+  return [one, two]
+}

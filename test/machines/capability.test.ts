@@ -61,12 +61,14 @@ describe('a capability', () => {
 })
 
 const REVISION = `sha256:${'a'.repeat(64)}`
+const DIGEST = `sha256:${'d'.repeat(64)}`
 
 function applicant(scope: PluginScope, change: Partial<Applicant> = {}, target: Partial<AgentTarget> = {}): Applicant {
   const isInWorkspace = scope === 'workspace' || scope === 'session'
   return {
     packageId: 'dev.example.one',
     revision: REVISION,
+    digest: DIGEST,
     source: 'user',
     target: { runtime: 'process', entrypoint: 'run', command: [], capabilities: ['config-read'], scope, eventNamespaces: [], ...target },
     place: {
@@ -83,6 +85,7 @@ const trust = (change: object = {}): TrustRecord =>
     workspaceId: '/w',
     packageId: 'dev.example.one',
     revision: REVISION,
+    digest: DIGEST,
     capabilities: ['config-read'],
     executableApproved: true,
     ...change,
@@ -107,6 +110,8 @@ describe('an approval', () => {
     ['no session', 'session', {}, 'another session'],
     ['another user', 'user', { scopeId: 'eve' }, 'another user'],
     ['other content', 'workspace', { revision: `sha256:${'b'.repeat(64)}` }, 'bbbb'],
+    ['other content of the same revision', 'workspace', { digest: `sha256:${'b'.repeat(64)}` }, 'other content of the same revision'],
+    ['nobody knows what of a revision', 'workspace', { digest: undefined }, 'has no digest'],
     ['fewer capabilities', 'workspace', { capabilities: [] }, 'config-read'],
     ['no program', 'workspace', { executableApproved: false }, 'executableApproved'],
     ['Lua only', 'workspace', { executableApproved: false, luaApproved: true }, 'executableApproved'],

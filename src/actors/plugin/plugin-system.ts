@@ -30,6 +30,7 @@ import { createBuiltIns } from './built-ins.js'
 import { createNpmCache } from './entry/npm-cache.js'
 import { createPackageReader } from './package/package-reader.js'
 import { createPackageStore } from './package/package-store.js'
+import { createTrustPins } from './package/trust-pins.js'
 import { planPackage } from './package/package-plan.js'
 import { supervisePackages } from './package/package-supervisor.js'
 import { createPluginFacade, packageInfo } from './plugin-facade.js'
@@ -125,7 +126,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       }
       case 'package': {
         const { found, entry, place } = origin.sighting
-        const subject = { packageId: found.id, source: found.source, entry, place }
+        const subject = { packageId: found.id, digest: found.digest, source: found.source, entry, place }
         return planPackage({ effects, store, sandbox, brokered, ...programs, serverUrl, startProcess: start }, subject, revision)
       }
       case 'process': {
@@ -176,7 +177,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
         generation: generations.logic,
         keepCopy: fromPromise(async ({ input: { key, revision } }) => {
           const origin = records.get(key)?.origin
-          if (origin?.kind === 'package') await store.keep(origin.sighting.found.root, revision)
+          const found = origin?.kind === 'package' ? origin.sighting.found : undefined
+          if (found?.revision === revision) await store.keep(found.root, found)
         }),
       },
     }),
@@ -192,7 +194,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       reader,
       isSession: deps.isSession,
       lastManifests: createLru(MANIFESTS),
-      assessing: { brokered, sha256: effects.sha256, hasCopy: async (revision) => (await store.path(revision)) !== undefined },
+      assessing: { brokered, sha256: effects.sha256, hasCopy: async (content) => (await store.path(content)) !== undefined },
+      pins: createTrustPins(store),
     },
   })
   const builtIns = createBuiltIns({ effects, switches, supervisor, records, registry, version })
@@ -251,6 +254,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     async sweep() {
       const needed = [...records.entries()].flatMap(([key, { origin }]) => [
         ...(origin.kind === 'package' ? origin.sighting.assessment.approved : []),
+        ...(origin.kind === 'package' ? origin.sighting.entry.trust.flatMap(({ digest }) => digest ?? []) : []),
         supervisor.snapshot(key)?.context.serving?.revision ?? '',
       ])
       await store.sweep(new Set(needed))

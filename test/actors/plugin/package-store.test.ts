@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Effects } from '../../../src/actors/effects.js'
-import { createPackageStore, type PackageStore } from '../../../src/actors/plugin/package/package-store.js'
+import { createPackageStore, type PackageStore, type PinnedContent } from '../../../src/actors/plugin/package/package-store.js'
 import { hashPackage } from '../../../src/actors/plugin/package/revision.js'
 import { createFakeClock } from '../../../src/cli/testing/clock.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { makeExecutable, writePackage } from '../../fakes/packages.js'
+import { makeExecutable, writePackage, writeTwins } from '../../fakes/packages.js'
 
 const DAY = 24 * 60 * 60 * 1000
 const effects = createFakeEffects({ clock: createFakeClock(Date.now()) })
@@ -15,6 +15,7 @@ let directory: string
 let source: string
 let store: PackageStore
 let revision: string
+let approved: PinnedContent
 let count = 0
 beforeEach(async () => {
   directory = join(effects.root, `store-${++count}`)
@@ -26,7 +27,8 @@ beforeEach(async () => {
   makeExecutable(join(source, 'bin/run'))
   chmodSync(join(source, 'agent.lua'), 0o666)
   store = createPackageStore({ effects, directory })
-  ;({ revision } = await hashPackage(effects, source))
+  approved = await hashPackage(effects, source)
+  ;({ revision } = approved)
 })
 
 const place = (of = revision) => join(directory, of.slice('sha256:'.length))
@@ -39,7 +41,7 @@ function withFiles(files: Partial<Effects['files']>) {
 
 describe('keeping a package', () => {
   it('makes a copy with the same content, executable bits and no other permissions', async () => {
-    const content = await store.keep(source, revision)
+    const content = await store.keep(source, approved)
     expect(content).toBe(join(place(), 'content'))
     expect(await hashPackage(effects, content)).toEqual(await hashPackage(effects, source))
     expect(['.', 'bin', 'lua/a', 'bin/run', 'agent.lua'].map((path) => modeOf(join(content, path)))).toEqual([
@@ -51,7 +53,7 @@ describe('keeping a package', () => {
     ])
     expect(readdirSync(directory)).toEqual([revision.slice(7)])
     expect(modeOf(directory)).toBe('700')
-    expect(await store.path(revision)).toBe(content)
+    expect(await store.path(approved)).toBe(content)
   })
 
   it('copies once, however many ask', async () => {
@@ -65,19 +67,19 @@ describe('keeping a package', () => {
         },
       }),
     })
-    const all = await Promise.all([counting.keep(source, revision), counting.keep(source, revision), counting.keep(source, revision)])
+    const all = await Promise.all([counting.keep(source, approved), counting.keep(source, approved), counting.keep(source, approved)])
     expect([new Set(all).size, created]).toEqual([1, 3])
   })
 
   it('needs the package no more once there is a copy', async () => {
-    const content = await store.keep(source, revision)
-    expect(await createPackageStore({ effects, directory }).keep(join(effects.root, 'gone'), revision)).toBe(content)
+    const content = await store.keep(source, approved)
+    expect(await createPackageStore({ effects, directory }).keep(join(effects.root, 'gone'), approved)).toBe(content)
   })
 
   it('refuses other content than what was approved, and leaves nothing', async () => {
     writeFileSync(join(source, 'agent.lua'), 'return { evil = true }')
-    await expect(store.keep(source, revision)).rejects.toMatchObject({ code: 'plugin.invalid', details: { expected: revision } })
-    expect([readdirSync(directory), await store.path(revision)]).toEqual([[], undefined])
+    await expect(store.keep(source, approved)).rejects.toMatchObject({ code: 'plugin.invalid', details: { expected: revision } })
+    expect([readdirSync(directory), await store.path(approved)]).toEqual([[], undefined])
   })
 
   it('notices content that changes while it is copied', async () => {
@@ -92,19 +94,19 @@ describe('keeping a package', () => {
         },
       }),
     })
-    await expect(changing.keep(source, revision)).rejects.toMatchObject({ code: 'plugin.invalid' })
+    await expect(changing.keep(source, approved)).rejects.toMatchObject({ code: 'plugin.invalid' })
     expect(readdirSync(directory)).toEqual([])
   })
 
   it('refuses links, and what is no revision', async () => {
     symlinkSync('agent.lua', join(source, 'link'))
-    await expect(store.keep(source, revision)).rejects.toMatchObject({
+    await expect(store.keep(source, approved)).rejects.toMatchObject({
       code: 'plugin.invalid',
       message: expect.stringContaining('is a link'),
     })
     for (const wrong of ['', 'sha256:../../etc', revision.toUpperCase(), `${revision}\n`, revision.slice(7)]) {
-      await expect(store.keep(source, wrong)).rejects.toMatchObject({ code: 'plugin.invalid' })
-      expect(await store.path(wrong)).toBeUndefined()
+      await expect(store.keep(source, { ...approved, revision: wrong })).rejects.toMatchObject({ code: 'plugin.invalid' })
+      expect(await store.path({ ...approved, revision: wrong })).toBeUndefined()
     }
   })
 
@@ -120,23 +122,23 @@ describe('keeping a package', () => {
         },
       }),
     })
-    await expect(flaky.keep(source, revision)).rejects.toThrow('disk full')
+    await expect(flaky.keep(source, approved)).rejects.toThrow('disk full')
     expect(readdirSync(directory)).toEqual([])
     failing = false
-    expect(await flaky.keep(source, revision)).toBe(join(place(), 'content'))
+    expect(await flaky.keep(source, approved)).toBe(join(place(), 'content'))
   })
 })
 
 describe('a copy', () => {
   it('is found by a later process', async () => {
-    const content = await store.keep(source, revision)
+    const content = await store.keep(source, approved)
     const later = createPackageStore({ effects, directory })
-    expect(await later.path(revision)).toBe(content)
-    expect(await later.path(other)).toBeUndefined()
+    expect(await later.path(approved)).toBe(content)
+    expect(await later.path({ ...approved, revision: other })).toBeUndefined()
   })
 
   it('is checked before its first use in a process, and removed when it is damaged', async () => {
-    const content = await store.keep(source, revision)
+    const content = await store.keep(source, approved)
     const damages = [
       () => writeFileSync(join(content, 'added'), ''),
       () => {
@@ -146,25 +148,25 @@ describe('a copy', () => {
       () => symlinkSync('agent.lua', join(content, 'link')),
     ]
     for (const damage of damages) {
-      await createPackageStore({ effects, directory }).keep(source, revision)
+      await createPackageStore({ effects, directory }).keep(source, approved)
       damage()
-      expect(await createPackageStore({ effects, directory }).path(revision)).toBeUndefined()
+      expect(await createPackageStore({ effects, directory }).path(approved)).toBeUndefined()
       expect(readdirSync(directory)).toEqual([])
     }
-    expect(await createPackageStore({ effects, directory }).keep(source, revision)).toBe(content)
+    expect(await createPackageStore({ effects, directory }).keep(source, approved)).toBe(content)
   })
 
   it('is replaced when what was left of it is not whole', async () => {
     mkdirSync(join(place(), 'content'), { recursive: true })
     writeFileSync(join(place(), 'content/agent.lua'), 'ret')
-    expect(await store.path(revision)).toBeUndefined()
+    expect(await store.path(approved)).toBeUndefined()
     mkdirSync(place(), { recursive: true })
-    const content = await store.keep(source, revision)
+    const content = await store.keep(source, approved)
     expect(readFileSync(join(content, 'agent.lua'), 'utf8')).toBe('return {}')
   })
 
   it('is not removed because it cannot be read at the moment', async () => {
-    const content = await store.keep(source, revision)
+    const content = await store.keep(source, approved)
     let busy = true
     const tired = createPackageStore({
       directory,
@@ -175,9 +177,25 @@ describe('a copy', () => {
         },
       }),
     })
-    await expect(tired.path(revision)).rejects.toThrow('too many open files')
+    await expect(tired.path(approved)).rejects.toThrow('too many open files')
     busy = false
-    expect(await tired.path(revision)).toBe(content)
+    expect(await tired.path(approved)).toBe(content)
+  })
+})
+
+describe('packages that share a revision', () => {
+  it('have a copy each, which serves its own approval only', async () => {
+    const [one, two] = writeTwins(join(effects.root, `twins-${count}`))
+    const [first, second] = [await hashPackage(effects, one), await hashPackage(effects, two)]
+    expect(first.revision).toBe(second.revision)
+    expect(first.digest).not.toBe(second.digest)
+    const kept = await store.keep(one, first)
+    expect([await store.path(second), await store.digestOf(second.revision)]).toEqual([undefined, first.digest])
+    const own = await store.keep(two, second)
+    expect([kept, own]).toEqual([join(place(first.revision), 'content'), join(place(second.digest), 'content')])
+    const later = createPackageStore({ effects, directory })
+    expect([await later.path(first), await later.path(second)]).toEqual([kept, own])
+    await expect(store.keep(one, { ...first, digest: other })).rejects.toMatchObject({ code: 'plugin.invalid' })
   })
 })
 
@@ -188,19 +206,19 @@ describe('the sweep', () => {
   }
 
   it('removes copies that nobody keeps after seven days', async () => {
-    const revisions: string[] = []
+    const contents: PinnedContent[] = []
     for (const text of ['old', 'kept', 'young']) {
       writeFileSync(join(source, 'agent.lua'), text)
-      const { revision: each } = await hashPackage(effects, source)
+      const each = await hashPackage(effects, source)
       await store.keep(source, each)
-      revisions.push(each)
+      contents.push(each)
     }
-    const [old = '', kept = '', young = ''] = revisions
+    const [old = '', kept = '', young = ''] = contents.map((each) => each.revision)
     age(old, 7.1)
     age(kept, 30)
     age(young, 6.9)
     await store.sweep(new Set([kept, 'no revision']))
-    expect(await Promise.all(revisions.map((each) => store.path(each)))).toEqual([
+    expect(await Promise.all(contents.map((each) => store.path(each)))).toEqual([
       undefined,
       join(place(kept), 'content'),
       join(place(young), 'content'),
@@ -236,7 +254,7 @@ describe('the sweep', () => {
         },
       }),
     })
-    const keeping = slow.keep(source, revision)
+    const keeping = slow.keep(source, approved)
     await copying
     await slow.sweep(new Set())
     goOn()

@@ -30,6 +30,8 @@ describe('the revision of a package', () => {
   it('is that of the published vectors', async () => {
     writePackage(root, { f: 'A' })
     expect(await hashPackage(effects, root)).toEqual({
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+      isPlain: true,
       revision: 'sha256:6a1b3f24c9fd692c325060ab3b2f87c96adca5f03f6fbeb32036902b35a67e72',
       files: [{ path: 'f', size: 1, executable: false }],
       bytes: 1,

@@ -9,12 +9,17 @@ import {
   type PackagePlace,
 } from '../../../machines/capability.js'
 import type { HostCapability, PackageDiagnostic, TrustRecord } from '../../../protocol/plugin.js'
+import { omit } from '../../resource/config-merge.js'
 import type { PackageEntry } from '../entry/entry-options.js'
 import type { FoundPackage } from './package-files.js'
+import type { PinnedContent } from './package-store.js'
 
 /** A package as it was found, with the hash of its content or why it has none. */
 export interface ReadPackage extends FoundPackage {
   readonly revision: string
+  readonly digest: string
+  /** As `HashedPackage` has it. */
+  readonly isPlain: boolean
   readonly problems: readonly PackageDiagnostic[]
 }
 
@@ -22,7 +27,7 @@ export interface AssessDeps {
   /** Capabilities for which a broker is installed. */
   readonly brokered: ReadonlySet<HostCapability>
   /** Whether a copy of this content is kept. */
-  hasCopy(revision: string): Promise<boolean>
+  hasCopy(content: PinnedContent): Promise<boolean>
   readonly sha256: (text: string) => string
 }
 
@@ -33,16 +38,17 @@ export async function assess(
   deps: AssessDeps,
   { found, entry, place, off }: { found: ReadPackage; entry: PackageEntry; place: PackagePlace; off: string | undefined },
 ): Promise<Assessment> {
-  const { revision } = found
-  const approved = approvedRevisions(found, place, entry.trust)
+  const { revision, digest } = found
+  const records = approvingRecords(found, place, entry.trust)
+  const approved = [...new Set(records.map((trust) => trust.revision))]
   const judgement = judge(deps, found, entry, place, off)
   const needsCopy = judgement.verdict === 'untrusted' || judgement.verdict === 'invalid'
   return {
     ...judgement,
     revision,
     approved,
-    retained: needsCopy ? await latestCopy(deps, approved, revision) : undefined,
-    signature: deps.sha256(JSON.stringify([judgement.verdict, revision, entry, approved])),
+    retained: needsCopy ? await latestCopy(deps, records, revision) : undefined,
+    signature: deps.sha256(JSON.stringify([judgement.verdict, revision, digest, asWritten(entry), approved])),
   }
 }
 
@@ -56,12 +62,12 @@ function judge(
   if (off !== undefined) return { verdict: 'disabled', diagnostics: [{ code: 'inactive', message: off }] }
   const target = found.manifest?.agent
   if (found.problems.length > 0 || target === undefined || target === null) return { verdict: 'invalid', diagnostics: found.problems }
-  const { id: packageId, revision, source } = found
+  const { id: packageId, revision, digest, source } = found
   const { capabilities: declared, runtime } = target
   const { scope } = place
   const { unbrokered } = intersectCapabilities({ declared, trusted: undefined, scope, runtime, brokered })
   const refusals = unbrokered.length === 0 ? [] : [{ code: NOT_GRANTED, message: noBroker(unbrokered, scope), action: NO_BROKER_ACTION }]
-  const authorization = authorize({ packageId, revision, source, target, place }, entry.trust)
+  const authorization = authorize({ packageId, revision, digest, source, target, place }, entry.trust)
   if (authorization.ok) return { verdict: refusals.length === 0 ? 'trusted' : 'ungranted', diagnostics: refusals }
   const missing = { code: 'permission-required', message: authorization.reason }
   if (refusals.length > 0) return { verdict: 'untrusted', diagnostics: [missing, ...refusals] }
@@ -72,32 +78,40 @@ function judge(
 /** Requested ∩ approved for exactly this content ∩ what this host provides (decisions 22). */
 export function grantedOf(
   { brokered }: Pick<AssessDeps, 'brokered'>,
-  { manifest, id: packageId, source, revision }: ReadPackage,
+  { manifest, id: packageId, source, revision, digest }: ReadPackage,
   place: PackagePlace,
   records: readonly TrustRecord[],
 ): readonly HostCapability[] {
   const target = manifest?.agent
   if (target === undefined || target === null) return []
-  const record = records.find((trust) => trust.revision === revision && approvesPlace({ packageId, source, target, place }, trust))
+  const record = records.find(
+    (trust) => trust.revision === revision && trust.digest === digest && approvesPlace({ packageId, source, target, place }, trust),
+  )
   const { capabilities: declared, runtime } = target
   return intersectCapabilities({ declared, trusted: record?.capabilities ?? [], scope: place.scope, runtime, brokered }).granted
 }
 
 /** Without a manifest that can be read, records for the same id and workspace count. */
-function approvedRevisions(
+function approvingRecords(
   { id: packageId, source, manifest }: ReadPackage,
   place: PackagePlace,
   records: readonly TrustRecord[],
-): string[] {
+): readonly TrustRecord[] {
   const target = manifest?.agent
   const isMeant = (trust: TrustRecord) =>
     target === undefined || target === null
       ? trust.packageId === packageId && (place.workspaceId === undefined || trust.workspaceId === place.workspaceId)
       : approvesPlace({ packageId, source, target, place }, trust)
-  return [...new Set(records.filter(isMeant).map((trust) => trust.revision))]
+  return records.filter(isMeant)
 }
 
-async function latestCopy({ hasCopy }: AssessDeps, approved: readonly string[], revision: string): Promise<string | undefined> {
-  for (const candidate of approved.toReversed()) if (candidate !== revision && (await hasCopy(candidate))) return candidate
+async function latestCopy({ hasCopy }: AssessDeps, approved: readonly TrustRecord[], found: string): Promise<string | undefined> {
+  for (const { revision, digest } of approved.toReversed())
+    if (revision !== found && digest !== undefined && (await hasCopy({ revision, digest }))) return revision
   return undefined
+}
+
+/** Without the digests that were found out: an approval that is completed is no other approval. */
+function asWritten(entry: PackageEntry): unknown {
+  return { ...entry, trust: entry.trust.map((record) => omit(record, ['digest'])) }
 }

@@ -23,6 +23,7 @@ export function lifecycleInfo({ found, place, granted, droppedFrames }: Lifecycl
     state,
     source: found.source,
     revision: found.revision,
+    ...(found.digest !== '' && { digest: found.digest }),
     scope: place.scope,
     ...(place.scopeId !== undefined && { scopeId: place.scopeId }),
     requestedCapabilities: [...requested],

@@ -15,11 +15,13 @@ import type { PackageEntry } from '../entry/entry-options.js'
 import { OFF_FOR_ALL, offReason } from '../switches.js'
 import { discoverPackages, type FoundPackage } from './package-files.js'
 import type { PackageReader } from './package-reader.js'
+import type { TrustPins } from './trust-pins.js'
 
 export interface LookDeps {
   readonly effects: Pick<Effects, 'files' | 'platform' | 'paths'>
   readonly reader: PackageReader
   readonly assessing: AssessDeps
+  readonly pins: TrustPins
   /** Whether there is such a session in a workspace. */
   isSession(sessionId: string, directory: string): boolean
   /** What the manifest of a directory said when it could be read last. */
@@ -59,8 +61,9 @@ export async function lookAtPackages(
   return preferApproved(sightings)
 }
 
-async function see({ assessing }: LookDeps, found: ReadPackage, place: PackagePlace, entries: PluginEntries): Promise<Sighting> {
-  const entry = entries.package(found.id)
+async function see({ assessing, pins }: LookDeps, found: ReadPackage, place: PackagePlace, entries: PluginEntries): Promise<Sighting> {
+  const written = entries.package(found.id)
+  const entry = { ...written, trust: await pins.complete(found, written.trust) }
   const isShared = place.workspaceId === undefined
   const reason = offReason(entries, found.id)
   const off = isShared && reason !== OFF_FOR_ALL ? undefined : reason // what is shared runs on for others
@@ -74,11 +77,11 @@ async function withRevision({ reader, lastManifests }: LookDeps, found: FoundPac
   if (found.manifest !== undefined) lastManifests.set(found.root, found.manifest)
   const known = found.manifest === undefined && last !== undefined ? { ...found, id: last.id, manifest: last } : found
   try {
-    const { revision } = await reader.read(found.root)
-    return { ...known, revision }
+    const { revision, digest, isPlain } = await reader.read(found.root)
+    return { ...known, revision, digest, isPlain }
   } catch (error) {
     const message = error instanceof SvcError ? error.message : 'the content of the package cannot be read'
-    return { ...known, revision: '', problems: [...found.problems, { code: 'invalid-package', message }] }
+    return { ...known, revision: '', digest: '', isPlain: false, problems: [...found.problems, { code: 'invalid-package', message }] }
   }
 }
 

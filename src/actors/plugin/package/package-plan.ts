@@ -30,6 +30,8 @@ export interface PlanDeps {
 
 export interface PlanSubject {
   readonly packageId: string
+  /** Of what was found: preferred among contents that share a revision. */
+  readonly digest: string
   readonly source: PackageSource
   readonly entry: PackageEntry
   readonly place: PackagePlace
@@ -37,17 +39,11 @@ export interface PlanSubject {
 
 /** How a revision is started; rejects with `plugin.invalid` or `request.unprocessable` and a sentence when it cannot be. */
 export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision: string): Promise<StartPlan> {
-  const { packageId, source, entry, place } = subject
-  const root = await deps.store.path(revision)
-  if (root === undefined) throw new SvcError('plugin.invalid', `no copy of ${revision} is kept`, { packageId, revision })
-  const manifest = parseManifest(await deps.effects.files.read(join(root, MANIFEST_FILE), LIMITS.plugins.manifestBytes))
-  const target = manifest.agent
-  if (target === null) throw new SvcError('plugin.invalid', 'the package has no agent part', { packageId })
-  const authorization = authorize({ packageId, revision, source, target, place }, entry.trust)
-  if (!authorization.ok) throw new SvcError('request.forbidden', authorization.reason, { packageId, revision })
+  const { packageId, entry, place } = subject
+  const { root, manifest, target, trust } = await approvedCopy(deps, subject, revision)
   const { granted, unbrokered } = intersectCapabilities({
     declared: target.capabilities,
-    trusted: authorization.trust.capabilities,
+    trusted: trust.capabilities,
     scope: place.scope,
     runtime: target.runtime,
     brokered: deps.brokered,
@@ -73,6 +69,28 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     reach: reachOf(place),
     start: deps.startProcess(spec),
   }
+}
+
+/** The copy that one of the approvals means. */
+async function approvedCopy({ effects, store }: PlanDeps, subject: PlanSubject, revision: string) {
+  const { packageId, source, entry, place } = subject
+  let reason = `no copy of ${revision} is kept`
+  for (const digest of digestsOf(subject, revision)) {
+    const root = await store.path({ revision, digest })
+    if (root === undefined) continue
+    const manifest = parseManifest(await effects.files.read(join(root, MANIFEST_FILE), LIMITS.plugins.manifestBytes))
+    const target = manifest.agent
+    if (target === null) throw new SvcError('plugin.invalid', 'the package has no agent part', { packageId })
+    const authorization = authorize({ packageId, revision, digest, source, target, place }, entry.trust)
+    if (authorization.ok) return { root, manifest, target, trust: authorization.trust }
+    reason = authorization.reason
+  }
+  throw new SvcError('request.forbidden', reason, { packageId, revision })
+}
+
+function digestsOf({ digest: found, entry }: PlanSubject, revision: string): readonly string[] {
+  const approved = entry.trust.flatMap(({ revision: of, digest }) => (of === revision && digest !== undefined ? [digest] : []))
+  return [...new Set(approved)].toSorted((a, b) => Number(b === found) - Number(a === found))
 }
 
 type Command = Pick<ProcessSpec, 'program' | 'args' | 'watch'>

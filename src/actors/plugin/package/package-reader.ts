@@ -12,6 +12,10 @@ import { fingerprintPackage, hashPackage } from './revision.js'
 interface PackageContent {
   /** `sha256:<hex>` */
   readonly revision: string
+  /** `sha256:<hex>` */
+  readonly digest: string
+  /** As `HashedPackage` has it. */
+  readonly isPlain: boolean
   /** Content of all files. */
   readonly bytes: number
   readonly fileCount: number
@@ -32,8 +36,8 @@ export function createPackageReader(effects: Pick<Effects, 'files' | 'hasher' | 
   const next = new Map<string, Promise<PackageContent>>()
 
   const hash = async (root: string): Promise<PackageContent> => {
-    const { revision, bytes, files } = await hashPackage(effects, root)
-    return { revision, bytes, fileCount: files.length }
+    const { revision, digest, isPlain, bytes, files } = await hashPackage(effects, root)
+    return { revision, digest, isPlain, bytes, fileCount: files.length }
   }
   const remember = (root: string, fingerprint: string, content: PackageContent) => {
     known.delete(root)

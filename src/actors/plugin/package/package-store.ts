@@ -1,5 +1,6 @@
 /**
- * Our own copies of approved package content, by revision: `<directory>/<hex>/content`.
+ * Our own copies of approved package content: `<directory>/<hex>/content`, by revision. Of packages that share a revision
+ * the first has its name, each other one that of its digest.
  *
  * I1 Bytes that run are bytes that were hashed (threat-model W2): a copy is hashed while it is written, and once more
  *    from disk before its first use in this process.
@@ -14,12 +15,19 @@ import type { Effects } from '../../effects.js'
 import { createTreeCopy } from './package-copy.js'
 import { hashPackage } from './revision.js'
 
+export interface PinnedContent {
+  readonly revision: string
+  readonly digest: string
+}
+
 export interface PackageStore {
-  /** Copies the package at a canonical directory, unless there is a copy; answers the directory of the copy. Rejects with `plugin.invalid` when the content is not `revision`. */
-  keep(root: string, revision: string): Promise<string>
+  /** Copies the package at a canonical directory, unless there is a copy; answers the directory of the copy. Rejects with `plugin.invalid` when the content is another. */
+  keep(root: string, content: PinnedContent): Promise<string>
   /** Directory of the copy, its content checked; undefined when there is none (a damaged one is removed). Rejects when it cannot be read right now. */
-  path(revision: string): Promise<string | undefined>
-  /** Removes copies that are not in `keep` and older than `copyRetention`, and what interrupted copies left behind. */
+  path(content: PinnedContent): Promise<string | undefined>
+  /** Digest of the content that was kept first for a revision; undefined when there is none. */
+  digestOf(revision: string): Promise<string | undefined>
+  /** Removes copies whose revision or digest is not in `keep` and older than `copyRetention`, and what interrupted copies left behind. */
   sweep(keep: ReadonlySet<string>): Promise<void>
 }
 
@@ -37,7 +45,7 @@ const PRIVATE = 0o700
 export function createPackageStore({ effects, directory }: StoreDeps): PackageStore {
   const { files, clock } = effects
   /** Copies whose content has been checked. */
-  const checked = new Map<string, string>()
+  const checked = new Map<string, Copy>()
   /** The last piece of work of each revision (I3). */
   const working = new Map<string, Promise<unknown>>()
   const unfinished = new Set<string>()
@@ -53,32 +61,46 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
     }
   }
 
-  const find = async (hex: string): Promise<string | undefined> => {
-    const known = checked.get(hex)
+  /** The copy of a revision under a name of ours; a damaged one is removed. */
+  const look = async (name: string, revision: string): Promise<Copy | undefined> => {
+    const known = checked.get(name)
     if (known !== undefined) return known
-    const place = join(directory, hex)
+    const place = join(directory, name)
     const stat = await files.stat(join(place, 'content'))
-    if (stat?.kind === 'directory' && (await holds(place, hex))) {
-      const content = await files.realPath(join(place, 'content'))
-      checked.set(hex, content)
-      return content
+    const digest = stat?.kind === 'directory' ? await digestIn(place, revision) : undefined
+    if (digest === undefined) {
+      await files.removeTree(place)
+      return undefined
     }
-    await files.removeTree(place)
-    return undefined
+    const copy = { path: await files.realPath(join(place, 'content')), digest }
+    checked.set(name, copy)
+    return copy
   }
 
-  const holds = async (place: string, hex: string): Promise<boolean> => {
+  const digestIn = async (place: string, expected: string): Promise<string | undefined> => {
     try {
-      const { revision } = await hashPackage(effects, await files.realPath(join(place, 'content')))
-      return revision === `sha256:${hex}`
+      const { revision, digest } = await hashPackage(effects, await files.realPath(join(place, 'content')))
+      return revision === expected ? digest : undefined
     } catch (error) {
       const damaged = error instanceof SvcError && error.code === 'plugin.invalid' && !isSystemError(error.cause)
-      if (damaged) return false
+      if (damaged) return undefined
       throw error // nothing is said about the copy
     }
   }
 
-  const copy = async (root: string, hex: string): Promise<void> => {
+  /** The copy, or the name that one would get. */
+  const find = async (
+    { revision, digest }: PinnedContent,
+    hexes: Hexes,
+  ): Promise<{ readonly path: string } | { readonly name: string }> => {
+    const first = await look(hexes.revision, revision)
+    if (first === undefined) return { name: hexes.revision }
+    if (first.digest === digest) return first
+    const own = await look(hexes.digest, revision)
+    return own?.digest === digest ? own : { name: hexes.digest }
+  }
+
+  const copy = async (root: string, content: PinnedContent, hex: string): Promise<void> => {
     const name = `.new-${Buffer.from(effects.random.bytes(8)).toString('hex')}`
     const temporary = join(directory, name)
     unfinished.add(name)
@@ -88,8 +110,9 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
       await files.makeDirectory(join(temporary, 'content'), { mode: PRIVATE })
       const target = createTreeCopy(files, join(temporary, 'content'))
       try {
-        const { revision } = await hashPackage(effects, root, target.open) // I1
-        if (revision !== `sha256:${hex}`) throw changed(root, `sha256:${hex}`, revision)
+        const { revision, digest } = await hashPackage(effects, root, target.open) // I1
+        if (revision !== content.revision) throw changed(root, content.revision, revision)
+        if (digest !== content.digest) throw changed(root, content.digest, digest)
         await target.finish()
       } catch (error) {
         await target.discard()
@@ -103,21 +126,27 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
   }
 
   return {
-    async keep(root, revision) {
-      const hex = hexOf(revision)
-      if (hex === undefined) throw new SvcError('plugin.invalid', `"${revision}" is no content revision.`)
-      return inTurn(hex, async () => {
-        const present = await find(hex)
-        if (present !== undefined) return present
-        await copy(root, hex)
-        const content = await find(hex)
-        if (content !== undefined) return content
-        throw new SvcError('plugin.failed', `The copy of "${root}" was damaged as soon as it was written.`, { root, revision })
+    async keep(root, content) {
+      const hexes = hexesOf(content)
+      if (hexes === undefined) throw new SvcError('plugin.invalid', `"${content.revision}" is no content revision.`)
+      return inTurn(hexes.revision, async () => {
+        const present = await find(content, hexes)
+        if ('path' in present) return present.path
+        await copy(root, content, present.name)
+        const kept = await find(content, hexes)
+        if ('path' in kept) return kept.path
+        throw new SvcError('plugin.failed', `The copy of "${root}" was damaged as soon as it was written.`, { root, ...content })
       })
     },
-    async path(revision) {
+    async path(content) {
+      const hexes = hexesOf(content)
+      if (hexes === undefined) return undefined
+      const found = await inTurn(hexes.revision, async () => find(content, hexes))
+      return 'path' in found ? found.path : undefined
+    },
+    async digestOf(revision) {
       const hex = hexOf(revision)
-      return hex === undefined ? undefined : inTurn(hex, async () => find(hex))
+      return hex === undefined ? undefined : (await inTurn(hex, async () => look(hex, revision)))?.digest
     },
     async sweep(keep) {
       const kept = new Set<string | undefined>([...keep].map(hexOf))
@@ -135,6 +164,22 @@ export function createPackageStore({ effects, directory }: StoreDeps): PackageSt
       }
     },
   }
+}
+
+interface Copy {
+  readonly path: string
+  readonly digest: string
+}
+
+interface Hexes {
+  readonly revision: string
+  readonly digest: string
+}
+
+function hexesOf(content: PinnedContent): Hexes | undefined {
+  const revision = hexOf(content.revision)
+  const digest = hexOf(content.digest)
+  return revision === undefined || digest === undefined ? undefined : { revision, digest }
 }
 
 /** Undefined for what is no revision: `sha256:` and 64 hexadecimal digits. */

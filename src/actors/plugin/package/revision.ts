@@ -1,4 +1,9 @@
-/** The content revision of a package, byte by byte (plugin-protocol §1.5). */
+/**
+ * What a package holds, in two hashes: the published revision, byte by byte (plugin-protocol §1.5), and a digest of our own.
+ *
+ * The revision has no lengths and no modes: bytes can be moved between the name of a file and its content, or from one
+ * file into another, without a change of it. An approval pins the digest beside it (decisions 28).
+ */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects, TreeEntry } from '../../effects.js'
@@ -13,6 +18,10 @@ interface PackageFile {
 export interface HashedPackage {
   /** `sha256:<hex>` */
   readonly revision: string
+  /** `sha256:<hex>` over the name, mode, length and content of each file. */
+  readonly digest: string
+  /** No content holds the byte that ends a content in the revision: among such packages a revision is unique. */
+  readonly isPlain: boolean
   /** In the order they were hashed. */
   readonly files: readonly PackageFile[]
   /** Content of all files. */
@@ -27,7 +36,8 @@ export interface ContentSink {
 
 const { packageFiles, packageBytes, packageEntries } = LIMITS.plugins
 const AFTER_PATH = Uint8Array.of(0x00)
-const AFTER_CONTENT = Uint8Array.of(0xff)
+const CONTENT_END = 0xff
+const AFTER_CONTENT = Uint8Array.of(CONTENT_END)
 
 /**
  * Hashes every regular file below a canonical directory, in pieces; `open` makes a sink that sees the bytes as they are
@@ -39,27 +49,33 @@ export async function hashPackage(
   open?: (entry: TreeEntry) => Promise<ContentSink>,
 ): Promise<HashedPackage> {
   const hasher = effects.hasher()
+  const digest = effects.hasher()
   const files: PackageFile[] = []
   let bytes = 0
+  let isPlain = true
   for await (const entry of packageEntriesOf(effects, root)) {
     if (files.length === packageFiles) throw invalid(root, `it holds more than ${packageFiles} files`)
     if (bytes + entry.size > packageBytes) throw invalid(root, `it holds more than ${packageBytes} bytes`)
     const sink = await open?.(entry)
     hasher.update(Buffer.from(entry.path))
     hasher.update(AFTER_PATH)
+    const content = effects.hasher()
     let size = 0
     for await (const chunk of contentOf(entry, root)) {
       size += chunk.length
       if (bytes + size > packageBytes) throw invalid(root, `it holds more than ${packageBytes} bytes`)
       hasher.update(chunk)
+      content.update(chunk)
+      isPlain &&= !chunk.includes(CONTENT_END)
       await sink?.write(chunk)
     }
     hasher.update(AFTER_CONTENT)
+    digest.update(Buffer.from(`${JSON.stringify([entry.path, entry.executable, size, content.digest()])}\n`))
     await sink?.end()
     bytes += size
     files.push({ path: entry.path, size, executable: entry.executable })
   }
-  return { revision: `sha256:${hasher.digest()}`, files, bytes }
+  return { revision: `sha256:${hasher.digest()}`, digest: `sha256:${digest.digest()}`, isPlain, files, bytes }
 }
 
 export interface Fingerprint {

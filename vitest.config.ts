@@ -4,7 +4,7 @@ import * as z from 'zod'
 
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
 
-const PROGRAM = ['test/e2e/**/*.test.ts', 'test/cli/program-*.test.ts', 'examples/**/*.test.ts']
+const PROGRAM = ['test/e2e/**/*.test.ts', 'test/campaigns/request-bodies/*.test.ts', 'test/cli/program-*.test.ts', 'examples/**/*.test.ts']
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(version) },

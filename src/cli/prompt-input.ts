@@ -9,7 +9,7 @@ export async function readPrompt(input: NodeJS.ReadStream): Promise<string> {
   let size = 0
   for await (const chunk of input as AsyncIterable<Uint8Array>) {
     size += chunk.length
-    if (size > LIMITS.http.jsonBody / 2) throw new SvcError('request.invalid', 'the prompt on standard input is too long')
+    if (size > LIMITS.http.promptBody / 2) throw new SvcError('request.invalid', 'the prompt on standard input is too long')
     chunks.push(chunk)
   }
   const text = Buffer.concat(chunks).toString('utf8').trim()

@@ -87,6 +87,7 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
       method: contract.method,
       url: contract.path.replace(/\{(\w+)\}/g, ':$1'),
       config: { contract },
+      bodyLimit: contract.body?.maxBytes ?? LIMITS.http.jsonBody,
       onRequest: admitterOf(contract, admission),
       handler,
     })

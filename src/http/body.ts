@@ -1,8 +1,9 @@
 /** Request bodies: JSON for most operations, an unread stream for uploads, 415 for everything else (threat-model H6). */
 import type { FastifyInstance } from 'fastify'
 import { SvcError } from '../protocol/errors.js'
+import { LIMITS } from '../protocol/limits.js'
 import { hasBody } from './headers.js'
-import { parseJsonBody } from './json.js'
+import { parseJsonBody, scanJsonBody } from './json.js'
 
 /** JSON is parsed; a request without a body may carry any content type; other bodies are refused. */
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -17,11 +18,20 @@ export function acceptJsonBodies(app: FastifyInstance): void {
       done(new SvcError('request.unsupported_media_type', 'Compressed request bodies are not supported.'))
       return
     }
-    try {
-      done(null, parseJsonBody(typeof body === 'string' ? Buffer.from(body) : body))
-    } catch (error) {
-      done(error instanceof Error ? error : new SvcError('request.invalid_json'))
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    const attempt = (step: () => void) => {
+      try {
+        step()
+      } catch (error) {
+        done(error instanceof Error ? error : new SvcError('request.invalid_json'))
+      }
     }
+    attempt(() => {
+      scanJsonBody(bytes)
+      // A large body is scanned in one turn and parsed in another; others are answered in between.
+      if (bytes.length <= LIMITS.http.largeAnswer) done(null, parseJsonBody(bytes))
+      else setImmediate(() => attempt(() => done(null, parseJsonBody(bytes))))
+    })
   })
   app.addContentTypeParser('*', (request, _payload, done) => {
     if (!hasBody(request.headers)) done(null, undefined)

@@ -17,12 +17,12 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 }
 
 /** Any thrown value as a `SvcError`; what we did not mean to throw becomes `server.internal`. */
-function toSvcError(error: unknown): SvcError {
+function toSvcError(error: unknown, bodyLimit: number = LIMITS.http.jsonBody): SvcError {
   if (error instanceof SvcError) return error
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const code = FRAMEWORK_CODES[error.code]
     if (code === 'request.body_too_large') {
-      return new SvcError(code, `The request body is larger than ${LIMITS.http.jsonBody} bytes.`, { limit: LIMITS.http.jsonBody })
+      return new SvcError(code, `The request body is larger than ${bodyLimit} bytes.`, { limit: bodyLimit })
     }
     if (code !== undefined) return new SvcError(code)
   }
@@ -31,7 +31,7 @@ function toSvcError(error: unknown): SvcError {
 
 /** Sends the envelope of an error. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown, log: Log): void {
-  const known = toSvcError(error)
+  const known = toSvcError(error, request.routeOptions.bodyLimit)
   if (known.code === 'server.internal') {
     const cause = known.cause instanceof Error ? known.cause : known
     log.error('request failed', {

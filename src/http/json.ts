@@ -1,6 +1,7 @@
-/** JSON of request bodies: strict UTF-8, bounded depth, no prototype keys, and a position for what is wrong (threat-model X1). */
+/** JSON of request bodies: strict UTF-8, bounded depth and number of values, no prototype keys, and a position for what is wrong (threat-model X1). */
+import { isUtf8 } from 'node:buffer'
 import { SvcError } from '../protocol/errors.js'
-import { isDeeperThan } from '../protocol/json-depth.js'
+import { excessOf, REQUEST_BOUNDS } from '../protocol/json-bounds.js'
 import { LIMITS } from '../protocol/limits.js'
 
 const QUOTE = 0x22
@@ -8,37 +9,42 @@ const BACKSLASH = 0x5c
 const SUSPICIOUS_KEY = /__proto__|constructor|\\u/
 /** Escapes of surrogate halves; whole characters may be written so, too. */
 const ESCAPED_HALF = /\\u[dD][89a-fA-F]/
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The value of a body; undefined for an empty one. Throws `request.invalid_json`. */
-export function parseJsonBody(bytes: Uint8Array): unknown {
+/** Refuses a body that is not worth parsing. Throws `request.invalid_json`. */
+export function scanJsonBody(bytes: Uint8Array): void {
+  const excess = excessOf(bytes, REQUEST_BOUNDS)
+  if (excess !== undefined) throw new SvcError('request.invalid_json', `The body ${excess}.`)
+}
+
+/** The value of a body that was scanned; undefined for an empty one. Throws `request.invalid_json`. */
+export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
-  if (isDeeperThan(bytes, LIMITS.http.jsonDepth)) {
-    throw new SvcError('request.invalid_json', `The body is nested deeper than ${LIMITS.http.jsonDepth} levels.`)
-  }
-  const text = decode(bytes)
+  if (!isUtf8(bytes)) throw new SvcError('request.invalid_json', 'The body is not valid UTF-8.')
+  const text = withoutMark(bytes.toString('utf8'))
   const value = parse(text)
   if (SUSPICIOUS_KEY.test(text)) refusePrototypeKeys(value)
   if (ESCAPED_HALF.test(text)) refuseHalfCharacters(value)
   return value
 }
 
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw new SvcError('request.invalid_json', 'The body is not valid UTF-8.')
-  }
+/** A byte order mark before a text is no part of it. */
+function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
+    if (text.length > LIMITS.http.jsonBody) throw new SvcError('request.invalid_json', 'The body is not valid JSON.')
     const position = firstError(text)
-    const before = text.slice(0, position).split('\n')
-    const line = before.length
-    const column = (before.at(-1)?.length ?? 0) + 1
+    let line = 1
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1 && end < position; end = text.indexOf('\n', start)) {
+      line++
+      start = end + 1
+    }
+    const column = position - start + 1
     throw new SvcError('request.invalid_json', `The body is not valid JSON at line ${line}, column ${column}.`, { position, line, column })
   }
 }

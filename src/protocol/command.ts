@@ -6,7 +6,7 @@ import { ClientMessageId } from './shared.js'
 
 export const SessionCommandRequest = z
   .strictObject({
-    command: z.string().min(1),
+    command: z.string().min(1).max(1000),
     arguments: z.string().optional(),
     agent: z.string().optional(),
     model: UserModel.optional(),

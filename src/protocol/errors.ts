@@ -97,10 +97,23 @@ export function toApiError(error: unknown): ApiError {
   const known = error instanceof SvcError ? error : new SvcError('server.internal')
   return {
     code: known.code,
-    message: known.message,
+    message: cut(known.message),
     retryable: ERRORS[known.code].retryable,
-    details: { ...known.details },
+    details: bounded(known.details),
   }
+}
+
+/** Characters of a text in an answer, and of all details; what a caller sent is not sent back to it whole. */
+const SHOWN_TEXT = 4000
+const SHOWN_DETAILS = 65_536
+
+function cut(text: string): string {
+  return text.length <= SHOWN_TEXT ? text : `${text.slice(0, SHOWN_TEXT).toWellFormed()}…`
+}
+
+function bounded(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const shown = Object.fromEntries(Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? cut(value) : value]))
+  return JSON.stringify(shown).length <= SHOWN_DETAILS ? shown : {}
 }
 
 /** Any thrown value as a `Failure`, keeping its text (for logs, parts and statuses, not for HTTP). */

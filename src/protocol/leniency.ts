@@ -3,6 +3,7 @@
  * every depth, and other spellings of a field are its own. Everything else is left for the schema to judge.
  */
 import * as z from 'zod'
+import { branchOf, isDiscriminated } from './first-fault.js'
 
 type Schema = z.core.$ZodType
 type Fields = Readonly<Record<string, unknown>>
@@ -39,7 +40,7 @@ export function asDeclared(schema: Schema, value: unknown): unknown {
         ? value
         : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asDeclared(def.valueType, item)]))
     case 'union':
-      return ofUnion(def.options, value)
+      return isDiscriminated(schema) ? ofBranch(branchOf(schema, value), value) : ofUnion(def.options, value)
     case 'object':
       return Array.isArray(value) ? value : ofObject(def.shape, respelled(value as Fields, spellings.get(schema)))
     default:
@@ -55,6 +56,10 @@ function ofObject(shape: Readonly<Record<string, Schema>>, value: Fields): Field
     return [[key, asDeclared(field, item)]]
   })
   return Object.fromEntries(fields)
+}
+
+function ofBranch(branch: Schema | undefined, value: object): unknown {
+  return branch === undefined ? value : asDeclared(branch, value)
 }
 
 /** The first branch that takes the value decides what of it is absent. */

@@ -8,13 +8,17 @@ const DAY = 24 * 60 * MINUTE
 
 export const LIMITS = {
   http: {
-    jsonBody: 16 * MiB,
+    jsonBody: 2 * MiB,
+    /** Of operations that take a prompt: its text, and the contents of attached files. */
+    promptBody: 3 * MiB,
     headerBlock: 16 * KiB,
     url: 8 * KiB,
     headersTimeout: 15 * SECOND,
     bodyTimeout: 120 * SECOND,
     keepAlive: 60 * SECOND,
     jsonDepth: 128,
+    /** Values in one JSON text, on all levels together. */
+    jsonValues: 16_384,
     refusedBody: 64 * KiB,
     largeAnswer: 64 * KiB,
     sockets: 2048,
@@ -43,6 +47,11 @@ export const LIMITS = {
     idleMemory: 60 * SECOND,
     queuePreview: 120,
     queueRows: 1000,
+    /** Parts of one prompt, and names in its table of tools. */
+    promptParts: 1000,
+    /** Characters of a prompt from which on only its admission tells its content, not the change of the queue. */
+    longPrompt: 256 * KiB,
+    permissionRules: 1000,
     faultRetry: 250,
     faultRetryMax: 15 * SECOND,
   },
@@ -110,6 +119,8 @@ export const LIMITS = {
     packagesPerRoot: 512,
     manifestBytes: 256 * KiB,
     frameBytes: 1 * MiB,
+    /** Values in one frame, on all levels together. */
+    frameValues: 65_536,
     logLineBytes: 64 * KiB,
     logLinesPerSecond: 50,
     /** Bytes waiting for a child that does not read, beyond which it counts as failed. */

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { HookFailure } from './hook-failure.js'
 import { alsoSpelled } from './leniency.js'
+import { LIMITS } from './limits.js'
 import { defineRoute } from './route.js'
 import { ClientMessageId, ms, queryBool, queryInt, uint } from './shared.js'
 import { TokenUsage } from './token-usage.js'
@@ -197,10 +198,12 @@ export type PromptPart = z.infer<typeof PromptPart>
 const Delivery = z.enum(['steer', 'queue'])
 type Delivery = z.infer<typeof Delivery>
 
+const isShort = (table: object) => Object.keys(table).length <= LIMITS.sessions.promptParts
+
 export const PromptRequest = z
   .strictObject({
     prompt: z.string().optional(),
-    parts: z.array(PromptPart).min(1).optional(),
+    parts: z.array(PromptPart).min(1).max(LIMITS.sessions.promptParts).optional(),
     messageId: ClientMessageId.optional(),
     model: UserModel.optional(),
     variant: z.string().optional(),
@@ -208,7 +211,7 @@ export const PromptRequest = z
     delivery: Delivery.optional(),
     noReply: z.boolean().optional(),
     system: z.string().optional(),
-    tools: z.record(z.string(), z.boolean()).optional(),
+    tools: z.record(z.string(), z.boolean()).refine(isShort, `must have at most ${LIMITS.sessions.promptParts} entries`).optional(),
     author: z.string().optional(),
     unattended: z.boolean().optional().describe('Nobody will answer: what the run asks and nobody answers in time is denied.'),
   })
@@ -262,7 +265,7 @@ export const messageRoutes = {
     access,
     params: sessionParams,
     summary: 'Submit a prompt: it joins the active run (`steer`) or waits for it (`queue`).',
-    body: { schema: PromptRequest, required: true },
+    body: { schema: PromptRequest, required: true, maxBytes: LIMITS.http.promptBody },
     success: { status: 204, description: 'The prompt is durably admitted.' },
   }),
   promptAsync: defineRoute({
@@ -273,7 +276,7 @@ export const messageRoutes = {
     access,
     params: sessionParams,
     summary: 'Submit a prompt that always waits for the active run.',
-    body: { schema: PromptRequest, required: true },
+    body: { schema: PromptRequest, required: true, maxBytes: LIMITS.http.promptBody },
     success: { status: 204, description: 'The prompt is durably admitted.' },
   }),
   abort: defineRoute({

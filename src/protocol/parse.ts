@@ -1,6 +1,7 @@
 /** Parsing of request pieces, with messages that name the field and what was expected of it. */
 import * as z from 'zod'
 import { SvcError } from './errors.js'
+import { type Fault, firstFault, isLarge } from './first-fault.js'
 import { asDeclared } from './leniency.js'
 
 export type RequestPiece = 'path' | 'query' | 'header' | 'body'
@@ -15,14 +16,20 @@ export function fieldNames(schema: z.ZodType | undefined): readonly string[] {
 
 /** The parsed value; `request.invalid` naming the first few fields that do not fit (decision 1). */
 export function parseRequest<S extends z.ZodType>(schema: S, piece: RequestPiece, value: unknown): z.output<S> {
-  const result = schema.safeParse(asDeclared(schema, value))
+  const meant = asDeclared(schema, value)
+  const fault = isLarge(meant) ? firstFault(schema, meant) : undefined
+  if (fault !== undefined) throw refusal([describe(piece, fault)])
+  const result = schema.safeParse(meant)
   if (result.success) return result.data
-  const issues = result.error.issues.slice(0, SHOWN_ISSUES).map((issue) => describe(piece, issue))
-  const first = issues[0]
-  throw new SvcError('request.invalid', first === undefined ? undefined : `${first.path}: ${first.message}`, { issues })
+  throw refusal(result.error.issues.slice(0, SHOWN_ISSUES).map((issue) => describe(piece, issue)))
 }
 
-function describe(piece: RequestPiece, issue: z.core.$ZodIssue): { path: string; message: string } {
+function refusal(issues: readonly { readonly path: string; readonly message: string }[]): SvcError {
+  const first = issues[0]
+  return new SvcError('request.invalid', first === undefined ? undefined : `${first.path}: ${first.message}`, { issues })
+}
+
+function describe(piece: RequestPiece, issue: Fault): { path: string; message: string } {
   const path = issue.path.reduce<string>((text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`), piece)
   return { path: cut(path), message: cut(issue.message.replace(/^Invalid input: /, '').replace('expected ', 'must be ')) }
 }

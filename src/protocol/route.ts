@@ -35,6 +35,8 @@ export type Tag =
 interface Body<S extends z.ZodType = z.ZodType> {
   readonly schema: S
   readonly required: boolean
+  /** Bytes it may have; default `LIMITS.http.jsonBody`. */
+  readonly maxBytes?: number
 }
 
 interface Success<S extends z.ZodType = z.ZodType> {

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { ModelRef, PageCursor } from './message.js'
 import { PermissionRule } from './interaction.js'
+import { LIMITS } from './limits.js'
 import { defineRoute } from './route.js'
 import { directoryHeaders, directoryQuery, ms, queryInt, uint } from './shared.js'
 
@@ -49,7 +50,7 @@ export const CreateSessionRequest = z
     title: z.string().max(1000).optional(),
     agent: z.string().optional(),
     model: ModelRef.optional(),
-    permission: z.array(PermissionRule).optional(),
+    permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     workspaceId: z.string().optional(),
   })
   .meta({ id: 'CreateSessionRequest' })
@@ -61,7 +62,7 @@ export const UpdateSessionRequest = z
     agent: z.string().optional(),
     directory: z.string().min(1).max(4096).optional(),
     model: ModelRef.optional(),
-    permission: z.array(PermissionRule).optional(),
+    permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     time: z.strictObject({ archived: ms.optional() }).optional(),
   })
   .meta({ id: 'UpdateSessionRequest' })

@@ -54,7 +54,36 @@ describe('a JSON body', () => {
   test('larger than the limit is refused', async () => {
     const answer = await post('/v2/sessions', JSON.stringify({ title: 'x'.repeat(16 * 1024 * 1024) }))
     expect(answer.statusCode).toBe(400)
-    expect(answer.json()).toMatchObject({ code: 'request.body_too_large', details: { limit: 16_777_216 } })
+    expect(answer.json()).toMatchObject({ code: 'request.body_too_large', details: { limit: 2_097_152 } })
+    const prompt = await post('/v2/sessions/ses_mine/prompt', JSON.stringify({ prompt: 'x'.repeat(3 * 1024 * 1024) }))
+    expect(prompt.json()).toMatchObject({
+      code: 'request.body_too_large',
+      message: 'The request body is larger than 3145728 bytes.',
+      details: { limit: 3_145_728 },
+    })
+  })
+
+  test('with more values than the limit is refused, whatever they are', async () => {
+    for (const [value, count] of [
+      ['{}', 8192],
+      ['0', 16_384],
+      ['"a"', 16_384],
+      ['{"a":[', 8192],
+    ] as const) {
+      const answer = await post('/v2/sessions', `{"title":[${Array.from({ length: count }, () => value).join(',')}]}`)
+      expect(answer.json()).toMatchObject({ code: 'request.invalid_json' })
+      expect(answer.json<{ message: string }>().message).toMatch(
+        /^The body (has more than 16384 values|is nested deeper than 128 levels)\.$/,
+      )
+    }
+    const text = await post('/v2/sessions', JSON.stringify({ title: '[{,'.repeat(20_000) }))
+    expect(text.json()).toMatchObject({ code: 'request.invalid', message: 'body.title: Too big: must be string to have <=1000 characters' })
+  })
+
+  test('is not sent back whole by its refusal', async () => {
+    const answer = await post('/v2/sessions', JSON.stringify({ ['k'.repeat(100_000)]: 1 }))
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body.length).toBeLessThan(10_000)
   })
 
   test('nested deeper than the limit is refused', async () => {

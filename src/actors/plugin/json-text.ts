@@ -1,15 +1,16 @@
-/** JSON that a child wrote: strict UTF-8, bounded depth, no prototype keys, whole characters (threat-model X1). */
+/** JSON that a child wrote: strict UTF-8, bounded depth and number of values, no prototype keys, whole characters (threat-model X1). */
 import { isUtf8 } from 'node:buffer'
-import { isDeeperThan } from '../../protocol/json-depth.js'
+import { excessOf, FRAME_BOUNDS } from '../../protocol/json-bounds.js'
 import { wellFormedValue } from '../well-formed.js'
 
 const PROTOTYPE_KEY = /__proto__|\\u00[567]/
 const ESCAPED_HALF = /\\ud[89a-f]/i
 
 /** The value of a text whose size is already bounded, or why it is none. */
-export function readJson(bytes: Uint8Array, depth: number): { readonly value: unknown } | { readonly problem: string } {
+export function readJson(bytes: Uint8Array): { readonly value: unknown } | { readonly problem: string } {
   if (!isUtf8(bytes)) return { problem: 'is not valid UTF-8' }
-  if (isDeeperThan(bytes, depth)) return { problem: `is nested deeper than ${depth} levels` }
+  const excess = excessOf(bytes, FRAME_BOUNDS)
+  if (excess !== undefined) return { problem: excess }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   let value: unknown
   try {

@@ -7,12 +7,13 @@
  * I3 Plugins that never ran for this session have started or failed before agent, model and system context are settled;
  *    the steps of the run then use what is published at their time.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Work } from '../../machines/session.machine.js'
 import { type ErrorCode, SvcError, toFailure } from '../../protocol/errors.js'
 import type { QueueRow } from '../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
-import { busyStatus, dequeue } from './queue.js'
+import { busyStatus, dequeue, isLongPrompt } from './queue.js'
 import type { RunScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 import { wantsTitle } from './title.js'
@@ -40,6 +41,7 @@ export async function claimWork(
     drop(core, sessionId, row, error)
     return { kind: 'settled' }
   }
+  if (isLongPrompt(row.request)) await nextTurn()
   if (core.store.queue.first(sessionId)?.id !== row.id) return { kind: 'settled' }
   const before = core.store.sessions.get(sessionId)
   const run = claim(core, sessionId, row, target)

@@ -5,6 +5,7 @@
  * I2 One message id is one message: a repeat with equal content changes nothing, other content is a conflict;
  *    the comparison and the insert are one uninterrupted turn.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -14,7 +15,7 @@ import { wellFormedValue } from '../well-formed.js'
 import type { QueueRow } from '../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from './core.js'
-import { busyStatus, queueInfo } from './queue.js'
+import { busyStatus, isLongPrompt, queueInfo } from './queue.js'
 import { knownAgent } from './records.js'
 
 /** Text of one prompt as JSON; its events need some room as well. */
@@ -39,6 +40,7 @@ export async function submitPrompt(
     const { modelId: id, ...rest } = prompt.model
     await core.providers.resolve(directory, { ...rest, id })
   }
+  if (isLongPrompt(prompt)) await nextTurn()
   const target = prompt.noReply ? await resolveTarget(core, sessionId, prompt) : undefined
   if (isRepeat(core, sessionId, prompt, delivery)) return core.journal.synced()
   if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
@@ -147,7 +149,8 @@ function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, deliv
       queue,
       messageID: prompt.messageId,
       delivery,
-      request,
+      // Admitted just before: what is long is not repeated.
+      ...(isLongPrompt(prompt) ? {} : { request }),
     })
     const current = statuses.get(sessionId)
     const { status, queued } = busyStatus(core, sessionId)

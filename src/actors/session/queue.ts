@@ -84,6 +84,12 @@ function publishQueueStatus(core: SessionCore, tx: Change, sessionId: string): v
   core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
 }
 
+/** Whether moving a prompt takes so long that others get a turn in between. */
+export function isLongPrompt({ parts, ...rest }: QueuedPrompt): boolean {
+  const lengths = parts.map((part) => (part.type === 'file' ? part.url.length : JSON.stringify(part).length))
+  return lengths.reduce((sum, length) => sum + length, JSON.stringify(rest).length) > LIMITS.sessions.longPrompt
+}
+
 /** Takes a row out of its queue, with its event, inside the caller's commit. */
 export function dequeue(core: Pick<SessionCore, 'store' | 'statuses'>, tx: Change, row: QueueRow): void {
   const { sessionId, delivery } = row

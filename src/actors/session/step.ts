@@ -1,4 +1,5 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StepFailure } from '../../machines/retry.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { HookFailure } from '../../protocol/hook-failure.js'
@@ -12,6 +13,7 @@ import { wellFormed, wellFormedValue } from '../well-formed.js'
 import { parseInput } from './attempt.js'
 import { offeredTools } from './offered-tools.js'
 import { beginStep, TOOL_INPUT_BYTES } from './recorder.js'
+import { isLongPrompt } from './queue.js'
 import { modelMessages } from './request.js'
 import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
@@ -36,6 +38,7 @@ export async function prepareStep(
   const { target, session } = run
   const { steps } = target.agent.record
   const isLast = steps !== undefined && steps > 0 && number >= steps
+  if (isLongPrompt(run.prompt)) await nextTurn()
   const view = core.plugins.current(session.directory, session.id)
   const offered = offeredTools(run, view)
   const project = await core.projects.identify(session.directory)

@@ -68,7 +68,7 @@ export async function runHookProgram(
 }
 
 function valueOf(output: string): unknown {
-  const read = readJson(Buffer.from(output), LIMITS.http.jsonDepth)
+  const read = readJson(Buffer.from(output))
   if ('problem' in read) throw failed(`its answer ${read.problem}`)
   const reply = Reply.safeParse(read.value)
   if (!reply.success) throw failed('its answer must be {"protocol", "ok", "value" or "error"}')

@@ -1,16 +1,21 @@
 /** The file `svc-plugin.json` as data (plugin-protocol §1.1). */
 import { SvcError } from '../../../protocol/errors.js'
-import { isDeeperThan } from '../../../protocol/json-depth.js'
+import { firstFault, isLarge } from '../../../protocol/first-fault.js'
+import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
 import { asDeclared } from '../../../protocol/leniency.js'
 import { PackageManifest } from '../../../protocol/plugin.js'
 import { MAX_DEPTH, parseJsonc } from '../../resource/config-parse.js'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const SHOWN = 5
+const FAULT_LENGTH = 500
 
 /** Strict UTF-8 and JSON, no key twice, `api_version` read as `apiVersion`. Throws `plugin.invalid` that says what is wrong where. */
 export function parseManifest(bytes: Uint8Array): PackageManifest {
-  const parsed = PackageManifest.safeParse(asDeclared(PackageManifest, withoutAlias(parseJson(bytes))))
+  const meant = asDeclared(PackageManifest, withoutAlias(parseJson(bytes)))
+  const fault = isLarge(meant) ? firstFault(PackageManifest, meant) : undefined
+  if (fault !== undefined) throw invalid(`${fault.path.map(String).join('.') || 'manifest'}: ${fault.message}`.slice(0, FAULT_LENGTH))
+  const parsed = PackageManifest.safeParse(meant)
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'manifest'}: ${message}`)
   throw invalid(issues.slice(0, SHOWN).join('; ') + (issues.length > SHOWN ? `; and ${issues.length - SHOWN} more` : ''))
@@ -24,7 +29,8 @@ function parseJson(bytes: Uint8Array): object {
   } catch {
     throw invalid('it is not valid UTF-8')
   }
-  if (isDeeperThan(bytes, MAX_DEPTH)) throw invalid(`it is nested deeper than ${MAX_DEPTH} levels`)
+  const excess = excessOf(bytes, { ...REQUEST_BOUNDS, depth: MAX_DEPTH })
+  if (excess !== undefined) throw invalid(`it ${excess}`)
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('it holds no JSON object')

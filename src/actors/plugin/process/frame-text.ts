@@ -9,7 +9,7 @@ const WIDEST = 3
 
 /** The frame of a line, or why the line is none. */
 export function readFrame(line: Uint8Array): { readonly frame: PluginFrame } | { readonly problem: string } {
-  const json = readJson(line, LIMITS.http.jsonDepth)
+  const json = readJson(line)
   if ('problem' in json) return json
   const parsed = PluginFrame.safeParse(json.value)
   if (parsed.success) return { frame: parsed.data }

@@ -1,0 +1,42 @@
+import { LIMITS } from './limits.js'
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+
+export interface JsonBounds {
+  /** Levels of nested arrays and objects. */
+  readonly depth: number
+  /** Values on all levels together. */
+  readonly values: number
+}
+
+/** Of requests; the cost of what comes after the scan grows with these, not with the bytes. */
+export const REQUEST_BOUNDS: JsonBounds = { depth: LIMITS.http.jsonDepth, values: LIMITS.http.jsonValues }
+/** Of what plugins write. */
+export const FRAME_BOUNDS: JsonBounds = { depth: LIMITS.http.jsonDepth, values: LIMITS.plugins.frameValues }
+
+/** What is wrong with JSON text, as the end of a sentence, when it exceeds its bounds; parsing is not needed, nor that it is valid. */
+export function excessOf(bytes: Uint8Array, { depth, values }: JsonBounds): string | undefined {
+  let level = 0
+  let count = 1
+  let inString = false
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]
+    if (inString) {
+      if (byte === BACKSLASH) index++
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) inString = true
+    else if (byte === COMMA) {
+      if (++count > values) return tooMany(values)
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (++level > depth) return `is nested deeper than ${depth} levels`
+      if (++count > values) return tooMany(values)
+    } else if (byte === 0x7d || byte === 0x5d) level--
+  }
+  return undefined
+}
+
+function tooMany(values: number): string {
+  return `has more than ${values} values`
+}

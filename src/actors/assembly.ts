@@ -85,6 +85,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
         stateDirectory: effects.paths.state,
         home: effects.paths.home,
         env: effects.env,
+        files: effects.files,
       }),
     },
   })

@@ -3,29 +3,23 @@
  * configures svc, what holds credentials, and what runs by itself later. Canonical paths only.
  */
 import { isWithin } from '../protocol/caller.js'
+import type { Effects } from './effects.js'
+import { createFindShape } from './git/shape.js'
 import type { ProtectedFiles } from './plugin/native.js'
+import { IN_HOME, IN_SYSTEM, IN_WORKSPACES } from './protected-places.js'
 
 export interface ProtectedPlaces {
   readonly configDirectory: string
   readonly stateDirectory: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly files: Pick<Effects['files'], 'stat'>
 }
 
 type Place = readonly [path: string, reason: string]
 
 const CONFIGURATION = 'svc configuration'
-const STATE = 'the state of svc'
 const START_UP = 'a start-up or credential file'
-
-/** Relative to the home directory, each with everything below it. */
-const HOME = `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc
-  .cshrc .tcshrc .login .inputrc .xprofile .xinitrc .xsessionrc .pam_environment .netrc .npmrc .yarnrc .pypirc .gitconfig .git-credentials
-  .vimrc .tmux.conf .config/git .config/fish .config/environment.d .config/systemd .config/autostart .config/gh .config/nvim
-  .docker .ssh .gnupg .aws .azure .config/gcloud .kube .svc Library/LaunchAgents`.split(/\s+/)
-const SYSTEM = `/etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/environment /etc/zsh /etc/zshrc /etc/zshenv /etc/zprofile
-  /etc/fish /etc/ssh /etc/sudoers /etc/sudoers.d /etc/cron.d /etc/crontab /etc/cron.daily /etc/cron.hourly /var/spool/cron /etc/systemd
-  /etc/gitconfig /etc/passwd /etc/shadow`.split(/\s+/)
 /** Environment variables that move a file or directory of svc. */
 const MOVED: readonly Place[] = [
   ['SVC_AGENT_CONFIG', CONFIGURATION],
@@ -33,47 +27,76 @@ const MOVED: readonly Place[] = [
   ['SVC_AGENT_AUTH_CONFIG', 'the list of access tokens'],
   ['SVC_AGENT_AUTH_PATH', 'the credentials of svc'],
 ]
-
-/** Files of a workspace that decide what runs, below any directory. */
-const WORKSPACE: readonly (readonly [RegExp, string])[] = [
-  [/(^|\/)svc\.jsonc?$/, CONFIGURATION],
-  [/(^|\/)\.svc(\/|$)/, CONFIGURATION],
-  [/(^|\/)svc-plugin\.json$/, 'a plugin manifest'],
-  [/(^|\/)\.git\/(config|config\.worktree|hooks|info|modules|worktrees)(\/|$)/, 'version-control settings'],
-  [/(^|\/)\.git$/, 'version-control settings'],
-  [/(^|\/)(\.husky|\.githooks)(\/|$)/, 'version-control hooks'],
-]
 /** What an agent may plan into (subsystems b.7). */
 const PLANS = /(^|\/)\.svc\/plans\/[^/]+\.md$/
+/** Left out of names by some file systems. */
+const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
-/** Case and Unicode composition are ignored, because file systems may ignore them too. */
-export function createProtectedFiles({ configDirectory, stateDirectory, home, env }: ProtectedPlaces): ProtectedFiles {
+const WORKSPACE = IN_WORKSPACES.map(([pattern, reason]) => ({
+  matches: expressionOf(pattern),
+  isExact: /^[A-Z]+$/.test(pattern),
+  reason,
+}))
+
+export function createProtectedFiles({ configDirectory, stateDirectory, home, env, files }: ProtectedPlaces): ProtectedFiles {
   const places: Place[] = [
     [configDirectory, CONFIGURATION],
-    [stateDirectory, STATE],
+    [stateDirectory, 'the state of svc'],
     ...MOVED.flatMap(([name, reason]): Place[] => (env[name]?.startsWith('/') === true ? [[withoutSlash(env[name]), reason]] : [])),
-    ...HOME.map((name): Place => [`${home}/${name}`, START_UP]),
-    ...SYSTEM.map((path): Place => [path, START_UP]),
+    ...IN_HOME.map((name): Place => [`${home}/${name}`, START_UP]),
+    ...IN_SYSTEM.map((path): Place => [path, START_UP]),
   ]
   const folded = places.map(([path, reason]): Place => [fold(path), reason])
   /** Whole outputs of tools, which the model is told to read. */
   const outputs = fold(`${stateDirectory}/tool-output`)
   const statePlans = fold(`${stateDirectory}/plans`)
+
+  function byName(canonicalPath: string): string | undefined {
+    const path = fold(canonicalPath)
+    const place = folded.find(([root]) => isWithin(root, path))
+    if (place !== undefined) return place[1]
+    const holds = folded.find(([root]) => isWithin(path, root))
+    if (holds !== undefined) return `a directory that holds ${holds[1]}`
+    if (PLANS.test(path)) return undefined
+    return WORKSPACE.find(({ matches, isExact }) => matches.test(isExact ? canonicalPath : path))?.reason
+  }
+
+  function isLeftAlone(canonicalPath: string): boolean {
+    const path = fold(canonicalPath)
+    return isWithin(outputs, path) || (isWithin(statePlans, path) && path.endsWith('.md'))
+  }
+
   return {
-    reason(canonicalPath) {
-      const path = fold(canonicalPath)
-      if (isWithin(outputs, path) || (isWithin(statePlans, path) && path.endsWith('.md'))) return undefined
-      const place = folded.find(([root]) => isWithin(root, path))
-      if (place !== undefined) return place[1]
-      const holds = folded.find(([root]) => isWithin(path, root))
-      if (holds !== undefined) return `a directory that holds ${holds[1]}`
-      return PLANS.test(path) ? undefined : WORKSPACE.find(([pattern]) => pattern.test(path))?.[1]
+    async reasons(paths) {
+      const shapeOf = createFindShape(files, paths)
+      const reasons: (string | undefined)[] = []
+      for (const path of paths) {
+        const named = isLeftAlone(path) ? undefined : byName(path)
+        const shape = named === undefined && !isLeftAlone(path) ? await shapeOf(path) : undefined
+        reasons.push(shape === undefined ? named : `part of ${shape}, which git takes for a repository`)
+      }
+      return reasons
     },
   }
 }
 
+function expressionOf(pattern: string): RegExp {
+  const isTree = pattern.endsWith('/**')
+  const name = (isTree ? pattern.slice(0, -3) : pattern).replaceAll(/[.+]/g, '\\$&').replaceAll('*', '[^/]*')
+  return new RegExp(`(?:^|/)${name}${isTree ? '(?:/|$)' : '$'}`)
+}
+
+/** What file systems may ignore makes no difference: case, composition, marks without width; and of Windows, trailing dots and short names. */
 function fold(path: string): string {
-  return path.normalize('NFC').toLowerCase()
+  const names = path.normalize('NFKC').toLowerCase().replaceAll(IGNORED, '').split('/')
+  return names
+    .map((name) =>
+      name
+        .replace(/:.*$/s, '')
+        .replace(/(?<=[^. ])[. ]+$/, '')
+        .replace(/^git~\d+$/, '.git'),
+    )
+    .join('/')
 }
 
 function withoutSlash(path: string): string {

@@ -1,11 +1,12 @@
 /** What an unpacked archive says to git starts nothing: neither when a session begins in it nor as it goes on (threat-model V1). */
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
+import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene } from './server.js'
+import type { AnyEvent } from './stream.js'
 
 const ABSENT = '1'.repeat(40)
 
@@ -56,4 +57,54 @@ test('the project of a session is the root commit of its repository, read withou
   const server = await scene.start({ PATH: '/nonexistent' })
   const created = await server.call('POST', '/v2/sessions', {}, { 'x-svc-directory': join(place.repo, 'deep') })
   expect(created.body).toMatchObject({ projectId: root, path: 'deep' })
+})
+
+/** A repository of another name, to which `.git` sends git for its settings: eight files. */
+function pieces(marker: string): readonly (readonly [path: string, content: string])[] {
+  return [
+    ['.git/HEAD', 'ref: refs/heads/main\n'],
+    ['.git/commondir', '../evil\n'],
+    ['evil/config', `[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "touch '${marker}'; false"\n`],
+    ['evil/objects/info/packs', '\n'],
+    ['evil/refs/heads/.keep', ''],
+    ['evil/HEAD', 'ref: refs/heads/main\n'],
+    ['evil/info/exclude', ''],
+    ['evil/description', ''],
+  ]
+}
+
+test('the files that make a repository which names a program are asked about, though everything may be edited', async () => {
+  const { place } = scene
+  const marker = join(place.root, 'marker')
+  const control = join(place.root, 'control')
+  for (const [path, content] of pieces(marker)) {
+    mkdirSync(join(control, path, '..'), { recursive: true })
+    writeFileSync(join(control, path), content)
+  }
+  spawnSync('git', ['status'], { cwd: control, env: place.env })
+  expect(existsSync(marker), 'control: the eight files are enough for git').toBe(true)
+  rmSync(marker)
+
+  rmSync(join(place.repo, '.git'), { recursive: true })
+  const writes = pieces(marker).map(([filePath, content], index) =>
+    reply(toolCall({ id: `c${index}`, name: 'write', input: { filePath, content } }), finish('tool_calls')),
+  )
+  model = await startModelServer([...writes, reply(text('done'), finish('stop'))])
+  place.configure(withModel(model.url, { permission: { '*': 'allow', bash: 'deny' } }))
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const session = await server.createSession()
+  await server.prompt(session.id, { prompt: 'go on' })
+
+  const isNext = (event: AnyEvent) =>
+    event.type === 'permission.asked' || (event.type === 'session.status' && event.data.status.type === 'idle')
+  const asked: string[] = []
+  for (let event = await stream.waitFor(isNext); event.type === 'permission.asked'; ) {
+    asked.push(...event.data.patterns)
+    await server.call('POST', `/v2/interactions/permissions/${event.data.id}/reply`, { reply: 'reject' })
+    event = await stream.waitFor(isNext, stream.events.indexOf(event) + 1)
+  }
+  expect(asked).toEqual(['.git/HEAD', '.git/commondir', 'evil/refs/heads/.keep', 'evil/HEAD'])
+  git('status')
+  expect(existsSync(marker)).toBe(false)
 })

@@ -71,8 +71,9 @@ describe('what a file tool must be allowed to do', () => {
   })
 
   it('a protected file needs an explicit answer to be changed, under every spelling, and none to be read', async () => {
-    const reason = (path: string) => (path.endsWith('/.git/config') ? 'version control configuration' : undefined)
-    const workspace = createWorkspace({ host: { protectedFiles: { reason } } })
+    const reasons = async (paths: readonly string[]) =>
+      paths.map((path) => (path.endsWith('/.git/config') ? 'version control configuration' : undefined))
+    const workspace = createWorkspace({ host: { protectedFiles: { reasons } } })
     workspace.put('.git/config', '')
     symlinkSync(workspace.path('.git'), workspace.path('g'))
     const explicit = { permission: 'edit', explicit: 'version control configuration' }

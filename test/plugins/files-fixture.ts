@@ -47,7 +47,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
     instructions: { nested: async () => [] },
-    protectedFiles: { reason: () => undefined },
+    protectedFiles: { reasons: async () => [] },
     shellEnvironment: async () => ({}),
     config: async () => ({}),
     ...options.host,

@@ -12,7 +12,7 @@ function setup(host: Partial<NativeHost>): (id: string) => ToolContribution {
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
     instructions: { nested: async () => [] },
-    protectedFiles: { reason: () => undefined },
+    protectedFiles: { reasons: async () => [] },
     shellEnvironment: async () => ({}),
     config: async () => ({}),
     ...host,

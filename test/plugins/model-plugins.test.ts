@@ -22,7 +22,7 @@ function providersOf(document: ConfigDocument) {
     questions: { ask: absent },
     todos: { replace: () => {} },
     instructions: { nested: absent },
-    protectedFiles: { reason: () => undefined },
+    protectedFiles: { reasons: async () => [] },
     shellEnvironment: async () => ({}),
     config: () => Promise.resolve(document),
   }

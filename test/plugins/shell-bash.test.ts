@@ -236,10 +236,13 @@ describe('what a command must be allowed to do', () => {
   })
 
   it.each([
-    ['echo > .git/hooks/pre-commit', '.git/hooks/pre-commit is version-control settings'],
+    ['echo > .git/hooks/pre-commit', '.git/hooks/pre-commit is version-control data'],
     ['echo > ~/.bashrc', '.bashrc is a start-up or credential file'],
     ['rm svc.json', 'svc.json is svc configuration'],
-    ['git config core.hooksPath x', '.git/config is version-control settings'],
+    ['cp -l .git/config x', '.git/config is version-control data'],
+    ['mv x .git', '.git is version-control data'],
+    ['mkdir -p bare/objects bare/refs', 'which git takes for a repository'],
+    ['git config core.hooksPath x', '.git/config is version-control data'],
   ])('needs an explicit answer for a protected file: %s', async (command, reason) => {
     const workspace = setup()
     const need = (await workspace.needs({ command })).find(({ permission }) => permission === 'edit')

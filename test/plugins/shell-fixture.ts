@@ -46,7 +46,13 @@ export function createShellWorkspace(
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
     instructions: { nested: async () => [] },
-    protectedFiles: createProtectedFiles({ configDirectory: paths.config, stateDirectory: paths.state, home: paths.home, env: {} }),
+    protectedFiles: createProtectedFiles({
+      configDirectory: paths.config,
+      stateDirectory: paths.state,
+      home: paths.home,
+      env: {},
+      files: effects.files,
+    }),
     shellEnvironment,
     config: async () => ({}),
   }

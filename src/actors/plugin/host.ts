@@ -38,6 +38,7 @@ export function createNativeHost(
       stateDirectory: paths.state,
       home: paths.home,
       env: effects.env,
+      files,
     }),
     config: (directory) => core.configs.load(directory),
     skills: (directory) => core.resources.skills(directory),

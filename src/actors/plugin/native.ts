@@ -152,8 +152,8 @@ export interface Instructions {
 
 /** Files nobody changes without an explicit answer (threat-model G3). */
 export interface ProtectedFiles {
-  /** Why a canonical path is protected, or undefined. */
-  reason(canonicalPath: string): string | undefined
+  /** Why each canonical path is protected, or undefined; all are written by one call. */
+  reasons(canonicalPaths: readonly string[]): Promise<readonly (string | undefined)[]>
 }
 
 /** The command whose environment is asked for. */

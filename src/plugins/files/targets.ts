@@ -74,7 +74,7 @@ export function createTargets(host: Host): Targets {
     async judge(requested, context, access) {
       const { lexical, target } = await locate(requested, context)
       remember(judged, keyOf(context), target.path)
-      const reason = access.changes ? host.protectedFiles.reason(target.path) : undefined
+      const [reason] = access.changes ? await host.protectedFiles.reasons([target.path]) : []
       const need: PermissionNeed = {
         permission: access.permission,
         patterns: spellings(lexical, target, context.directory),

@@ -33,7 +33,10 @@ const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
   ...each('truncate', (args) => ({ ...NONE, writes: splitArguments(args, ['-s', '--size', '-r', '--reference']).operands })),
   ...each('rm rmdir unlink shred srm chattr', (args) => ({ ...NONE, wholes: operandsOf(args) })),
   ...each('chmod chown chgrp', (args) => ({ ...NONE, wholes: afterFirst(args, /^(?:--ref|-[rwxXstugo,]+$)/) })),
-  ...each('cp rsync scp', (args) => copyUse(args, 'reads')),
+  ...each('cp', (args) =>
+    hasOption(splitArguments(args).options, 'ls', '--link', '--symbolic-link') ? linkUse(args) : copyUse(args, 'reads'),
+  ),
+  ...each('rsync scp', (args) => copyUse(args, 'reads')),
   ...each('mv', (args) => copyUse(args, 'wholes')),
   ...each('install', (args) =>
     hasOption(splitArguments(args).options, 'd', '--directory') ? { ...NONE, writes: operandsOf(args) } : copyUse(args, 'reads'),

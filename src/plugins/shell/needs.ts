@@ -31,7 +31,7 @@ export function alwaysPatterns(scan: ShellScan): string[] {
 }
 
 /** One need per permission: the programs, places outside the session directory, files written. */
-export function commandNeeds({ command, session, scan, protectedFiles }: Judged): PermissionNeed[] {
+export async function commandNeeds({ command, session, scan, protectedFiles }: Judged): Promise<PermissionNeed[]> {
   const shown = displayText(command, TITLE_LENGTH)
   const patterns = commandPatterns(scan, command)
   const needs: PermissionNeed[] = []
@@ -46,8 +46,9 @@ export function commandNeeds({ command, session, scan, protectedFiles }: Judged)
   }
   if (scan.writes.length > 0) {
     const paths = scan.writes.map((path) => displayPath(session, path))
-    const reasons = scan.writes.flatMap((path) => {
-      const reason = protectedFiles.reason(path)
+    const found = await protectedFiles.reasons(scan.writes)
+    const reasons = scan.writes.flatMap((path, index) => {
+      const reason = found[index]
       return reason === undefined ? [] : [`${displayPath(session, path)} is ${reason}`]
     })
     const explicit = reasons.length > 0 ? { explicit: reasons.join('; ') } : {}

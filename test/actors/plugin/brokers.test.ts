@@ -21,7 +21,7 @@ function setUp({ capabilities = HOST_CAPABILITIES, place, brokers, config = {} }
   const host: BrokerHost = {
     config: async () => config,
     publish: async (type, properties) => void published.push([type, properties]),
-    protectedFiles: { reason: (path) => (path.includes('/.git/') ? 'version-control settings' : undefined) },
+    protectedFiles: { reasons: async (paths) => paths.map((path) => (path.includes('/.git/') ? 'version-control settings' : undefined)) },
     ...(brokers && { brokers }),
   }
   const made = createBrokers({

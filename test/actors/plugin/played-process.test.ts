@@ -35,7 +35,7 @@ function setUp(play: (frame: Frame, child: PlayedChild) => void, overrides: Part
   const host = {
     config: async () => ({}),
     publish: async () => undefined,
-    protectedFiles: { reason: () => undefined },
+    protectedFiles: { reasons: async () => [] },
   }
   const start = startProcess({ effects, nextInstanceId: createInstanceIds(), host }, spec)
   const run = () => start(2, () => undefined, new AbortController().signal)

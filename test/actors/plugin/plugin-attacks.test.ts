@@ -26,6 +26,7 @@ const protectedFiles = createProtectedFiles({
   stateDirectory: paths.state,
   home: paths.home,
   env: serverEnv,
+  files: effects.files,
 })
 const host = { config: async () => ({ a: 1 }), publish: async () => undefined, protectedFiles }
 

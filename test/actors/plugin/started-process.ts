@@ -18,7 +18,7 @@ export const published: { type: string; properties: unknown }[] = []
 const host: BrokerHost = {
   config: async () => ({ theme: 'dark', nested: { deep: [1] } }),
   publish: async (type, properties) => void published.push({ type, properties }),
-  protectedFiles: { reason: (path) => (path.endsWith('/svc.json') ? 'svc configuration' : undefined) },
+  protectedFiles: { reasons: async (paths) => paths.map((path) => (path.endsWith('/svc.json') ? 'svc configuration' : undefined)) },
 }
 
 const nextInstanceId = createInstanceIds()

@@ -53,7 +53,7 @@ export function createWorkspaceAccess(root: string, files: Files, protectedFiles
       const stat = await explained(path, () => files.stat(place))
       if (stat !== undefined && stat.kind !== 'file') throw refused(path, 'is not a regular file')
       const real = stat === undefined ? place : await canonical(path, place)
-      const reason = protectedFiles.reason(real)
+      const [reason] = await protectedFiles.reasons([real])
       if (reason !== undefined) throw refused(path, `is protected: it is ${reason}`)
       await explained(path, () => files.writeAtomic(real, contents, { canonical: true }))
     },

@@ -6,6 +6,7 @@
  */
 import type { AnyActorRef } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
+import { createLru } from '../protocol/lru.js'
 import type { Clock } from './effects.js'
 
 export interface RootActor {
@@ -40,8 +41,8 @@ export interface ActorDirectory extends ActorRegistry {
 export function createActorDirectory({ clock }: { readonly clock: Pick<Clock, 'now'> }): ActorDirectory {
   const roots = new Map<AnyActorRef, RootActor>()
   const watchers = new Set<DirectoryWatcher>()
-  /** Crashes by actor id, the latest last. */
-  const crashes = new Map<string, number>()
+  /** Crashes by actor id. */
+  const crashes = createLru<string, number>(LIMITS.inspector.crashes)
 
   function end(root: RootActor, how: 'done' | 'error'): void {
     if (!roots.delete(root.ref)) return
@@ -50,10 +51,7 @@ export function createActorDirectory({ clock }: { readonly clock: Pick<Clock, 'n
   }
 
   function noteCrash({ ref: { id }, restarts }: RootActor): void {
-    crashes.delete(id)
     crashes.set(id, restarts + 1)
-    const [oldest] = crashes.keys()
-    if (crashes.size > LIMITS.inspector.crashes && oldest !== undefined) crashes.delete(oldest)
   }
 
   return {

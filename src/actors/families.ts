@@ -1,5 +1,6 @@
 /** Which family a session belongs to: its root and every descendant (sessions-events §2.9). Parent links never change. */
 import { LIMITS } from '../protocol/limits.js'
+import { createLru } from '../protocol/lru.js'
 import type { Store } from '../store/store.js'
 
 export interface Families {
@@ -16,11 +17,10 @@ export interface Families {
 const MAX_DEPTH = 64
 
 export function createFamilies(store: Pick<Store, 'sessions'>): Families {
-  const roots = new Map<string, string>()
-  const members = new Map<string, readonly string[]>()
+  const roots = createLru<string, string>(LIMITS.events.negativeFamilyCache)
+  const members = createLru<string, readonly string[]>(LIMITS.events.negativeFamilyCache)
 
   function remember(sessionId: string, root: string): string {
-    if (roots.size >= LIMITS.events.negativeFamilyCache) roots.clear()
     roots.set(sessionId, root)
     return root
   }
@@ -44,7 +44,6 @@ export function createFamilies(store: Pick<Store, 'sessions'>): Families {
       const known = members.get(rootId)
       if (known !== undefined) return known
       const family = store.sessions.family(rootId)
-      if (members.size >= LIMITS.events.negativeFamilyCache) members.clear()
       members.set(rootId, family)
       return family
     },

@@ -4,6 +4,7 @@
  */
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../protocol/caller.js'
 import { LIMITS } from '../protocol/limits.js'
+import { createLru } from '../protocol/lru.js'
 import type { Session } from '../protocol/session.js'
 import type { Store } from '../store/store.js'
 
@@ -22,11 +23,10 @@ interface Owner {
 }
 
 export function createOwners(store: Pick<Store, 'sessions'>): Owners {
-  const owners = new Map<string, Owner>()
+  const owners = createLru<string, Owner>(LIMITS.events.negativeFamilyCache)
 
   function note(session: Session): Owner {
     const owner = { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }
-    if (owners.size >= LIMITS.events.negativeFamilyCache) owners.clear()
     owners.set(session.id, owner)
     return owner
   }

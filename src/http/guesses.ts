@@ -8,6 +8,7 @@
 import type { Clock } from '../actors/effects.js'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
+import { createLru } from '../protocol/lru.js'
 
 const { burst, interval, peers: MOST } = LIMITS.guesses
 const SECOND = 1000
@@ -24,17 +25,7 @@ export interface Guesses {
 }
 
 export function createGuesses({ monotonic }: Pick<Clock, 'monotonic'>): Guesses {
-  /** Wrong longest ago first. */
-  const buckets = new Map<string, Bucket>()
-
-  function remember(peer: string, bucket: Bucket): void {
-    buckets.delete(peer)
-    buckets.set(peer, bucket)
-    for (const oldest of buckets.keys()) {
-      if (buckets.size <= MOST) return
-      buckets.delete(oldest)
-    }
-  }
+  const buckets = createLru<string, Bucket>(MOST) // I2
 
   return {
     refusal(address) {
@@ -42,7 +33,7 @@ export function createGuesses({ monotonic }: Pick<Clock, 'monotonic'>): Guesses 
       const now = monotonic()
       const { left, at } = buckets.get(peer) ?? { left: burst, at: now }
       const able = Math.min(burst, left + (now - at) / interval)
-      remember(peer, { left: able >= 1 ? able - 1 : able, at: now })
+      buckets.set(peer, { left: able >= 1 ? able - 1 : able, at: now })
       if (able >= 1) return new SvcError('auth.invalid_token')
       return new SvcError('quota.exceeded', 'Too many wrong tokens came from this address. The right one is accepted at any time.', {
         retryAfterSeconds: Math.ceil(((1 - able) * interval) / SECOND),

@@ -8,6 +8,7 @@
  * Local times are milliseconds as if they were in UTC.
  */
 import { IANAZone } from 'luxon'
+import { createLru, type Lru } from '../protocol/lru.js'
 import { civilText, DAY, HOUR, MINUTE } from './civil.js'
 
 /** More than any offset from UTC, less than the time between two changes of one. */
@@ -23,17 +24,16 @@ export interface Resolved {
 /** The name of a zone as it is written, whatever the case it came in; undefined when there is none of that name. */
 export function canonicalZone(name: string): string | undefined {
   if (!NAME.test(name)) return undefined
-  if (NAMES.has(name)) return NAMES.get(name)
+  const known = NAMES.get(name)
+  if (known !== undefined) return known.canonical
   const canonical = askedName(name)
-  if (NAMES.size >= MOST_NAMES) NAMES.clear()
-  NAMES.set(name, canonical)
+  NAMES.set(name, { canonical })
   return canonical
 }
 
 const NAME = /^[A-Za-z][\w+/-]{0,99}$/
 /** Asking takes some hundred microseconds. */
-const NAMES = new Map<string, string | undefined>()
-const MOST_NAMES = 1024
+const NAMES = createLru<string, { readonly canonical: string | undefined }>(1024)
 
 function askedName(name: string): string | undefined {
   if (!IANAZone.isValidZone(name)) return undefined
@@ -81,25 +81,23 @@ export function formatUtc(at: number): string {
 }
 
 /** Offsets at the start of UTC days, by zone. Asking for one takes some ten microseconds, and few days are asked for. */
-const REMEMBERED = new Map<string, Map<number, number>>()
-const ZONES = 128
+const REMEMBERED = createLru<string, Lru<number, number>>(128)
 const DAYS = 512
 
-function rememberedOf(zone: string): Map<number, number> {
+function rememberedOf(zone: string): Lru<number, number> {
   const known = REMEMBERED.get(zone)
-  if (known !== undefined && known.size < DAYS) return known
-  if (REMEMBERED.size >= ZONES) REMEMBERED.clear()
-  const days = new Map<number, number>()
+  if (known !== undefined) return known
+  const days = createLru<number, number>(DAYS)
   REMEMBERED.set(zone, days)
   return days
 }
 
 /** No zone changes its offset and takes it back within one day. */
-function constantOn(zone: string, day: number, days: Map<number, number>): boolean {
+function constantOn(zone: string, day: number, days: Lru<number, number>): boolean {
   return startOf(zone, day, days) === startOf(zone, day + 1, days)
 }
 
-function startOf(zone: string, day: number, days: Map<number, number>): number {
+function startOf(zone: string, day: number, days: Lru<number, number>): number {
   const known = days.get(day)
   if (known !== undefined) return known
   const offset = askedAt(zone, day * DAY)

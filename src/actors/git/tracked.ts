@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
-import { createLru } from '../resource/lru.js'
+import { createLru } from '../../protocol/lru.js'
 import { type IndexContent, type IndexEntry, type ObjectFormat, readIndex } from './index-file.js'
 import type { Repository } from './repository.js'
 

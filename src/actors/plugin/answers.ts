@@ -9,7 +9,7 @@
 import { LIMITS } from '../../protocol/limits.js'
 import type { ServiceRequest } from '../../protocol/plugin-requests.js'
 import type { Effects } from '../effects.js'
-import { createLru, type Lru } from '../resource/lru.js'
+import { createLru, type Lru } from '../../protocol/lru.js'
 import type { Service } from './contributions.js'
 import type { Registered, RegistryView } from './view.js'
 

@@ -6,6 +6,7 @@
  */
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
 import type { Store } from '../../store/store.js'
 import type { Effects } from '../effects.js'
 import type { Journal } from '../journal.js'
@@ -30,7 +31,7 @@ export function createEventCommit(deps: {
   readonly store: Pick<Store, 'sessions'>
   readonly effects: Pick<Effects, 'clock'>
 }): PublishEvent {
-  const rates = new Map<string, Rate>()
+  const rates = createLru<string, Rate>(REMEMBERED)
   return (pluginId, type, properties, place) => {
     const data = wellFormedValue(properties ?? null)
     const bytes = Buffer.byteLength(JSON.stringify(data))
@@ -38,7 +39,6 @@ export function createEventCommit(deps: {
       throw new SvcError('request.unprocessable', `The payload of an event may have ${PAYLOAD_BYTES} bytes; this one has ${bytes}.`)
     const sessionId = sessionFor(deps.store, data, place)
     const rate = rates.get(pluginId) ?? createRate(deps.effects.clock)
-    if (rates.size >= REMEMBERED) rates.clear()
     rates.set(pluginId, rate)
     if (rate.count() > publishedPerSecond)
       throw new SvcError('quota.exceeded', `A plugin may publish ${publishedPerSecond} events per second.`, { pluginId })

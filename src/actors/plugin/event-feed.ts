@@ -9,6 +9,7 @@
  */
 import { setImmediate } from 'node:timers'
 import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
 import type { Store } from '../../store/store.js'
 import type { Bus, BusRecord } from '../bus.js'
 import type { Effects } from '../effects.js'
@@ -79,25 +80,18 @@ export function startEventFeed(deps: {
 
 /** The workspace of each event: its own, its session's, or the one its data name. Bounded; what was forgotten is read again. */
 function createDirectories(store: Pick<Store, 'sessions'>) {
-  const known = new Map<string, string>()
-
-  const note = (sessionId: string, directory: string): void => {
-    if (known.size >= LIMITS.events.negativeFamilyCache) known.clear()
-    known.set(sessionId, directory)
-  }
+  const known = createLru<string, string>(LIMITS.events.negativeFamilyCache)
 
   return {
     /** Events that are not seen may move sessions. */
-    forget(): void {
-      if (known.size > 0) known.clear()
-    },
+    forget: () => known.clear(),
     of({ type, sessionId, directory, data }: BusRecord): string | undefined {
       if (directory !== undefined) return directory
       if (sessionId === undefined) return textAt(data, 'directory')
       const told = type.startsWith('session.') ? textAt(fieldOf(data, 'info'), 'directory') : undefined
       const found = told ?? known.get(sessionId) ?? store.sessions.get(sessionId)?.directory
       if (type === 'session.deleted') known.delete(sessionId)
-      else if (found !== undefined) note(sessionId, found)
+      else if (found !== undefined) known.set(sessionId, found)
       return found
     },
   }

@@ -6,7 +6,7 @@
  * I3 A view is the same object until something it shows changes; an unused one is forgotten.
  */
 import { SvcError } from '../../protocol/errors.js'
-import { createLru } from '../resource/lru.js'
+import { createLru } from '../../protocol/lru.js'
 import type { Publication } from './publication.js'
 import { overlap, reachKey, reaches } from './reach.js'
 import { createView, type Entry, stampEntry } from './registry-view.js'
@@ -33,14 +33,14 @@ const KEPT_VIEWS = 256
 export function createRegistry(): Registry {
   const entries = new Map<string, Entry>()
   const hidden = new Map<string, (pluginId: string) => boolean>()
-  let views = createLru<string, RegistryView>(KEPT_VIEWS)
+  const views = createLru<string, RegistryView>(KEPT_VIEWS)
   let generation = 0
   let subscribers: readonly Subscriber[] | undefined
 
   function changed(): void {
     generation++
     subscribers = undefined
-    views = createLru(KEPT_VIEWS)
+    views.clear()
   }
 
   function refuseConflicts({ publication: { pluginId, reach }, keys }: Entry, id: string): void {

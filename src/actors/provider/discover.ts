@@ -3,6 +3,7 @@
  * remembered for a minute. A failure is never an error to anybody: the last good list stays.
  */
 import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
 import type { Effects } from '../effects.js'
 
 interface DiscoveryTarget {
@@ -30,17 +31,12 @@ const RETRY_AFTER = 5_000
 const LONGEST_ID = 256
 
 export function createDiscovery({ clock, fetch, log }: Pick<Effects, 'clock' | 'fetch' | 'log'>): Discovery {
-  const listings = new Map<string, Listing>()
+  const listings = createLru<string, Listing>(REMEMBERED_ENDPOINTS)
 
   const listingOf = (target: DiscoveryTarget): Listing => {
     const name = JSON.stringify([target.baseURL, target.headers, target.key])
     const listing = listings.get(name) ?? { ids: undefined, until: Number.NEGATIVE_INFINITY, pending: undefined }
-    listings.delete(name)
     listings.set(name, listing)
-    for (const oldest of listings.keys()) {
-      if (listings.size <= REMEMBERED_ENDPOINTS) break
-      listings.delete(oldest)
-    }
     return listing
   }
 

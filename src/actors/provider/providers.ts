@@ -12,7 +12,7 @@ import type { Provider } from '../../protocol/provider.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers } from '../facades.js'
 import type { ProviderContribution } from '../plugin/native.js'
-import { createLru } from '../resource/lru.js'
+import { createLru, type Lru } from '../../protocol/lru.js'
 import type { ProviderAdapter } from './adapter.js'
 import { type Catalog, type CatalogProvider, defaultModelOf, isOffered, missingAdapter, readCatalog, withDiscovered } from './catalog.js'
 import { createDiscovery } from './discover.js'
@@ -218,21 +218,16 @@ function createCatalogCache(
 
 /** I3. The adapter of a provider that `obstacle` lets pass. */
 function createAdapterCache(key: (provider: CatalogProvider) => string | undefined): (provider: CatalogProvider) => ProviderAdapter {
-  const adapters = new WeakMap<ProviderContribution, Map<string, ProviderAdapter>>()
+  const adapters = new WeakMap<ProviderContribution, Lru<string, ProviderAdapter>>()
   return (provider) => {
     const { id: providerId, npm, baseURL, headers, options, compatibility, contribution } = provider
     if (contribution === undefined) throw new SvcError('request.invalid', `Provider "${providerId}" has no adapter.`)
-    const kept = adapters.get(contribution) ?? new Map<string, ProviderAdapter>()
+    const kept = adapters.get(contribution) ?? createLru<string, ProviderAdapter>(KEPT_ADAPTERS)
     adapters.set(contribution, kept)
     const identity = JSON.stringify([providerId, npm, provider.auth, provider.env, baseURL, options, compatibility])
     const adapter =
       kept.get(identity) ?? contribution.create({ providerId, npm, baseURL, apiKey: () => key(provider), headers, options, compatibility })
-    kept.delete(identity)
     kept.set(identity, adapter)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= KEPT_ADAPTERS) break
-      kept.delete(oldest)
-    }
     return adapter
   }
 }

@@ -13,7 +13,7 @@ import type { Instructions } from '../plugin/native.js'
 import { ancestors } from './config-files.js'
 import { stringsAt } from './config-merge.js'
 import { createFileProbe, type FileProbe } from './file-probe.js'
-import { createLru } from './lru.js'
+import { createLru } from '../../protocol/lru.js'
 import { boundaryOf, isAddress, readNamedPath } from './named-paths.js'
 import type { ConfigSnapshot } from './snapshot.js'
 

@@ -8,7 +8,7 @@ import { type AgentEntry, defaultAgentOf, findAgent, listAgents } from './agents
 import { readCommands } from './commands.js'
 import { type ConfigDeps, type ConfigFacade, createConfigs } from './config.js'
 import { createInstructions, giveInstructions } from './instructions.js'
-import { createLru } from './lru.js'
+import { createLru } from '../../protocol/lru.js'
 import type { Places } from './native-agents.js'
 import { createPluginLayer } from './plugin-layer.js'
 import { createPluginSource, NO_RESOURCES, type PluginAgents, type PluginSource } from './plugin-source.js'

@@ -9,7 +9,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
 import { areUnchanged, createFileProbe, type Dependency } from './file-probe.js'
 import type { ConfigDiagnostic } from '../../protocol/config.js'
-import { createLru } from './lru.js'
+import { createLru } from '../../protocol/lru.js'
 import { type ConfigSnapshot, readSnapshot } from './snapshot.js'
 
 interface SnapshotOptions {

@@ -10,7 +10,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { createHistories } from '../git/history.js'
 import { configOf, directoriesAbove, type Repository, repositoryAt } from '../git/repository.js'
-import { createLru } from '../resource/lru.js'
+import { createLru } from '../../protocol/lru.js'
 
 interface Project {
   readonly projectId: string

@@ -5,6 +5,7 @@
  *    or the append of a prompt calls `forget`.
  * I2 Bounded: beyond `MAX_SESSIONS` the session used longest ago is forgotten; it is read again when needed.
  */
+import { createLru } from '../../protocol/lru.js'
 import type { Message } from '../../protocol/message.js'
 import type { Store } from '../../store/store.js'
 
@@ -19,14 +20,11 @@ export interface Transcripts {
 }
 
 export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
-  const kept = new Map<string, Message[]>()
+  const kept = createLru<string, Message[]>(MAX_SESSIONS)
   return {
     of(sessionId) {
       const known = kept.get(sessionId) ?? store.messages.all(sessionId)
-      kept.delete(sessionId)
       kept.set(sessionId, known)
-      const oldest = kept.size > MAX_SESSIONS ? kept.keys().next().value : undefined
-      if (oldest !== undefined) kept.delete(oldest)
       return known
     },
     append(message) {

@@ -11,6 +11,7 @@ import type { NativeHost, PermissionNeed, ToolContext } from '../../actors/plugi
 import { ToolError } from '../../actors/plugin/native.js'
 import { widerDirectory } from '../../machines/wider-directory.js'
 import { isWithin } from '../../protocol/caller.js'
+import { createLru } from '../../protocol/lru.js'
 import { fileFailure, isAbsent } from './failures.js'
 import { basename, dirname, joinPath, resolvePath } from './paths.js'
 
@@ -43,7 +44,7 @@ type Host = Pick<NativeHost, 'protectedFiles'> & { readonly effects: Pick<Native
 
 export function createTargets(host: Host): Targets {
   const { files, paths } = host.effects
-  const judged = new Map<string, string>()
+  const judged = createLru<string, string>(REMEMBERED) // I3
 
   const locate = async (requested: string, context: ToolContext) => {
     if (requested.includes('\0')) throw new ToolError('The path contains a NUL character.')
@@ -73,7 +74,7 @@ export function createTargets(host: Host): Targets {
   return {
     async judge(requested, context, access) {
       const { lexical, target } = await locate(requested, context)
-      remember(judged, keyOf(context), target.path)
+      judged.set(keyOf(context), target.path)
       const [reason] = access.changes ? await host.protectedFiles.reasons([target.path]) : []
       const need: PermissionNeed = {
         permission: access.permission,
@@ -123,12 +124,4 @@ function expandHome(path: string, home: string): string {
 
 function keyOf(context: ToolContext): string {
   return `${context.sessionId}\0${context.callId}`
-}
-
-function remember(judged: Map<string, string>, key: string, path: string): void {
-  judged.delete(key)
-  judged.set(key, path)
-  if (judged.size <= REMEMBERED) return
-  const oldest = judged.keys().next()
-  if (oldest.done !== true) judged.delete(oldest.value) // I3
 }

@@ -7,6 +7,7 @@
 import type { NativeHost, ProviderSettings } from '../../actors/plugin/native.js'
 import type { GenerateRequest, ProviderAdapter } from '../../actors/provider/adapter.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
 import { answer } from './answer.js'
 import { type Conversation, readConversation } from './conversation.js'
 import { playTurn } from './play.js'
@@ -17,15 +18,10 @@ const COUNTED_ERRORS = 256
 
 /** Configuration: `options.script` is the absolute path of a script to play instead of reading prompts. */
 export function createOfflineAdapter(settings: ProviderSettings, effects: Pick<NativeHost['effects'], 'clock' | 'files'>): ProviderAdapter {
-  const failures = new Map<string, number>()
+  const failures = createLru<string, number>(COUNTED_ERRORS)
   const countFailure = (key: string): number => {
     const earlier = failures.get(key) ?? 0
-    failures.delete(key)
     failures.set(key, earlier + 1)
-    for (const oldest of failures.keys()) {
-      if (failures.size <= COUNTED_ERRORS) break
-      failures.delete(oldest)
-    }
     return earlier
   }
 

@@ -17,6 +17,7 @@ import {
 } from '../../actors/plugin/native.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
 import { displayText } from './display.js'
 import type { ShellEnvironment, Variables } from './environment.js'
 import { createFileView } from './file-view.js'
@@ -52,7 +53,7 @@ export interface BashTools {
 export function bashTool({ host, scanner, environment }: BashTools): ToolContribution {
   const { effects, protectedFiles } = host
   const view = createFileView(effects.files)
-  const judged = new Map<string, string>()
+  const judged = createLru<string, string>(REMEMBERED) // I2
 
   const analyse = async (input: Input, context: ToolContext, variables: Variables) => {
     const directory = await workingDirectory(effects, input.workdir, context)
@@ -69,12 +70,12 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
     permission: 'bash',
     async needs(input, context) {
       const { directory, scan } = await analyse(input, context, await environment.variables())
-      remember(judged, keyOf(context), JSON.stringify({ directory, scan }))
+      judged.set(keyOf(context), JSON.stringify({ directory, scan }))
       return commandNeeds({ command: input.command, session: context.directory, scan, protectedFiles })
     },
     async invoke(input, context) {
       const key = keyOf(context)
-      if (!judged.has(key)) throw notJudged()
+      if (judged.get(key) === undefined) throw notJudged()
       const { sessionId, callId, signal } = context
       const cwd = await workingDirectory(effects, input.workdir, context)
       const [command, variables, added] = await Promise.all([
@@ -174,11 +175,4 @@ function lastPart(output: string): { readonly text: string; readonly truncated: 
 
 function keyOf(context: ToolContext): string {
   return `${context.sessionId}\0${context.callId}`
-}
-
-function remember(judged: Map<string, string>, key: string, value: string): void {
-  judged.delete(key)
-  judged.set(key, value)
-  const oldest = judged.keys().next()
-  if (judged.size > REMEMBERED && oldest.done !== true) judged.delete(oldest.value) // I2
 }

@@ -6,6 +6,7 @@
  * I2 A directory is read once at a time. Who asks meanwhile shares the next reading, never one that has begun: it could
  *    have missed the change that made them ask.
  */
+import { createLru } from '../../../protocol/lru.js'
 import type { Effects } from '../../effects.js'
 import { fingerprintPackage, hashPackage } from './revision.js'
 
@@ -31,21 +32,13 @@ const SETTLED = 2500
 const REMEMBERED = 2048
 
 export function createPackageReader(effects: Pick<Effects, 'files' | 'hasher' | 'clock'>): PackageReader {
-  const known = new Map<string, { readonly fingerprint: string; readonly content: PackageContent }>()
+  const known = createLru<string, { readonly fingerprint: string; readonly content: PackageContent }>(REMEMBERED)
   const running = new Map<string, Promise<PackageContent>>()
   const next = new Map<string, Promise<PackageContent>>()
 
   const hash = async (root: string): Promise<PackageContent> => {
     const { revision, digest, isPlain, bytes, files } = await hashPackage(effects, root)
     return { revision, digest, isPlain, bytes, fileCount: files.length }
-  }
-  const remember = (root: string, fingerprint: string, content: PackageContent) => {
-    known.delete(root)
-    known.set(root, { fingerprint, content })
-    for (const oldest of known.keys()) {
-      if (known.size <= REMEMBERED) return
-      known.delete(oldest)
-    }
   }
   const readNow = async (root: string): Promise<PackageContent> => {
     const before = await fingerprintPackage(effects, root)
@@ -55,7 +48,7 @@ export function createPackageReader(effects: Pick<Effects, 'files' | 'hasher' | 
     const content = await hash(root)
     const after = await fingerprintPackage(effects, root)
     const settled = before.value === after.value && effects.clock.now() - after.changedMs > SETTLED
-    if (settled) remember(root, after.value, content) // I1
+    if (settled) known.set(root, { fingerprint: after.value, content }) // I1
     return content
   }
 

@@ -8,7 +8,7 @@ import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
 import type { ActorRegistry } from '../../actor-directory.js'
 import { type Effects, machineClock } from '../../effects.js'
-import { createLru } from '../../resource/lru.js'
+import { createLru } from '../../../protocol/lru.js'
 
 export type PackageLogic = typeof packageMachine
 export type PackageSnapshot = SnapshotFrom<PackageLogic>

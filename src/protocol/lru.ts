@@ -3,6 +3,7 @@ export interface Lru<Key, Value> {
   get(key: Key): Value | undefined
   set(key: Key, value: Value): void
   delete(key: Key): void
+  clear(): void
 }
 
 export function createLru<Key, Value>(limit: number): Lru<Key, Value> {
@@ -24,5 +25,6 @@ export function createLru<Key, Value>(limit: number): Lru<Key, Value> {
       }
     },
     delete: (key) => void entries.delete(key),
+    clear: () => entries.clear(),
   }
 }

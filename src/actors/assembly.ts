@@ -21,7 +21,7 @@ import { createPluginSystem, type PluginPrograms, type PluginSystem } from './pl
 import { reviewApprovals } from './plugin/entry/trust-review.js'
 import { createProtectedFiles } from './protected-files.js'
 import { createProviders } from './provider/providers.js'
-import { publicRecord } from './provider/secrets.js'
+import { publicDocument } from '../protocol/secrets.js'
 import { createResourceFacades } from './resource/resources.js'
 import type { SessionCore } from './session/core.js'
 import { createExecutions } from './session/executions.js'
@@ -78,7 +78,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     serverUrl: serverUrl ?? (() => undefined),
     onUpdated: (info, directory) => journal.publish('package.updated', { info, ...(directory !== undefined && { directory }) }),
     brokers: {
-      config: async ({ workspace }) => publicRecord(await configs.load(workspace ?? effects.paths.config)),
+      config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
       publish: createEventCommit({ journal, store, effects }),
       protectedFiles: createProtectedFiles({
         configDirectory: effects.paths.config,

@@ -164,6 +164,12 @@ export interface Configs {
    * half a second old is good enough. A broken file keeps the last good document serving, unless there is none: `config.invalid`.
    */
   load(directory: string, options?: { readonly fresh?: boolean }): Promise<ConfigDocument>
+  /** The same without credentials, for clients. */
+  show(directory: string): Promise<ConfigDocument>
+  /**
+   * Applies a merge patch and answers what `show` does. What is shown without its credential and comes back as it was
+   * shown is not changed.
+   */
   update(directory: string, patch: Readonly<Record<string, unknown>>): Promise<ConfigDocument>
   validate(directory: string): Promise<ConfigValidation>
 }

@@ -1,4 +1,5 @@
 /** Structured log: one line of JSON per fact, on standard error, with nothing in it that moves a terminal's cursor (threat-model S4, K2). */
+import { isSecretName, publicText } from '../protocol/secrets.js'
 import type { Log } from './effects.js'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -6,7 +7,6 @@ export type LogLevel = (typeof LEVELS)[number]
 
 const TEXT_LIMIT = 4096
 const LINE_LIMIT = 32 * 1024
-const SECRET_FIELD = /authorization|password|passphrase|secret|api[-_]?key|token$|credential|cookie/i
 /** What JSON leaves as it is, and a terminal or a reader may not: controls, formats (bidirectional marks too), line separators. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
@@ -46,7 +46,7 @@ function stringify(record: Record<string, unknown>): string | undefined {
 }
 
 function plain(this: unknown, key: string, value: unknown): unknown {
-  if (typeof value === 'string') return SECRET_FIELD.test(key) ? '[redacted]' : cut(value)
+  if (typeof value === 'string') return isSecretName(key) ? '[redacted]' : publicText(cut(value))
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Error) {
     const { name, message, stack, cause } = value

@@ -169,6 +169,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
   }
   const configs: Configs = {
     load: noted('configs.load', async () => ({ model: 'svc/offline' })),
+    show: noted('configs.show', async () => ({ model: 'svc/offline' })),
     update: noted('configs.update', async () => ({ model: 'svc/offline' })),
     validate: noted('configs.validate', async () => ({ ok: true, diagnostics: [] })),
   }

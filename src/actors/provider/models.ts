@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { asDeclared } from '../../protocol/leniency.js'
 import type { ProviderModel } from '../../protocol/provider.js'
 import { anyRecord, uint } from '../../protocol/shared.js'
-import { publicAddress, publicRecord } from './secrets.js'
+import { publicAddress, publicRecord } from '../../protocol/secrets.js'
 
 /** What a model takes over from its provider. */
 export interface ModelOwner {

@@ -20,7 +20,7 @@ import { fitAdapter } from './fit.js'
 import { refuseConnection } from './connections.js'
 import { createModelLimits } from './model-limits.js'
 import { type CatalogModel, makeModel } from './models.js'
-import { publicRecord } from './secrets.js'
+import { publicRecord } from '../../protocol/secrets.js'
 
 export interface ProvidersDeps {
   readonly effects: Pick<Effects, 'clock' | 'fetch' | 'env' | 'log'>
@@ -179,8 +179,15 @@ function some(names: readonly string[]): string {
 
 function toRecord(provider: CatalogProvider, models: Models): Provider {
   const { id, name, source, env, options } = provider
-  const records = Object.fromEntries(recordsOf(models).map((record) => [record.id, record]))
+  const records = Object.fromEntries(recordsOf(models).map((record) => [record.id, toShown(record)]))
   return { id, name, source, env: [...env], options: publicRecord(options), models: records }
+}
+
+/** Headers are sent and never shown. */
+function toShown(record: CatalogModel['record']): CatalogModel['record'] {
+  const { variants } = record
+  const shown = variants && Object.fromEntries(Object.entries(variants).map(([name, options]) => [name, publicRecord(options)]))
+  return { ...record, headers: {}, ...(shown && { variants: shown }) }
 }
 
 function recordsOf(models: Models) {

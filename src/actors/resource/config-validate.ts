@@ -3,6 +3,7 @@ import { missingAdapter, readCatalog } from '../provider/catalog.js'
 import type { ProviderContribution } from '../plugin/native.js'
 import { isKnownKey } from '../../protocol/agent-config.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/config.js'
+import { publicText } from '../../protocol/secrets.js'
 import { readPluginEntries } from '../plugin/entry/entries.js'
 import { knownAgentNames, listAgents } from './agents.js'
 import { readCommands } from './commands.js'
@@ -24,7 +25,7 @@ interface Found {
 /** All diagnostics of a snapshot; `ok` means that none is an error. */
 export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contributions }: Found = {}): ConfigValidation {
   const { document } = snapshot
-  const diagnostics = [
+  const found = [
     ...snapshot.diagnostics,
     ...refused.map(({ path, reason }) => warning('instructions', `${path} is not given to the model: it ${reason}`)),
     ...checkProviders(document),
@@ -41,6 +42,7 @@ export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contr
       isKnownKey(key) ? [] : [warning(key, `the key "${key}" is not known; it is kept and not used`)],
     ),
   ]
+  const diagnostics = found.map((each) => ({ ...each, message: publicText(each.message) }))
   return { ok: diagnostics.every(({ level }) => level !== 'error'), diagnostics }
 }
 

@@ -1,6 +1,9 @@
 /** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
+import { ConfigDocument } from '../../protocol/config.js'
+import { publicDocument } from '../../protocol/secrets.js'
 import type { Configs } from '../facades.js'
 import type { JsonRecord } from './config-merge.js'
+import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
 import type { ProviderContribution } from '../plugin/native.js'
 import { validateSnapshot } from './config-validate.js'
@@ -30,18 +33,23 @@ export function createConfigs({ effects, onUpdated, review, layer = (snapshot) =
   const snapshots = createSnapshots(effects)
   let lastPatch: Promise<unknown> = Promise.resolve()
 
+  const show = async (directory: string) =>
+    ConfigDocument.parse(publicDocument(layer(await snapshots.get(directory, { fresh: true })).document))
+
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
     const before = await snapshots.get(directory, { fresh: true })
-    review?.(before.trusted, mergePatch(before.trusted, flat))
-    await writePatch(effects, before, flat)
-    const { document } = layer(await snapshots.get(directory, { fresh: true }))
+    const meant = withoutEchoes(flat, layer(before).document)
+    review?.(before.trusted, mergePatch(before.trusted, meant))
+    await writePatch(effects, before, meant)
+    const shown = await show(directory)
     onUpdated?.(directory)
-    return document
+    return shown
   }
 
   return {
     snapshots,
     load: async (directory, options) => layer(await snapshots.get(directory, options)).document,
+    show,
     async update(directory, body) {
       const flat = normalisePatch(body)
       const turn = lastPatch.then(async () => patch(directory, flat))

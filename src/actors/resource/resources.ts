@@ -1,6 +1,7 @@
 /** The facade of what a directory offers: agents, commands, skills, instruction files (http-contract §2.2). */
 import { SvcError } from '../../protocol/errors.js'
 import type { Skill } from '../../protocol/resource.js'
+import { publicRecord } from '../../protocol/secrets.js'
 import type { Resources } from '../facades.js'
 import type { Instructions } from '../plugin/native.js'
 import type { WorkspacePlugins } from '../plugin/view.js'
@@ -84,7 +85,8 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
   }
 
   return {
-    agents: async (directory) => (await open(directory)).agents.map(({ view }) => view.record),
+    agents: async (directory) =>
+      (await open(directory)).agents.map(({ view: { record } }) => ({ ...record, options: publicRecord(record.options) })),
     async agent(directory, name) {
       const { agents } = await open(directory)
       const found = findAgent(agents, name)

@@ -5,7 +5,7 @@ import { tryHooks } from '../plugin/hooks.js'
 import { fromProviderMessages, toProviderMessages } from '../plugin/provider-messages.js'
 import type { RegistryView } from '../plugin/view.js'
 import type { GenerateRequest } from '../provider/adapter.js'
-import { publicRecord } from '../provider/secrets.js'
+import { publicRecord } from '../../protocol/secrets.js'
 import type { RunScope } from './run-scope.js'
 
 export interface HookedRequest {

@@ -4,7 +4,7 @@ import { configRoutes as contracts } from '../../protocol/config.js'
 import type { Binder } from '../bind.js'
 
 export function configRoutes(bind: Binder, { configs, system }: Runtime): void {
-  bind.json(contracts.get, ({ directory }) => configs.load(directory, { fresh: true }))
+  bind.json(contracts.get, ({ directory }) => configs.show(directory))
   bind.json(contracts.update, ({ directory, body }) => configs.update(directory, body))
   bind.json(contracts.defaults, ({ directory }) => system.defaults(directory))
   bind.json(contracts.validate, ({ directory }) => configs.validate(directory))

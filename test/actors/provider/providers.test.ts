@@ -71,7 +71,7 @@ describe('the list of providers', () => {
     const listed = await providers.list(DIRECTORY)
     expect(JSON.stringify([listed, await providers.configured(DIRECTORY)])).not.toContain('sk-')
     expect(listed.all[0]?.options).toEqual({ baseURL: 'http://127.0.0.1:1/v1', nested: { maxTokens: 5 } })
-    expect(listed.all[0]?.models.m?.headers).toEqual({ 'x-plain': 'yes' })
+    expect(listed.all[0]?.models.m?.headers).toEqual({})
   })
 
   it('applies the allowlist, then the denylist', async () => {

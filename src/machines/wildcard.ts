@@ -1,7 +1,8 @@
 /**
  * Wildcard matching for permission rules (sessions-events §8.2): `*` is any run of characters including
  * `/`, `?` is one character, a leading `**` + `/` is dropped, the whole text must match, case counts.
- * Time is linear in pattern and text by construction (threat-model X2).
+ * Time is linear in pattern and text by construction (threat-model X2). The shell's patterns are read elsewhere, for they
+ * quote, and matched here. Globs of a search are another thing: their stars stay within a name (plugins/files/globs.ts).
  */
 
 /** `spent`: the work limit was reached before an answer; callers choose the strict reading. */
@@ -20,9 +21,21 @@ export function compareWildcard(pattern: string, text: string): WildcardResult {
   const bare = pattern.startsWith('**/') ? pattern.slice(3) : pattern
   if (!bare.includes('*') && !bare.includes('?')) return bare === text ? 'match' : 'miss'
   if (!bare.includes('?')) return matchRuns(bare.split('*'), text, findLiteral)
-  let left = WORK_FLOOR + WORK_PER_CHARACTER * (bare.length + text.length)
+  return comparePieces(
+    bare.split('*').map((piece) => Array.from(piece, (character) => (character === '?' ? ANY_CHARACTER : character))),
+    text,
+  )
+}
+
+/** Stands for any one character in a piece. */
+export const ANY_CHARACTER = ''
+
+/** The same for a pattern that was taken apart at its `*`: each piece is a list of characters. */
+export function comparePieces(pieces: readonly (readonly string[])[], text: string): WildcardResult {
+  const whole = Array.from(text)
+  let left = WORK_FLOOR + WORK_PER_CHARACTER * (pieces.reduce((sum, piece) => sum + piece.length + 1, 0) + text.length)
   try {
-    return matchRuns(bare.split('*').map(characters), characters(text), (run, whole, from, to) =>
+    return matchRuns(pieces, whole, (run, _, from, to) =>
       findMasked(run, whole, from, to, () => {
         left -= 1
         if (left < 0) throw SPENT
@@ -87,7 +100,7 @@ function borders(run: Run): number[] {
 function findMasked(run: Run, text: Run, from: number, to: number, step: () => void): number {
   for (let start = from; start + run.length <= to; start += 1) {
     let matched = 0
-    while (matched < run.length && (run[matched] === '?' || run[matched] === text[start + matched])) {
+    while (matched < run.length && (run[matched] === ANY_CHARACTER || run[matched] === text[start + matched])) {
       matched += 1
       step()
     }
@@ -95,8 +108,4 @@ function findMasked(run: Run, text: Run, from: number, to: number, step: () => v
     step()
   }
   return -1
-}
-
-function characters(text: string): string[] {
-  return Array.from(text)
 }

@@ -1,6 +1,7 @@
 /**
  * Glob patterns as search programs read them: without a slash a pattern is about names at any depth, with one it is
  * about the path from the search root; `*` and `?` stay within a name, `**` spans directories, `{a,b}` and `[a-z]` work.
+ * Not the wildcards of permission rules (machines/wildcard.ts), whose stars span everything.
  */
 
 /** The pattern from the root: anchored when it has a slash, else at any depth. */

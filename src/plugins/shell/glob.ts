@@ -1,4 +1,5 @@
 /** Existing paths an unquoted wildcard pattern may stand for; never fewer than the shell would find. */
+import { ANY_CHARACTER, comparePieces } from '../../machines/wildcard.js'
 import { hasActive, unescape } from './word.js'
 import { type FileView, joinPath } from './place.js'
 
@@ -62,22 +63,7 @@ function compilePart(part: string): (name: string) => boolean {
     } else if (character === '\\') {
       at += 1
       pieces[pieces.length - 1]?.push(part.charAt(at))
-    } else pieces[pieces.length - 1]?.push(character === '?' ? '' : character)
+    } else pieces[pieces.length - 1]?.push(character === '?' ? ANY_CHARACTER : character)
   }
-  return (name) => (dotted || !name.startsWith('.')) && matchPieces(pieces, Array.from(name))
-}
-
-/** Pieces between runs; an empty string in a piece is any one character. */
-function matchPieces(pieces: readonly (readonly string[])[], name: readonly string[]): boolean {
-  const last = pieces.length - 1
-  let at = 0
-  for (const [index, piece] of pieces.entries()) {
-    const fits = (start: number) =>
-      piece.every((character, offset) => start + offset < name.length && (character === '' || character === name[start + offset]))
-    let start = index === last && last > 0 ? Math.max(name.length - piece.length, at) : at
-    if (index > 0 && index < last) while (start < name.length && !fits(start)) start += 1
-    if (!fits(start)) return false
-    at = start + piece.length
-  }
-  return at === name.length
+  return (name) => (dotted || !name.startsWith('.')) && comparePieces(pieces, name) !== 'miss'
 }

@@ -18,7 +18,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const OUTSIDE = [
   // Carry a native library, a program or a WebAssembly file.
   'better-sqlite3',
+  'better-sqlite3-prebuilt',
   'node-pty',
+  '@lydell/node-pty',
+  'koffi',
   '@vscode/ripgrep',
   'web-tree-sitter',
   'tree-sitter-bash',

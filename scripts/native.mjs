@@ -1,17 +1,30 @@
 /**
- * Compiles the packages with native code after an install, from the sources in them and the headers that came with
- * this Node. Dependencies run no install scripts of their own (`allowScripts` in package.json), so an install
- * fetches nothing but packages. Without the SQLite driver nothing works; without terminals everything else does.
+ * Provides the native parts after an install. From Node 22 on they come as binaries in their packages, and this only looks
+ * whether they load; before, and on systems without such binaries, they are compiled from the sources in their packages and
+ * the headers that came with this Node. Dependencies run no install scripts of their own (`allowScripts` in package.json), so
+ * an install fetches nothing but packages. Without the SQLite driver nothing works; without terminals everything else does.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const require = createRequire(import.meta.url)
+/** As in src/store/driver.ts. */
+const HAS_BINARIES = Number.parseInt(process.versions.node, 10) >= 22
 
-provide('better-sqlite3', (path) => `new (require(${path}))(':memory:').close()`, fail)
-provide('node-pty', probeTerminal, (reason) => process.stderr.write(`svc: ${reason} Terminals are not available.\n`), closeOnExec)
+provide(HAS_BINARIES ? 'better-sqlite3-prebuilt' : 'better-sqlite3', (path) => `new (require(${path}))(':memory:').close()`, fail)
+if (!HAS_BINARIES || !hasTerminals()) provide('node-pty', probeTerminal, withoutTerminals, closeOnExec)
+
+/** Whether the terminal binding that came as a binary loads, and what makes its terminals close-on-exec. */
+function hasTerminals() {
+  return runs("require('koffi').load(null); require('@lydell/node-pty')")
+}
+
+function withoutTerminals(reason) {
+  if (!hasTerminals()) process.stderr.write(`svc: ${reason} Terminals are not available.\n`)
+}
 
 /** Ends well when a terminal is not handed on to every program this process starts, as far as the system tells. */
 function probeTerminal(path) {
@@ -32,12 +45,27 @@ function closeOnExec(root) {
 
 /** Compiles a package unless it loads; `prepare` may correct its sources, `refuse` is told why it cannot be had. */
 function provide(name, probe, refuse, prepare = () => undefined) {
-  const root = dirname(require.resolve(`${name}/package.json`))
-  const loads = () => spawnSync(process.execPath, ['-e', probe(JSON.stringify(root))], { stdio: 'ignore' }).status === 0
+  const root = rootOf(name)
+  if (root === undefined) return refuse(`${name} is not installed: run npm ci with this Node, and without omitting optional dependencies.`)
+  const loads = () => runs(probe(JSON.stringify(root)))
   if (loads()) return
   prepare(root)
   if (!compile(root)) return refuse(`${name} did not compile; a C++ compiler, make and Python 3 are needed.`)
   if (!loads()) refuse(`${name} was compiled but does not load.`)
+}
+
+function rootOf(name) {
+  try {
+    return dirname(require.resolve(`${name}/package.json`))
+  } catch {
+    return undefined
+  }
+}
+
+/** In a process of its own: what was made for another Node may end it. */
+function runs(source) {
+  const cwd = fileURLToPath(new URL('..', import.meta.url))
+  return spawnSync(process.execPath, ['-e', source], { cwd, stdio: 'ignore' }).status === 0
 }
 
 function compile(root) {

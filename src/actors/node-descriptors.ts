@@ -29,3 +29,19 @@ export function isInheritable(descriptor: string): boolean {
     return false // the listing's own descriptor, closed by now
   }
 }
+
+const F_SETFD = 2
+const FD_CLOEXEC = 1
+
+/** Loads what takes a descriptor away from programs that are started later; rejects where that cannot be had. */
+export async function loadCloseOnExec(): Promise<(descriptor: number) => void> {
+  const { default: koffi } = await import('koffi')
+  const fcntl = koffi.load(null).func('int fcntl(int, int, ...)') as (
+    descriptor: number,
+    command: number,
+    ...value: ['int', number]
+  ) => number
+  return (descriptor) => {
+    if (fcntl(descriptor, F_SETFD, 'int', FD_CLOEXEC) === -1) throw new Error(`The descriptor ${descriptor} stays open in other programs.`)
+  }
+}

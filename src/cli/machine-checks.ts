@@ -67,7 +67,7 @@ function nearestExisting(path: string): string {
 
 /** Reads only, so that it can look while a server writes. */
 async function database(path: string): Promise<string> {
-  const [{ default: Database }, { storeFault }] = await Promise.all([import('better-sqlite3'), import('../store/faults.js')])
+  const [{ Database }, { storeFault }] = await Promise.all([import('../store/driver.js'), import('../store/faults.js')])
   refuseOrphanedLog(path)
   const open = (file: string, options: { readonly readonly?: boolean }) => {
     try {

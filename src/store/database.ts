@@ -1,7 +1,8 @@
 /** Opens the database file with the settings the durability promises rest on (threat-model §6.1). */
-import Database from 'better-sqlite3'
+import type { Database as Handle } from 'better-sqlite3'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
+import { Database } from './driver.js'
 import { isDamage, storeFault } from './faults.js'
 import { assertKnownSchema, migrate } from './migrations.js'
 
@@ -11,7 +12,7 @@ const FULL = 2
  * An open, migrated handle with full syncs on. Throws `store.unavailable` when the file cannot be used, is damaged
  * or has a schema this program does not know; the file is then left as it is.
  */
-export function openDatabase(path: string, now: number): Database.Database {
+export function openDatabase(path: string, now: number): Handle {
   const database = openHandle(path)
   try {
     assertKnownSchema(database)
@@ -26,7 +27,7 @@ export function openDatabase(path: string, now: number): Database.Database {
 }
 
 /** Throws `store.unavailable` when the file, or the driver, cannot be used. */
-export function openHandle(path: string): Database.Database {
+export function openHandle(path: string): Handle {
   try {
     return new Database(path, { timeout: 0 })
   } catch (error) {
@@ -34,7 +35,7 @@ export function openHandle(path: string): Database.Database {
   }
 }
 
-function configure(database: Database.Database): void {
+function configure(database: Handle): void {
   database.exec(`
     pragma journal_mode = wal;
     pragma synchronous = full;
@@ -50,7 +51,7 @@ function configure(database: Database.Database): void {
     throw new Error(`synchronous is ${String(synchronous)} instead of ${FULL}: commits would not survive power loss`)
 }
 
-function damaged(database: Database.Database, cause: unknown): SvcError {
+function damaged(database: Handle, cause: unknown): SvcError {
   const findings = quickCheck(database)
   return new SvcError(
     'store.unavailable',
@@ -60,7 +61,7 @@ function damaged(database: Database.Database, cause: unknown): SvcError {
   )
 }
 
-function quickCheck(database: Database.Database): string {
+function quickCheck(database: Handle): string {
   try {
     return String(database.pragma('quick_check(1)', { simple: true }))
   } catch (error) {

@@ -1,6 +1,6 @@
 /** What SQLite reports, told apart: trouble with the disk (typed, retryable), damage, everything else. */
-import Database from 'better-sqlite3'
 import { SvcError } from '../protocol/errors.js'
+import { Database } from './driver.js'
 
 const TROUBLE: readonly (readonly [prefix: string, message: string])[] = [
   ['SQLITE_FULL', 'The store cannot be written: the disk or a quota is full. Free some space and try again.'],

@@ -2,13 +2,12 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Terminal, Terminals } from '../../src/actors/effects.js'
+import { loadCompiledBinding, loadPrebuiltBinding } from '../../src/actors/node-pty-binding.js'
 import { createReaper } from '../../src/actors/node-reaper.js'
 import { createNodeTerminals } from '../../src/actors/node-terminals.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 const reaper = createReaper()
-const terminals = createNodeTerminals(PATH, reaper)
-afterAll(() => terminals.killAll())
 
 interface Opened {
   readonly terminal: Terminal
@@ -18,7 +17,7 @@ interface Opened {
   until(text: string): Promise<void>
 }
 
-async function open(script: string, from: Terminals = terminals, more: { cols?: number; rows?: number } = {}): Promise<Opened> {
+async function openFrom(from: Terminals, script: string, more: { cols?: number; rows?: number } = {}): Promise<Opened> {
   const chunks: Buffer[] = []
   let looks: (() => void)[] = []
   const terminal = await from.open({
@@ -56,9 +55,16 @@ const runs = (pid: number) => {
   return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
 }
 
-describe('a terminal', () => {
+describe.each([
+  ['as it was compiled here', loadCompiledBinding],
+  ['as it came', loadPrebuiltBinding],
+])('a terminal of the binding %s', (_, load) => {
+  const terminals = createNodeTerminals(PATH, reaper, { load })
+  afterAll(() => terminals.killAll())
+  const open = (script: string, more?: { cols: number; rows: number }) => openFrom(terminals, script, more)
+
   test('is the controlling terminal of its program, and says nothing of the gate', async () => {
-    const { terminal, output } = await open('[ -t 0 ] && [ -t 1 ] && : >/dev/tty && echo "$MARK $TERM $(stty size)"; exit 3', terminals, {
+    const { terminal, output } = await open('[ -t 0 ] && [ -t 1 ] && : >/dev/tty && echo "$MARK $TERM $(stty size)"; exit 3', {
       cols: 101,
       rows: 33,
     })
@@ -168,7 +174,7 @@ describe('a terminal', () => {
 test('without a binding there are no terminals, and a reason', async () => {
   const none = createNodeTerminals(PATH, reaper, { load: () => Promise.reject(new Error('it was not compiled\nwith a stack')) })
   expect(await none.unavailable()).toBe('it was not compiled')
-  const refused = open('true', none)
+  const refused = openFrom(none, 'true')
   await expect(refused).rejects.toMatchObject({ code: 'feature.not_implemented' })
-  expect(await terminals.unavailable()).toBeUndefined()
+  expect(await createNodeTerminals(PATH, reaper).unavailable()).toBeUndefined()
 })

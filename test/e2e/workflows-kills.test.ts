@@ -2,12 +2,12 @@
  * The server is killed around the instants at which workflows are due, and started again on the same state (threat-model
  * §6.3.1, §6.3.2). `SVC_TEST_KILLS` says how often, `SVC_TEST_SEED` from which seed the instants are drawn.
  */
-import Database from 'better-sqlite3'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import type { Session, SessionPage } from '../../src/protocol/session.js'
 import type { WorkflowHistory, WorkflowProjection, WorkflowRun } from '../../src/protocol/workflow.js'
+import { Database } from '../../src/store/driver.js'
 import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type { Database as Handle } from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/protocol/errors.js'
 import { createConnection } from '../../src/store/connection.js'
 import { openDatabase } from '../../src/store/database.js'
+import { Database } from '../../src/store/driver.js'
 import { openStore } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
 import { createTransact } from '../../src/store/transaction.js'
@@ -143,7 +144,7 @@ describe('storage trouble', () => {
   })
 
   it('never writes through the handle whose sync failed', () => {
-    const opened: Database.Database[] = []
+    const opened: Handle[] = []
     const path = join(directory, 'x.sqlite3')
     const open = () => {
       const handle = openDatabase(path, 1)

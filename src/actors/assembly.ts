@@ -20,6 +20,7 @@ import { createPluginCalls } from './plugin/plugin-calls.js'
 import { createPluginSystem, type PluginPrograms, type PluginSystem } from './plugin/plugin-system.js'
 import { reviewApprovals } from './plugin/entry/trust-review.js'
 import { createProtectedFiles } from './protected-files.js'
+import { createCommandSandbox } from './sandbox/command.js'
 import { createProviders } from './provider/providers.js'
 import { publicDocument } from '../protocol/secrets.js'
 import { createResourceFacades } from './resource/resources.js'
@@ -59,12 +60,21 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const executions = createExecutions({ store, effects, families, statuses })
   const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions })
   const interactions = createInteractions({ store, journal, effects, owners })
+  const protectedFiles = createProtectedFiles({
+    configDirectory: effects.paths.config,
+    stateDirectory: effects.paths.state,
+    home: effects.paths.home,
+    env: effects.env,
+    files: effects.files,
+  })
+  const sandbox = createCommandSandbox(effects, protectedFiles)
   let plugins: PluginSystem | undefined
   const { configs, resources, instructions } = createResourceFacades({
     effects,
     onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
     review: (before, after) => reviewApprovals(before, after, new Set()),
     plugins: () => plugins,
+    whyNoSandbox: sandbox.whyMissing,
     contributions: async (directory) => (await plugins?.ready(directory))?.providers ?? [],
   })
   plugins = createPluginSystem({
@@ -80,13 +90,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     brokers: {
       config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
       publish: createEventCommit({ journal, store, effects }),
-      protectedFiles: createProtectedFiles({
-        configDirectory: effects.paths.config,
-        stateDirectory: effects.paths.state,
-        home: effects.paths.home,
-        env: effects.env,
-        files: effects.files,
-      }),
+      protectedFiles,
     },
   })
   const serving = plugins
@@ -164,7 +168,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     /** Hands committed events to plugins; ends it. */
     feed: () => startEventFeed({ bus, store, plugins: serving, effects }),
     host: (pluginId: string) =>
-      createNativeHost(core, pluginId, { outputs, instructions, sessions: sessions.facade, stopping: stopping.signal, actors }),
+      createNativeHost(core, pluginId, { outputs, instructions, sessions: sessions.facade, stopping: stopping.signal, actors, sandbox }),
     /** Tells plugins that the service begins to stop. */
     announceStop: () => stopping.abort(),
     async sweep() {

@@ -4,8 +4,9 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { nodePaths } from '../actors/node-effects.js'
+import { createNodeEffects, nodePaths } from '../actors/node-effects.js'
 import { readProcess } from '../actors/node-process-table.js'
+import { createCommandSandbox } from '../actors/sandbox/command.js'
 import { refuseOrphanedLog } from '../store/state-directory.js'
 import { unreadVariables } from './variables.js'
 import { type Finding, finding } from './findings.js'
@@ -26,12 +27,19 @@ export function inspectMachine(): Promise<Finding[]> {
     finding('git', () => firstLine('git', ['--version']), 'warning'),
     finding('shell parser', shellParser),
     finding('process table', processTable, 'warning'),
+    finding('sandbox', sandbox, 'warning'),
   ])
 }
 
 function processTable(): string {
   if (readProcess(process.pid) !== undefined) return 'what leaves its process group is found'
   throw new Error('there is no /proc on this system: what a command starts in a session of its own outlives the command')
+}
+
+async function sandbox(): Promise<string> {
+  const missing = await createCommandSandbox(createNodeEffects(), { reasons: async () => [] }).whyMissing()
+  if (missing !== undefined) throw new Error(`permission.sandbox cannot be "on" here: ${missing}`)
+  return 'bubblewrap works: permission.sandbox can be "on"'
 }
 
 function nodeVersion(): string {

@@ -228,7 +228,7 @@ describe('the documents', () => {
     const shown = ['README.md', 'docs/security.md'].flatMap((document) =>
       blocksOf(document).flatMap(({ language, text }) => (language === 'json' ? [text] : [])),
     )
-    expect(shown).toHaveLength(3)
+    expect(shown).toHaveLength(4)
     const terminal = openTerminal(scene.place)
     mkdirSync(dirname(scene.place.configFile), { recursive: true })
     for (const text of shown) {

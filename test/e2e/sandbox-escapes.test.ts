@@ -1,15 +1,16 @@
 /** A plugin in the sandbox reaches nothing that does not belong to it; the same plugin outside of it reaches everything. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server as NetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { whyNoBubblewrap } from './bubblewrap.js'
 import { makePlace } from './place.js'
 import { approve, configurePlugin, untilState, writePackage } from './plugins.js'
 import { openScene, type Scene, type Server } from './server.js'
 
-const NO_SANDBOX = whyNoSandbox()
+const NO_SANDBOX = whyNoBubblewrap()
 if (NO_SANDBOX !== undefined) process.stderr.write(`Tests in the sandbox of plugins are skipped: ${NO_SANDBOX}.\n`)
 const TOKEN = 'the-token-of-the-server'
 
@@ -161,9 +162,3 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefin
     expectClean(online)
   })
 })
-
-function whyNoSandbox(): string | undefined {
-  const { error, status, stderr } = spawnSync('bwrap', ['--ro-bind', '/', '/', 'true'], { encoding: 'utf8' })
-  if (error !== undefined) return 'bubblewrap is not installed'
-  return status === 0 ? undefined : `bubblewrap does not work here: ${stderr.trim()}`
-}

@@ -62,6 +62,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
     directory,
     signal: new AbortController().signal,
     progress: () => undefined,
+    allows: () => false,
     ...overrides,
   })
   return {

@@ -32,6 +32,7 @@ const context: ToolContext = {
   directory: '/w',
   signal: new AbortController().signal,
   progress: () => undefined,
+  allows: () => false,
 }
 
 describe('todowrite', () => {

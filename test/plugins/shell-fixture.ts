@@ -36,11 +36,13 @@ export interface ShellWorkspace {
 export function createShellWorkspace(
   overrides: Parameters<typeof createFakeEffects>[0] = {},
   shellEnvironment: NativeHost['shellEnvironment'] = async () => ({}),
+  sandbox: NativeHost['sandbox'] = noDoors.sandbox,
 ): ShellWorkspace {
   const effects = createFakeEffects(overrides)
   const { paths } = effects
   const host: NativeHost = {
     ...noDoors,
+    sandbox,
     effects,
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },
@@ -68,6 +70,7 @@ export function createShellWorkspace(
     directory: paths.cwd,
     signal: new AbortController().signal,
     progress: () => undefined,
+    allows: () => false,
     ...context,
   })
   return {

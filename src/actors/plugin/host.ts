@@ -7,6 +7,8 @@ import { sessionOrThrow } from '../session/core.js'
 import type { Sessions } from '../facades.js'
 import { createCheckouts } from '../git/origin.js'
 import { HookedVariables } from './hook-values.js'
+import type { CommandSandboxes } from '../sandbox/command.js'
+import { sandboxOf } from '../resource/permission-config.js'
 import { runHooks } from './hooks.js'
 import { createPluginRows } from './native-rows.js'
 import { createSessionDoor } from './native-sessions.js'
@@ -21,6 +23,7 @@ export function createNativeHost(
     sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait' | 'clearQueue'>
     stopping: AbortSignal
     actors: ActorRegistry
+    sandbox: CommandSandboxes
   },
 ): NativeHost {
   const { effects, store, journal, interactions, statuses } = core
@@ -29,6 +32,7 @@ export function createNativeHost(
     effects: { clock, ids, random, files, processes, terminals, fetch, childEnv, paths, platform, sha256, log: labelled(log, pluginId) },
     outputs: services.outputs,
     instructions: services.instructions,
+    sandbox: { ...services.sandbox, isOn: async (directory) => sandboxOf(await core.configs.load(directory)) === 'on' },
     rows: createPluginRows(core, pluginId),
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions),

@@ -26,6 +26,36 @@ export interface RowsChange {
   after(run: () => void): void
 }
 
+/** Where commands of agents run when `permission.sandbox` is on. */
+export interface CommandSandbox {
+  /** Whether commands of a directory run in it. */
+  isOn(directory: string): Promise<boolean>
+  /** What a canonical path outside the session directory is inside, for every command alike; undefined: not there, unless it is asked for. */
+  placeOf(path: string): 'read-only' | 'private' | undefined
+  /** The command line that runs the program in it, or a sentence for people why it cannot run. Never outside of it. */
+  wrap(
+    command: SandboxedCommand,
+  ): Promise<{ readonly program: string; readonly args: readonly string[] } | { readonly unavailable: string }>
+}
+
+/** All paths are canonical. */
+export interface SandboxedCommand {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** Directory of the session, writable. */
+  readonly workspace: string
+  readonly network: boolean
+  /** The `PATH` it is given: programs are found there. */
+  readonly searchPath: string
+  /** Directories outside the workspace that it was allowed to touch. */
+  readonly directories: readonly string[]
+  /** Files it was allowed to read. */
+  readonly reads: readonly string[]
+  /** Files it was allowed to write, protected ones included. */
+  readonly writes: readonly string[]
+}
+
 /** How the last run of a session ended. */
 export type SessionOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string }
 

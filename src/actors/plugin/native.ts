@@ -11,7 +11,7 @@ import type { Effects } from '../effects.js'
 import type { Checkouts } from '../git/origin.js'
 import type { ProviderAdapter } from '../provider/adapter.js'
 import type { ExtraContributions } from './contributions.js'
-import type { PluginRows, SessionDoor } from './native-doors.js'
+import type { CommandSandbox, PluginRows, SessionDoor } from './native-doors.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -26,6 +26,8 @@ export interface PermissionNeed {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** An explicit answer is needed whatever the allow rules say (threat-model G1, G3): unparsable or protected. */
   readonly explicit?: string
+  /** Nobody need be asked: what a rule would ask about does no harm here. A deny stays. */
+  readonly harmless?: boolean
 }
 
 export interface ToolContext {
@@ -38,6 +40,8 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** Shows progress while running: merged into part-level metadata, transient. */
   progress(metadata: Readonly<Record<string, unknown>>): void
+  /** Whether rules and remembered answers allow all of these targets, so that nobody need be asked. */
+  allows(permission: string, patterns: readonly string[]): boolean
 }
 
 export interface ToolResult {
@@ -179,6 +183,7 @@ export interface NativeHost {
    * checked: what would run something before the command is refused, as is a `PATH` that is not absolute.
    */
   shellEnvironment(context: ShellContext): Promise<Readonly<Record<string, string>>>
+  readonly sandbox: CommandSandbox
   readonly rows: PluginRows
   readonly sessions: SessionDoor
   /** Whether files came with a checkout. */

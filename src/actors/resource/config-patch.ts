@@ -8,7 +8,7 @@ import { isRecord, isReservedKey, type JsonRecord, recordAt } from './config-mer
 import { isGrouped, normaliseLayer } from './config-normalise.js'
 import { isBlankJsonc, MAX_DEPTH, parseJsonc } from './config-parse.js'
 import { removeProperty, setProperty, wrapRoot } from './jsonc-edit.js'
-import { unknownActions } from './permission-config.js'
+import { sandboxFaults, unknownActions } from './permission-config.js'
 
 interface Edit {
   readonly path: readonly string[]
@@ -33,6 +33,8 @@ export function normalisePatch(patch: JsonRecord): JsonRecord {
     const [wrong] = isRecord(agent) ? unknownActions(agent) : []
     if (wrong !== undefined) throw invalid(name === '' ? wrong : `agent.${name}.${wrong}`, 'must be "allow", "deny" or "ask"')
   }
+  const [fault] = sandboxFaults(values)
+  if (fault !== undefined) throw invalid(fault.path, fault.message)
   return flat
 }
 

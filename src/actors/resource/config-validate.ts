@@ -8,7 +8,7 @@ import { readPluginEntries } from '../plugin/entry/entries.js'
 import { knownAgentNames, listAgents } from './agents.js'
 import { readCommands } from './commands.js'
 import { isRecord, type JsonRecord, recordAt, stringsAt } from './config-merge.js'
-import { looserEntries, unknownActions } from './permission-config.js'
+import { looserEntries, sandboxFaults, sandboxOf, unknownActions } from './permission-config.js'
 import type { RefusedInstruction } from './instructions.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
@@ -20,10 +20,12 @@ interface Found {
   readonly refused?: readonly RefusedInstruction[]
   /** Without them adapters are not judged. */
   readonly contributions?: readonly ProviderContribution[] | undefined
+  /** Why commands cannot run in a sandbox here. */
+  readonly noSandbox?: string | undefined
 }
 
 /** All diagnostics of a snapshot; `ok` means that none is an error. */
-export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contributions }: Found = {}): ConfigValidation {
+export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contributions, noSandbox }: Found = {}): ConfigValidation {
   const { document } = snapshot
   const found = [
     ...snapshot.diagnostics,
@@ -36,6 +38,7 @@ export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contr
     ...looserEntries(snapshot.trustedPermission, snapshot.narrowingPermission).map((path) =>
       warning(path, 'a workspace cannot loosen what the installation configuration says'),
     ),
+    ...checkSandbox(snapshot, noSandbox),
     ...checkAdapters(snapshot, contributions),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,
     ...Object.keys(document).flatMap((key) =>
@@ -91,6 +94,14 @@ function checkActions({ trusted, workspace }: ConfigSnapshot): ConfigDiagnostic[
     ),
   ])
   return [...new Set(paths)].map((path) => error(path, 'must be "allow", "deny" or "ask"; the rule is ignored'))
+}
+
+function checkSandbox({ trusted, workspace, document }: ConfigSnapshot, missing: string | undefined): ConfigDiagnostic[] {
+  const faults = [trusted, workspace].flatMap((each) => sandboxFaults(each).map(({ path, message }) => error(path, message)))
+  const isLooser = sandboxOf(trusted) === 'on' && sandboxOf(workspace) === 'off'
+  if (isLooser) faults.push(warning('permission.sandbox', 'a workspace cannot switch off what the installation switched on'))
+  if (missing !== undefined && sandboxOf(document) === 'on') faults.push(error('permission.sandbox', `no command can run: ${missing}`))
+  return faults
 }
 
 function checkAdapters(

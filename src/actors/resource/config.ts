@@ -22,6 +22,8 @@ export interface ConfigDeps {
   readonly layer?: (snapshot: ConfigSnapshot) => ConfigSnapshot
   /** Adapters of a directory, to tell which are missing; rejects while its configuration cannot be used. */
   readonly contributions?: (directory: string) => Promise<readonly ProviderContribution[]>
+  /** Why commands cannot run in a sandbox here; undefined = they can. */
+  readonly whyNoSandbox?: () => Promise<string | undefined>
 }
 
 export type ConfigFacade = Configs & {
@@ -29,7 +31,14 @@ export type ConfigFacade = Configs & {
 }
 
 /** One per process: patches are serialised inside it. Directories are canonical paths. */
-export function createConfigs({ effects, onUpdated, review, layer = (snapshot) => snapshot, contributions }: ConfigDeps): ConfigFacade {
+export function createConfigs({
+  effects,
+  onUpdated,
+  review,
+  layer = (snapshot) => snapshot,
+  contributions,
+  whyNoSandbox,
+}: ConfigDeps): ConfigFacade {
   const snapshots = createSnapshots(effects)
   let lastPatch: Promise<unknown> = Promise.resolve()
 
@@ -59,8 +68,9 @@ export function createConfigs({ effects, onUpdated, review, layer = (snapshot) =
     async validate(directory) {
       const snapshot = await snapshots.inspect(directory)
       const { refused } = await readInstructions(effects, snapshot)
-      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused }) // plugins may not be there without it
-      return validateSnapshot(snapshot, { refused, contributions: await contributions?.(directory) })
+      const noSandbox = await whyNoSandbox?.()
+      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused, noSandbox }) // plugins may not be there without it
+      return validateSnapshot(snapshot, { refused, noSandbox, contributions: await contributions?.(directory) })
     },
   }
 }

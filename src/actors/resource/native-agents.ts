@@ -22,7 +22,18 @@ export function nativeAgents(places: Places): Readonly<Record<string, NativeAgen
   const readable = [...places.temporary.map((path) => `${path}/*`), `${places.state}/tool-output/*`]
   const outside = { external_directory: { '*': 'ask', ...Object.fromEntries(readable.map((pattern) => [pattern, 'allow'])) } }
   const reading = { read: { '*': 'allow', '*.env': 'ask', '*.env.*': 'ask', '*.env.example': 'allow' } }
-  const build = { '*': 'allow', doom_loop: 'ask', question: 'allow', plan_enter: 'allow', plan_exit: 'deny', ...reading, ...outside }
+  /** Of commands in the sandbox. */
+  const network = { network: 'ask' }
+  const build = {
+    '*': 'allow',
+    doom_loop: 'ask',
+    ...network,
+    question: 'allow',
+    plan_enter: 'allow',
+    plan_exit: 'deny',
+    ...reading,
+    ...outside,
+  }
   const plans = { '*': 'ask', '.svc/plans/*.md': 'allow', [`${places.state}/plans/*.md`]: 'allow' }
   return {
     [DEFAULT_AGENT]: {
@@ -44,7 +55,7 @@ export function nativeAgents(places: Places): Readonly<Record<string, NativeAgen
       color: 'accent',
       description: 'Carries out a delegated task of several steps, such as research or a contained change, and reports back.',
       prompt: prompts.GENERAL_PROMPT,
-      permission: { '*': 'allow', doom_loop: 'ask', todowrite: 'deny', ...reading, ...outside },
+      permission: { '*': 'allow', doom_loop: 'ask', ...network, todowrite: 'deny', ...reading, ...outside },
     },
     explore: {
       mode: 'subagent',

@@ -3,10 +3,14 @@ import { type PermissionConfig, PermissionConfig as PermissionSchema } from '../
 import { PermissionAction } from '../../protocol/interaction.js'
 import { deepMerge, type JsonRecord, recordAt } from './config-merge.js'
 
+/** Stands among the permissions of a document and is none: whether commands run in a sandbox. */
+const SANDBOX = 'sandbox'
+
 /** The permission map of a document or agent definition; unknown actions are left out. */
 export function permissionOf(holder: unknown): PermissionConfig {
   const result: Record<string, string | Record<string, string>> = {}
   for (const [group, value] of Object.entries(recordAt(holder, 'permission'))) {
+    if (group === SANDBOX) continue
     if (isAction(value)) result[group] = value
     else if (typeof value !== 'string') {
       result[group] = Object.fromEntries(
@@ -72,10 +76,33 @@ function patternsOf(value: string | Readonly<Record<string, string>>): Readonly<
 /** Paths below `permission` whose action is none of allow, deny and ask. */
 export function unknownActions(holder: JsonRecord): readonly string[] {
   return Object.entries(recordAt(holder, 'permission')).flatMap(([group, value]) => {
+    if (group === SANDBOX) return []
     if (typeof value === 'string') return isAction(value) ? [] : [`permission.${group}`]
     const patterns = Object.entries(recordAt({ value }, 'value'))
     return patterns.filter(([, action]) => !isAction(action)).map(([pattern]) => `permission.${group}.${pattern}`)
   })
+}
+
+/** What the permissions of a document say of the sandbox; whatever is not "off" switches it on, so that a slip of the pen does not open it. */
+export function sandboxOf(document: unknown): 'on' | 'off' | undefined {
+  const value = recordAt(document, 'permission')[SANDBOX]
+  if (value === undefined) return undefined
+  return value === 'off' ? 'off' : 'on'
+}
+
+/** A workspace switches the sandbox on, never off (threat-model W3). */
+export function narrowedSandbox(trusted: unknown, workspace: unknown): 'on' | 'off' | undefined {
+  return sandboxOf(workspace) === 'on' ? 'on' : (sandboxOf(trusted) ?? sandboxOf(workspace))
+}
+
+/** Values of the sandbox that are none, and agents that say something of it. */
+export function sandboxFaults(document: JsonRecord): readonly { readonly path: string; readonly message: string }[] {
+  const value = recordAt(document, 'permission')[SANDBOX]
+  const isKnown = value === undefined || value === 'on' || value === 'off'
+  const own = isKnown ? [] : [{ path: `permission.${SANDBOX}`, message: 'must be "on" or "off"; it counts as "on"' }]
+  const agents = Object.entries(recordAt(document, 'agent')).filter(([, agent]) => Object.hasOwn(recordAt(agent, 'permission'), SANDBOX))
+  const message = 'has no effect: the sandbox is set for all agents, by permission.sandbox of the document'
+  return [...own, ...agents.map(([name]) => ({ path: `agent.${name}.permission.${SANDBOX}`, message }))]
 }
 
 function actionOf(map: PermissionConfig, group: string, pattern: string): string {

@@ -13,7 +13,7 @@ import { narrowWorkspace } from './config-trust.js'
 import type { FileProbe } from './file-probe.js'
 import { scanDefinitions, scanSkillFolders, scanSkills, type SkillEntry } from './markdown.js'
 import { boundaryOf, readNamedPath } from './named-paths.js'
-import { permissionOf, showNarrowed } from './permission-config.js'
+import { narrowedSandbox, permissionOf, showNarrowed } from './permission-config.js'
 
 /** What the configuration of a directory amounts to. Decisions about permissions use the two maps, never `document`. */
 export interface ConfigSnapshot {
@@ -196,7 +196,9 @@ function withShownPermissions(document: JsonRecord, trusted: JsonRecord, workspa
     const holders = [document, trusted, workspace].map((from) => recordAt(recordAt(from, 'agent'), name))
     return [name, shown(holders[0] ?? {}, holders[1], holders[2])]
   })
-  const result = shown(document, trusted, workspace)
+  const sandbox = narrowedSandbox(trusted, workspace)
+  const ruled = shown(document, trusted, workspace)
+  const result = sandbox === undefined ? ruled : { ...ruled, permission: { ...recordAt(ruled, 'permission'), sandbox } }
   return agents.length === 0 ? result : { ...result, agent: Object.fromEntries(agents) }
 }
 

@@ -11,7 +11,7 @@ import type { Effects } from '../effects.js'
 
 export type SandboxEffects = Pick<Effects, 'processes' | 'files' | 'platform' | 'childEnv'>
 
-export type Found = { readonly bwrap: string } | { readonly missing: string }
+type Found = { readonly bwrap: string } | { readonly missing: string }
 
 export interface Bubblewrap {
   /** Where it is, or a sentence for people why it cannot be used. Never rejects. */

@@ -13,7 +13,7 @@ import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import type { SessionCore } from './core.js'
 import { layersOf, type OpenCall, type RunScope } from './run-scope.js'
 
-function contextOf(run: RunScope, call: OpenCall, signal: AbortSignal): ToolContext {
+function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): ToolContext {
   return {
     sessionId: run.session.id,
     messageId: call.step.info.id,
@@ -22,6 +22,7 @@ function contextOf(run: RunScope, call: OpenCall, signal: AbortSignal): ToolCont
     directory: run.session.directory,
     signal,
     progress: (metadata) => call.step.callProgress(call.callId, metadata),
+    allows: (permission, patterns) => judgeNeed(core, run, call, { permission, patterns }, false).decision === 'allow',
   }
 }
 
@@ -54,12 +55,12 @@ async function judgeAttempt(
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
-  const needs = [...(await attempt.tool.contribution.needs(attempt.input, contextOf(run, call, signal))), ...further()]
+  const needs = [...(await attempt.tool.contribution.needs(attempt.input, contextOf(core, run, call, signal))), ...further()]
   const config = await core.configs.load(run.session.directory)
   const bypass = config['dangerouslySkipPermissions'] === true
   let asking: PermissionNeed | undefined
   for (const need of needs) {
-    const { decision, patterns } = judgeNeed(core, run, call, need, bypass)
+    const { decision, patterns } = judgeNeed(core, run, call, need, bypass || need.harmless === true)
     if (decision === 'deny') return { denied: { ...need, patterns } }
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
@@ -144,7 +145,7 @@ async function invokeTool(core: SessionCore, run: RunScope, call: OpenCall, sign
     const { tool, input } = call.attempt
     return tool.use(() => {
       begun = true
-      return tool.contribution.invoke(input, contextOf(run, call, signal))
+      return tool.contribution.invoke(input, contextOf(core, run, call, signal))
     })
   }
   try {

@@ -3,7 +3,9 @@
  *
  * I1 A command is analysed before it is judged, and again before it runs: when it would touch something else
  *    than what was judged (a link changed, files came), nothing runs.
- * I2 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
+ * I2 In the sandbox it is judged by what the sandbox leaves to ask; when that changes before it runs, nothing runs. Where the
+ *    sandbox is wanted and cannot be had, nothing runs either.
+ * I3 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
  */
 import * as z from 'zod'
 import type { ProcessResult } from '../../actors/effects.js'
@@ -20,6 +22,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
 import { displayText } from './display.js'
 import type { ShellEnvironment, Variables } from './environment.js'
+import { type Confinement, grantsOf } from './confined.js'
 import { createFileView } from './file-view.js'
 import { alwaysPatterns, commandNeeds, commandPatterns } from './needs.js'
 import { joinPath } from './place.js'
@@ -34,6 +37,10 @@ const Input = z.strictObject({
   command: z.string().min(1).max(100_000).describe('The command line, for bash.'),
   timeout: z.number().int().min(1).max(bashTimeoutMax).optional().describe(`Milliseconds until it is stopped. Default ${bashTimeout}.`),
   workdir: z.string().min(1).max(4096).optional().describe('Directory to run in: absolute, or relative to the session directory.'),
+  network: z
+    .boolean()
+    .optional()
+    .describe('Where commands run in a sandbox: whether this one needs the network, which may have to be asked for.'),
   description: z.string().max(500).optional().describe('What the command does, in five to ten words.'),
 })
 type Input = z.infer<typeof Input>
@@ -45,22 +52,49 @@ const DESCRIPTION = `Runs a command line in a shell and returns its output.
 - Long output is cut in the middle; the whole of it stays readable in a file that is named then.`
 
 export interface BashTools {
-  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'shellEnvironment'>
+  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'sandbox' | 'shellEnvironment'>
   readonly scanner: ShellScanner
   readonly environment: ShellEnvironment
 }
 
 export function bashTool({ host, scanner, environment }: BashTools): ToolContribution {
-  const { effects, protectedFiles } = host
+  const { effects, protectedFiles, sandbox } = host
   const view = createFileView(effects.files)
-  const judged = createLru<string, string>(REMEMBERED) // I2
+  const judged = createLru<string, string>(REMEMBERED) // I3
 
   const analyse = async (input: Input, context: ToolContext, variables: Variables) => {
     const directory = await workingDirectory(effects, input.workdir, context)
     const place = { session: context.directory, directory, home: effects.paths.home, files: view }
     const found = await scanner.scan(input.command, { ...place, environment: new Set(Object.keys(variables)) })
     const outside = isWithin(context.directory, directory) ? found.outside : [...new Set([joinPath(directory, '*'), ...found.outside])]
-    return { directory, scan: { ...found, outside } }
+    const scan = { ...found, outside }
+    return { directory, scan, confinement: await confine(input, context, scan) }
+  }
+
+  /** How the sandbox confines the line; undefined = it is off. */
+  const confine = async (input: Input, context: ToolContext, scan: ShellScan): Promise<Confinement | undefined> => {
+    if (!(await sandbox.isOn(context.directory))) return undefined
+    const network = input.network === true || context.allows('network', commandPatterns(scan, input.command))
+    return { network, placeOf: sandbox.placeOf }
+  }
+
+  const commandLine = async (input: Input, context: ToolContext, { directory, scan, confinement, command, searchPath }: Confined) => {
+    const args = ['-c', input.command]
+    if (confinement === undefined) return { program: command, args }
+    const { network } = confinement
+    const granted = { ...grantsOf(scan, confinement), writes: scan.writes }
+    const line = await sandbox.wrap({
+      program: command,
+      args,
+      cwd: directory,
+      workspace: context.directory,
+      network,
+      searchPath,
+      ...granted,
+    })
+    if ('unavailable' in line)
+      throw new ToolError(`The sandbox is switched on (permission.sandbox) and cannot be had, so nothing was run: ${line.unavailable}`)
+    return line
   }
 
   return defineTool<Input>({
@@ -69,9 +103,11 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
     input: Input,
     permission: 'bash',
     async needs(input, context) {
-      const { directory, scan } = await analyse(input, context, await environment.variables())
-      judged.set(keyOf(context), JSON.stringify({ directory, scan }))
-      return commandNeeds({ command: input.command, session: context.directory, scan, protectedFiles })
+      const judgement = await analyse(input, context, await environment.variables())
+      judged.set(keyOf(context), JSON.stringify(judgement))
+      const { scan, confinement } = judgement
+      const { command, network: asksNetwork = false } = input
+      return commandNeeds({ command, session: context.directory, scan, protectedFiles, confinement, asksNetwork })
     },
     async invoke(input, context) {
       const key = keyOf(context)
@@ -84,15 +120,17 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
         host.shellEnvironment({ cwd, sessionId, callId, signal }),
       ])
       const env = { ...variables, ...added }
-      const { directory, scan } = await analyse(input, context, env) // I1
-      if (judged.get(key) !== JSON.stringify({ directory, scan })) throw notJudged()
+      const judgement = await analyse(input, context, env) // I1
+      if (judged.get(key) !== JSON.stringify(judgement)) throw notJudged()
       judged.delete(key)
+      const { directory } = judgement
+      const line = await commandLine(input, context, { ...judgement, command, searchPath: env['PATH'] ?? '' }) // I2
       const running = createRunningOutput(effects.clock, (output) => context.progress({ output }))
       try {
         signal.throwIfAborted()
         const result = await effects.processes.run({
-          command,
-          args: ['-c', input.command],
+          command: line.program,
+          args: line.args,
           cwd: directory,
           env,
           signal,
@@ -101,12 +139,24 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
           onStdout: running.add,
           onStderr: running.add,
         })
-        return settle(input, result, { directory, scan })
+        return settle(input, result, judgement)
       } finally {
         running.stop()
       }
     },
   })
+}
+
+interface Judgement {
+  readonly directory: string
+  readonly scan: ShellScan
+  readonly confinement: Confinement | undefined
+}
+
+interface Confined extends Judgement {
+  /** Absolute path of the shell. */
+  readonly command: string
+  readonly searchPath: string
 }
 
 function notJudged(): ToolError {
@@ -122,11 +172,7 @@ async function workingDirectory(effects: NativeHost['effects'], workdir: string 
   return directory
 }
 
-function settle(
-  input: Input,
-  result: ProcessResult,
-  { directory, scan }: { readonly directory: string; readonly scan: ShellScan },
-): ToolResult {
+function settle(input: Input, result: ProcessResult, { directory, scan, confinement }: Judgement): ToolResult {
   const output = joinOutput(result)
   const timeout = input.timeout ?? bashTimeout
   const metadata = {
@@ -137,19 +183,29 @@ function settle(
     workdir: directory,
     captureTruncated: result.captureTruncated,
     ...(result.left.length > 0 && { left: result.left }),
+    ...(confinement !== undefined && { sandbox: { network: confinement.network } }),
     alwaysPatterns: alwaysPatterns(scan),
     commandPatterns: commandPatterns(scan, input.command),
     externalDirectories: scan.outside,
   }
   const failed = (message: string) => {
     const cut = lastPart(output)
-    return new ToolError(`${message}\n\n${cut.text}`, { ...metadata, truncated: cut.truncated })
+    return new ToolError(`${message}\n\n${cut.text}${confinement === undefined ? '' : `\n\n${walls(confinement)}`}`, {
+      ...metadata,
+      truncated: cut.truncated,
+    })
   }
   if (result.aborted) throw failed('The command was stopped because the run was aborted. Its output so far:')
   if (result.timedOut) throw failed(`The command was stopped after ${timeout} ms. Its output so far:`)
   if (result.exitCode === null) throw failed(`The command was ended by the signal ${result.signal ?? '(unknown)'}. Its output:`)
   if (result.exitCode !== 0) throw failed(`The command failed with exit status ${result.exitCode}. Its output:`)
   return { title: displayText(input.description ?? input.command, TITLE_LENGTH), output, metadata }
+}
+
+/** What may be why a command in the sandbox failed. */
+function walls({ network }: Confinement): string {
+  const closed = network ? '' : ' The network was closed; set "network" to ask for it.'
+  return `(It ran in a sandbox: of what lasts only the session directory can be written, and little else can be seen.${closed})`
 }
 
 /** Standard output, a newline, standard error; the cut of a full capture is said. */

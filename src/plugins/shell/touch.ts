@@ -11,6 +11,8 @@ import { escape, unescape, type Word } from './word.js'
 export type Touch = 'read' | 'write' | 'whole'
 
 const DEVICES = /^\/dev\/(?:null|zero|full|u?random|tty)$/
+/** A reason that is none where there is no network. */
+export const OPENS_NETWORK = 'it opens a network connection'
 const NETWORK = /^\/dev\/(?:tcp|udp)\//
 
 /** Records what touching the path(s) a word stands for means. */
@@ -61,7 +63,7 @@ export async function resolveWord(findings: Findings, word: Word, touch: Touch):
 export async function touchPath(findings: Findings, path: string, touch: Touch): Promise<void> {
   const named = normalisePath(path)
   if (DEVICES.test(named) || touchesDescriptor(findings, named, touch !== 'read')) return
-  if (NETWORK.test(named)) return addReason(findings, 'it opens a network connection')
+  if (NETWORK.test(named)) return addReason(findings, OPENS_NETWORK)
   const canonical = await lookUp(findings, () => canonicalPath(path, findings.files))
   if (findings.lookups < 0) return
   if (canonical === undefined) return addReason(findings, `it is not certain where ${path} leads`)

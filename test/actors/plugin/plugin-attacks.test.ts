@@ -53,7 +53,16 @@ async function start(attack: PluginAttack): Promise<PluginInstance> {
 async function perform({ contributions }: PluginInstance, call: AttackCall): Promise<{ outcome: string; output: string }> {
   try {
     const tool = contributions.tools?.find(({ id }) => id === 'attack')
-    const context = { sessionId: 's', messageId: 'm', callId: 'c', agent: 'a', directory: root, signal: never, progress: () => undefined }
+    const context = {
+      sessionId: 's',
+      messageId: 'm',
+      callId: 'c',
+      agent: 'a',
+      directory: root,
+      signal: never,
+      progress: () => undefined,
+      allows: () => false,
+    }
     const result = await tool?.invoke(call.input ?? {}, context)
     return { outcome: 'answers', output: result?.output ?? 'no tool' }
   } catch (error) {

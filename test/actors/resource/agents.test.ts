@@ -40,6 +40,7 @@ describe('built-in agents', () => {
     expect(rules).toEqual([
       rule('*', '*', 'allow'),
       rule('doom_loop', '*', 'ask'),
+      rule('network', '*', 'ask'),
       rule('question', '*', 'allow'),
       rule('plan_enter', '*', 'allow'),
       rule('plan_exit', '*', 'deny'),

@@ -260,3 +260,27 @@ describe('files that are not read as configuration', () => {
     expect(messages).toHaveLength(4)
   })
 })
+
+describe('the sandbox', () => {
+  it.each([
+    [undefined, 'on', 'on'],
+    ['off', 'on', 'on'],
+    ['on', 'off', 'on'],
+    ['off', undefined, 'off'],
+    [undefined, 'off', 'off'],
+    ['of', undefined, 'on'],
+  ])('of the installation %s and the workspace %s is %s', async (installation, project, expected) => {
+    const { document, messages } = await effective(
+      { permission: project === undefined ? {} : { sandbox: project } },
+      { permission: { bash: 'ask', ...(installation !== undefined && { sandbox: installation }) } },
+    )
+    expect(document['permission']).toEqual({ bash: 'ask', sandbox: expected })
+    expect(messages.filter((message) => message.includes('switch off'))).toHaveLength(installation === 'on' ? 1 : 0)
+  })
+
+  it('is no rule', async () => {
+    const { workspace } = await effective({}, { permission: { sandbox: 'allow' } })
+    const { trustedPermission } = await workspace.configs.snapshots.get(workspace.work)
+    expect(trustedPermission).toEqual({})
+  })
+})

@@ -365,3 +365,21 @@ it('shows a caller only the requests of sessions it may use', async () => {
   expect(Object.keys(sessions.status(TRUSTED_CALLER))).toEqual([id])
   await sessions.abort(id)
 })
+
+describe('a need that does no harm', () => {
+  it('is not asked about, and what a rule denies of it stays denied', async () => {
+    const ran: string[] = []
+    const tool = opener(ran, (value) => [need('open', value, { harmless: true })])
+    const service = await startTestService({ tools: [tool], config: { permission: { open: { '*': 'ask', secret: 'deny' } } } })
+    const id = await service.session()
+    service.steps.push(
+      calls({ callId: 'a', tool: 'open', input: { value: 'x' } }),
+      calls({ callId: 'b', tool: 'open', input: { value: 'secret' } }),
+      says('done'),
+    )
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    expect(ran).toEqual(['x'])
+    expect(service.events.filter(({ type }) => type === 'permission.asked')).toEqual([])
+  })
+})

@@ -1,0 +1,79 @@
+/**
+ * The repository of a session in the sandbox: commits work, and nothing that git runs or follows is changed.
+ *
+ * I1 A `.git` that leads elsewhere is believed only as a linked worktree whose repository names it, too: otherwise the
+ *    content of a workspace could choose a directory to be shown.
+ * I2 What decides what git runs is read-only where it exists, and cannot be moved away: its directory is a mount, too.
+ */
+import { basename, dirname, join } from 'node:path'
+import { isWithin } from '../../protocol/caller.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Effects } from '../effects.js'
+import { directoriesAbove, type Repository, repositoryAt, textOf } from '../git/repository.js'
+import { type Mount, readOnly, writable } from './bubblewrap.js'
+
+type Files = Pick<Effects['files'], 'read' | 'realPath' | 'stat'>
+
+/** Files and directories of a repository that decide what git runs, or where it looks. */
+const SETTINGS = ['config', 'config.worktree', 'hooks', 'info', 'modules', 'worktrees', 'commondir', 'gitdir']
+
+export interface RepositoryView {
+  /** Canonical directory of the session. */
+  readonly workspace: string
+  /** Canonical files that may be written for this command. */
+  readonly allowed: readonly string[]
+  /** Whether a directory outside the workspace may be shown at all. */
+  readonly mayShow: (directory: string) => boolean
+}
+
+export async function repositoryMounts(files: Files, { workspace, allowed, mayShow }: RepositoryView): Promise<readonly Mount[]> {
+  const found = await repositoryAround(files, workspace)
+  if (found === undefined) return []
+  const { worktree, gitDirectory, commonDirectory } = found
+  const outside = [worktree, commonDirectory].filter((directory) => !isWithin(workspace, directory))
+  if (!outside.every(mayShow)) return []
+  const seen = isWithin(workspace, worktree) ? [] : [readOnly(worktree)]
+  if (!(await isGenuine(files, found))) return isWithin(worktree, gitDirectory) ? [...seen, readOnly(gitDirectory)] : seen
+  const pointer = join(worktree, '.git')
+  return [
+    ...seen,
+    ...(await settingsOf(files, commonDirectory, allowed)),
+    ...(gitDirectory === commonDirectory ? [] : [readOnly(pointer), ...(await settingsOf(files, gitDirectory, allowed))]),
+    ...(await emptyHooks(files, commonDirectory)),
+  ]
+}
+
+async function repositoryAround(files: Files, workspace: string): Promise<Repository | undefined> {
+  for (const directory of directoriesAbove(join(workspace, '.git'))) {
+    const found = await repositoryAt(files, directory).catch(() => undefined)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** I1 */
+async function isGenuine(files: Files, { worktree, gitDirectory, commonDirectory }: Repository): Promise<boolean> {
+  const pointer = join(worktree, '.git')
+  if (gitDirectory === pointer) return commonDirectory === gitDirectory
+  if (basename(dirname(gitDirectory)) !== 'worktrees' || dirname(dirname(gitDirectory)) !== commonDirectory) return false
+  const named = await textOf(files, join(gitDirectory, 'gitdir'), LIMITS.git.pointerBytes).catch(() => undefined)
+  return named?.trim() === pointer
+}
+
+/** I2 */
+async function settingsOf(files: Files, directory: string, allowed: readonly string[]): Promise<readonly Mount[]> {
+  const mounts = [writable(directory)]
+  for (const path of SETTINGS.map((name) => join(directory, name))) {
+    if (allowed.some((file) => isWithin(path, file))) continue
+    const real = await files.realPath(path).catch(() => undefined)
+    if (real === path) mounts.push(readOnly(path))
+    else if (real !== undefined) return [readOnly(directory)] // a link could be replaced
+  }
+  return mounts
+}
+
+/** Where there are no hooks, an empty directory takes their place, as `git init` makes it; it stays. */
+async function emptyHooks(files: Files, directory: string): Promise<readonly Mount[]> {
+  const path = join(directory, 'hooks')
+  return (await files.stat(path)) === undefined ? [{ at: path, args: ['--tmpfs', path, '--remount-ro', path] }] : []
+}

@@ -8,7 +8,10 @@ import { SvcError } from '../protocol/errors.js'
 export interface DoorRules {
   /** Where the server listens; undefined before it does. */
   bound(): { readonly host: string; readonly port: number } | undefined
-  /** `name` (with our port or without one) or `name:port`, from the installation. */
+  /**
+   * From the installation: `name:port` means exactly that; `name` means our port, or no port at all, as browsers say it to
+   * a proxy at the default port of its scheme.
+   */
   readonly allowedHosts: readonly string[]
   /** `scheme://host[:port]`, from the installation. */
   readonly allowedOrigins: readonly string[]
@@ -29,7 +32,7 @@ interface Authority {
   readonly port: number | undefined
 }
 
-const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/
+const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(0|[1-9]\d{0,4}))?$/
 const DEFAULT_PORT = 80
 
 /** Throws `config.invalid` when an entry of the lists cannot be understood. */
@@ -71,7 +74,7 @@ function ownOrigins(bound: ReturnType<DoorRules['bound']>): readonly string[] {
 /** Whether a host name or address of a Host header or of `--hostname` is loopback. */
 export function isLoopbackName(host: string): boolean {
   if (host === 'localhost' || host === '[::1]' || host === '::1') return true
-  const bytes = /^127\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(host)
+  const bytes = /^127\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/.exec(host)
   return bytes !== null && bytes.slice(1).every((byte) => Number(byte) <= 255)
 }
 

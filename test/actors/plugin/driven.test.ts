@@ -78,13 +78,27 @@ describe('a served program', () => {
     })
   })
 
-  it('is found in the workspace by a path, and never by a name', async () => {
-    const { at, processes, resolve } = setup({ 'work/bin/tool': '', 'work/tool': '' })
-    expect(await resolve({ serve: ['bin/tool'] })).toMatchObject({ spec: { program: at('work/bin/tool') } })
-    expect(await resolve({ serve: ['./tool'] })).toMatchObject({ spec: { program: at('work/tool') } })
+  it('is found by a path below the configuration, and never in the workspace, by a path or by a name', async () => {
+    const { at, processes, resolve } = setup({ 'config/bin/tool': '', 'config/tool': '', 'work/bin/tool': '', 'work/other/tool': '' })
+    expect(await resolve({ serve: ['bin/tool'] })).toMatchObject({ spec: { program: at('config/bin/tool') } })
+    expect(await resolve({ serve: ['./tool'] })).toMatchObject({ spec: { program: at('config/tool') } })
+    expect(await resolve({ serve: ['other/tool'] })).toEqual({
+      unavailable: `the program "${at('config/other/tool')}" does not exist; a path is absolute or relative to the configuration directory`,
+    })
     expect(await resolve({ serve: ['tool'] })).toEqual({ unavailable: 'the program "tool" was not found on the search path' })
     processes.programs.set('tool', at('work/bin/tool'))
     expect(await resolve({ serve: ['tool'] })).toEqual({ unavailable: expect.stringContaining('in the workspace') as string })
+    expect(await resolve({ serve: [at('work/bin/tool')] })).toMatchObject({ spec: { program: at('work/bin/tool') } })
+  })
+
+  it('gets no argument that names a file of the workspace', async () => {
+    const { at, processes, resolve } = setup({ 'work/tools/x.mjs': '' })
+    processes.programs.set('node', '/usr/bin/node')
+    expect(await resolve({ serve: ['node', 'tools/x.mjs'] })).toEqual({
+      unavailable: 'the argument "tools/x.mjs" names a file of the workspace; name a file by its absolute path',
+    })
+    expect(await resolve({ serve: ['node', at('work/tools/x.mjs')] })).toHaveProperty('spec')
+    expect(await resolve({ serve: ['node', 'tools/y.mjs', '--tools'] })).toHaveProperty('spec')
   })
 
   it.each([
@@ -121,25 +135,25 @@ describe('a served program', () => {
 
 describe('an entry', () => {
   it.each([
-    ['a file', 'tools/x.mjs', { 'work/tools/x.mjs': '' }, 'work/tools/x.mjs'],
+    ['a file', 'tools/x.mjs', { 'config/tools/x.mjs': '' }, 'config/tools/x.mjs'],
     [
       'main of a package',
       'pkg',
-      { 'work/pkg/package.json': '{"main":"dist/a.js"}', 'work/pkg/dist/a.js': '', 'work/pkg/index.mjs': '' },
-      'work/pkg/dist/a.js',
+      { 'config/pkg/package.json': '{"main":"dist/a.js"}', 'config/pkg/dist/a.js': '', 'config/pkg/index.mjs': '' },
+      'config/pkg/dist/a.js',
     ],
     [
       'index.mjs without that file',
       'pkg',
-      { 'work/pkg/package.json': '{"main":"gone.js"}', 'work/pkg/index.mjs': '', 'work/pkg/index.js': '' },
-      'work/pkg/index.mjs',
+      { 'config/pkg/package.json': '{"main":"gone.js"}', 'config/pkg/index.mjs': '', 'config/pkg/index.js': '' },
+      'config/pkg/index.mjs',
     ],
-    ['index.js at last', 'pkg', { 'work/pkg/package.json': 'no json', 'work/pkg/index.js': '' }, 'work/pkg/index.js'],
+    ['index.js at last', 'pkg', { 'config/pkg/package.json': 'no json', 'config/pkg/index.js': '' }, 'config/pkg/index.js'],
     [
       'nothing outside of its package',
       'pkg',
-      { 'work/pkg/package.json': '{"main":"../x.mjs"}', 'work/x.mjs': '', 'work/pkg/index.js': '' },
-      'work/pkg/index.js',
+      { 'config/pkg/package.json': '{"main":"../x.mjs"}', 'config/x.mjs': '', 'config/pkg/index.js': '' },
+      'config/pkg/index.js',
     ],
     ['a file of the home directory', '~/x.mjs', { 'home/x.mjs': '' }, 'home/x.mjs'],
   ])('runs %s with Node', async (_name, entry, files, expected) => {
@@ -148,14 +162,14 @@ describe('an entry', () => {
   })
 
   it('says when there is nothing to run, and its signature tells when there is', async () => {
-    const { at, resolve, signature } = setup({ 'work/empty/x.txt': '' })
+    const { at, resolve, signature } = setup({ 'config/empty/x.txt': '' })
     expect(await resolve({ entry: 'empty' })).toEqual({ unavailable: expect.stringContaining('index.mjs') as string })
     expect(await signature({ entry: 'empty' })).toBe('dev.example.x:0')
-    writeFileSync(at('work/empty/index.js'), '')
+    writeFileSync(at('config/empty/index.js'), '')
     expect(await signature({ entry: 'empty' })).toBe('dev.example.x:1')
     expect(await signature({ serve: ['./empty/index.js'] })).toBe('dev.example.x:1')
     expect(await signature({ serve: ['nowhere'] })).toBe('dev.example.x:0')
-    chmodSync(at('work/empty'), 0o700)
+    chmodSync(at('config/empty'), 0o700)
   })
 })
 

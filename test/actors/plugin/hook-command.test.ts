@@ -337,7 +337,7 @@ describe('finding manifests', () => {
       writeFileSync(target, typeof content === 'string' ? content : JSON.stringify(content))
     }
     const find = async (plugins: unknown = {}) => {
-      const found = await findHookCommands(effects, readPluginEntries({ plugins }, {}), join(effects.root, 'work'))
+      const found = await findHookCommands(effects, readPluginEntries({ plugins }, {}))
       return { ids: found.commands.map(({ id, file }) => [id, file.slice(effects.root.length + 1)]), broken: found.broken }
     }
     return { effects, find }
@@ -372,11 +372,11 @@ describe('finding manifests', () => {
     })
     const plugins = { a: false, 'dev.example.*': false, c: false }
     expect(await find(plugins)).toEqual({ ids: [], broken: [] })
-    const { off } = await findHookCommands(effects, readPluginEntries({ plugins }, {}), join(effects.root, 'work'))
+    const { off } = await findHookCommands(effects, readPluginEntries({ plugins }, {}))
     expect(off.map(({ id }) => id)).toEqual(['a', 'dev.example.b'])
   })
 
-  it('follows the path of an entry: absolute, then from the configuration, then from the workspace', async () => {
+  it('follows the path of an entry: absolute, or from the configuration, and never from the workspace', async () => {
     const { effects, find } = place({
       'config/h/one.json': {},
       'work/h/one.json': {},
@@ -392,9 +392,11 @@ describe('finding manifests', () => {
     expect(found.ids).toEqual([
       ['dev.example.three', 'elsewhere/three.json'],
       ['one', 'config/h/one.json'],
-      ['two', 'work/h/two.json'],
     ])
-    expect(found.broken).toEqual([{ id: 'missing', reason: 'there is no manifest "two.json"' }])
+    expect(found.broken).toEqual([
+      { id: 'two', reason: 'there is no manifest "./h/two.json"' },
+      { id: 'missing', reason: 'there is no manifest "two.json"' },
+    ])
   })
 
   it('leaves an id to the process that an entry describes', async () => {

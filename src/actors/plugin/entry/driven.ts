@@ -1,8 +1,8 @@
 /**
  * Configuration entries into plugin processes (plugin-protocol §9.1–9.4).
  *
- * I1 A program is taken from the workspace only where the entry names a path with a slash; a bare name that the search
- *    path leads into the workspace is refused (threat-model C5).
+ * I1 Paths of an entry are absolute or lie below the configuration directory, never below a workspace; a bare name that
+ *    the search path leads into the workspace is refused (threat-model C5).
  * I2 The process gets what the entry asks for as far as the host grants it; a missing grant never keeps it from starting.
  */
 import { isAbsolute, resolve } from 'node:path'
@@ -65,7 +65,7 @@ export async function drivenSignature(deps: Pick<DrivenDeps, 'effects' | 'npm'>,
     case 'serve':
       return `${entry.id}:${'unavailable' in (await findServed(effects, entry.command[0], workspace)) ? 0 : 1}`
     case 'entry':
-      return `${entry.id}:${(await findScript(effects.files, pathIn(effects, workspace, entry.path), effects.paths.home)) === undefined ? 0 : 1}`
+      return `${entry.id}:${(await findScript(effects.files, pathIn(effects, entry.path), effects.paths.home)) === undefined ? 0 : 1}`
     case 'npm':
       return `${entry.id}:${(await npm.isInstalled(entry.spec)) ? 1 : 0}`
   }
@@ -85,12 +85,15 @@ async function commandOf(deps: DrivenDeps, entry: ProcessEntry, workspace: strin
     case 'serve': {
       const [name, ...args] = entry.command
       const found = await findServed(effects, name, workspace)
-      return 'unavailable' in found ? found : { ...found, args, reads: await readsOf(effects, args) }
+      if ('unavailable' in found) return found
+      const stray = await strayArgument(effects, args, workspace)
+      if (stray === undefined) return { ...found, args, reads: await readsOf(effects, args) }
+      return { unavailable: `the argument "${stray}" names a file of the workspace; name a file by its absolute path` }
     }
     case 'entry': {
-      const script = await findScript(files, pathIn(effects, workspace, entry.path), home)
+      const script = await findScript(files, pathIn(effects, entry.path), home)
       if (script === undefined) {
-        return { unavailable: `the entry "${entry.path}" is neither a file nor a package with main, index.mjs or index.js` }
+        return { unavailable: `the entry "${entry.path}" is neither a file nor a package with main, index.mjs or index.js; ${SAID_HOW}` }
       }
       return { program: node, args: [script.file], reads: await scriptReads(files, script, home) }
     }
@@ -108,15 +111,26 @@ async function findServed(
 ): Promise<{ readonly program: string } | Unavailable> {
   if (name === undefined || name === '') return { unavailable: 'the "serve" list is empty: it has to begin with a program' }
   if (name.includes('/')) {
-    const program = pathIn(effects, workspace, name)
+    const program = pathIn(effects, name)
     const stat = await effects.files.stat(program).catch(() => undefined)
-    return stat?.kind === 'file' ? { program } : { unavailable: `the program "${program}" does not exist` }
+    if (stat?.kind === 'file') return { program }
+    return { unavailable: `the program "${program}" does not exist; ${SAID_HOW}` }
   }
   const program = await effects.processes.find(name)
   if (program === undefined) return { unavailable: `the program "${name}" was not found on the search path` }
   const real = await effects.files.realPath(program).catch(() => program)
   if (!isWithin(workspace, program) && !isWithin(workspace, real)) return { program }
-  return { unavailable: `the search path leads to "${program}" in the workspace; name it by its path if that is meant` } // I1
+  return { unavailable: `the search path leads to "${program}" in the workspace; name it by its absolute path if that is meant` } // I1
+}
+
+/** The program runs in the workspace: an interpreter would take the script from there. I1 */
+async function strayArgument({ files }: DrivenDeps['effects'], args: readonly string[], workspace: string): Promise<string | undefined> {
+  for (const argument of args.slice(0, SCRIPT_ARGUMENTS)) {
+    if (argument === '' || argument.startsWith('-') || isAbsolute(argument)) continue
+    const stat = await files.stat(resolve(workspace, argument)).catch(() => undefined)
+    if (stat?.kind === 'file') return argument
+  }
+  return undefined
 }
 
 /** Scripts among the arguments of an interpreter: absolute paths of files. */
@@ -132,7 +146,8 @@ async function readsOf({ files, paths }: DrivenDeps['effects'], args: readonly s
 }
 
 const SCRIPT_ARGUMENTS = 16
+const SAID_HOW = 'a path is absolute or relative to the configuration directory'
 
-function pathIn({ paths }: Pick<Effects, 'paths'>, workspace: string, path: string): string {
-  return resolve(workspace, expandHome(path, paths.home))
+function pathIn({ paths }: Pick<Effects, 'paths'>, path: string): string {
+  return resolve(paths.config, expandHome(path, paths.home)) // I1
 }

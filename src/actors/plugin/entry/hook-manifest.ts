@@ -2,11 +2,11 @@
  * Finds and reads the manifests of hook commands (plugin-protocol §9.5).
  *
  * I1 Manifests are looked for on their own in `<configuration root>/plugins` only; in a workspace they are inert.
- * I2 A manifest in a workspace is read only where an entry of the installation names it by a path with a slash, and never
- *    in place of one that an installation directory has under the same path (threat-model W2, C5).
+ * I2 A manifest that an entry names is found by an absolute path or below a configuration directory, never below a
+ *    workspace (threat-model W2, C5).
  * I3 Files of other users, or that others can write, are not read (threat-model W3).
  */
-import { basename, isAbsolute, join, resolve } from 'node:path'
+import { basename, isAbsolute, join } from 'node:path'
 import * as z from 'zod'
 import { expandHome } from '../../../machines/permission.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -55,14 +55,14 @@ export interface HookCommands {
 
 type FindEffects = Pick<Effects, 'files' | 'clock' | 'paths' | 'env' | 'sha256'>
 
-/** Every hook command of a canonical workspace directory: those that entries name, then those that lie in the configuration root. */
-export async function findHookCommands(effects: FindEffects, entries: PluginEntries, workspace: string): Promise<HookCommands> {
+/** Every hook command: those that entries name, then those that lie in the configuration root. */
+export async function findHookCommands(effects: FindEffects, entries: PluginEntries): Promise<HookCommands> {
   const probe = createFileProbe(effects)
   const declared = [...entries.driven, ...entries.off].filter((entry) => entry.form === 'declarative')
   const candidates: Candidate[] = []
   const broken: { id: string; reason: string }[] = []
   for (const entry of declared) {
-    const file = await locate(effects, probe, entry, workspace)
+    const file = await locate(effects, probe, entry)
     if (file !== undefined) candidates.push({ id: nameOf(entry.id), file })
     else if (entry.path !== undefined && !entries.isDisabled(entry.id))
       broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
@@ -104,24 +104,18 @@ function nameOf(id: string): string {
   return basename(id, '.json')
 }
 
-async function locate(
-  effects: FindEffects,
-  probe: FileProbe,
-  { id, path }: DeclarativeEntry,
-  workspace: string,
-): Promise<string | undefined> {
+async function locate(effects: FindEffects, probe: FileProbe, { id, path }: DeclarativeEntry): Promise<string | undefined> {
   const roots = installationDirectories(effects)
   const byName = roots.map((root) => join(root, 'plugins', `${nameOf(id)}.json`))
-  for (const file of [...(path === undefined ? [] : placesOf(expandHome(path, effects.paths.home), roots, workspace)), ...byName]) {
+  for (const file of [...(path === undefined ? [] : placesOf(expandHome(path, effects.paths.home), roots)), ...byName]) {
     if ((await probe.kind(file)) === 'file') return file
   }
   return undefined
 }
 
 /** I2 */
-function placesOf(path: string, roots: readonly string[], workspace: string): readonly string[] {
-  if (isAbsolute(path)) return [path]
-  return [...roots.map((root) => join(root, path)), ...(path.includes('/') ? [resolve(workspace, path)] : [])]
+function placesOf(path: string, roots: readonly string[]): readonly string[] {
+  return isAbsolute(path) ? [path] : roots.map((root) => join(root, path))
 }
 
 async function discover({ paths }: FindEffects, probe: FileProbe): Promise<readonly Candidate[]> {

@@ -74,7 +74,7 @@ export function createDirectoryPlugins(deps: DirectoryDeps): DirectoryPlugins {
   }
 
   async function hookCommands({ directory }: Workspace, entries: PluginEntries): Promise<Found[]> {
-    const { commands, off, broken } = await findHookCommands(effects, entries, directory)
+    const { commands, off, broken } = await findHookCommands(effects, entries)
     brokenIn.set(directory, broken)
     return [
       ...commands.map((command) =>

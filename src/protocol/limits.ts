@@ -73,6 +73,9 @@ export const LIMITS = {
     retryLongest: 60 * SECOND,
     toolInputInterval: 45,
     doomLoop: 3,
+    /** Tool calls of one answer of a model, and bytes of the arguments of one inside the JSON of its event; its result needs room as well. */
+    callsPerStep: 64,
+    callBytes: 512 * KiB,
     continuations: 10,
     /** How long what an unattended run asks waits for somebody. */
     unattendedWait: 10 * MINUTE,

@@ -49,6 +49,16 @@ describe('the stream of a chat completion', () => {
     ])
   })
 
+  it('keeps no more of arguments than one piece beyond what a call may have, and no more calls than one beyond a step', async () => {
+    const { parts } = await play(
+      reply(toolCall({ id: 'a', name: 'write', input: 'x'.repeat(2_000_000), pieces: 20 }), finish('tool_calls')),
+    )
+    expect(parts.find((part) => part.type === 'tool-call')).toMatchObject({ input: 'x'.repeat(600_000) })
+    const many = Array.from({ length: 300 }, (_, index) => toolCall({ id: `c${index}`, name: 'read', input: {}, index }))
+    const called = (await play(reply(...many, finish('tool_calls')))).parts.filter((part) => part.type === 'tool-call')
+    expect(called.map(({ callId }) => callId)).toEqual(Array.from({ length: 65 }, (_, index) => `c${index}`))
+  })
+
   it('counts only the first of two calls with the same id', async () => {
     const { parts } = await play(
       reply(

@@ -7,13 +7,18 @@
  * I3 The tool of a retired generation is replaced by the tool of the same id that the run would be offered now.
  */
 import { SvcError } from '../../protocol/errors.js'
+import { type Fault, firstFault, isLarge } from '../../protocol/first-fault.js'
+import { LIMITS } from '../../protocol/limits.js'
 import { runHooks } from '../plugin/hooks.js'
 import type { RegisteredTool } from '../plugin/view.js'
 import { wellFormedValue } from '../well-formed.js'
 import type { SessionCore } from './core.js'
 import { offeredTools } from './offered-tools.js'
-import { TOOL_INPUT_BYTES } from './recorder.js'
 import type { Attempt, OpenCall, RunScope } from './run-scope.js'
+
+/** Faults of an input that are told, and characters of each. */
+const FAULTS = 8
+const FAULT_LENGTH = 500
 
 /** A changed input is shown on the part up to this size. */
 const SHOWN_BYTES = 64 * 1024
@@ -46,9 +51,16 @@ export function callContext(run: RunScope, call: OpenCall): Readonly<Record<stri
 
 /** The input by the schema of the tool, or what is wrong with it. */
 export function parseInput(tool: RegisteredTool, json: unknown): { readonly input: unknown } | { readonly problem: string } {
-  const result = tool.contribution.input.safeParse(json)
-  if (result.success) return { input: result.data }
-  return { problem: result.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`).join('; ') }
+  const { input } = tool.contribution
+  const fault = isLarge(json) ? firstFault(input, json) : undefined
+  if (fault !== undefined) return { problem: told(fault) }
+  const result = input.safeParse(json)
+  return result.success ? { input: result.data } : { problem: result.error.issues.slice(0, FAULTS).map(told).join('; ') }
+}
+
+function told({ path, message }: Fault): string {
+  const text = `${path.join('.') || 'input'}: ${message}`
+  return text.length <= FAULT_LENGTH ? text : `${text.slice(0, FAULT_LENGTH)}…`
 }
 
 /** What the part of a call says about an input that hooks changed: `executedInput`, next to what the model asked for. */
@@ -68,7 +80,7 @@ export function goneTool({ contribution: { id }, pluginId }: RegisteredTool): Sv
 
 function accept(tool: RegisteredTool, json: unknown): unknown {
   const name = tool.contribution.id
-  if (Buffer.byteLength(JSON.stringify(json) ?? '') > TOOL_INPUT_BYTES)
+  if (Buffer.byteLength(JSON.stringify(json) ?? '') > LIMITS.run.callBytes)
     throw new SvcError('request.invalid', `The arguments of "${name}" became longer than 512 KiB.`)
   const parsed = parseInput(tool, json)
   if ('problem' in parsed) throw new SvcError('request.invalid', `The arguments of "${name}" are not valid any more: ${parsed.problem}`)

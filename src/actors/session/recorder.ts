@@ -20,8 +20,6 @@ export const ABORTED_CALL = 'The tool call was aborted.'
 
 /** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */
 const TEXT_BYTES = LIMITS.events.recordBytes - 8192
-/** Bytes of the arguments of one call inside the JSON of its event; its result needs room as well. */
-export const TOOL_INPUT_BYTES = LIMITS.events.recordBytes / 2
 
 interface StepEnd {
   readonly finish: string
@@ -47,6 +45,7 @@ export interface StepRecorder {
   /** Also for calls that were never accepted. */
   callFailed(callId: string, tool: string, error: string, input?: unknown, metadata?: Readonly<Record<string, unknown>>): void
   readonly calls: number
+  knows(callId: string): boolean
   /** Notes that the provider's stream has ended. */
   streamed(): void
   /** Drops what a failed attempt produced and begins the message anew, under the same id. */
@@ -201,6 +200,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     get calls() {
       return calls.size
     },
+    knows: (callId) => calls.has(callId),
     text(delta) {
       const part = textPart()
       if (!closed && part !== undefined) append(part, delta)
@@ -230,7 +230,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       const part = callPart(callId)
       if (closed || part?.state.status !== 'pending') return
       const { more, bytes } = grow(part.id, delta)
-      if (bytes > TOOL_INPUT_BYTES) return
+      if (bytes > LIMITS.run.callBytes) return
       const next: ToolPart = { ...part, state: { ...part.state, raw: part.state.raw + more } }
       parts.set(part.id, next)
       const at = now()

@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StepFailure } from '../../machines/retry.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { HookFailure } from '../../protocol/hook-failure.js'
+import { excessOf, REQUEST_BOUNDS } from '../../protocol/json-bounds.js'
+import { LIMITS } from '../../protocol/limits.js'
 import type { AssistantInfo } from '../../protocol/message.js'
 import { ZERO_USAGE } from '../../protocol/token-usage.js'
 import { defineTools } from '../plugin/tool-definitions.js'
@@ -12,7 +14,8 @@ import type { SessionCore } from './core.js'
 import { wellFormed, wellFormedValue } from '../well-formed.js'
 import { parseInput } from './attempt.js'
 import { offeredTools } from './offered-tools.js'
-import { beginStep, TOOL_INPUT_BYTES } from './recorder.js'
+import { beginStep } from './recorder.js'
+import { joinDeltas } from './joined-deltas.js'
 import { isLongPrompt } from './queue.js'
 import { modelMessages } from './request.js'
 import type { RunScope, StepScope } from './run-scope.js'
@@ -24,6 +27,7 @@ const NOTES = 16
 const NOTE_LENGTH = 1000
 const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
 const LATE = 'The call came after the end of the answer, so nothing was run. Call again if it is needed.'
+const TOO_MANY = `A step has at most ${LIMITS.run.callsPerStep} tool calls; this one and those after it were not run. Call again in the next step.`
 const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
@@ -138,10 +142,11 @@ export async function streamStep(
       case 'reasoning-end':
         return recorder.reasoningEnded(part.id, part.metadata)
       case 'tool-input-start':
-        return recorder.callStarted(part.callId, part.tool)
+        return recorder.calls < LIMITS.run.callsPerStep ? recorder.callStarted(part.callId, part.tool) : undefined
       case 'tool-input':
         return recorder.callInput(part.callId, part.delta)
       case 'tool-call':
+        if (!recorder.knows(part.callId) && recorder.calls >= LIMITS.run.callsPerStep) return refuseMore(step, part)
         return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
       case 'finish':
         step.finish = part.reason
@@ -160,16 +165,24 @@ async function generateInto(run: RunScope, step: StepScope, record: (part: Strea
   signal.addEventListener('abort', abort, { once: true })
   try {
     await new Promise<void>((resolve, reject) => {
-      const push = (part: StreamPart): void => {
+      const fail = (error: unknown): void => {
+        reject(error instanceof Error ? error : new Error(String(error)))
+        stop.abort()
+      }
+      const deltas = joinDeltas((part) => {
+        if (!stop.signal.aborted && !signal.aborted) record(part)
+      }, fail)
+      const attempt = (work: () => void): void => {
         if (stop.signal.aborted || signal.aborted) return
         try {
-          record(part)
+          work()
         } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)))
-          stop.abort()
+          fail(error)
         }
       }
-      run.target.model.adapter.generate(step.request, push, stop.signal).then(resolve, reject)
+      const push = (part: StreamPart): void => attempt(() => deltas.push(part))
+      const generated = run.target.model.adapter.generate(step.request, push, stop.signal)
+      generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
     })
   } finally {
     signal.removeEventListener('abort', abort)
@@ -181,6 +194,11 @@ type ToolCallPart = Extract<StreamPart, { type: 'tool-call' }>
 /** What the provider sends after its terminal part is no part of its answer (threat-model 6.5.1). */
 function refuseLate(run: RunScope, { recorder }: StepScope, { callId, tool, input }: ToolCallPart): void {
   if (!run.calls.has(callId)) recorder.callFailed(callId, tool, LATE, isTooLong(input) ? undefined : rawInput(input))
+}
+
+/** The first call beyond those a step may have is answered, the others leave no trace. */
+function refuseMore({ recorder }: StepScope, { callId, tool }: ToolCallPart): void {
+  if (recorder.calls === LIMITS.run.callsPerStep) recorder.callFailed(callId, tool, TOO_MANY)
 }
 
 /** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
@@ -200,8 +218,10 @@ function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: 
       rawInput(call.input),
     )
   }
-  const given = readJson(call.input)
-  const parsed = given === undefined ? { problem: NOT_JSON } : parseInput(tool, given.json)
+  const excess = excessOf(Buffer.from(call.input), REQUEST_BOUNDS)
+  const given = excess === undefined ? readJson(call.input) : undefined
+  const parsed =
+    given === undefined ? { problem: excess === undefined ? NOT_JSON : `they are JSON that ${excess}.` } : parseInput(tool, given.json)
   if ('problem' in parsed)
     return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
   if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
@@ -212,7 +232,7 @@ function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: 
 }
 
 function isTooLong(input: string): boolean {
-  return Buffer.byteLength(JSON.stringify(input)) > TOOL_INPUT_BYTES
+  return Buffer.byteLength(JSON.stringify(input)) > LIMITS.run.callBytes
 }
 
 function readJson(text: string): { readonly json: unknown } | undefined {
@@ -224,7 +244,8 @@ function readJson(text: string): { readonly json: unknown } | undefined {
 }
 
 function rawInput(text: string): unknown {
-  const read = text.trim() === '' ? undefined : readJson(text)
+  const isShown = text.trim() !== '' && excessOf(Buffer.from(text), REQUEST_BOUNDS) === undefined
+  const read = isShown ? readJson(text) : undefined
   return read === undefined ? { raw: wellFormed(text) } : read.json
 }
 

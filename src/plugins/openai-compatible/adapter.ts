@@ -5,7 +5,8 @@
  * I1 Parts are pushed as soon as they are read, and never after the promise has settled.
  * I2 Abort settles the promise at once and closes the connection; nothing waits for the peer.
  * I3 Only data breaks a silence: keep-alive comments do not.
- * I4 After the terminal signal the rest of the body is read for a moment, so that the connection can serve again.
+ * I4 A flood of parts is read in slices of time; others have their turn between them.
+ * I5 After the terminal signal the rest of the body is read for a moment, so that the connection can serve again.
  */
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { NativeHost, ProviderSettings } from '../../actors/plugin/native.js'
@@ -15,6 +16,7 @@ import { toCall } from './call.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault } from './errors.js'
 import type { ChatModels } from './sdk.js'
+import { createSlices } from './slices.js'
 import { createStep } from './step.js'
 import { vendorOf } from './vendors.js'
 import { createWatchdog } from './watchdog.js'
@@ -109,17 +111,20 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
     watchdog.expect(deps.timeouts.firstByte)
     models()
       .then((loaded) => loaded.stream(request.model.id, call, { connection, look, context }))
-      .then((stream) => readParts(stream, take, context))
+      .then((stream) => readParts(stream, { take, context, turn: createSlices(clock) }))
       .catch(fail)
   })
 }
 
+interface Reading {
+  readonly take: (part: LanguageModelV3StreamPart) => boolean
+  readonly context: ErrorContext
+  /** Waited for after each part. */
+  readonly turn: () => Promise<void> | undefined
+}
+
 /** Hands on parts until `take` wants no more. The SDK breaks its stream only over what it cannot read. */
-async function readParts(
-  stream: ReadableStream<LanguageModelV3StreamPart>,
-  take: (part: LanguageModelV3StreamPart) => boolean,
-  context: ErrorContext,
-): Promise<void> {
+async function readParts(stream: ReadableStream<LanguageModelV3StreamPart>, { take, context, turn }: Reading): Promise<void> {
   const reader = stream.getReader()
   for (;;) {
     let next: ReadableStreamReadResult<LanguageModelV3StreamPart>
@@ -130,6 +135,7 @@ async function readParts(
     }
     if (next.done) return
     if (!take(next.value)) return reader.cancel()
+    await turn()
   }
 }
 

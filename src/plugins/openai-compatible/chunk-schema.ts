@@ -41,7 +41,10 @@ function readDelta(delta: JsonRecord): JsonRecord {
   return {
     content: (Array.isArray(content) ? content.filter(isRecord) : filled(content)) ?? filled(delta.refusal),
     reasoning_content: filled(delta.reasoning_content) ?? filled(delta.reasoning),
-    tool_calls: Array.isArray(calls) ? calls.filter(isRecord).map(readCall) : undefined,
+    // Read late: what is too much has been taken out of the chunk by then (`tool-calls.ts`).
+    get tool_calls() {
+      return Array.isArray(calls) ? calls.filter(isRecord).map(readCall) : undefined
+    },
   }
 }
 

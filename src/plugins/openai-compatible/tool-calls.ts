@@ -5,10 +5,12 @@
  * I1 A call is handed on once, with the arguments as they were sent; whether they are JSON is judged by the run.
  * I2 Of calls with the same id in one step only the first counts; nothing of the others is handed on.
  * I3 A call is complete when the next one begins and its arguments are a whole object, or when the provider finishes.
- * I4 Nothing is added to a call after the provider has finished; a call that begins then is handed on as late.
+ * I4 No more is kept of a step than the run takes: of calls one more than it may have, of arguments a piece more than they may be.
+ * I5 Nothing is added to a call after the provider has finished; a call that begins then is handed on as late.
  */
 import type { StreamPart } from '../../actors/provider/adapter.js'
-import { filled, isRecord, parseJson } from './json.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { filled, isRecord, type JsonRecord, parseJson } from './json.js'
 
 interface Call {
   readonly tool: string
@@ -18,8 +20,8 @@ interface Call {
 }
 
 export interface ToolCalls {
-  /** Takes `delta.tool_calls` of a chunk, at any time before the SDK's parts of it. */
-  announce(deltas: readonly unknown[]): void
+  /** Takes `delta.tool_calls` of a chunk, before the SDK does, and takes out of it what is beyond the bounds. */
+  announce(deltas: unknown[]): void
   start(id: string, tool: string): void
   add(id: string, delta: string): void
   /** The provider has finished: what comes from now on is late. */
@@ -34,8 +36,22 @@ export function createToolCalls(push: (part: StreamPart) => void): ToolCalls {
   const calls = new Map<string, Call>()
   const ids = new Set<string>()
   const indexes = new Set<number>()
+  /** Characters of arguments so far, by index or id. */
+  const lengths = new Map<unknown, number>()
   let nameless = 0
   let frozen = false
+
+  /** The bounds are those of the run (`step.ts`), which sees by what is beyond them that they were passed. */
+  const isWithinBounds = (delta: JsonRecord): boolean => {
+    const key = delta.index ?? delta.id
+    const known = lengths.get(key)
+    if (known === undefined && lengths.size > LIMITS.run.callsPerStep) return false
+    const length = known ?? 0
+    if (length > LIMITS.run.callBytes) return false
+    const { arguments: input } = isRecord(delta.function) ? delta.function : {}
+    lengths.set(key, length + (typeof input === 'string' ? input.length : 0))
+    return true
+  }
 
   const complete = (callId: string, call: Call): void => {
     call.complete = true
@@ -44,8 +60,9 @@ export function createToolCalls(push: (part: StreamPart) => void): ToolCalls {
 
   return {
     announce(deltas) {
-      for (const delta of deltas) {
-        if (!isRecord(delta)) continue
+      const kept = deltas.filter(isRecord).filter(isWithinBounds)
+      deltas.splice(0, deltas.length, ...kept)
+      for (const delta of kept) {
         const id = filled(delta.id)
         const index = typeof delta.index === 'number' ? delta.index : undefined
         if (id !== undefined) ids.add(id)

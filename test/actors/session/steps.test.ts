@@ -466,4 +466,41 @@ describe('a tool call', () => {
     ])
     for (const { data } of service.events) expect(JSON.stringify(data).length).toBeLessThan(LIMITS.events.recordBytes)
   })
+
+  it('with more values than can be judged at once is refused, and its faults are few', async () => {
+    const service = await startTestService({ tools: [echo] })
+    const id = await service.session()
+    service.steps.push(
+      calls({ callId: 'a', tool: 'echo', input: { value: Array.from({ length: 20_000 }, () => ({})) } }),
+      calls({ callId: 'b', tool: 'echo', input: { value: Array.from({ length: 2000 }, () => ({})) } }),
+      says('ok'),
+    )
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    const errors = [1, 2].map((index) => tools(service.messages(id)[index])?.map(({ state }) => state.status === 'error' && state.error))
+    expect(errors).toEqual([
+      ['The arguments of "echo" are not valid: they are JSON that has more than 16384 values.'],
+      ['The arguments of "echo" are not valid: value: Invalid input: expected string, received array'],
+    ])
+  })
+})
+
+describe('a step', () => {
+  it('has 64 calls at most; the first beyond them is answered and no other is kept', async () => {
+    const service = await startTestService({ tools: [echo] })
+    const id = await service.session()
+    service.steps.push((push) => {
+      for (let index = 0; index < 200; index++) {
+        const callId = `call-${index}`
+        push({ type: 'tool-input-start', callId, tool: 'echo' })
+        push({ type: 'tool-call', callId, tool: 'echo', input: '{"value":"x"}' })
+      }
+      push(finish('tool-calls'))
+    }, says('ok'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    const made = tools(service.messages(id)[1])
+    expect(made?.map(({ state }) => state.status)).toEqual([...Array.from({ length: 64 }, () => 'completed'), 'error'])
+    expect(made?.[64]).toMatchObject({ callId: 'call-64', state: { error: expect.stringContaining('at most 64 tool calls') } })
+  })
 })

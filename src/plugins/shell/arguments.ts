@@ -52,12 +52,12 @@ function valueOf(word: Word, wanted: readonly string[]): Word | 'next' | undefin
     if (name.startsWith('--')) {
       if (!isLong(text, name)) continue
       const equals = text.indexOf('=')
-      return equals < 0 ? 'next' : cut(word, equals + 1)
+      return equals < 0 ? 'next' : cutWord(word, equals + 1)
     }
     if (text.startsWith('--')) continue
     const at = text.indexOf(name.slice(1), 1)
     if (at < 0) continue
-    return at + 1 === text.length ? 'next' : cut(word, at + 1)
+    return at + 1 === text.length ? 'next' : cutWord(word, at + 1)
   }
   return undefined
 }
@@ -67,6 +67,7 @@ function isLong(option: string, long: string): boolean {
   return name.length > 2 && long.startsWith(name)
 }
 
-function cut(word: Word, length: number): Word {
+/** The word without its first `length` characters. */
+export function cutWord(word: Word, length: number): Word {
   return word.dynamic || word.approximate ? { ...word, dynamic: true } : plainWord(word.text.slice(length))
 }

@@ -1,5 +1,5 @@
 /** Programs known to read or change the files they are given, and how their arguments name them (sessions-events §8.8). */
-import { hasOption, splitArguments } from './arguments.js'
+import { cutWord, hasOption, splitArguments } from './arguments.js'
 import { literalOf, plainWord, unknownWord, type Word } from './word.js'
 
 export interface FileUse {
@@ -17,16 +17,31 @@ const NONE: FileUse = { reads: [], writes: [], wholes: [], target: undefined, so
 type Use = (args: readonly Word[]) => FileUse
 
 const READERS =
-  'cat ls head tail less more stat file wc diff cmp du realpath readlink md5sum sha1sum sha256sum sha512sum od hexdump strings nl tac cut bat jq yq'
+  'cat ls head tail less more stat file wc diff cmp du realpath readlink md5sum sha1sum sha256sum sha512sum od hexdump strings nl tac cut bat jq yq paste fold fmt column comm join expand unexpand pr shuf tsort look ptx cksum sum b2sum rev'
+/** An option that names a file to read. */
+const FILE_OPTION = /^--(?:file|from-f[\w-]*|to-f[\w-]*|(?:ex|in)clude-f[\w-]*|ignore-f[\w-]*|ref[a-z]*|files0[\w-]*|files-f[\w-]*)=/
+const FILE_LETTER = /^(?:[ef]?grep|rg|date|file|hexdump)$/
+/** An option that names a file in which the names of the files to read stand. */
+const LISTS_FILES = /^--?files0-f/
+const LISTED = unknownWord('(the names in a file)')
 const UNKNOWN = unknownWord('(a name chosen by the server)')
 
 const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
   ...each(READERS, (args) => ({ ...NONE, reads: operandsOf(args) })),
+  ...each('date', (args) => ({ ...NONE, reads: splitArguments(args, ['-f', '--file', '-r', '--reference']).values })),
   ...each('sort tree base64', (args) => {
     const { operands, values } = splitArguments(args, ['-o', '--output'])
     return { ...NONE, reads: operands, writes: values }
   }),
   ...each('uniq xxd', (args) => ({ ...NONE, reads: operandsOf(args).slice(0, 1), writes: operandsOf(args).slice(1) })),
+  ...each('split', (args) => {
+    const { operands } = splitArguments(args, ['-a', '-b', '-C', '-l', '-n', '-t', '--bytes', '--lines', '--number', '--suffix-length'])
+    return { ...NONE, reads: operands.slice(0, 1), writes: [operands[1] ?? plainWord('x')] }
+  }),
+  ...each('csplit', (args) => {
+    const { operands, values } = splitArguments(args, ['-f', '--prefix'])
+    return { ...NONE, reads: operands.slice(0, 1), writes: values.length > 0 ? values : [plainWord('xx')] }
+  }),
   ...each('tee sponge mkfifo mknod', (args) => ({ ...NONE, writes: operandsOf(args) })),
   ...each('mkdir', (args) => ({ ...NONE, writes: splitArguments(args, ['-m', '--mode']).operands })),
   ...each('touch', (args) => ({ ...NONE, writes: splitArguments(args, ['-d', '--date', '-t', '-r', '--reference']).operands })),
@@ -47,6 +62,7 @@ const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
   ...each('sed gsed', sedUse),
   ...each('perl ruby', perlUse),
   ...each('find', findUse),
+  ...each('xargs', (args) => ({ ...NONE, reads: splitArguments(args, ['-a', '--arg-file']).values })),
   ...each('dd', (args) => ({ ...NONE, reads: assigned(args, 'if='), writes: assigned(args, 'of=') })),
   ...each('tar gtar bsdtar', tarUse),
   ...each('unzip', (args) => {
@@ -59,7 +75,18 @@ const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
 
 /** How a file command uses its arguments; nothing for other programs. */
 export function fileUse(program: string, args: readonly Word[]): FileUse {
-  return COMMANDS.get(program)?.(args) ?? NONE
+  const use = COMMANDS.get(program)?.(args)
+  if (use === undefined) return NONE
+  const lists = args.some((word) => LISTS_FILES.test(word.text) || (program === 'file' && /^(?:-\w*f|--files-f)/.test(word.text)))
+  return { ...use, reads: [...use.reads, ...filesOfOptions(program, args), ...(lists ? [LISTED] : [])] }
+}
+
+/** Files named by the value of an option that is part of the same word. */
+function filesOfOptions(program: string, args: readonly Word[]): Word[] {
+  return args.flatMap((word) => {
+    const option = FILE_OPTION.exec(word.text)?.[0] ?? (FILE_LETTER.test(program) ? /^-[a-zA-Z]*?f(?=.)/.exec(word.text)?.[0] : undefined)
+    return option === undefined ? [] : [cutWord(word, option.length)]
+  })
 }
 
 function each(names: string, use: Use): [string, Use][] {

@@ -1,8 +1,12 @@
 /** What a version-control command line starts or changes besides itself. */
+import { splitArguments } from './arguments.js'
 import type { Word } from './word.js'
 
 export interface GitUse {
   readonly reasons: readonly string[]
+  /** Places it looks at besides its repository. */
+  readonly reads: readonly Word[]
+  readonly writes: readonly Word[]
   /** Which configuration file it changes. */
   readonly configures: 'repository' | 'user' | undefined
 }
@@ -18,10 +22,13 @@ const WRITES_CONFIG = /^(?:--add|--unset|--replace|--edit|-e$|--remove|--rename|
 /** Judges the arguments of `git`. */
 export function gitUse(args: readonly Word[]): GitUse {
   const reasons: string[] = []
+  const directories: Word[] = []
   let at = 0
   for (; at < args.length; at += 1) {
     const text = args[at]?.text ?? ''
-    if (text === '-C' || text === '--git-dir' || text === '--work-tree' || text === '--namespace') at += 1
+    if (text === '-C') directories.push(...args.slice(++at, at + 1))
+    else if (/^--(?:git-dir|work-tree)(?:=|$)/.test(text)) reasons.push(`git: ${text} names a repository`)
+    else if (text === '--namespace') at += 1
     else if (text.startsWith('-c')) {
       const setting = text === '-c' ? args[++at] : args[at]
       const key = setting?.text.replace(/^-c/, '') ?? ''
@@ -36,6 +43,10 @@ export function gitUse(args: readonly Word[]): GitUse {
   if (rest.some((text) => PROGRAM_OPTIONS.test(text) || /^\w*::/.test(text))) reasons.push('git: an option or address names a program')
   return {
     reasons,
+    reads: [...directories, ...(command === 'diff' && rest.includes('--no-index') ? args.slice(at + 1) : [])].filter(
+      (word) => !word.text.startsWith('-'),
+    ),
+    writes: splitArguments(args.slice(at + 1), ['--output', ...(/^(?:format-patch|archive)$/.test(command) ? ['-o'] : [])]).values,
     configures: command === 'config' && changesConfig(rest) ? (rest.includes('--global') ? 'user' : 'repository') : undefined,
   }
 }

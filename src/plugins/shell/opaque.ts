@@ -1,5 +1,6 @@
 /** Programs and options that run, load or redefine something the line does not show: an explicit answer is needed. */
 import { hasOption, splitArguments } from './arguments.js'
+import { isHarmlessAwk } from './awk-script.js'
 import { isHarmlessSed } from './sed-script.js'
 import { isDecisive } from './variables.js'
 import { literalOf, type Word } from './word.js'
@@ -15,6 +16,8 @@ const SAFE_SHOPT = /^(?:nullglob|failglob|globstar|inherit_errexit|nocasematch|-
 const SAFE_SET =
   /^(?:--|[-+][befhmnuvxCET]*|pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose|errtrace|functrace|-[befhmnuvxCET]*o)$/
 
+const AWK_OPTIONS = /^(?:-[Fv].*|--(?:assign|field-separator)(?:=.*)?|--(?:posix|traditional|version|help))$/s
+
 const OPAQUE: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ...each('. source', always('it runs a file in the shell itself')),
   ...each('enable fc bind complete compgen compopt', always('it changes or replays what the shell runs')),
@@ -28,6 +31,7 @@ const OPAQUE: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ['hash', (args) => (args.length > 0 ? 'it changes where programs are found' : undefined)],
   ['shopt', (args) => (args.every((word) => SAFE_SHOPT.test(word.text)) ? undefined : 'it changes how the shell reads commands')],
   ['set', (args) => (safeSet(args) ? undefined : 'it changes how the shell reads commands')],
+  ['history', (args) => (args.every((word) => /^\d+$/.test(word.text)) ? undefined : 'it reads, writes or replays commands')],
   ...each('mapfile readarray', (args) =>
     hasOption(splitArguments(args).options, 'C') ? 'it names a command to call back' : decisiveNames(args),
   ),
@@ -96,8 +100,8 @@ function sedReason(args: readonly Word[]): string | undefined {
 
 function awkReason(args: readonly Word[]): string | undefined {
   const { options, operands } = splitArguments(args, ['-v', '--assign', '-F', '--field-separator'])
-  const script = hasOption(options, 'f', '--file') ? undefined : operands[0]
+  if (!options.every((option) => AWK_OPTIONS.test(option))) return 'an option may name a program or a file'
+  const [script] = operands
   if (script?.dynamic === true || script?.approximate === true) return 'the program is only known when it runs'
-  const program = script?.text ?? ''
-  return /system|\||print[^;}\n]*>|getline|@load|-i\s/.test(program) ? 'the program may write files or start programs' : undefined
+  return isHarmlessAwk(script?.text ?? '') ? undefined : 'the program may write files or start programs'
 }

@@ -98,7 +98,9 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   for (const word of use.wholes) await touchWord(findings, word, 'whole')
   if (use.target !== undefined) await touchTarget(findings, use.target, use.sources)
   if (program !== 'git') return
-  const { reasons, configures } = gitUse(args)
+  const { reasons, reads, writes, configures } = gitUse(args)
+  for (const word of reads) await touchWord(findings, word, 'read')
+  for (const word of writes) await touchWord(findings, word, 'write')
   for (const reason of reasons) addReason(findings, reason)
   if (configures === 'user') await touchPath(findings, joinPath(findings.home, '.gitconfig'), 'write')
   if (configures === 'repository') for (const place of findings.places) await touchPath(findings, joinPath(place, '.git/config'), 'write')
@@ -115,7 +117,7 @@ export function checkExported(findings: Findings, word: Word): void {
 
 /** Options of such a program start others or write files: a word that may be one decides. */
 async function checkOptions(findings: Findings, program: string, args: readonly Word[]): Promise<void> {
-  const end = args.findIndex((word) => word.text === '--')
+  const end = program === 'find' ? -1 : args.findIndex((word) => word.text === '--')
   const before = args.slice(0, end < 0 ? args.length : end)
   for (const [index, word] of before.entries()) {
     if (takesText(program, before[index - 1]?.text ?? '') && !word.splits) continue

@@ -8,13 +8,13 @@ import type { ShellNode } from './syntax.js'
 import { literalOf, readWord, type WordContext } from './word.js'
 
 type Setting =
-  /** A whole number, whichever. */
-  | { readonly kind: 'number' }
+  /** A whole number, whichever; in a list, which a text in parentheses may replace. */
+  | { readonly kind: 'number'; readonly list?: true }
   /** One of these texts, in escape form; wildcards in it have been expanded to existing paths. */
   | { readonly kind: 'texts'; readonly patterns: readonly string[] }
   /** Whatever another variable holds. */
   | { readonly kind: 'copy'; readonly name: string }
-  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unknown'; readonly list?: true }
   /** Named in an argument of something that may set it (I2). */
   | { readonly kind: 'mentioned' }
 
@@ -23,6 +23,7 @@ export type Settings = Map<string, Setting[]>
 const UNKNOWN: Setting = { kind: 'unknown' }
 const MENTIONED: Setting = { kind: 'mentioned' }
 const NUMBER: Setting = { kind: 'number' }
+const LIST: Setting = { kind: 'number', list: true }
 const WHOLE = /^[-+]?\d{1,18}$/
 const IDENTIFIER = /[A-Za-z_]\w*/g
 /** Set by the shell itself, whatever the line assigns to them. */
@@ -68,6 +69,13 @@ export function textsOf(settings: Settings, name: string): readonly string[] | u
   return texts
 }
 
+/** True when the variable may be a list: then a value in parentheses is read as one, its indexes as arithmetic. */
+export function mayBeList(settings: Settings, name: string): boolean {
+  return (
+    OWN.test(name) || settings.get(name)?.some((setting) => setting.kind === 'mentioned' || ('list' in setting && setting.list)) === true
+  )
+}
+
 interface Place {
   readonly context: WordContext
   readonly arithmetic: boolean
@@ -105,6 +113,7 @@ function collectAssignment(settings: Settings, node: ShellNode, { context, arith
   const [target, operator, value] = node.children
   const name = nameIn(target)
   const setting = arithmetic ? NUMBER : settingOf(value, context)
+  if (target?.type === 'subscript' || value?.type === 'array') add(settings, name, LIST)
   const whole = target?.type === 'variable_name' && operator?.type === '='
   add(settings, name, whole || (operator?.type === '+=' && isWhole(setting)) ? setting : isWhole(setting) ? NUMBER : UNKNOWN)
 }
@@ -157,7 +166,9 @@ function collectCommand(settings: Settings, node: ShellNode, context: WordContex
   const program = readWord(first, context)
   if (!program.dynamic && !SETTERS.test(literalOf(program) ?? 'eval')) return
   if (literalOf(program) === 'let') return collectLet(settings, args, context)
+  const lists = node.type === 'declaration_command' && args.some(({ text }) => /^-\w*[aA]/.test(text))
   for (const child of args) {
+    if (lists) add(settings, nameIn(child), LIST)
     if (node.type === 'declaration_command' && (child.type === 'variable_name' || child.type === 'variable_assignment')) continue
     for (const [name] of readWord(child, context).text.matchAll(IDENTIFIER)) add(settings, name, MENTIONED)
   }

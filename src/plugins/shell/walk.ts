@@ -7,12 +7,12 @@ import { checkArithmetic, checkExpansion, checkSubscript, checkTest } from './ar
 import { noteRedirect } from './descriptors.js'
 import { checkDeclared, checkNamedVariables } from './named-variables.js'
 import { checkExported, type ScanText, startProgram } from './programs.js'
-import { textsOf } from './settings.js'
+import { mayBeList, textsOf } from './settings.js'
 import { opaqueReason } from './opaque.js'
 import type { ShellNode } from './syntax.js'
 import { touchWord } from './touch.js'
 import { isDecisive, isHarmless } from './variables.js'
-import { readWord, shownWord, unescape, type Word, type WordContext } from './word.js'
+import { readWord, shownWord, spread, unescape, type Word, type WordContext } from './word.js'
 
 type Walk = (walker: Walker, node: ShellNode, flow: Flow) => Promise<void>
 
@@ -23,7 +23,7 @@ export interface Walker {
 
 /** Nodes that only hold other nodes: words, expressions, and lists that run their parts in order. */
 const TRANSPARENT =
-  'program concatenation translated_string array regex extglob_pattern number variable_name special_variable_name test_operator binary_expression unary_expression ternary_expression postfix_expression parenthesized_expression brace_expression heredoc_body heredoc_content heredoc_start heredoc_end file_descriptor string_content simple_expansion negated_command variable_assignments comment herestring_redirect command_name do_group word string raw_string ansi_c_string'
+  'program concatenation translated_string regex extglob_pattern number variable_name special_variable_name test_operator binary_expression unary_expression ternary_expression postfix_expression parenthesized_expression brace_expression heredoc_body heredoc_content heredoc_start heredoc_end file_descriptor string_content simple_expansion negated_command variable_assignments comment herestring_redirect command_name do_group word string raw_string ansi_c_string'
 const WORDS = new Set(['word', 'concatenation', 'string', 'raw_string', 'ansi_c_string', 'translated_string'])
 const COMMAND_PARTS = new Set([
   ...WORDS,
@@ -48,6 +48,7 @@ const HANDLERS: ReadonlyMap<string, Walk> = new Map<string, Walk>([
   ['unset_command', walkDeclaration],
   ['variable_assignment', walkAssignment],
   ['subscript', walkSubscript],
+  ['array', walkArray],
   ['arithmetic_expansion', walkArithmetic],
   ['c_style_for_statement', (walker, node, flow) => walkArithmetic(walker, node, { ...flow, certain: false, repeats: true })],
   ['compound_statement', (walker, node, flow) => (node.text.startsWith('((') ? walkArithmetic : walkParts)(walker, node, flow)],
@@ -97,7 +98,7 @@ async function walkCommand(walker: Walker, node: ShellNode, flow: Flow): Promise
   const words: Word[] = []
   const fed = flow.fed || node.children.some((child) => child.type === 'herestring_redirect')
   for (const child of node.children) {
-    if (COMMAND_PARTS.has(child.type) || !child.named) words.push(readHere(walker, child))
+    if (COMMAND_PARTS.has(child.type) || !child.named) words.push(...spread(readHere(walker, child)))
     if (/^\{\w+(?:\[.*\])?\}$/s.test(child.text)) addReason(findings, 'a redirection that may set a variable')
     if (child.type === 'variable_assignment') checkExported(findings, assignmentWord(walker, child))
     if (child.named) await walk(walker, child, { ...TOP, fed: false, certain: false })
@@ -122,7 +123,27 @@ async function walkDeclaration(walker: Walker, node: ShellNode, flow: Flow): Pro
   else checkDeclared(findings, name, args)
   if ((name === 'export' && !flags.includes('-n')) || flags.some((flag) => flag.includes('x'))) exportWords(walker, args)
   findings.evaluates = true
-  await walkParts(walker, node, flow)
+  for (const child of node.children) if (child.type === 'variable_assignment') checkDeclaredList(walker, child)
+  const keyed = flags.some((flag) => flag.includes('A'))
+  for (const child of node.children) {
+    const list = keyed && child.type === 'variable_assignment' ? child.children.find(({ type }) => type === 'array') : undefined
+    await (list?.children.every(isKeyed) === true ? walkParts(walker, list, flow) : walk(walker, child, flow))
+  }
+}
+
+/** `declare list=value` reads a value in parentheses as a list. */
+function checkDeclaredList(walker: Walker, node: ShellNode): void {
+  const [target, , value] = node.children
+  const name = /^\w*/.exec(target?.text ?? '')?.[0] ?? ''
+  if (value === undefined || value.type === 'array' || !mayBeList(walker.findings.settings, name)) return
+  const word = readHere(walker, value)
+  if (word.open || word.text.startsWith('('))
+    addReason(walker.findings, `a list with a value that is only known when it runs: ${node.text}`)
+}
+
+/** An entry with a text as its key, complete in one word. */
+function isKeyed({ named, text }: ShellNode): boolean {
+  return !named || /^\[[^[\]]+\]=/.test(text)
 }
 
 /** `export NAME` hands on what the line gave the name, if it did. */
@@ -163,6 +184,13 @@ function assignmentWord(walker: Walker, node: ShellNode): Word {
     splits: false,
     evaluable: false,
   }
+}
+
+/** `[index]=value` in a list: the index is arithmetic, unless keys are texts. */
+async function walkArray(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
+  for (const { text } of node.children)
+    if (text.startsWith('[') && !/^\[\d+\]\+?=/.test(text)) addReason(walker.findings, `a list with an index that is not a number: ${text}`)
+  await walkParts(walker, node, flow)
 }
 
 async function walkArithmetic(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
@@ -271,7 +299,8 @@ async function walkRedirected(walker: Walker, node: ShellNode, flow: Flow): Prom
 async function walkFileRedirect(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   const operator = node.children.find((child) => !child.named && child.type !== 'file_descriptor')?.type ?? ''
   const targets = node.children.filter((child) => child.named && child.type !== 'file_descriptor')
-  if (targets.length > 1) addReason(walker.findings, 'a redirection that is read in more than one way')
+  if (targets.length > 1 || (targets.length > 0 && operator.endsWith('-')))
+    addReason(walker.findings, 'a redirection that is read in more than one way')
   noteRedirect(walker.findings, node, operator)
   for (const target of targets) {
     await walk(walker, target, { ...flow, certain: false })

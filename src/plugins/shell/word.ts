@@ -6,6 +6,7 @@
  */
 import { decodeAnsi } from './ansi.js'
 import { holdsSubstitution } from './active-text.js'
+import { expandBraces } from './braces.js'
 import { isPlainText } from './plain-text.js'
 import type { ShellNode } from './syntax.js'
 
@@ -84,6 +85,12 @@ export function literalOf(word: Word): string | undefined {
   return word.dynamic || word.approximate || hasActive(word.pattern, '*?[{') ? undefined : unescape(word.pattern)
 }
 
+/** The words its braces make of it; itself when it has none, they are too many, or it is not known. */
+export function spread(word: Word): readonly Word[] {
+  if (word.dynamic || word.approximate || !hasActive(word.pattern, '{')) return [word]
+  return expandBraces(word.pattern)?.map((pattern) => ({ ...word, text: unescape(pattern), pattern })) ?? [word]
+}
+
 /** True when one of `characters` stands unescaped in an escape-form text. */
 export function hasActive(pattern: string, characters: string): boolean {
   for (let at = 0; at < pattern.length; at += 1) {
@@ -111,6 +118,7 @@ function append(pieces: Pieces, node: ShellNode, context: WordContext): void {
   switch (node.type) {
     case 'word':
     case 'number':
+    case 'variable_name':
       pieces.pattern += unquoted(node.text)
       return
     case 'command_name':

@@ -1,0 +1,114 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { isHarmlessAwk } from '../../src/plugins/shell/awk-script.js'
+import { createShellWorkspace } from './shell-fixture.js'
+
+const workspace = createShellWorkspace()
+const { directory } = workspace
+for (const name of ['a.txt', 'b.txt', 'sub/c.txt', 'names/-exec', 'list']) workspace.put(name)
+symlinkSync('../outside', join(directory, 'linked'))
+
+const reasons = async (command: string) => (await workspace.scan(command)).reasons
+const relative = (paths: readonly string[]) => paths.map((path) => path.replace(`${directory}/`, ''))
+
+describe('what a campaign found needs an answer', () => {
+  it.each([
+    'a=([$(cat list)]=1)',
+    'x=$(cat list); a=(["$x"]=1)',
+    'a=([x y]=1)',
+    'x=$(cat list); declare -a a="$x"',
+    'x=$(cat list); f() { local -a a="$x"; }; f',
+    'a=(1); x=$(cat list); declare a="$x"',
+    'a[0]=1; export a=$(cat list)',
+    "readonly -a a='([x]=1)'",
+    'history -r list; history',
+    'uniq a.txt >&-1',
+    'x=$(cat list); find -- . $x',
+    'cd names; find -e* marker \\;',
+    'awk -f list a.txt',
+    'awk -W exec=list',
+    'gawk -o a.txt 1 b.txt',
+    'git --git-dir=sub status',
+  ])('%s', async (command) => {
+    expect(await reasons(command)).not.toEqual([])
+  })
+
+  it.each([
+    'declare -A m=([foo]=1 [bar]="$(cat list)"); echo "${#m[@]}"',
+    'a=([0]=x [1]=y); echo "${a[0]}"',
+    'f() { local x y; local z="$1"; echo "$z"; }; f a',
+    'declare -a a=(x y); echo "${a[@]}"',
+    'history | tail -5',
+    'echo a{b,c} {1..3}',
+    'git -C sub log --oneline -3',
+  ])('and what is like it and harmless does not: %s', async (command) => {
+    expect(await reasons(command)).toEqual([])
+  })
+
+  it('starts what braces spell', async () => {
+    expect((await workspace.scan('find . -maxdepth 0 {-exec,marker,\\;}')).segments.map(({ text }) => text)).toContain('marker')
+  })
+})
+
+describe('files that options name', () => {
+  it.each([
+    ['diff --from-file=../x a.txt', ['/*'], []],
+    ['grep -f../x a.txt', ['/*'], []],
+    ['grep --file=../x a.txt', ['/*'], []],
+    ['date -f ../x', ['/*'], []],
+    ['xargs -a ../x echo', ['/*'], []],
+    ['paste ../x', ['/*'], []],
+    ['git -C .. status', ['/*'], []],
+    ['git diff --no-index a.txt ../x', ['/*'], []],
+    ['git diff --output=a.txt', [], ['a.txt']],
+    ['split a.txt sub/part', [], ['sub/part']],
+    ['split -l 10 a.txt', [], ['x']],
+    ['grep --include=*.txt -rn a sub', [], []],
+  ])('are read and written: %s', async (command, outside, written) => {
+    const scan = await workspace.scan(command)
+    const parent = directory.slice(0, directory.lastIndexOf('/'))
+    expect({ outside: scan.outside.map((path) => path.replace(parent, '')), writes: relative(scan.writes) }).toEqual({
+      outside,
+      writes: written,
+    })
+  })
+
+  it.each(['sort --files0-from=list', 'wc --files0-from list', 'find -files0-from list', 'file -f list'])(
+    'may name any others: %s',
+    async (command) => {
+      expect((await workspace.scan(command)).unknownReads).toEqual(['(the names in a file)'])
+    },
+  )
+})
+
+describe('a program of awk', () => {
+  it.each([
+    '{print $1}',
+    '$3 > 5 { print $1 / 2 }',
+    '/"/ { n++ } END { print n, (n > 2 ? "a" : "b") }',
+    'BEGIN { FS = "|" } /^[a-z]+$/ { printf "%s\\n", $2; if (NR > 3) exit }',
+    '{ sub(/a\\/b/, ""); print } # > done',
+    'NR==FNR { a[$1]; next } $1 in a || NR >= 10',
+    '{ print }\n$1 > 3 { print "x" }',
+  ])('may read and print: %s', (program) => {
+    expect(isHarmlessAwk(program)).toBe(true)
+  })
+
+  it.each([
+    '{ print > "x" }',
+    '{ print "};" > "x" }',
+    '/"/; { print "};" > "x" }',
+    '{ print "a",\n"b" >> "x" }',
+    '{ print "a" \\\n > "x" }',
+    '{ print $1 | "sh" }',
+    'BEGIN { system("x") }',
+    'BEGIN { while ((getline l < ".env") > 0) print l }',
+    'BEGIN { ARGV[1] = "/etc/passwd"; ARGC = 2 } 1',
+    '@include "x"',
+    '{ if (x) /"/; print ";" > "/x" }',
+    '{ print "x',
+  ])('needs an answer where it does or may do more: %s', (program) => {
+    expect(isHarmlessAwk(program)).toBe(false)
+  })
+})

@@ -14,7 +14,7 @@ const coreWasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
 const grammarWasm = require.resolve('tree-sitter-bash/tree-sitter-bash.wasm')
 
 const bytes = (path: string) => async () => new Uint8Array(readFileSync(path))
-const scanner: ShellScanner = createShellScanner({ core: bytes(coreWasm), bash: bytes(grammarWasm) }, () => 0)
+export const scanner: ShellScanner = createShellScanner({ core: bytes(coreWasm), bash: bytes(grammarWasm) }, () => 0)
 
 /** What programs of a scanned line find in their environment. */
 const ENVIRONMENT = new Set(['HOME', 'PATH', 'LANG', 'TERM', 'XDG_CONFIG_HOME', 'PAGER'])

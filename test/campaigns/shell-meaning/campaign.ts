@@ -5,14 +5,14 @@ import { GRAMMAR } from './grammar.js'
 import { createJudge, type Reading } from './judge.js'
 import { makePlace, type Place } from './place.js'
 
-export interface Campaign {
+interface Campaign {
   readonly seed: number
   readonly lines: number
   /** Stops at this many escapes. */
   readonly enough?: number
 }
 
-export interface Escape {
+interface Escape {
   readonly index: number
   readonly line: string
   /** What is left of the line when everything is removed that does not matter. */

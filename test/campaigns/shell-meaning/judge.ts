@@ -55,7 +55,12 @@ export function createJudge(place: Place, reading: Reading = (scan) => scan): (l
   }
   return async (line) => {
     const scan = reading(await scanner.scan(line, context))
-    const needs = commandNeeds({ command: line, session: place.repo, scan, protectedFiles: { reason: () => undefined } })
+    const needs = await commandNeeds({
+      command: line,
+      session: place.repo,
+      scan,
+      protectedFiles: { reasons: async (paths) => paths.map(() => undefined) },
+    })
     return needs.every(
       (need) => judge({ layers: { trusted: RULES, untrusted: [] }, approvals: [], grants: [], need, bypass: false }).decision === 'allow',
     )

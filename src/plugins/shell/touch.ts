@@ -85,7 +85,7 @@ async function leadsToDescriptor(findings: Findings, path: string, canonical: st
 /** True when the word may be read as an option: it is not known how it begins, or a file it fits begins with a dash. */
 export async function mayBeOption(findings: Findings, word: Word): Promise<boolean> {
   if (word.dynamic) return word.open || word.splits
-  if (/^\{/.test(word.pattern)) return expandBraces(word.pattern)?.every((text) => /^[\w./]/.test(text)) !== true
+  if (word.pattern.startsWith('{')) return expandBraces(word.pattern)?.every((text) => /^[\w./]/.test(text)) !== true
   if (!hasWildcard(word.pattern) || !/^[-*?[]/.test(word.pattern)) return false
   return (await resolveWord(findings, word, 'read')).some((path) => nameOf(path).startsWith('-'))
 }

@@ -1,5 +1,5 @@
 /** Builds the page of the inspector: dist/inspector.{html,js,css}. It works behind a server and from a disk, and asks no other host for anything. */
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -24,10 +24,10 @@ export async function buildInspector(root, outdir = 'dist') {
     metafile: true,
   })
   const copies = [
-    ['page.html', 'inspector.html'],
-    ['page.css', 'inspector.css'],
+    [['page.html'], 'inspector.html'],
+    [['chart.css', 'page.css'], 'inspector.css'],
   ].map(([from, to]) => {
-    copyFileSync(join(root, SOURCES, from), resolve(root, outdir, to))
+    writeFileSync(resolve(root, outdir, to), from.map((name) => readFileSync(join(root, SOURCES, name), 'utf8')).join(''))
     return join(outdir, to)
   })
   return [...Object.keys(metafile.outputs), ...copies]

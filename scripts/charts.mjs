@@ -1,14 +1,36 @@
 /**
- * Writes docs/charts/<machine>.md from the state machines: a diagram, and tables of transitions, effects and delays.
+ * Writes what is made of the state machines: docs/charts/<machine>.{md,svg}, a drawing and tables of transitions, effects and delays,
+ * and the layouts that the inspector sends to its page.
  * With --check nothing is written; stale files are named and the exit code is 1.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { layoutOf } from './chart-layout.mjs'
 import { loadSource, root, settle } from './generated.mjs'
 
+const LAYOUTS = 'src/actors/inspector'
+const [{ createCharts }, { arrowsOf }, { drawingOf }] = await Promise.all(
+  [`${LAYOUTS}/charts.ts`, 'src/http/inspector/graph.ts', 'src/http/inspector/drawing.ts'].map(loadSource),
+)
+/** Of a drawing outside of the page, by what the reader prefers. */
+const COLOURS = `.chart { --text: #1c1e21; --soft: #676b73; --back: #fff; --inside: #f3f4f6; --panel: #fff; }
+@media (prefers-color-scheme: dark) {
+.chart { --text: #e7e9ec; --soft: #9aa1ab; --back: #15171a; --inside: #22262b; --panel: #1c1f23; }
+}
+`
+const charts = createCharts()
+
 const machines = readdirSync(join(root, 'src/machines')).filter((name) => name.endsWith('.machine.ts'))
-const pages = await Promise.all(machines.toSorted().map(page))
-settle('docs/charts', [['README.md', index(pages)], ...pages.map(({ name, text }) => [`${name}.md`, text])])
+const pages = []
+for (const file of machines.toSorted()) pages.push(await page(file))
+settle('docs/charts', [
+  ['README.md', index(pages)],
+  ...pages.flatMap(({ name, text, svg }) => [
+    [`${name}.md`, text],
+    [`${name}.svg`, svg],
+  ]),
+])
+settle(LAYOUTS, [['layouts.json', rows(Object.fromEntries(pages.map(({ id, layout }) => [id, layout])))]], { prune: false })
 
 async function page(file) {
   const module = await loadSource(`src/machines/${file}`)
@@ -16,20 +38,50 @@ async function page(file) {
   if (machine === undefined) throw new Error(`${file} exports no machine`)
   const name = basename(file, '.machine.ts')
   const nodes = allNodes(machine.root)
-  const rows = nodes.flatMap(transitions)
+  const chart = charts.of(machine)
+  const layout = await layoutOf(chart, arrowsOf(chart))
   const sections = [
     `# ${machine.id}`,
     `Generated from \`src/machines/${file}\` by \`npm run charts\`.`,
-    ['```mermaid', 'stateDiagram-v2', ...diagram(machine.root, '  '), '```'].join('\n'),
+    `![State chart of ${machine.id}](${name}.svg)`,
     '## Transitions',
     table(
       ['in', 'on', 'if', 'goes to', 'does'],
-      rows.map((row) => [row.from, row.on, row.guard, row.to, row.actions]),
+      nodes.flatMap(transitions).map((row) => [row.from, row.on, row.guard, row.to, row.actions]),
     ),
     ...effects(nodes),
     ...delays(machine),
   ]
-  return { name, id: machine.id, states: nodes.length - 1, text: `${sections.join('\n\n')}\n` }
+  return { name, id: machine.id, states: nodes.length - 1, layout, svg: svg(chart, layout), text: `${sections.join('\n\n')}\n` }
+}
+
+function svg(chart, layout) {
+  const [width, height] = [layout.width + 8, layout.height + 8]
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="${width}" height="${height}" viewBox="-4 -4 ${width} ${height}">`,
+    `<style>\n${COLOURS}${readFileSync(join(root, 'src/http/inspector/chart.css'), 'utf8')}</style>`,
+    '<rect x="-4" y="-4" width="100%" height="100%" fill="var(--panel)"/>',
+    ...drawingOf(chart, layout).map(markup),
+    '</svg>\n',
+  ].join('\n')
+}
+
+function markup(shape) {
+  if (typeof shape === 'string') return escape(shape)
+  const attributes = Object.entries(shape.attributes).map(([name, value]) => ` ${name}="${escape(String(value))}"`)
+  return `<${shape.tag}${attributes.join('')}>${shape.children.map(markup).join('')}</${shape.tag}>`
+}
+
+function escape(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}
+
+/** JSON with a line for each box and each arrow. */
+function rows(value, indent = '') {
+  if (Array.isArray(value)) return `[\n${value.map((each) => `${indent} ${JSON.stringify(each)}`).join(',\n')}\n${indent}]`
+  if (typeof value !== 'object') return JSON.stringify(value)
+  const entries = Object.entries(value).map(([key, each]) => `${indent} ${JSON.stringify(key)}: ${rows(each, `${indent} `)}`)
+  return `{\n${entries.join(',\n')}\n${indent}}${indent === '' ? '\n' : ''}`
 }
 
 function allNodes(node) {
@@ -40,66 +92,12 @@ function allNodes(node) {
 function transitions(node) {
   const listed = [...node.transitions.values()].flat()
   return [...(node.always ?? []), ...listed].map((transition) => ({
-    source: node,
     from: label(node),
     on: eventLabel(transition.eventType),
     guard: guardLabel(transition.guard),
-    target: transition.target?.[0],
     to: transition.target === undefined ? '' : transition.target.map(label).join(', '),
     actions: transition.actions.map(actionLabel).join(', '),
   }))
-}
-
-/** A state with states inside is a box; every arrow joins two states of the same box, because renderers know no other. */
-function diagram(node, indent) {
-  const lines = []
-  const initial = node.initial?.target?.[0]
-  if (initial !== undefined) lines.push(`${indent}[*] --> ${ref(initial)}`)
-  for (const child of Object.values(node.states)) {
-    if (Object.keys(child.states).length > 0) {
-      lines.push(`${indent}state "${child.key}" as ${ref(child)} {`, ...diagram(child, `${indent}  `), `${indent}}`)
-    } else {
-      lines.push(`${indent}state "${leafTitle(child)}" as ${ref(child)}`)
-    }
-  }
-  for (const child of Object.values(node.states)) {
-    if (child.type === 'final') lines.push(`${indent}${ref(child)} --> [*]`)
-  }
-  return [...lines, ...arrows(node, indent)]
-}
-
-/** Arrows whose ends meet in this box; an end deeper inside is named in the label. */
-function arrows(box, indent) {
-  const rows = allNodes(box)
-    .filter((node) => node !== box)
-    .flatMap(transitions)
-  return rows.flatMap((row) => {
-    if (row.target === undefined || row.target === row.source || meeting(row.source, row.target) !== box) return []
-    const from = childOf(box, row.source)
-    const to = childOf(box, row.target)
-    const inner = from === row.source ? '' : `${row.source.key}, `
-    const condition = row.guard === '' ? '' : ` [${row.guard}]`
-    return [`${indent}${ref(from)} --> ${ref(to)}: ${inner}${row.on}${condition}`]
-  })
-}
-
-/** The innermost box that holds both states without being either. */
-function meeting(a, b) {
-  const boxes = new Set(above(a))
-  return above(b).find((node) => boxes.has(node))
-}
-
-function above(node) {
-  return node.parent === undefined ? [] : [node.parent, ...above(node.parent)]
-}
-
-function childOf(box, node) {
-  return node.parent === box ? node : childOf(box, node.parent)
-}
-
-function leafTitle(node) {
-  const invoked = node.invoke.map(({ src }) => String(src))
-  return invoked.length === 0 ? node.key : `${node.key}<br/>(${invoked.join(', ')})`
 }
 
 function effects(nodes) {
@@ -129,10 +127,6 @@ function table(head, rows) {
 /** `stopping.refusing`; the machine itself is `any state`. */
 function label(node) {
   return node.path.length === 0 ? 'any state' : node.path.join('.')
-}
-
-function ref(node) {
-  return node.path.length === 0 ? 'machine' : node.path.join('_').replace(/\W/g, '_')
 }
 
 function eventLabel(type) {

@@ -21,7 +21,7 @@ export async function loadSource(file) {
 export function settle(folder, pages, { prune = true } = {}) {
   const expected = new Map(pages)
   const stale = [...expected].filter(([name, text]) => read(join(root, folder, name)) !== text).map(([name]) => name)
-  const extra = prune ? list(join(root, folder)).filter((name) => name.endsWith('.md') && !expected.has(name)) : []
+  const extra = prune ? list(join(root, folder)).filter((name) => /\.(md|svg)$/.test(name) && !expected.has(name)) : []
   if (process.argv.includes('--check')) {
     for (const name of [...stale, ...extra]) process.stderr.write(`stale: ${folder}/${name}\n`)
     if (stale.length + extra.length > 0) process.exitCode = 1

@@ -101,8 +101,37 @@ export const InspectedState: z.ZodType<InspectedState> = z
   })
   .meta({ id: 'InspectedState' })
 
+const area = { x: z.number(), y: z.number(), width: z.number(), height: z.number() }
+
+/** Where the boxes and arrows of a chart go; made when svc is built. */
+export const InspectedLayout = z
+  .looseObject({
+    width: z.number(),
+    height: z.number(),
+    /** One for each state but the machine itself, outermost first; `path` ends in `/*` where it stands for whichever state is active. */
+    boxes: z.array(z.looseObject({ path: z.string(), ...area })),
+    /** One for all transitions from one box to another. `at` is the background of the label; the path is straight between its points. */
+    lines: z.array(
+      z.looseObject({
+        from: z.string(),
+        to: z.string(),
+        label: z.array(z.string()),
+        at: z.looseObject(area),
+        points: z.array(z.tuple([z.number(), z.number()])),
+      }),
+    ),
+  })
+  .meta({ id: 'InspectedLayout' })
+export type InspectedLayout = z.infer<typeof InspectedLayout>
+
 export const InspectedMachine = z
-  .looseObject({ id: z.string(), root: InspectedState, delays: z.record(z.string(), z.number().nullable()) })
+  .looseObject({
+    id: z.string(),
+    root: InspectedState,
+    delays: z.record(z.string(), z.number().nullable()),
+    /** Absent for a machine that is no part of svc itself. */
+    layout: InspectedLayout.optional(),
+  })
   .meta({ id: 'InspectedMachine' })
 export type InspectedMachine = z.infer<typeof InspectedMachine>
 

@@ -133,6 +133,8 @@ function onlyTakes(each: Import, names: readonly string[] | undefined): boolean 
 }
 
 function relativeArrow(to: string, layer: Layer, each: Import): string | undefined {
+  // Data that is generated beside the file that reads it.
+  if (/^\.\/[\w-]+\.json$/.test(each.specifier)) return undefined
   if (!each.specifier.endsWith('.js')) return `imports ${each.specifier} without its .js suffix`
   if (layer.layers.includes(layerOf(to))) return undefined
   const values = layer.contracts?.[to]

@@ -19,6 +19,7 @@ describe.skipIf(CHROMIUM === undefined)(`a picture ${IN_CHROMIUM}`, () => {
       <p style="color: #303030">faint</p>
       <p style="color: #202020">hidden in the ground</p>
       <p style="color: white; opacity: 0">not drawn</p>
+      <svg style="display: none"><text y="20">not there</text></svg>
       <div style="position: relative; color: white"><p>covered</p><b style="position: absolute; inset: 0; background: #202020"></b></div>
       <p style="color: white; margin-top: 3000px">below</p>`)
     const { texts, illegible } = await pictureOf(page)

@@ -1,17 +1,29 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { createCharts } from '../../src/actors/inspector/charts.js'
-import { arrowsOf, delayOf, duration } from '../../src/http/inspector/graph.js'
-import { type Box, layoutChart } from '../../src/http/inspector/layout.js'
+import { layoutOf } from '../../src/actors/inspector/layouts.js'
+import { arrowKey, marksOf, takenBy } from '../../src/http/inspector/chart-marks.js'
+import { allStates, arrowsOf, delayOf } from '../../src/http/inspector/graph.js'
 import { passes } from '../../src/http/inspector/log-view.js'
+import { duration } from '../../src/http/inspector/measures.js'
 import { treeRows } from '../../src/http/inspector/rows.js'
-import { generationMachine } from '../../src/machines/generation.machine.js'
-import { packageMachine } from '../../src/machines/package.machine.js'
-import { runMachine } from '../../src/machines/run.machine.js'
-import { runtimeMachine } from '../../src/machines/runtime.machine.js'
-import { sessionMachine } from '../../src/machines/session.machine.js'
+import type { InspectedState } from '../../src/protocol/inspector.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 
-const charts = createCharts().all([runtimeMachine, packageMachine, sessionMachine, runMachine, generationMachine])
+const source = fileURLToPath(new URL('../../src/machines', import.meta.url))
+const modules: object[] = await Promise.all(
+  readdirSync(source)
+    .filter((name) => name.endsWith('.machine.ts'))
+    .map((name) => import(`${source}/${name}`)),
+)
+const charts = createCharts()
+  .all(modules.flatMap((module) => Object.values(module)))
+  .map((machine) => {
+    const layout = layoutOf(machine.id)
+    if (layout === undefined) throw new Error(`${machine.id} is not laid out: npm run charts`)
+    return { ...machine, layout }
+  })
 const chart = (id: string) => {
   const found = charts.find((each) => each.id === id)
   if (found === undefined) throw new Error(`there is no chart ${id}`)
@@ -26,19 +38,17 @@ interface Area {
 }
 const overlap = (a: Area, b: Area) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 const contains = (a: Area, b: Area) => a.x <= b.x && a.y <= b.y && a.x + a.width >= b.x + b.width && a.y + a.height >= b.y + b.height
+const point = (x: number, y: number): Area => ({ x, y, width: 0, height: 0 })
 const isInside = (inner: string, outer: string) => inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}/`)
 
 describe.each(charts.map((each) => [each.id, each] as const))('the chart of %s', (_id, machine) => {
-  const { boxes, lines, width, height } = layoutChart(machine)
+  const { boxes, lines, width, height } = machine.layout
+  const isBox = (path: string) => boxes.some((box) => isInside(box.path, path))
 
   test('has a box for every state, children inside their parent, and no box upon another', () => {
-    const paths = (state: (typeof machine)['root']): string[] => state.states.flatMap((child) => [child.path, ...paths(child)])
-    expect(
-      boxes
-        .filter(({ isAny }) => !isAny)
-        .map(({ path }) => path)
-        .toSorted(),
-    ).toEqual(paths(machine.root).toSorted())
+    const paths = [...allStates(machine.root)].map(({ path }) => path).filter((path) => path !== '')
+    const drawn = boxes.map(({ path }) => path).filter((path) => !path.endsWith('/*'))
+    expect(drawn.toSorted()).toEqual(paths.toSorted())
     const wrong = boxes.flatMap((a, index) =>
       boxes.slice(index + 1).flatMap((b) => {
         if (isInside(b.path, a.path)) return contains(a, b) ? [] : [`${b.path} leaves ${a.path}`]
@@ -50,41 +60,70 @@ describe.each(charts.map((each) => [each.id, each] as const))('the chart of %s',
     expect(boxes.filter((box) => !contains({ x: 0, y: 0, width: width + 1, height: height + 1 }, box))).toEqual([])
   })
 
-  test('draws its arrows from box to box, with labels that lie on no other label and in no state', () => {
+  test('draws all its arrows from box to box, with labels that lie on no other label and in no state', () => {
+    expect(lines.map(arrowKey).toSorted()).toEqual(arrowsOf(machine).map(arrowKey).toSorted())
     const known = new Map(boxes.map((box) => [box.path, box]))
-    const labels = lines.map(({ label, labelAt }) => ({
-      label,
-      x: labelAt.x - label.length * 2.9,
-      y: labelAt.y - 7,
-      width: label.length * 5.8,
-      height: 14,
-    }))
-    const clashes = labels.flatMap((a, index) =>
-      labels
+    const clashes = lines.flatMap((a, index) =>
+      lines
         .slice(index + 1)
-        .filter((b) => overlap(a, b))
-        .map((b) => `${a.label} on ${b.label}`),
+        .filter((b) => overlap(a.at, b.at))
+        .map((b) => `${a.label.join()} on ${b.label.join()}`),
     )
     expect(clashes).toEqual([])
-    const leaves = boxes.filter(({ state, isAny }) => isAny || state.states.length === 0)
-    expect(labels.flatMap((label) => leaves.filter((box) => overlap(label, box)).map(({ path }) => `${label.label} in ${path}`))).toEqual(
-      [],
-    )
-    const touches = (box: Box | undefined, point: { x: number; y: number } | undefined) =>
-      box !== undefined &&
-      point !== undefined &&
-      contains({ x: box.x - 1, y: box.y - 1, width: box.width + 2, height: box.height + 2 }, { ...point, width: 0, height: 0 })
-    expect(lines.filter(({ from, to, points }) => !touches(known.get(from), points[0]) || !touches(known.get(to), points.at(-1)))).toEqual(
-      [],
-    )
+    const leaves = boxes.filter(({ path }) => !isBox(path))
+    expect(
+      lines.flatMap(({ at, label }) => leaves.filter((box) => overlap(at, box)).map(({ path }) => `${label.join()} in ${path}`)),
+    ).toEqual([])
+    expect(lines.filter(({ label }) => label.length === 0 || label.length > 3)).toEqual([])
+    const touches = (path: string, [x, y]: readonly [number, number] = [-99, -99]) => {
+      const box = known.get(path)
+      return box !== undefined && contains({ x: box.x - 1, y: box.y - 1, width: box.width + 2, height: box.height + 2 }, point(x, y))
+    }
+    expect(lines.filter(({ from, to, points }) => !touches(from, points[0]) || !touches(to, points.at(-1)))).toEqual([])
   })
 })
 
 test('an arrow names its events, with guards and delays in full in its title', () => {
-  const idle = arrowsOf(chart('session').root).find(({ from, to }) => from === 'idle' && to === 'asleep')
-  expect(idle).toMatchObject({ label: 'after idleMemory', title: 'idle: after idleMemory (60 s) → asleep' })
-  const looking = arrowsOf(chart('session').root).find(({ from, to }) => from === 'idle' && to === 'looking')
+  const idle = arrowsOf(chart('session')).find(({ from, to }) => from === 'idle' && to === 'asleep')
+  expect(idle).toMatchObject({ labels: ['after idleMemory'], title: 'idle: after idleMemory (60 s) → asleep' })
+  const looking = arrowsOf(chart('session')).find(({ from, to }) => from === 'idle' && to === 'looking')
   expect(looking?.title.split('\n')).toEqual(['idle: at once [isWakePending] → looking', 'idle: woken → looking'])
+})
+
+test('an arrow that leaves a state from inside begins at its border, and says what it leads to inside another', () => {
+  const arrows = arrowsOf(chart('runtime'))
+  expect(arrows.find(({ from, to }) => from === 'starting' && to === 'serving')).toMatchObject({ box: '', labels: ['listen done'] })
+  const inner = { key: 'x', type: 'atomic' as const, invokes: [], tags: [], transitions: [], states: [] }
+  const way = { event: 'go', targets: ['b.y'], actions: [] }
+  const states: InspectedState[] = [
+    { ...inner, key: 'a', path: 'a', transitions: [way, { ...way, event: 'begin', targets: ['b.x'] }] },
+    {
+      ...inner,
+      key: 'b',
+      path: 'b',
+      type: 'compound',
+      initial: 'x',
+      states: ['x', 'y'].map((key) => ({ ...inner, key, path: `b.${key}` })),
+    },
+  ]
+  const root: InspectedState = { ...inner, key: 'm', path: '', type: 'compound', initial: 'a', states }
+  expect(arrowsOf({ id: 'm', root, delays: {} }).map(({ labels }) => labels)).toEqual([['go → y', 'begin']])
+})
+
+test('what can happen from a state is near, also from the states around it; the rest is far', () => {
+  const runtime = chart('runtime')
+  const { active, near, reachable } = marksOf(runtime, arrowsOf(runtime), ['starting.listening'])
+  expect([...active]).toEqual(['', 'starting', 'starting.listening'])
+  expect([...near].filter((key) => key.includes('→'))).toEqual(['starting→stopping', 'starting→killing', 'starting→serving'])
+  expect([...reachable]).toEqual(['', 'starting', 'starting.listening', 'serving', 'stopping', 'killing'])
+})
+
+test('a transition took the arrow that begins innermost', () => {
+  const taken = (before: string[], after: string[]) =>
+    takenBy(arrowsOf(chart('runtime')), { sequence: 1, at: 1, actorId: 'runtime', type: 'transition', before, after })
+  expect([...taken(['starting.recovering'], ['starting.startingPlugins'])]).toEqual(['starting.recovering→starting.startingPlugins'])
+  expect([...taken(['stopping.refusing'], ['killing'])]).toEqual(['stopping→killing'])
+  expect([...taken(['stopped'], ['stopped'])]).toEqual([])
 })
 
 test('a delay counts down only where it ends the state', () => {

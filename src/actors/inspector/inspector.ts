@@ -5,13 +5,14 @@
  * I2 What viewers read comes from one bounded ring; no viewer and no number of events makes it grow.
  */
 import { SvcError } from '../../protocol/errors.js'
-import { type InspectedActor, type InspectedPlugin, TRACE_FORMAT, TRACE_VERSION } from '../../protocol/inspector.js'
+import { type InspectedActor, type InspectedMachine, type InspectedPlugin, TRACE_FORMAT, TRACE_VERSION } from '../../protocol/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ActorDirectory } from '../actor-directory.js'
 import type { Effects } from '../effects.js'
 import type { Inspector } from '../facades.js'
 import { describeActor, family, logicOf } from './actors.js'
 import { createCharts } from './charts.js'
+import { layoutOf } from './layouts.js'
 import { type ActorObserver, observeActors } from './observer.js'
 import { createRing } from './ring.js'
 import { createViewers } from './viewers.js'
@@ -44,7 +45,11 @@ export function createInspector({
     )
   }
 
-  const machines = () => charts.all([...directory.roots()].flatMap(({ ref }) => [...family(ref)].map(logicOf)))
+  const machines = (): InspectedMachine[] =>
+    charts.all([...directory.roots()].flatMap(({ ref }) => [...family(ref)].map(logicOf))).map((machine) => {
+      const layout = layoutOf(machine.id)
+      return { ...machine, ...(layout && { layout }) }
+    })
 
   function open(): void {
     observer ??= observeActors({

@@ -1,39 +1,50 @@
-/** A state chart as boxes and arrows: transitions of one pair of states become one arrow, inside the box that holds both. */
+/** A state chart as boxes and arrows: transitions that go the same way are one arrow. */
 import type { InspectedMachine, InspectedState, InspectedTransition } from '../../protocol/inspector.js'
+import { duration } from './measures.js'
 
 export interface Arrow {
-  /** Paths of two boxes that lie in the same box. */
+  /** Path of the state that both ends lie in, side by side. */
+  readonly box: string
+  /** Paths of the ends; the first is `anyOf` the box when the box itself leads to a state in it. */
   readonly from: string
   readonly to: string
-  readonly label: string
+  /** Names of events, one a line. */
+  readonly labels: readonly string[]
   /** Every transition in full, one per line. */
   readonly title: string
-  /** Events that go this way, with the states they begin and end in. */
+  /** Transitions that go this way. */
   readonly ways: readonly { readonly source: string; readonly target: string; readonly event: string }[]
 }
 
-/** Stands for "whatever the state" inside a box. */
-const ANY = '*'
+const LINES = 3
+const LINE = 26
 
-const LABEL = 30
-
-/** Arrows that join children of the box at `path`, by what is inside it. */
-export function arrowsOf(box: InspectedState): Arrow[] {
-  const found = new Map<string, { from: string; to: string; labels: string[]; titles: string[]; ways: Arrow['ways'][number][] }>()
-  for (const [source, transition] of transitionsWithin(box)) {
-    for (const target of transition.targets ?? []) {
-      const from = source === box.path ? anyOf(box) : childHolding(box, source)
-      const to = childHolding(box, target)
-      if (from === undefined || to === undefined || from === to) continue
-      const key = `${from}\n${to}`
-      const arrow = found.get(key) ?? { from, to, labels: [], titles: [], ways: [] }
-      found.set(key, arrow)
-      arrow.ways.push({ source, target, event: transition.event })
-      if (!arrow.labels.includes(transition.event)) arrow.labels.push(transition.event)
-      arrow.titles.push(sentence(source, transition, target))
+export function arrowsOf({ root }: InspectedMachine): Arrow[] {
+  const found = new Map<
+    string,
+    Omit<Arrow, 'labels' | 'title'> & { labels: Set<string>; titles: string[]; ways: Arrow['ways'][number][] }
+  >()
+  for (const { path, transitions } of allStates(root)) {
+    for (const transition of transitions) {
+      for (const target of transition.targets ?? []) {
+        const box = meeting(path, target)
+        const [from, to] = [path === box ? anyOf(box) : childHolding(box, path), childHolding(box, target)]
+        const key = `${from}\n${to}`
+        const arrow = found.get(key) ?? { box, from, to, labels: new Set(), titles: [], ways: [] }
+        found.set(key, arrow)
+        arrow.ways.push({ source: path, target, event: transition.event })
+        arrow.labels.add(entersAt(root, to, target) ? transition.event : `${transition.event} → ${target.slice(to.length + 1)}`)
+        arrow.titles.push(sentence(path, transition, target))
+      }
     }
   }
-  return [...found.values()].map(({ labels, titles, ...arrow }) => ({ ...arrow, label: shorten(labels, titles), title: titles.join('\n') }))
+  return [...found.values()]
+    .filter(({ from, to }) => from !== to)
+    .map(({ labels, titles, ...arrow }) => ({
+      ...arrow,
+      labels: shorten([...labels]),
+      title: titles.join('\n'),
+    }))
 }
 
 /** What the states of a chart do, in words. */
@@ -44,28 +55,20 @@ export function sentence(source: string, { event, guard, actions, delay }: Inspe
   return `${source || 'any state'}: ${event}${wait}${condition}${target === undefined ? '' : ` → ${target}`}${does}`
 }
 
-export function anyOf(box: InspectedState): string {
-  return `${box.path}/${ANY}`
-}
-
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  const seconds = ms / 1000
-  if (seconds < 120) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`
-  const minutes = seconds / 60
-  if (minutes < 120) return `${Math.floor(minutes)} min`
-  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60 / 24)} d`
-}
-
-export function size(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`
-  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+/** Stands inside a state for whichever of its states is active. */
+function anyOf(path: string): string {
+  return `${path}/*`
 }
 
 /** Every state, outermost first. */
 export function* allStates(state: InspectedState): Generator<InspectedState> {
   yield state
   for (const child of state.states) yield* allStates(child)
+}
+
+/** Whether the state at a path is inside that at another; '' is the machine. */
+export function isInside(path: string, box: string): boolean {
+  return box === '' ? path !== '' : path.startsWith(`${box}.`)
 }
 
 /** Length of the delay that ends a state, when the chart knows it. */
@@ -78,17 +81,27 @@ export function delayOf(machine: InspectedMachine, paths: readonly string[]): nu
   return undefined
 }
 
-function* transitionsWithin(box: InspectedState): Generator<[string, InspectedTransition]> {
-  for (const state of allStates(box)) for (const transition of state.transitions) yield [state.path, transition]
+/** The innermost state that has both inside; '' is the machine. */
+function meeting(source: string, target: string): string {
+  const [a, b] = [source.split('.'), target.split('.')]
+  const shared = a.findIndex((key, index) => key !== b[index])
+  const keys = a.slice(0, shared === -1 ? a.length : shared)
+  return (source === target ? keys.slice(0, -1) : keys).join('.')
 }
 
-/** The child of a box that is the state at `path` or holds it. */
-function childHolding(box: InspectedState, path: string): string | undefined {
-  return box.states.find((child) => path === child.path || path.startsWith(`${child.path}.`))?.path
+/** The child of a state that is the one at `path` or has it inside. */
+function childHolding(box: string, path: string): string {
+  const depth = box === '' ? 1 : box.split('.').length + 1
+  return path.split('.').slice(0, depth).join('.')
 }
 
-function shorten(labels: readonly string[], titles: readonly string[]): string {
-  const guarded = labels.length === 1 && titles.length === 1 ? (/ (\[[^\]]*\])/.exec(titles[0] ?? '')?.[0] ?? '') : ''
-  const text = `${labels.join(', ')}${guarded}`
-  return text.length > LABEL ? `${text.slice(0, LABEL - 1)}…` : text
+/** Whether who enters the state `to` gets to `target`, being its initial state. */
+function entersAt(root: InspectedState, to: string, target: string): boolean {
+  const state = [...allStates(root)].find(({ path }) => path === to)
+  return to === target || (state?.initial !== undefined && entersAt(root, `${to}.${state.initial}`, target))
+}
+
+function shorten(labels: readonly string[]): string[] {
+  const fits = labels.length <= LINES ? labels : [...labels.slice(0, LINES - 1), `and ${labels.length - LINES + 1} more`]
+  return fits.map((label) => (label.length > LINE ? `${label.slice(0, LINE - 1)}…` : label))
 }

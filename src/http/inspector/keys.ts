@@ -18,6 +18,8 @@ export function bindKeys(screen: Screen): void {
     '-': press('smaller'),
     '+': press('larger'),
     '=': press('larger'),
+    '0': press('fit'),
+    f: press('whole'),
     '/': () => {
       screen.tab('actors')
       byId('filter').focus()

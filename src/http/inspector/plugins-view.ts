@@ -1,7 +1,8 @@
 /** Plugins: state, trust, generations, what is wrong with them, and how long a generation may still take to leave. */
 import type { InspectedPlugin } from '../../protocol/inspector.js'
 import { h } from './elements.js'
-import { delayOf, duration, size } from './graph.js'
+import { delayOf } from './graph.js'
+import { duration, size } from './measures.js'
 import type { Model } from './model.js'
 
 /** Rows of the plugins; `onActor` shows an actor in the tree. */

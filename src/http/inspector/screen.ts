@@ -35,6 +35,13 @@ export interface Screen {
 
 const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows']
 const ZOOM = 1.25
+const STEP = 60
+const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [1, 0],
+  ArrowRight: [-1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+}
 const TYPES = ['event', 'transition', 'start', 'stop'] as const
 
 export function createScreen(commands: Commands): Screen {
@@ -123,7 +130,8 @@ export function createScreen(commands: Commands): Screen {
     tree.update(actors.values(), selected, now)
     byId('count').textContent = `${actors.size} actors${model.dropped > 0 ? ` · ${model.dropped} records dropped` : ''}`
     const actor = selected === undefined ? undefined : actors.get(selected)
-    chart.show(actor, actor?.machine === undefined ? undefined : machines.get(actor.machine), now)
+    const last = records.findLast((record, index) => index < model.position && record.actorId === selected && record.type === 'transition')
+    chart.show(actor, actor?.machine === undefined ? undefined : machines.get(actor.machine), last, now)
     if (actor === undefined && selected !== undefined) byId('caption').textContent = `${selected} · ended`
     for (const record of fresh) if (record.actorId === selected && record.type === 'transition') chart.light(record)
     log.update(model, {
@@ -143,6 +151,15 @@ export function createScreen(commands: Commands): Screen {
   byId('timeline').addEventListener('click', timeline)
   byId('smaller').addEventListener('click', () => chart.zoom(1 / ZOOM))
   byId('larger').addEventListener('click', () => chart.zoom(ZOOM))
+  byId('fit').addEventListener('click', () => chart.fit())
+  byId('whole').addEventListener('click', () => {
+    const isWhole = byId('actors').classList.toggle('whole')
+    byId('whole').setAttribute('aria-pressed', String(isWhole))
+  })
+  byId('chart').addEventListener('keydown', ({ key }) => {
+    const [x, y] = ARROWS[key] ?? [0, 0]
+    if (x !== 0 || y !== 0) chart.move(x * STEP, y * STEP)
+  })
   byId('theme').addEventListener('click', changeTheme)
   position.addEventListener('input', () => commands.go(Number(position.value)))
   workspace.addEventListener('change', () => void showWorkflows())

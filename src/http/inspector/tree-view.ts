@@ -1,7 +1,7 @@
 /** The supervision tree: one line per live actor, moved in with the keyboard. */
 import type { InspectedActor } from '../../protocol/inspector.js'
 import { h } from './elements.js'
-import { duration } from './graph.js'
+import { duration } from './measures.js'
 import { type TreeRow, treeRows } from './rows.js'
 import { virtualList } from './virtual-list.js'
 

@@ -10,7 +10,7 @@ import type { ToolPart } from '../../src/protocol/message.js'
 import type { Session } from '../../src/protocol/session.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, type Place, withModel } from './place.js'
-import { processes } from './processes.js'
+import { processes, untilNone } from './processes.js'
 import { openScene, PROGRAM, type Scene, type Server } from './server.js'
 import { whyNoBubblewrap } from './bubblewrap.js'
 import { toolParts } from './transcript.js'
@@ -203,6 +203,30 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefin
     ])
     expect(existsSync(join(place.repo, 'goodbye'))).toBe(true)
     expect(processes().filter(({ command }) => command.endsWith('escaped-command'))).toEqual([])
+  })
+
+  test('nothing inside outlives a run that is aborted, or a server that is killed', async () => {
+    const names = ['aborted-inside', 'orphan-inside']
+    const stubborn = (name: string) =>
+      `(setsid sh -c "trap '' HUP TERM; : >${name}; while :; do sleep 1; done" ${name} >/dev/null 2>&1 </dev/null &); sleep 300`
+    const { place, server, stream, begin } = await start(
+      { sandbox: 'on' },
+      names.map((name) => ({ command: stubborn(name) })),
+    )
+    const inside = (name: string) => processes().filter(({ command }) => command.endsWith(name))
+    const running = async (name: string) =>
+      untilNone(() => (existsSync(join(place.repo, name)) && inside(name).length > 0 ? [] : processes()), 20_000)
+    const first = await begin()
+    await running('aborted-inside')
+    expect(inside('aborted-inside')).not.toEqual([])
+    await server.call('POST', `/v2/sessions/${first}/abort`)
+    await stream.idle(first)
+    expect(inside('aborted-inside')).toEqual([])
+    await begin()
+    await running('orphan-inside')
+    expect(inside('orphan-inside')).not.toEqual([])
+    await server.kill()
+    expect(await untilNone(() => inside('orphan-inside'), 20_000)).toEqual([])
   })
 
   test('a linked worktree takes commits, and its repository keeps its settings', async () => {

@@ -40,6 +40,8 @@ const ADVICE = 'install the package "bubblewrap", or set permission.sandbox to "
 /** One for the whole server. */
 export function createCommandSandbox(effects: CommandEffects, protectedFiles: ProtectedFiles): CommandSandboxes {
   const { files, paths } = effects
+  /** Whole outputs of tools, which the model is told to read. */
+  const outputs = `${paths.state}/tool-output`
   const tools = TOOLS.map((name) => `${paths.home}/${name}`)
   const trial = async (bwrap: string, network: boolean) => {
     const mounts = [...(await systemMounts(files)), ...OWN, readOnly(dirname(bwrap))]
@@ -71,7 +73,10 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
     for (const path of command.directories) {
       if (mayShow(path) && !isWithin(workspace, path) && (await files.stat(path)) !== undefined) shown.push(writable(path))
     }
-    for (const path of command.reads) if (mayShow(path) && !isWithin(workspace, path)) await show(path)
+    for (const path of command.reads.filter((each) => !isWithin(workspace, each))) {
+      if (mayShow(path)) await show(path)
+      else if (isWithin(outputs, path) && (await files.realPath(path).catch(() => '')) === path) shown.push(readOnly(path))
+    }
     return [...shown, ...(await masks(files, hidden, isShown))]
   }
 

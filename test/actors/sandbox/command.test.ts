@@ -96,6 +96,14 @@ describe('the sandbox of commands', () => {
     for (const path of [key, dirname(key), config, dirname(config), dirname(paths.config)]) expect(places.has(path)).toBe(false)
   })
 
+  it('shows of the state of svc the whole output of a tool that the line names', async () => {
+    const { paths, put, mounted } = setup()
+    const output = put(join(paths.state, 'tool-output/tool_1'))
+    const other = put(join(paths.state, 'agent.sqlite3'))
+    const places = await mounted({ directories: [dirname(output)], reads: [output, other] })
+    expect([...places.keys()].filter((path) => path.startsWith(paths.state))).toEqual([output])
+  })
+
   it('runs nothing in a session directory that lies in a hidden place', async () => {
     const { paths, put, sandbox, command } = setup()
     const inside = dirname(put(join(paths.state, 'work/file')))

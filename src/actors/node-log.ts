@@ -1,5 +1,6 @@
 /** Structured log: one line of JSON per fact, on standard error, with nothing in it that moves a terminal's cursor (threat-model S4, K2). */
 import { isSecretName, publicText } from '../protocol/secrets.js'
+import { escapedJson } from '../protocol/visible-text.js'
 import type { Log } from './effects.js'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -7,8 +8,6 @@ export type LogLevel = (typeof LEVELS)[number]
 
 const TEXT_LIMIT = 4096
 const LINE_LIMIT = 32 * 1024
-/** What JSON leaves as it is, and a terminal or a reader may not: controls, formats (bidirectional marks too), line separators. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** The level named by `SVC_LOG`; unknown names mean `info`. */
 export function parseLogLevel(name: string | undefined): LogLevel {
@@ -34,7 +33,7 @@ export function createNodeLog(options: {
 function formatLine(head: Record<string, unknown>, fields: Record<string, unknown> = {}): string {
   const line = stringify({ ...head, ...fields, ...head }) ?? stringify({ ...head, fields: 'not serialisable' }) ?? ''
   const bounded = line.length > LINE_LIMIT ? (stringify({ ...head, fields: `omitted: ${line.length} characters` }) ?? '') : line
-  return `${bounded.replace(UNSAFE, escape)}\n`
+  return `${escapedJson(bounded)}\n`
 }
 
 function stringify(record: Record<string, unknown>): string | undefined {
@@ -57,10 +56,4 @@ function plain(this: unknown, key: string, value: unknown): unknown {
 
 function cut(text: string): string {
   return text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)}… (${text.length} characters)` : text
-}
-
-function escape(character: string): string {
-  let escaped = ''
-  for (let unit = 0; unit < character.length; unit++) escaped += `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`
-  return escaped
 }

@@ -9,7 +9,7 @@ import type { Client } from './client.js'
 import { SvcError } from '../protocol/errors.js'
 import { readAnswer, readQuestions } from './question-text.js'
 import type { Terminal } from './terminal.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
 
 export interface Answers {
   permission(request: PermissionRequest): Promise<void>

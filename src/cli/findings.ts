@@ -1,5 +1,5 @@
 /** What a check found, and how it is shown. */
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'
@@ -12,8 +12,9 @@ const MARKS = { ok: 'ok  ', warning: 'warn', error: 'FAIL' } as const
 
 /** One line per finding, in columns. */
 export function renderFindings(findings: readonly Finding[]): string {
-  const width = Math.max(...findings.map(({ check }) => check.length))
-  return findings.map(({ level, check, detail }) => `${MARKS[level]}  ${check.padEnd(width)}  ${printable(detail)}\n`).join('')
+  const checks = findings.map(({ check }) => printable(check))
+  const width = Math.max(...checks.map((check) => check.length))
+  return findings.map(({ level, detail }, at) => `${MARKS[level]}  ${(checks[at] ?? '').padEnd(width)}  ${printable(detail)}\n`).join('')
 }
 
 /** Runs one check: what it answers is the detail, what it throws is a finding of the given level. */

@@ -12,11 +12,12 @@ import { connect } from './connection.js'
 import { pageOfTrace, readInspectorPage } from './inspector-page.js'
 import { readPresence } from './presence.js'
 import { readTrace } from './trace-text.js'
+import { writeError, writeOut } from './output.js'
 
 /** Prints the address; answers the exit code. Throws `SvcError` when there is nothing to look at. */
 export async function inspect({ server, trace, open }: InspectOptions): Promise<number> {
   const address = trace === undefined ? await pageOfServer(server) : await pageOfFile(trace)
-  process.stdout.write(`${address}\n`)
+  writeOut(`${address}\n`)
   if (open) openInBrowser(address)
   return 0
 }
@@ -26,7 +27,7 @@ async function pageOfServer(server: string | undefined): Promise<string> {
   const url = server ?? localServer()
   const { client } = await connect(url)
   await client.call(inspectorRoutes.tree)
-  if (client.endpoint.token !== undefined) process.stderr.write('The page asks for the token of the server (SVC_AGENT_TOKEN).\n')
+  if (client.endpoint.token !== undefined) writeError('The page asks for the token of the server (SVC_AGENT_TOKEN).\n')
   return `${url}/inspector`
 }
 
@@ -55,6 +56,6 @@ function openInBrowser(address: string): void {
   const [command, ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open']
   const child = spawn(command ?? 'xdg-open', [...args, address], { detached: true, stdio: 'ignore' })
-  child.on('error', () => process.stderr.write('No browser could be started; open the address yourself.\n'))
+  child.on('error', () => writeError('No browser could be started; open the address yourself.\n'))
   child.unref()
 }

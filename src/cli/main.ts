@@ -4,19 +4,20 @@ import { readArguments } from './arguments.js'
 import { failureText } from './failure.js'
 import { helpText } from './usage.js'
 import { VERSION } from './version.js'
+import { endWithReader, writeError, writeOut } from './output.js'
 
 /** Exit codes: 0 done, 1 failed for a reason that is printed, 2 the command line was not understood. */
 async function main(argv: readonly string[]): Promise<number> {
   const command = readArguments(argv)
   switch (command.name) {
     case 'version':
-      process.stdout.write(`${VERSION}\n`)
+      writeOut(`${VERSION}\n`)
       return 0
     case 'help':
-      process.stdout.write(helpText(command.topic))
+      writeOut(helpText(command.topic))
       return 0
     case 'usage':
-      process.stderr.write(`svc: ${command.problem}\n\n${helpText(undefined)}`)
+      writeError(`svc: ${command.problem}\n\n${helpText(undefined)}`)
       return 2
     case 'openapi':
       return (await import('./openapi.js')).printOpenApi()
@@ -35,18 +36,14 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-// Whoever reads our output may stop reading: `svc run … | head`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(0)
-})
+endWithReader()
 
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code
   },
   (error: unknown) => {
-    process.stderr.write(`svc: ${failureText(error)}\n`)
+    writeError(`svc: ${failureText(error)}\n`)
     process.exitCode = 1
   },
 )

@@ -1,8 +1,9 @@
 /** `svc openapi`: the contract document, without starting anything. */
 import { toOpenApi } from '../protocol/openapi.js'
+import { jsonText, writeOut } from './output.js'
 
 /** Prints the OpenAPI 3.1 document as JSON. */
 export function printOpenApi(): number {
-  process.stdout.write(`${JSON.stringify(toOpenApi(), null, 2)}\n`)
+  writeOut(`${jsonText(toOpenApi(), 2)}\n`)
   return 0
 }

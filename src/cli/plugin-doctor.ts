@@ -10,6 +10,7 @@ import { type Finding, renderFindings } from './findings.js'
 import type { PluginDoctorOptions } from './plugin-arguments.js'
 import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { askServer, type ServerView } from './plugin-server.js'
+import { jsonText, writeOut } from './output.js'
 
 /** Prints the findings; answers 1 when one of them keeps a package from running. */
 export async function pluginDoctor(options: PluginDoctorOptions): Promise<number> {
@@ -30,8 +31,8 @@ export async function pluginDoctor(options: PluginDoctorOptions): Promise<number
     ...serverFindings(server, options.id),
   ]
   const ok = findings.every(({ level }) => level !== 'error')
-  if (options.json) process.stdout.write(`${JSON.stringify({ ok, findings }, null, 2)}\n`)
-  else process.stdout.write(findings.length === 0 ? 'no packages\n' : renderFindings(findings))
+  if (options.json) writeOut(`${jsonText({ ok, findings }, 2)}\n`)
+  else writeOut(findings.length === 0 ? 'no packages\n' : renderFindings(findings))
   return ok ? 0 : 1
 }
 

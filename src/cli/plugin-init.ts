@@ -15,6 +15,7 @@ import { pluginRoots } from './plugin-place.js'
 import { luaPackage } from './plugin-template-lua.js'
 import { javascriptPackage, typescriptSources } from './plugin-template-node.js'
 import { pythonPackage } from './plugin-template-python.js'
+import { jsonText, writeOut } from './output.js'
 
 /** Files by path below their folder. */
 export type Files = Readonly<Record<string, string>>
@@ -43,7 +44,7 @@ export function initPlugin(options: InitOptions, library: () => Library = instal
   for (const each of made) writeFolder(each)
   const paths = made.flatMap(({ folder, files }) => Object.keys(files).map((name) => join(folder, name)))
   const result = { id, language, package: folder, ...(made.length > 1 ? { sources } : {}), files: paths }
-  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : summary(id, paths))
+  writeOut(json ? `${jsonText(result, 2)}\n` : summary(id, paths))
   return 0
 }
 

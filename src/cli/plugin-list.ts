@@ -4,7 +4,8 @@ import type { ListOptions } from './plugin-arguments.js'
 import { approvalOf, openPluginPlace, type PluginPlace, readPackage } from './plugin-place.js'
 import { askServer } from './plugin-server.js'
 import { columns, shortRevision } from './plugin-words.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
+import { jsonText, writeError, writeOut } from './output.js'
 
 interface Row {
   readonly id: string
@@ -24,10 +25,10 @@ export async function listPlugins(options: ListOptions): Promise<number> {
   const running = new Map(server.type === 'answered' ? server.packages.map((each) => [`${each.source} ${each.packageId}`, each.state]) : [])
   const rows = await Promise.all(place.packages.map((found) => rowOf(place, found)))
   const merged = rows.map((row) => ({ ...row, state: running.get(`${row.source} ${row.id}`) ?? row.state }))
-  if (server.type === 'silent') process.stderr.write(`svc: states are those on disk: ${server.reason}\n`)
-  if (options.json) process.stdout.write(`${JSON.stringify(merged, null, 2)}\n`)
-  else if (merged.length === 0) process.stdout.write(`no packages; make one with: svc plugin init dev.example.hello\n`)
-  else process.stdout.write(render(merged))
+  if (server.type === 'silent') writeError(`svc: states are those on disk: ${server.reason}\n`)
+  if (options.json) writeOut(`${jsonText(merged, 2)}\n`)
+  else if (merged.length === 0) writeOut(`no packages; make one with: svc plugin init dev.example.hello\n`)
+  else writeOut(render(merged))
   return 0
 }
 

@@ -3,6 +3,7 @@ import { SvcError } from '../protocol/errors.js'
 import { REGISTRY_ID } from '../protocol/plugin.js'
 import type { SwitchOptions } from './plugin-arguments.js'
 import { openPluginPlace } from './plugin-place.js'
+import { jsonText, writeOut } from './output.js'
 
 /** Writes the switch; throws when something else keeps the plugin switched off. */
 export async function switchPlugin(enabled: boolean, { id, directory, json }: SwitchOptions): Promise<number> {
@@ -17,7 +18,7 @@ export async function switchPlugin(enabled: boolean, { id, directory, json }: Sw
         : `${id} is still on: a stronger configuration file of the installation says so`,
     )
   }
-  if (json) process.stdout.write(`${JSON.stringify({ id, enabled })}\n`)
-  else process.stdout.write(`${id} is ${enabled ? 'enabled' : 'disabled'}\n`)
+  if (json) writeOut(`${jsonText({ id, enabled })}\n`)
+  else writeOut(`${id} is ${enabled ? 'enabled' : 'disabled'}\n`)
   return 0
 }

@@ -14,7 +14,8 @@ import type { TrustOptions } from './plugin-arguments.js'
 import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { capabilityWords, columns, runtimeWords } from './plugin-words.js'
 import { createTerminal } from './terminal.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
+import { jsonText, writeError, writeOut } from './output.js'
 
 /** Answers 0 when the approval is written, 1 when it was declined. */
 export async function trustPlugin(options: TrustOptions): Promise<number> {
@@ -22,9 +23,9 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
   const read = await readPackage(place, choose(place, options))
   const record = recordFor(place, read, options)
   const shown = description(place, read, record)
-  process.stderr.write(columns(shown.map((row) => row.map(printable))))
+  writeError(columns(shown.map((row) => row.map(printable))))
   if (!options.yes && !(await isConfirmed())) {
-    process.stderr.write('svc: not approved\n')
+    writeError('svc: not approved\n')
     return 1
   }
   const trust = [...otherRecords(place, record), record]
@@ -37,9 +38,8 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
     )
   }
   const message = `approved ${read.found.id} ${read.revision}`
-  process.stdout.write(options.json ? `${JSON.stringify({ id: read.found.id, approved: record }, null, 2)}\n` : `${message}\n`)
-  if (entries.isDisabled(read.found.id))
-    process.stderr.write(`svc: it is switched off; switch it on with: svc plugin enable ${read.found.id}\n`)
+  writeOut(options.json ? `${jsonText({ id: read.found.id, approved: record }, 2)}\n` : `${message}\n`)
+  if (entries.isDisabled(read.found.id)) writeError(`svc: it is switched off; switch it on with: svc plugin enable ${read.found.id}\n`)
   return 0
 }
 

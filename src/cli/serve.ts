@@ -7,6 +7,7 @@ import { LIMITS } from '../protocol/limits.js'
 import type { ServeOptions } from './arguments.js'
 import { type RunningService, startService } from './composition.js'
 import { explainLock } from './presence.js'
+import { writeOut } from './output.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -19,7 +20,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
     throw explainLock(error, effects.paths.state, 'start')
   })
-  process.stdout.write(`svc agent listening on ${service.url}\n`)
+  writeOut(`svc agent listening on ${service.url}\n`)
   return untilStopped(service)
 }
 

@@ -1,9 +1,9 @@
 /** The two output streams of `svc run`: the answer on standard output, everything about it on standard error. */
-import { createInterface } from 'node:readline/promises'
-import { printable } from './tool-line.js'
+import { escapedJson, printable } from '../protocol/visible-text.js'
+import { askPerson, createTextOut, isAttended, type Style, writeError, writeOut } from './output.js'
 
 export interface Terminal {
-  /** Part of the answer, exactly as it comes (made harmless when a terminal shows it). */
+  /** Part of the answer, as it comes. */
   text(text: string): void
   /** Ends the line the answer is on, if there is one. */
   break(): void
@@ -15,53 +15,36 @@ export interface Terminal {
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined
 }
 
-const DIM = '\u001b[2m'
-const RED = '\u001b[31m'
-const RESET = '\u001b[0m'
-
 /** The terminal of this process. */
 export function createTerminal(): Terminal {
-  const { stdin, stdout, stderr } = process
-  const colour = stderr.isTTY && process.env['NO_COLOR'] === undefined
+  const answer = createTextOut()
   let open = false
 
   function endLine(): void {
-    if (open) stdout.write('\n')
+    answer.end()
+    if (open) writeOut('\n')
     open = false
   }
 
-  function aside(text: string, style: string): void {
+  function aside(text: string, style: Style): void {
     endLine()
-    stderr.write(colour ? `${style}${text}${RESET}\n` : `${text}\n`)
+    writeError(`${text}\n`, style)
   }
 
   return {
     text(text) {
-      stdout.write(stdout.isTTY ? harmless(text) : text)
+      answer.write(text)
       open = !text.endsWith('\n')
     },
     break: endLine,
-    note: (text) => aside(printable(text), DIM),
-    error: (text) => aside(`svc: ${text}`, RED),
-    record: (json) => stdout.write(`${json}\n`),
-    ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+    note: (text) => aside(printable(text), 'dim'),
+    error: (text) => aside(`svc: ${text}`, 'red'),
+    record: (json) => writeOut(`${escapedJson(json)}\n`),
+    ask: isAttended()
+      ? async (question, signal) => {
+          endLine()
+          return askPerson(question, signal)
+        }
+      : undefined,
   }
-
-  async function ask(question: string, signal: AbortSignal): Promise<string> {
-    endLine()
-    const lines = createInterface({ input: stdin, output: stderr })
-    lines.on('SIGINT', () => process.emit('SIGINT'))
-    try {
-      return (await lines.question(question, { signal })).trim()
-    } finally {
-      lines.close()
-    }
-  }
-}
-
-/** Keeps line ends and tabs; other control and direction characters cannot reach the terminal (threat-model S4). */
-function harmless(text: string): string {
-  return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (character) =>
-    character === '\n' || character === '\t' ? character : '',
-  )
 }

@@ -1,5 +1,6 @@
 /** One line about one tool call. */
 import type { ToolPart } from '../protocol/message.js'
+import { printable } from '../protocol/visible-text.js'
 
 const WIDTH = 100
 
@@ -19,9 +20,4 @@ function subject(input: unknown): string {
 function clip(text: string): string {
   const line = printable(text).trim()
   return line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line
-}
-
-/** Text that cannot move the cursor or colour the terminal: control and direction characters become spaces (threat-model S4). */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
 }

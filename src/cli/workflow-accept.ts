@@ -1,8 +1,9 @@
 /** `svc workflow accept`: the content of a workflow file as it is now may run in its workspace. */
 import { workflowRoutes } from '../protocol/workflow-routes.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
 import type { RunOptions } from './workflow-arguments.js'
 import { workflowServer } from './workflow-server.js'
+import { jsonText, writeOut } from './output.js'
 
 /** Accepts what it has just read, and nothing else; answers 0. */
 export async function acceptWorkflow({ id, json, ...options }: RunOptions): Promise<number> {
@@ -12,6 +13,6 @@ export async function acceptWorkflow({ id, json, ...options }: RunOptions): Prom
   const expectedRevision = `sha256:${sourceHash}`
   const activation = await client.call(workflowRoutes.activate, { params, query: { directory, expectedRevision } })
   const text = `accepted ${printable(activation.sourcePath)} (${expectedRevision}); ${id} is active\n`
-  process.stdout.write(json ? `${JSON.stringify(activation, null, 2)}\n` : text)
+  writeOut(json ? `${jsonText(activation, 2)}\n` : text)
   return 0
 }

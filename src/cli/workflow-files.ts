@@ -6,7 +6,7 @@ import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
 import type { WorkflowDefinition } from '../protocol/workflow.js'
 import { parseWorkflowFile } from '../plugins/workflows/file.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
 
 export interface FileDiagnostic {
   readonly file: string

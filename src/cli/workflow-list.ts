@@ -5,27 +5,23 @@ import { workflowRoutes } from '../protocol/workflow-routes.js'
 import type { WorkflowView } from '../protocol/workflow.js'
 import { inZone } from '../plugins/workflows/schedule-fields.js'
 import { columns } from './plugin-words.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
 import type { OnServer } from './workflow-arguments.js'
 import { diagnosticText, localZone } from './workflow-files.js'
 import { workflowServer } from './workflow-server.js'
 import { scheduleWords } from './workflow-words.js'
+import { jsonText, writeError, writeOut } from './output.js'
 
 /** Prints one line for each workflow; answers 0. */
 export async function listWorkflows(options: OnServer): Promise<number> {
   const { client, directory } = await workflowServer(options)
   const catalog = await client.call(workflowRoutes.list, { query: { directory } })
   for (const { sourcePath, line, message, code } of catalog.diagnostics) {
-    process.stderr.write(
-      diagnosticText({ file: sourcePath, ...(line !== undefined && { line }), message, ...(code !== undefined && { code }) }),
-    )
+    writeError(diagnosticText({ file: sourcePath, ...(line !== undefined && { line }), message, ...(code !== undefined && { code }) }))
   }
-  if (options.json) process.stdout.write(`${JSON.stringify(catalog, null, 2)}\n`)
-  else if (catalog.workflows.length === 0) process.stdout.write('no workflows; write one with: svc workflow new daily-report\n')
-  else
-    process.stdout.write(
-      columns([['ID', 'STATE', 'NEXT', 'SCHEDULE', 'NAME'], ...catalog.workflows.map((view) => rowOf(view, Date.now()))]),
-    )
+  if (options.json) writeOut(`${jsonText(catalog, 2)}\n`)
+  else if (catalog.workflows.length === 0) writeOut('no workflows; write one with: svc workflow new daily-report\n')
+  else writeOut(columns([['ID', 'STATE', 'NEXT', 'SCHEDULE', 'NAME'], ...catalog.workflows.map((view) => rowOf(view, Date.now()))]))
   return 0
 }
 

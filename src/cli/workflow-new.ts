@@ -6,6 +6,7 @@ import { nodePaths } from '../actors/node-effects.js'
 import { SvcError } from '../protocol/errors.js'
 import { MANAGED_ID } from '../plugins/workflows/definition.js'
 import type { NewOptions } from './workflow-arguments.js'
+import { jsonText, writeOut } from './output.js'
 
 /** Writes the file; nothing that exists is written over. Answers 0. */
 export function newWorkflow({ id, directory, global, json }: NewOptions): number {
@@ -24,7 +25,7 @@ export function newWorkflow({ id, directory, global, json }: NewOptions): number
     }
     throw error
   }
-  process.stdout.write(json ? `${JSON.stringify({ id, file }, null, 2)}\n` : `wrote ${file}\nnext: svc workflow preview ${file}\n`)
+  writeOut(json ? `${jsonText({ id, file }, 2)}\n` : `wrote ${file}\nnext: svc workflow preview ${file}\n`)
   return 0
 }
 

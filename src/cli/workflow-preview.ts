@@ -7,15 +7,16 @@ import { formatLocal, formatUtc } from '../machines/zone.js'
 import type { WorkflowDefinition, WorkflowSchedule, WorkflowUpcoming } from '../protocol/workflow.js'
 import { inZone } from '../plugins/workflows/schedule-fields.js'
 import { columns } from './plugin-words.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
 import type { PreviewOptions } from './workflow-arguments.js'
 import { checkFile, diagnosticText, FOLDERS, localZone } from './workflow-files.js'
 import { scheduleWords } from './workflow-words.js'
+import { jsonText, writeError, writeOut } from './output.js'
 
 /** Prints a table, or JSON; answers 1 when something is wrong with the file. */
 export function previewWorkflow({ file, directory, count, from, json }: PreviewOptions): number {
   const checked = checkFile(fileOf(file, directory), nodePaths(process.env).home)
-  for (const diagnostic of checked.diagnostics) process.stderr.write(diagnosticText(diagnostic))
+  for (const diagnostic of checked.diagnostics) writeError(diagnosticText(diagnostic))
   const { definition } = checked
   if (definition === undefined) return 1
   const start = from ?? Date.now()
@@ -23,9 +24,9 @@ export function previewWorkflow({ file, directory, count, from, json }: PreviewO
   const next = upcoming(schedule, start, count)
   if (json) {
     const result = { file: checked.file, definition: { ...definition, schedule }, from: formatUtc(start), upcoming: next }
-    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
+    writeOut(`${jsonText(result, 2)}\n`)
   } else {
-    process.stdout.write(previewText(definition, schedule, start, next))
+    writeOut(previewText(definition, schedule, start, next))
   }
   return 0
 }

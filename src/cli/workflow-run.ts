@@ -3,16 +3,17 @@ import { formatUtc } from '../machines/zone.js'
 import { workflowRoutes } from '../protocol/workflow-routes.js'
 import type { WorkflowRun } from '../protocol/workflow.js'
 import { columns } from './plugin-words.js'
-import { printable } from './tool-line.js'
+import { printable } from '../protocol/visible-text.js'
 import type { RunOptions, RunsOptions } from './workflow-arguments.js'
 import { workflowServer } from './workflow-server.js'
+import { jsonText, writeOut } from './output.js'
 
 /** Starts a run and does not wait for it; answers 0. */
 export async function runWorkflow(options: RunOptions): Promise<number> {
   const { client, directory } = await workflowServer(options)
   const run = await client.call(workflowRoutes.run, { params: { workflow_id: options.id }, query: { directory } })
   const text = `${run.id} is ${words(run.status)}; see how it goes with: svc workflow runs ${options.id}\n`
-  process.stdout.write(options.json ? `${JSON.stringify(run, null, 2)}\n` : text)
+  writeOut(options.json ? `${jsonText(run, 2)}\n` : text)
   return 0
 }
 
@@ -21,9 +22,9 @@ export async function listRuns(options: RunsOptions): Promise<number> {
   const { client, directory } = await workflowServer(options)
   const query = { directory, limit: String(options.limit) }
   const { runs } = await client.call(workflowRoutes.history, { params: { workflow_id: options.id }, query })
-  if (options.json) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`)
-  else if (runs.length === 0) process.stdout.write('no runs so far\n')
-  else process.stdout.write(columns([['RUN', 'STATE', 'BECAUSE', 'DUE', 'TOOK', 'SESSION', ''], ...runs.map(rowOf)]))
+  if (options.json) writeOut(`${jsonText(runs, 2)}\n`)
+  else if (runs.length === 0) writeOut('no runs so far\n')
+  else writeOut(columns([['RUN', 'STATE', 'BECAUSE', 'DUE', 'TOOK', 'SESSION', ''], ...runs.map(rowOf)]))
   return 0
 }
 

@@ -6,6 +6,7 @@ import { nodePaths } from '../actors/node-effects.js'
 import { createNodeFiles } from '../actors/node-files.js'
 import type { ValidateOptions } from './workflow-arguments.js'
 import { type CheckedFile, checkFile, diagnosticText, type FileDiagnostic, filesAt, FOLDERS } from './workflow-files.js'
+import { jsonText, writeError, writeOut } from './output.js'
 
 /** Says of every file whether it is right, and whether it has to be accepted; answers 1 when one is not right. */
 export async function validateWorkflows({ paths, directory, json }: ValidateOptions): Promise<number> {
@@ -15,11 +16,11 @@ export async function validateWorkflows({ paths, directory, json }: ValidateOpti
   const checked = [...new Set(places.flatMap(filesAt))].map((file) => checkFile(file, home))
   const diagnostics = [...checked.flatMap((each) => each.diagnostics), ...repeatedIds(checked)]
   const unaccepted = await ofCheckouts(checked.flatMap(({ file, definition }) => (definition === undefined ? [] : [file])))
-  for (const diagnostic of [...diagnostics, ...unaccepted]) process.stderr.write(diagnosticText(diagnostic))
+  for (const diagnostic of [...diagnostics, ...unaccepted]) writeError(diagnosticText(diagnostic))
   const right = checked.flatMap(({ file, definition }) => (definition === undefined ? [] : [{ file, id: definition.id }]))
-  if (json) process.stdout.write(`${JSON.stringify({ valid: right, diagnostics: [...diagnostics, ...unaccepted] }, null, 2)}\n`)
-  else if (checked.length === 0) process.stdout.write('no workflow files; write one with: svc workflow new daily-report\n')
-  else process.stdout.write(right.map(({ file, id }) => `ok  ${file} (${id})\n`).join(''))
+  if (json) writeOut(`${jsonText({ valid: right, diagnostics: [...diagnostics, ...unaccepted] }, 2)}\n`)
+  else if (checked.length === 0) writeOut('no workflow files; write one with: svc workflow new daily-report\n')
+  else writeOut(right.map(({ file, id }) => `ok  ${file} (${id})\n`).join(''))
   return diagnostics.length === 0 ? 0 : 1
 }
 

@@ -5,6 +5,21 @@ import * as z from 'zod'
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
 
 const PROGRAM = ['test/e2e/**/*.test.ts', 'test/campaigns/request-bodies/*.test.ts', 'test/cli/program-*.test.ts', 'examples/**/*.test.ts']
+const NODES = ['test/nodes/**/*.test.ts']
+
+/** Fetches other Nodes and a fresh install from the registry, so it runs only where `SVC_TEST_NODES` asks for it, as CI does. */
+const nodes = {
+  extends: true as const,
+  test: {
+    name: 'nodes',
+    include: NODES,
+    globalSetup: ['scripts/build-for-tests.mjs'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    maxWorkers: 1,
+    sequence: { groupOrder: 2 },
+  },
+}
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(version) },
@@ -18,7 +33,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: PROGRAM,
+          exclude: [...PROGRAM, ...NODES],
           maxWorkers: 2,
           isolate: false,
           sequence: { groupOrder: 0 },
@@ -36,6 +51,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      ...(process.env['SVC_TEST_NODES'] === undefined ? [] : [nodes]),
     ],
   },
 })

@@ -46,15 +46,21 @@ export interface Server {
   stop(): Promise<Ended>
 }
 
+/** Another build of the server, or another Node that runs it. */
+export interface Build {
+  readonly node?: string
+  readonly program?: string
+}
+
 /** Starts `svc serve` in a place; rejects with what it printed when it does not begin to listen. */
 async function startServer(
   place: Place,
   env: Readonly<Record<string, string>> = {},
   port = 0,
   flags: readonly string[] = [],
-  program = PROGRAM,
+  { node = process.execPath, program = PROGRAM }: Build = {},
 ): Promise<Server> {
-  const child = spawn(process.execPath, [program, 'serve', '--port', String(port), ...flags], {
+  const child = spawn(node, [program, 'serve', '--port', String(port), ...flags], {
     cwd: place.root,
     env: { ...place.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -149,13 +155,12 @@ export interface Scene {
   close(): Promise<void>
 }
 
-/** `program` is another build of the server. */
-export function openScene(place: Place, program?: string): Scene {
+export function openScene(place: Place, build?: Build): Scene {
   const servers: Server[] = []
   return {
     place,
     async start(env, port, flags) {
-      const server = await startServer(place, env, port, flags, program)
+      const server = await startServer(place, env, port, flags, build)
       servers.push(server)
       return server
     },

@@ -58,7 +58,7 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
     if (asked.includes('please hold') && gate !== undefined) return reply(text('so '), hold(gate), text('far'), finish('stop'))
     return TOOLS.find(([word]) => asked.includes(word))?.[1] ?? reply(text('hel', 'lo'), finish('stop'))
   })
-  const scene = openScene(makePlace(FILES), program)
+  const scene = openScene(makePlace(FILES), program === undefined ? {} : { program })
   scene.place.configure(withModel(model.url, { permission: { '*': 'allow', edit: 'ask' } }))
   writePackage(scene.place, PLUGIN, { files: { 'plugin.mjs': toolProgram('greet', 'hello') } })
   const close = async () => {

@@ -266,6 +266,8 @@ export const LIMITS = {
     configBytes: 1 * MiB,
     attributesBytes: 1 * MiB,
     indexBytes: 64 * MiB,
+    /** Submodules whose settings are looked at for one command. */
+    submodules: 64,
     packedRefsBytes: 32 * MiB,
     replacements: 1024,
     /** All pack indexes of a repository together; the same for its commit graph. */

@@ -108,3 +108,30 @@ test('the files that make a repository which names a program are asked about, th
   git('status')
   expect(existsSync(marker)).toBe(false)
 })
+
+test('a command of git that the rules allow is asked about where its repository names a program, and the answer is for that program', async () => {
+  const { place } = scene
+  const marker = join(place.root, 'marker')
+  git('config', 'core.fsmonitor', `touch '${marker}'; false`)
+  git('status')
+  expect(existsSync(marker), 'control: git itself runs it').toBe(true)
+  rmSync(marker)
+
+  const status = (id: string) =>
+    reply(toolCall({ id, name: 'bash', input: { command: 'git status', description: 'look' } }), finish('tool_calls'))
+  model = await startModelServer([status('c1'), status('c2'), reply(text('done'), finish('stop'))])
+  place.configure(withModel(model.url, { permission: { bash: { '*': 'ask', 'git status*': 'allow' } } }))
+  const server = await scene.start()
+  const stream = await server.stream({ tail: true })
+  const session = await server.createSession()
+  await server.prompt(session.id, { prompt: 'go on' })
+  const asked = await stream.waitFor(({ type }) => type === 'permission.asked')
+  const pattern = `core.fsmonitor=touch '${marker}'; false in ${place.repo}/.git`
+  expect(asked).toMatchObject({ data: { permission: 'git', patterns: [pattern], always: [pattern] } })
+  expect(existsSync(marker)).toBe(false)
+  if (asked.type !== 'permission.asked') throw new Error('nothing was asked')
+  await server.call('POST', `/v2/interactions/permissions/${asked.data.id}/reply`, { reply: 'always' })
+  await stream.idle(session.id, stream.events.indexOf(asked))
+  expect(stream.events.filter(({ type }) => type === 'permission.asked')).toHaveLength(1)
+  expect(existsSync(marker)).toBe(true)
+})

@@ -5,12 +5,16 @@ const unused = (): never => {
 }
 
 /** Doors of a native host for plugins that use none of them. */
-export const noDoors: Pick<NativeHost, 'rows' | 'sandbox' | 'sessions' | 'checkouts' | 'skills' | 'switchedOff' | 'stopping' | 'actors'> = {
+export const noDoors: Pick<
+  NativeHost,
+  'rows' | 'sandbox' | 'sessions' | 'checkouts' | 'namedPrograms' | 'skills' | 'switchedOff' | 'stopping' | 'actors'
+> = {
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, placeOf: unused, wrap: unused },
   skills: unused,
   switchedOff: async () => undefined,
   checkouts: { origins: unused },
+  namedPrograms: { named: async () => [] },
   actors: { add: () => undefined },
   stopping: new AbortController().signal,
   sessions: {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { NativeHost, PermissionNeed, ToolContext, ToolResult } from '../../src/actors/plugin/native.js'
+import { createNamedPrograms } from '../../src/actors/git/named-programs.js'
 import { createProtectedFiles } from '../../src/actors/protected-files.js'
 import { createFileView } from '../../src/plugins/shell/file-view.js'
 import { shellPlugin } from '../../src/plugins/shell/plugin.js'
@@ -55,6 +56,7 @@ export function createShellWorkspace(
       env: {},
       files: effects.files,
     }),
+    namedPrograms: createNamedPrograms(effects),
     shellEnvironment,
     config: async () => ({}),
   }
@@ -87,7 +89,7 @@ export function createShellWorkspace(
         session: paths.cwd,
         directory,
         home: paths.home,
-        files: createFileView(effects.files),
+        files: createFileView(effects.files, host.namedPrograms),
         environment: ENVIRONMENT,
       }),
     needs: async (input, context = {}) => tool.needs(tool.input.parse(input), contextOf(context)),

@@ -6,6 +6,7 @@ const expand = async (pattern: string, names: readonly string[]) => {
     realPath: async (path: string) => path,
     kindOf: async () => undefined,
     list: async () => [...names],
+    named: async () => [],
   }
   return (await expandGlob(`/${pattern}`, files))?.map((path) => path.slice(1))
 }

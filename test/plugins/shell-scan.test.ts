@@ -171,7 +171,15 @@ describe('a scan', () => {
   })
 
   it('of a line that changes nothing known is empty', async () => {
-    expect(await workspace.scan('x=1')).toEqual({ segments: [], writes: [], reads: [], unknownReads: [], outside: [], reasons: [] })
+    expect(await workspace.scan('x=1')).toEqual({
+      segments: [],
+      writes: [],
+      reads: [],
+      unknownReads: [],
+      outside: [],
+      named: [],
+      reasons: [],
+    })
   })
 
   it('lists programs of a line that is not understood as far as they are known', async () => {
@@ -188,5 +196,53 @@ describe('a scan', () => {
   it('gives up on lines with too many paths', async () => {
     const scan = await workspace.scan(`touch ${Array.from({ length: 1200 }, (_, index) => `f${index}`).join(' ')}`)
     expect(scan.reasons).toEqual(['it names too many paths'])
+  })
+})
+
+describe('git', () => {
+  it.each([
+    "git fetch --upload-p='evil' origin",
+    'git clone -u evil x',
+    'git clone -c core.fsmonitor=evil x',
+    'git -c log.showSignature=true log',
+    'git -c gc.recentObjectsHook=evil gc',
+    'git -c init.templateDir=evil init',
+    'git --config-env=core.fsmonitor=X status',
+    'git --git-dir=evil status',
+    'git merge-index evil -a',
+    'git remote-ext x evil',
+    'git fetch ext::evil',
+    'tar xf a.tar && git status',
+    'cp -r a new && cd new && git status',
+  ])('needs an answer: %s', async (command) => {
+    expect((await workspace.scan(command)).reasons).not.toEqual([])
+  })
+
+  it.each([
+    'git -c color.ui=never status',
+    'git diff --text',
+    'git format-patch --to=a@b -1',
+    'git -c user.name=x commit -m y',
+    'git --version',
+    'cp a b && git add b',
+  ])('is free: %s', async (command) => {
+    expect((await workspace.scan(command)).reasons).toEqual([])
+  })
+
+  it('writes what its options name', async () => {
+    expect(await writes('git diff --output=.git/hooks/x; git archive -o out.tar HEAD')).toEqual(['.git/hooks/x', 'out.tar'])
+  })
+
+  it('is looked at where it runs: what the repository there names for it', async () => {
+    const evil = workspace.put('evil/.git/config', '[core]\n\tfsmonitor = ./evil\n')
+    workspace.put('evil/.git/HEAD', 'ref: refs/heads/main\n')
+    const expected = [`core.fsmonitor=./evil in ${evil.replace('/config', '')}`]
+    for (const command of ['cd evil && git status', 'git -C evil status', 'bash -c "cd evil; git status"', 'git -C . -C evil/ status'])
+      expect((await workspace.scan(command)).named).toEqual(expected)
+    expect((await workspace.scan('git status')).named).toEqual([])
+    expect(await workspace.needs({ command: 'cd evil && git status' })).toMatchObject([
+      { permission: 'bash' },
+      { permission: 'git', patterns: expected },
+    ])
   })
 })

@@ -7,10 +7,14 @@ const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]/
 const KEY = /^([A-Za-z][A-Za-z0-9-]*)\s*(=?)/
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '"': '"', '\\': '\\' }
 
-/** Throws a sentence that names the line that cannot be read. */
 export function readGitConfig(source: string): GitConfig {
+  return new Map(readGitSettings(source))
+}
+
+/** Every setting in order, also those that stand twice. Throws a sentence that names the line that cannot be read. */
+export function readGitSettings(source: string): readonly (readonly [key: string, value: string])[] {
   const text = source.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')
-  const values = new Map<string, string>()
+  const values: [string, string][] = []
   let section = ''
   let at = 0
   const refuse = () => new Error(`line ${text.slice(0, at).split('\n').length} of the git configuration cannot be read`)
@@ -29,7 +33,7 @@ export function readGitConfig(source: string): GitConfig {
       at += whole.length
       const read = equals === '' ? { value: 'true', end: at } : readValue(text, at)
       if (read === undefined) throw refuse()
-      values.set(section + name.toLowerCase(), read.value)
+      values.push([section + name.toLowerCase(), read.value])
       at = read.end
     }
   }

@@ -21,6 +21,8 @@ export interface IndexContent {
   readonly entries: readonly IndexEntry[]
   /** Directories of a sparse index whose files it does not list, with the slash at the end. */
   readonly directories: readonly string[]
+  /** Directories that are repositories of their own. */
+  readonly submodules: readonly string[]
   /** Id of the shared part of a split index. */
   readonly shared: string | undefined
 }
@@ -40,6 +42,7 @@ const STAT_BYTES = 40
 const EXTENDED = 0x4000
 const INTENT_TO_ADD = 0x2000
 const DIRECTORY = 0o040000
+const SUBMODULE = 0o160000
 const PIECE = 4096
 
 export function* readIndex(bytes: Uint8Array, { format, digest, matters }: IndexOptions): Generator<void, IndexContent> {
@@ -56,6 +59,7 @@ export function* readIndex(bytes: Uint8Array, { format, digest, matters }: Index
   }
   const entries: IndexEntry[] = []
   const directories: string[] = []
+  const submodules: string[] = []
   let at = HEADER
   let before: Buffer = Buffer.alloc(0)
   const count = data.readUInt32BE(8)
@@ -71,11 +75,13 @@ export function* readIndex(bytes: Uint8Array, { format, digest, matters }: Index
     const more = isExtended ? data.readUInt16BE(flagsAt + 2) : 0
     const name = readName(start)
     const text = name.toString('utf8')
-    if (data.readUInt32BE(start + 24) === DIRECTORY) directories.push(text)
+    const mode = data.readUInt32BE(start + 24)
+    if (mode === SUBMODULE) submodules.push(text)
+    if (mode === DIRECTORY) directories.push(text)
     // What is only meant to be added has no content in the index.
     else if ((more & INTENT_TO_ADD) === 0 && (text === '' || matters(text))) entries.push(entryAt(start, text))
   }
-  return { entries, directories, shared: readExtensions() }
+  return { entries, directories, submodules, shared: readExtensions() }
 
   /** I1. */
   function need(until: number): void {

@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
-import { type GitConfig, readGitConfig } from './config-text.js'
+import { type GitConfig, readGitSettings } from './config-text.js'
 import type { ObjectFormat } from './index-file.js'
 
 type Files = Pick<Effects['files'], 'read' | 'realPath' | 'stat'>
@@ -14,10 +14,14 @@ export interface Repository {
   readonly gitDirectory: string
   /** Canonical; what all worktrees share: the configuration, the refs. */
   readonly commonDirectory: string
+  /** Git takes the directory itself for one, without a `.git`. */
+  readonly isBare: boolean
 }
 
 export interface RepositoryConfig {
   readonly values: GitConfig
+  /** In order, also those that stand twice. */
+  readonly settings: readonly (readonly [key: string, value: string])[]
   readonly format: ObjectFormat
 }
 
@@ -29,9 +33,28 @@ export async function repositoryAt(files: Files, directory: string): Promise<Rep
   const stat = await files.stat(path)
   if (stat === undefined) return undefined
   const gitDirectory = await files.realPath(stat.kind === 'directory' ? path : await pointedAt(files, path, directory))
-  const common = await textOf(files, join(gitDirectory, 'commondir'), LIMITS.git.pointerBytes)
-  const commonDirectory = common === undefined ? gitDirectory : await files.realPath(resolve(gitDirectory, common.replace(/[\r\n]+$/, '')))
-  return { worktree: directory, gitDirectory, commonDirectory }
+  const commonDirectory = await commonOf(files, gitDirectory)
+  return { worktree: directory, gitDirectory, commonDirectory, isBare: false }
+}
+
+/** The repository git finds from a canonical directory; a `.git` that is none is passed by, as git does. Rejects when one cannot be read. */
+export async function repositoryAround(files: Files, directory: string): Promise<Repository | undefined> {
+  for (const at of directoriesAbove(join(directory, '.git'))) {
+    const repository = await repositoryAt(files, at)
+    if (repository !== undefined && (await isThere(files, repository.gitDirectory, 'HEAD'))) return repository
+    if (!(await isThere(files, at, 'HEAD'))) continue
+    const commonDirectory = await commonOf(files, at)
+    const isShaped = (await isThere(files, commonDirectory, 'objects')) && (await isThere(files, commonDirectory, 'refs'))
+    if (isShaped) return { worktree: at, gitDirectory: at, commonDirectory, isBare: true }
+  }
+  return undefined
+}
+
+const isThere = async (files: Files, directory: string, name: string) => (await files.stat(join(directory, name))) !== undefined
+
+async function commonOf(files: Files, gitDirectory: string): Promise<string> {
+  const text = await textOf(files, join(gitDirectory, 'commondir'), LIMITS.git.pointerBytes)
+  return text === undefined ? gitDirectory : files.realPath(resolve(gitDirectory, text.replace(/[\r\n]+$/, '')))
 }
 
 /** Directories from the one that holds a canonical path up to the root. */
@@ -44,13 +67,14 @@ export function* directoriesAbove(path: string): Generator<string> {
 
 /** Of the repository and of this worktree. Rejects when a file of it cannot be read, or names an object format nobody knows. */
 export async function configOf(files: Files, { commonDirectory, gitDirectory }: Repository): Promise<RepositoryConfig> {
-  const read = async (path: string) => readGitConfig((await textOf(files, path, LIMITS.git.configBytes)) ?? '')
+  const read = async (path: string) => readGitSettings((await textOf(files, path, LIMITS.git.configBytes)) ?? '')
   const shared = await read(join(commonDirectory, 'config'))
-  const own = shared.get('extensions.worktreeconfig') === 'true' ? await read(join(gitDirectory, 'config.worktree')) : []
-  const values = new Map([...shared, ...own])
+  const own = new Map(shared).get('extensions.worktreeconfig') === 'true' ? await read(join(gitDirectory, 'config.worktree')) : []
+  const settings = [...shared, ...own]
+  const values = new Map(settings)
   const format = values.get('extensions.objectformat') ?? 'sha1'
   if (format !== 'sha1' && format !== 'sha256') throw new Error(`the object format "${format}" is not known`)
-  return { values, format }
+  return { values, settings, format }
 }
 
 /** Undefined when there is no such file; rejects when it is too large or cannot be read. */

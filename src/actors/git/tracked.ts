@@ -18,6 +18,8 @@ export interface Tracked {
   entries(path: string): readonly IndexEntry[]
   /** Whether the path lies in a directory of a sparse index, which does not list its files. */
   isHidden(path: string): boolean
+  /** Paths below the worktree that are repositories of their own. */
+  readonly submodules: readonly string[]
 }
 
 export interface TrackedFiles {
@@ -31,7 +33,7 @@ interface Kept {
   readonly tracked: Tracked
 }
 
-const NOTHING: Tracked = { entries: () => [], isHidden: () => false }
+const NOTHING: Tracked = { entries: () => [], isHidden: () => false, submodules: [] }
 /** Every name that ends so is kept, so that many questions need one reading. */
 const USUAL = '.md'
 
@@ -90,6 +92,7 @@ function trackedOf(parts: readonly IndexContent[]): Tracked {
       const named = byName.get(folded(path))
       return named === undefined ? [] : [...named, ...nameless]
     },
+    submodules: parts.flatMap(({ submodules }) => submodules),
     isHidden: (path) => directories.some((directory) => folded(path).startsWith(directory)),
   }
 }

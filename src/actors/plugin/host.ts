@@ -6,6 +6,7 @@ import type { SessionCore } from '../session/core.js'
 import { sessionOrThrow } from '../session/core.js'
 import type { Sessions } from '../facades.js'
 import { createCheckouts } from '../git/origin.js'
+import { createNamedPrograms } from '../git/named-programs.js'
 import { HookedVariables } from './hook-values.js'
 import type { CommandSandboxes } from '../sandbox/command.js'
 import { sandboxOf } from '../resource/permission-config.js'
@@ -37,6 +38,7 @@ export function createNativeHost(
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions),
     checkouts: createCheckouts({ files, paths }),
+    namedPrograms: createNamedPrograms({ files, paths }),
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,
       stateDirectory: paths.state,

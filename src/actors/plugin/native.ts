@@ -9,6 +9,7 @@ import type { Todo } from '../../protocol/session.js'
 import type { ActorRegistry } from '../actor-directory.js'
 import type { Effects } from '../effects.js'
 import type { Checkouts } from '../git/origin.js'
+import type { NamedPrograms } from '../git/named-programs.js'
 import type { ProviderAdapter } from '../provider/adapter.js'
 import type { ExtraContributions } from './contributions.js'
 import type { CommandSandbox, PluginRows, SessionDoor } from './native-doors.js'
@@ -188,6 +189,8 @@ export interface NativeHost {
   readonly sessions: SessionDoor
   /** Whether files came with a checkout. */
   readonly checkouts: Checkouts
+  /** What repositories name for git to start. */
+  readonly namedPrograms: NamedPrograms
   /** The effective configuration of a directory, e.g. `shell`. */
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
   /** The skills a directory offers; one without a `path` has no text. */

@@ -20,7 +20,7 @@ export const DEFAULT_AGENT = 'build'
 /** Built-in agents by key. */
 export function nativeAgents(places: Places): Readonly<Record<string, NativeAgent>> {
   const readable = [...places.temporary.map((path) => `${path}/*`), `${places.state}/tool-output/*`]
-  const outside = { external_directory: { '*': 'ask', ...Object.fromEntries(readable.map((pattern) => [pattern, 'allow'])) } }
+  const outside = { git: 'ask', external_directory: { '*': 'ask', ...Object.fromEntries(readable.map((pattern) => [pattern, 'allow'])) } }
   const reading = { read: { '*': 'allow', '*.env': 'ask', '*.env.*': 'ask', '*.env.example': 'allow' } }
   /** Of commands in the sandbox. */
   const network = { network: 'ask' }

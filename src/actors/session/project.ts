@@ -4,12 +4,12 @@
  * I1 Nothing is started for it: repositories are read, whatever their configuration says (threat-model V1).
  * I2 A repository whose history cannot be read has no project of its own; the log says why, once for each head of it.
  */
-import { join, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { createHistories } from '../git/history.js'
-import { configOf, directoriesAbove, type Repository, repositoryAt } from '../git/repository.js'
+import { configOf, type Repository, repositoryAround } from '../git/repository.js'
 import { createLru } from '../../protocol/lru.js'
 
 interface Project {
@@ -65,18 +65,10 @@ export function createProjects({ files, log }: Pick<Effects, 'files' | 'log'>): 
 
 type Files = Parameters<typeof createHistories>[0]
 
-/** The nearest directory upwards whose `.git` is a repository; one that is none is passed by, as git does. */
-async function repositoryAround(files: Files, directory: string): Promise<Repository | undefined> {
-  for (const at of directoriesAbove(join(directory, '.git'))) {
-    const repository = await repositoryAt(files, at)
-    if (repository !== undefined && (await files.stat(join(repository.gitDirectory, 'HEAD'))) !== undefined) return repository
-  }
-  return undefined
-}
-
 /** Undefined for a bare repository; a linked worktree is where its `.git` is. */
 async function worktreeOf(files: Files, repository: Repository): Promise<string | undefined> {
   const { gitDirectory, commonDirectory, worktree } = repository
+  if (repository.isBare) return undefined
   if (gitDirectory !== commonDirectory) return worktree
   const { values } = await configOf(files, repository)
   if (values.get('core.bare') === 'true') return undefined

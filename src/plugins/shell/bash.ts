@@ -52,14 +52,14 @@ const DESCRIPTION = `Runs a command line in a shell and returns its output.
 - Long output is cut in the middle; the whole of it stays readable in a file that is named then.`
 
 export interface BashTools {
-  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'sandbox' | 'shellEnvironment'>
+  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'namedPrograms' | 'sandbox' | 'shellEnvironment'>
   readonly scanner: ShellScanner
   readonly environment: ShellEnvironment
 }
 
 export function bashTool({ host, scanner, environment }: BashTools): ToolContribution {
   const { effects, protectedFiles, sandbox } = host
-  const view = createFileView(effects.files)
+  const view = createFileView(effects.files, host.namedPrograms)
   const judged = createLru<string, string>(REMEMBERED) // I3
 
   const analyse = async (input: Input, context: ToolContext, variables: Variables) => {

@@ -4,7 +4,7 @@ import { type FileView, nameOf, parentOf } from './place.js'
 
 type Files = NativeHost['effects']['files']
 
-export function createFileView(files: Pick<Files, 'realPath' | 'stat' | 'readDirectory'>): FileView {
+export function createFileView(files: Pick<Files, 'realPath' | 'stat' | 'readDirectory'>, programs: NativeHost['namedPrograms']): FileView {
   const entries = (path: string) => files.readDirectory(path).catch(() => [])
   return {
     realPath: (path) => files.realPath(path),
@@ -14,6 +14,7 @@ export function createFileView(files: Pick<Files, 'realPath' | 'stat' | 'readDir
       const entry = (await entries(parentOf(path))).find(({ name }) => name === nameOf(path))
       return entry?.kind === 'link' ? 'link' : undefined
     },
+    named: (directory, command) => programs.named(directory, command),
     list: async (path) => (await entries(path)).map(({ name }) => name),
   }
 }

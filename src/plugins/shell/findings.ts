@@ -36,6 +36,10 @@ export interface Findings extends ScanPlace {
   readonly unknownReads: Set<string>
   /** Canonical directories outside the session directory that are touched. */
   readonly outside: Set<string>
+  /** What repositories name for the git commands of the line to start. */
+  readonly named: Set<string>
+  /** A command of git runs in a directory that is not there yet. */
+  gitAhead: boolean
   /** Directories the next command may run in; usually one. */
   places: readonly string[]
   /** Directories left so far, to which the line may return. */
@@ -92,6 +96,8 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
     reads: new Set(),
     unknownReads: new Set(),
     outside: new Set(),
+    named: new Set(),
+    gitAhead: false,
     places: [directory],
     visited: [],
     assumed: false,

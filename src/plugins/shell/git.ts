@@ -9,13 +9,22 @@ export interface GitUse {
   readonly writes: readonly Word[]
   /** Which configuration file it changes. */
   readonly configures: 'repository' | 'user' | undefined
+  /** The subcommand; empty when it is not known. */
+  readonly command: string
+  /** Where it goes before it looks for its repository. */
+  readonly directories: readonly Word[]
 }
 
 const HARMLESS_KEYS =
-  /^(?:user|color|advice|init|column|log|diff\.(?:noprefix|mnemonicprefix|renames)|core\.(?:quotepath|autocrlf)|commit\.gpgsign|pull|push|safe|gc|http\.\w+timeout)\b/i
-const RUNNERS = /^(?:filter-branch|difftool|mergetool|instaweb|gui|gitk|daemon|send-email|hook|citool)$/
+  /^(?:(?:user|author|committer)\.(?:name|email)|(?:color|advice|column)\.[\w.-]+|init\.defaultbranch|log\.(?:date|decorate|follow|abbrevcommit)|diff\.(?:noprefix|mnemonicprefix|renames|algorithm|context)|core\.(?:quotepath|autocrlf|abbrev|filemode|fsmonitor=false)|(?:commit|tag)\.gpgsign|pull\.(?:rebase|ff)|push\.(?:default|followtags|autosetupremote)|safe\.directory|gc\.auto|rebase\.(?:autosquash|autostash)|http\.\w+timeout)(?:=|$)/i
+const RUNNERS =
+  /^(?:filter-branch|difftool|mergetool|instaweb|gui|gitk|daemon|send-email|hook|citool|merge-index|for-each-repo|web--browse|remote-[\w-]+|imap-send|p4|svn|cvs\w+|upload-pack|receive-pack|shell)$/
+/** Of any command; git takes their beginnings for the whole. */
 const PROGRAM_OPTIONS =
-  /^(?:--upload-pack|--receive-pack|--exec|--exec-path=|--config-env|--template|--open-files-in-pager|--ext-diff|--textconv|--extcmd|--tool)/
+  'upload-pack receive-pack exec exec-path config-env template open-files-in-pager ext-diff textconv extcmd tool'.split(' ')
+/** Options of their own that begin like one of those. */
+const OTHER_OPTIONS = /^(?:text|e|ex|t|to|o|u|r|c|re|up|in|conf|config)$/
+const TELLS = /^(?:--version|-v|--help|-h|--exec-path|--html-path|--man-path)$/
 const READS_CONFIG = /^(?:--get|--list$|-l$|get$|list$|--show|--name-only$)/
 const WRITES_CONFIG = /^(?:--add|--unset|--replace|--edit|-e$|--remove|--rename|set$|unset$|edit$|rename|remove)/
 
@@ -34,24 +43,34 @@ export function gitUse(args: readonly Word[]): GitUse {
       const key = setting?.text.replace(/^-c/, '') ?? ''
       if (setting?.dynamic === true || !HARMLESS_KEYS.test(key)) reasons.push(`git: the setting ${key} may name a program`)
     } else if (!text.startsWith('-')) break
-    else if (PROGRAM_OPTIONS.test(text)) reasons.push(`git: ${text} names a program`)
+    else if (namesProgram(text) && text !== '--exec-path') reasons.push(`git: ${text} names a program`)
   }
   const command = args[at]?.text ?? ''
   const rest = args.slice(at + 1).map((word) => word.text)
   if (args[at]?.dynamic === true) reasons.push('git: the command is only known when it runs')
   if (RUNNERS.test(command) || runsProgram(command, rest)) reasons.push(`git ${command}: it starts programs that are named elsewhere`)
-  if (rest.some((text) => PROGRAM_OPTIONS.test(text) || /^\w*::/.test(text))) reasons.push('git: an option or address names a program')
+  if (rest.some((text) => namesProgram(text) || /^\w[\w+-]*::|^::/.test(text))) reasons.push('git: an option or address names a program')
   return {
     reasons,
     reads: [...directories, ...(command === 'diff' && rest.includes('--no-index') ? args.slice(at + 1) : [])].filter(
       (word) => !word.text.startsWith('-'),
     ),
     writes: splitArguments(args.slice(at + 1), ['--output', ...(/^(?:format-patch|archive)$/.test(command) ? ['-o'] : [])]).values,
+    command: command === '' && args.length === 1 && TELLS.test(args[0]?.text ?? '') ? 'version' : args[at]?.dynamic === true ? '' : command,
+    directories,
     configures: command === 'config' && changesConfig(rest) ? (rest.includes('--global') ? 'user' : 'repository') : undefined,
   }
 }
 
+function namesProgram(text: string): boolean {
+  const [, name] = /^--([a-z-]+)/.exec(text) ?? []
+  return (
+    name !== undefined && !OTHER_OPTIONS.test(name) && PROGRAM_OPTIONS.some((option) => option.startsWith(name) || name.startsWith(option))
+  )
+}
+
 function runsProgram(command: string, rest: readonly string[]): boolean {
+  if (command === 'clone') return rest.some((text) => /^-[a-z]*[cu]/.test(text) || text.startsWith('--con'))
   if (command === 'submodule') return rest.includes('foreach')
   if (command === 'bisect') return rest[0] === 'run'
   if (command === 'rebase') return rest.some((text) => /^-\w*x/.test(text))

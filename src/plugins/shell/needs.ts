@@ -53,6 +53,10 @@ export async function commandNeeds({
     const explicit = reasons.length > 0 ? { explicit: reasons.join('; ') } : {}
     needs.push({ permission: 'bash', patterns, widen: widerCommand, title: `Run: ${shown}`, metadata, ...explicit })
   }
+  if (scan.named.length > 0) {
+    const title = `Let git start what its repository names (${scan.named.map((text) => displayText(text, 200)).join('; ')}): ${shown}`
+    needs.push({ permission: 'git', patterns: scan.named, title, metadata: { command } })
+  }
   const { real, harmless } = confinedPlaces(scan, confinement)
   const touching = { permission: 'external_directory', widen: widerDirectory, metadata: { command } }
   const title = `Touch files outside the session directory: ${shown}`

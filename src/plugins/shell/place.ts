@@ -9,6 +9,8 @@ export interface FileView {
   kindOf(path: string): Promise<'file' | 'directory' | 'link' | 'other' | undefined>
   /** Names in a directory; empty when it cannot be read. */
   list(path: string): Promise<readonly string[]>
+  /** What `git <command>` may start in a canonical directory because its repository says so. */
+  named(directory: string, command: string): Promise<readonly string[]>
 }
 
 const MAX_LINKS = 64

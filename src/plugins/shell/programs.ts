@@ -3,6 +3,7 @@ import { changeDirectory, isDirectoryChange } from './directory.js'
 import { fileUse } from './file-commands.js'
 import { addReason, addSegment, type Findings, type Flow, TOP } from './findings.js'
 import { gitUse } from './git.js'
+import { findNamed } from './git-places.js'
 import { opaqueReason } from './opaque.js'
 import { joinPath, nameOf } from './place.js'
 import { interpreterReason, isShell, shellUse } from './shells.js'
@@ -98,10 +99,11 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   for (const word of use.wholes) await touchWord(findings, word, 'whole')
   if (use.target !== undefined) await touchTarget(findings, use.target, use.sources)
   if (program !== 'git') return
-  const { reasons, reads, writes, configures } = gitUse(args)
+  const { reasons, reads, writes, configures, command, directories } = gitUse(args)
   for (const word of reads) await touchWord(findings, word, 'read')
   for (const word of writes) await touchWord(findings, word, 'write')
   for (const reason of reasons) addReason(findings, reason)
+  await findNamed(findings, directories, command)
   if (configures === 'user') await touchPath(findings, joinPath(findings.home, '.gitconfig'), 'write')
   if (configures === 'repository') for (const place of findings.places) await touchPath(findings, joinPath(place, '.git/config'), 'write')
 }

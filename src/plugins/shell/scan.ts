@@ -4,6 +4,7 @@
  * (sessions-events §8.8; threat-model G1, G2). What is not understood is a reason, never ignored.
  */
 import { addReason, createFindings, type Findings, type Flow, type ScanPlace, type Segment, TOP } from './findings.js'
+import { checkUnpacked } from './git-places.js'
 import { checkDescriptors } from './descriptors.js'
 import { findDisagreement, refuseCharacters } from './integrity.js'
 import { collectSettings } from './settings.js'
@@ -19,6 +20,8 @@ export interface ShellScan {
   readonly reads: readonly string[]
   /** Operands of such programs that are only known when they run, as written. */
   readonly unknownReads: readonly string[]
+  /** What repositories name for the git commands of the line to start. */
+  readonly named: readonly string[]
   /** Patterns `<directory>/*` of places outside the session directory. */
   readonly outside: readonly string[]
   /** Why an explicit answer is needed; empty when the line is understood. */
@@ -50,12 +53,14 @@ export function createShellScanner(grammar: ShellGrammar, monotonic: () => numbe
       await scanText(findings, command, TOP)
       if (findings.evaluates && findings.evaluable) addReason(findings, 'quoted text may be evaluated as a command')
       checkDescriptors(findings)
+      checkUnpacked(findings)
       if (findings.defers && findings.changesDirectory) addReason(findings, 'commands that run later, perhaps in another directory')
       return {
         segments: [...findings.segments.values()],
         writes: [...findings.writes],
         reads: [...findings.reads],
         unknownReads: [...findings.unknownReads],
+        named: [...findings.named].toSorted(),
         outside: [...findings.outside].map((path) => (path === '/' ? '/*' : `${path}/*`)),
         reasons: [...findings.reasons],
       }

@@ -48,6 +48,7 @@ describe('built-in agents', () => {
       rule('read', '*.env', 'ask'),
       rule('read', '*.env.*', 'ask'),
       rule('read', '*.env.example', 'allow'),
+      rule('git', '*', 'ask'),
       rule('external_directory', '*', 'ask'),
       rule('external_directory', `${workspace.at('temp')}/*`, 'allow'),
       rule('external_directory', `${workspace.at('state')}/tool-output/*`, 'allow'),

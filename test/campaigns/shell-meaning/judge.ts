@@ -1,4 +1,5 @@
 /** The permission judgement of a line under the rules of a careful user: what only reads is allowed, wrappers are, nothing may be written. */
+import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
 import { createFileView } from '../../../src/plugins/shell/file-view.js'
 import { commandNeeds } from '../../../src/plugins/shell/needs.js'
 import type { FileView } from '../../../src/plugins/shell/place.js'
@@ -51,7 +52,7 @@ export function createJudge(place: Place, reading: Reading = (scan) => scan): (l
     directory: place.repo,
     home: place.home,
     environment: new Set(Object.keys(place.env)),
-    files: remembering(createFileView(effects.files)),
+    files: remembering(createFileView(effects.files, createNamedPrograms(effects))),
   }
   return async (line) => {
     const scan = reading(await scanner.scan(line, context))
@@ -68,7 +69,7 @@ export function createJudge(place: Place, reading: Reading = (scan) => scan): (l
 }
 
 function remembering(files: FileView): FileView {
-  return { realPath: once(files.realPath), kindOf: once(files.kindOf), list: once(files.list) }
+  return { realPath: once(files.realPath), kindOf: once(files.kindOf), list: once(files.list), named: files.named }
 }
 
 function once<T>(ask: (path: string) => Promise<T>): (path: string) => Promise<T> {

@@ -1,0 +1,80 @@
+/**
+ * What a repository names for git to start: read for the directory a command of git would run in.
+ *
+ * I1 What cannot be read is named, too, so that somebody is asked.
+ * I2 Submodules count with the repository around them: git runs in them of its own accord.
+ * I3 A text names its repository and its whole value, so that an answer to it is an answer to nothing else.
+ */
+import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Effects } from '../effects.js'
+import { programSettings, runsHook } from './program-settings.js'
+import { configOf, type Repository, repositoryAround, repositoryAt } from './repository.js'
+import { createTrackedFiles } from './tracked.js'
+
+export interface NamedPrograms {
+  /** One text for each program that `git <command>` may start in a directory because its repository says so. Never rejects. */
+  named(directory: string, command: string): Promise<readonly string[]>
+}
+
+const SHOWN = 300
+const MAX_DEPTH = 4
+
+export function createNamedPrograms({ files, paths }: Pick<Effects, 'files' | 'paths'>): NamedPrograms {
+  const tracked = createTrackedFiles(files)
+
+  async function inRepository(repository: Repository, command: string, budget: { left: number }, depth: number): Promise<string[]> {
+    const { gitDirectory, commonDirectory } = repository
+    const { values, settings, format } = await configOf(files, repository)
+    const hooks = values.get('core.hookspath')
+    const directory = hooks === undefined ? join(commonDirectory, 'hooks') : resolve(repository.worktree, expandHome(hooks))
+    const own = [
+      ...programSettings(settings, command),
+      ...(await hooksIn(directory, command)).map((name) => `hook ${join(directory, name)}`),
+    ].map((text) => `${shown(text)} in ${gitDirectory}`)
+    if (repository.isBare) return own
+    const { submodules } = await tracked.read(repository, format, [])
+    const below: string[] = []
+    for (const name of submodules) {
+      const inner = await repositoryAt(files, join(repository.worktree, name))
+      if (inner === undefined) continue
+      budget.left -= 1
+      if (budget.left < 0 || depth >= MAX_DEPTH) return [...own, ...below, `more submodules than are looked at in ${gitDirectory}`]
+      below.push(...(await inRepository(inner, command, budget, depth + 1)))
+    }
+    return [...own, ...below]
+  }
+
+  async function hooksIn(directory: string, command: string): Promise<string[]> {
+    if ((await files.stat(directory))?.kind !== 'directory') return []
+    const found: string[] = []
+    for (const { name } of await files.readDirectory(directory)) {
+      if (!runsHook(name, command)) continue
+      const stat = await files.stat(join(directory, name))
+      if (stat !== undefined && (stat.mode & 0o111) !== 0) found.push(name)
+    }
+    return found.toSorted()
+  }
+
+  const expandHome = (path: string) => (path === '~' || path.startsWith('~/') ? paths.home + path.slice(1) : path)
+
+  return {
+    async named(directory, command) {
+      try {
+        const repository = await repositoryAround(files, directory)
+        if (repository === undefined) return []
+        return [...new Set(await inRepository(repository, command, { left: LIMITS.git.submodules }, 0))]
+      } catch (error) {
+        return [`what cannot be read (${error instanceof Error ? error.message : String(error)}) around ${directory}`] // I1
+      }
+    },
+  }
+}
+
+/** I3. */
+function shown(text: string): string {
+  const clean = text.replaceAll(/[\p{C}\u2028\u2029]/gu, '\ufffd')
+  if (clean === text && text.length <= SHOWN) return text
+  return `${clean.slice(0, SHOWN)}… (sha256 ${createHash('sha256').update(text).digest('hex')})`
+}

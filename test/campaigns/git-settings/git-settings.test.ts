@@ -1,0 +1,70 @@
+/**
+ * Every setting that git documents, given to a repository with a program for its value. What git then starts must be named before
+ * the agent's command runs, and what reads repositories must start nothing and answer as before.
+ *
+ * Those that git is known to start something for and a sample of the others run always; `GIT_SETTINGS=all` runs every one.
+ */
+import { expect, test } from 'vitest'
+import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
+import { programSettings } from '../../../src/actors/git/program-settings.js'
+import { createNodeFiles } from '../../../src/actors/node-files.js'
+import { createProjects } from '../../../src/actors/session/project.js'
+import { gitUse } from '../../../src/plugins/shell/git.js'
+import { plainWord } from '../../../src/plugins/shell/word.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+import { COMMANDS, documentedSettings, makeFixture } from './fixture.js'
+
+const SAMPLE = 4
+const isWhole = process.env['GIT_SETTINGS'] === 'all'
+const seed = Number(process.env['GIT_SETTINGS_SEED'] ?? Date.now() % 100_000)
+
+/** Settings that need no documentation to be tried, whatever the installed git lists. */
+const CONTROLS =
+  `core.fsmonitor core.hooksPath core.editor core.sshCommand diff.external diff.x.command diff.x.textconv filter.x.clean filter.x.smudge
+  filter.x.process merge.x.driver gpg.program tar.tar.x.command trailer.x.command alias.x include.path remote.origin.url`.split(/\s+/)
+
+function chosen(): string[] {
+  const documented = documentedSettings()
+  expect(documented.length).toBeGreaterThan(500)
+  const known = documented.filter((key) => programSettings([[key.toLowerCase(), '/program']], 'unknown').length > 0)
+  let state = seed
+  const sample = documented.filter(() => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31 < SAMPLE / documented.length)
+  return [...new Set([...CONTROLS, ...(isWhole ? [...known, ...documented] : sample)])]
+}
+
+test('what a setting has git start is named before the command runs', { timeout: 900_000 }, async () => {
+  const fixture = makeFixture()
+  const files = createNodeFiles()
+  const effects = createFakeEffects()
+  const programs = createNamedPrograms({ files, paths: effects.paths })
+  const keys = chosen()
+  const started = new Map<string, Set<string>>()
+  const unnamed: string[] = []
+  let runs = 0
+  for (const key of keys) {
+    const trial = fixture.trial(key)
+    const project = await createProjects({ files, log: effects.log }).identify(trial.directory)
+    expect(project.projectId, `the project with ${key}`).toMatch(/^[0-9a-f]{40}$/)
+    for (const command of COMMANDS) {
+      const named = await programs.named(trial.directory, command[0] ?? '')
+      runs += 1
+      if (!trial.runs(command)) continue
+      started.set(key, (started.get(key) ?? new Set()).add(command[0] ?? ''))
+      if (!named.some((text) => text.toLowerCase().includes(key === 'core.hooksPath' ? 'hook ' : key.toLowerCase())))
+        unnamed.push(`${key} by git ${command.join(' ')}`)
+    }
+  }
+  console.info(
+    `git settings: seed ${seed}, ${keys.length} settings, ${runs} commands, ${started.size} settings started a program, ${unnamed.length} unnamed`,
+  )
+  expect(unnamed, `seed ${seed}`).toEqual([])
+  expect([...started.keys()], 'controls: git starts what these name').toEqual(expect.arrayContaining(CONTROLS))
+
+  const onTheLine = [...started.keys()].filter((key) => {
+    const line = (...args: readonly string[]) => gitUse([...args, 'status'].map(plainWord)).reasons
+    return (
+      line('-c', `${key}=x`).length === 0 || line(`--config-env=${key}=X`).length === 0 || line('--config-env', `${key}=X`).length === 0
+    )
+  })
+  expect(onTheLine, 'settings given on the line').toEqual([])
+})

@@ -38,11 +38,13 @@ try {
   for (let index = 0; index < FILES; index++) save(index, 'first')
   server = await start()
   report('start, files never seen before', (await server.followed).ms, 'ms')
+  report('  processor time until then', processorMs(), 'ms')
   await stop(server)
 
   server = await start()
   const { ms, expecting } = await server.followed
   report('start, files as they were', ms, 'ms', 'at most 2000')
+  report('  processor time until then', processorMs(), 'ms')
   report('  of them active and in the agenda', expecting, '')
   await delay(3000)
   report('resident memory', residentMiB(), 'MiB')

@@ -5,6 +5,7 @@
  */
 import { type Approval, PermissionAction, type PermissionRule } from '../protocol/interaction.js'
 import { compareWildcard } from './wildcard.js'
+import { isRecord } from '../protocol/json.js'
 
 /** Rules by trust. `trusted`: built-in, installation and session rules in evaluation order; `untrusted`: rules of project files. */
 export interface PermissionLayers {
@@ -154,8 +155,4 @@ function matches(pattern: string, text: string, action: PermissionAction): boole
 function starFirst(map: Readonly<Record<string, unknown>>): (readonly [string, unknown])[] {
   const entries = Object.entries(map)
   return [...entries.filter(([key]) => key === '*'), ...entries.filter(([key]) => key !== '*')]
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

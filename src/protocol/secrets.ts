@@ -1,4 +1,5 @@
 /** What may be told of configuration, options and messages: never a credential (threat-model K2). Pure. */
+import { isRecord } from './json.js'
 
 const SECRET =
   /passw|passphrase|secret|credential|authorization|cookie|api[-_]?key|access[-_]?key|private[-_]?key|(?:access|auth|bearer|refresh|session|id)[-_]?token|(?:^|[-_.])(?:key|token)$|[-_.]auth$/i
@@ -57,7 +58,7 @@ export function publicAddress(address: string | undefined): string {
 }
 
 /** What of a value may be told. */
-export function publicValue(value: unknown): unknown {
+function publicValue(value: unknown): unknown {
   if (typeof value === 'string') return publicText(value)
   if (Array.isArray(value)) return value.map(publicValue)
   return isRecord(value) ? publicRecord(value) : value
@@ -65,8 +66,4 @@ export function publicValue(value: unknown): unknown {
 
 function namedRecords(records: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(records).map(([name, value]) => [name, publicValue(value)]))
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,6 +5,7 @@
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
 import type { Effects } from '../effects.js'
+import { isRecord } from '../../protocol/json.js'
 
 interface DiscoveryTarget {
   readonly providerId: string
@@ -105,8 +106,4 @@ function readIds(answer: unknown): readonly string[] {
     return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? [id] : []
   })
   return [...new Set(ids)].slice(0, LIMITS.provider.discoverModels)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

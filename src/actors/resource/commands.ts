@@ -2,7 +2,8 @@
 import { CommandConfig } from '../../protocol/agent-config.js'
 import type { UsableCommand } from '../facades.js'
 import { type AgentEntry, findAgent, parseModel } from './agents.js'
-import { isRecord, recordAt } from './config-merge.js'
+import { isRecord } from '../../protocol/json.js'
+import { recordAt } from './config-merge.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
 const INIT_TEMPLATE = `Study this project and write AGENTS.md at its top: what a coding agent must know to work here and cannot see at a glance.

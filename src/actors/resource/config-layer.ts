@@ -1,7 +1,8 @@
 /** One configuration text into one layer: parsed, brought into flat form and checked for types (subsystems b.1, b.3). */
 import { AgentDocument } from '../../protocol/agent-config.js'
 import { asDeclared } from '../../protocol/leniency.js'
-import { isRecord, type JsonRecord, recordAt } from './config-merge.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { recordAt } from './config-merge.js'
 import { normaliseLayer } from './config-normalise.js'
 import { keyLocator, locate, parseJsonc, type Position } from './config-parse.js'
 import { findUnsupported } from './config-unsupported.js'

@@ -1,16 +1,11 @@
 /** How layers become one document: objects merge, everything else replaces, `instructions` are united (subsystems b.1). */
-
-export type JsonRecord = Readonly<Record<string, unknown>>
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
 
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Names that could reach a prototype; they never survive the reading of outside data (threat-model X1). */
 export function isReservedKey(key: string): boolean {
   return RESERVED.has(key)
-}
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The record at `key`, or an empty one. */

@@ -1,6 +1,7 @@
 /** Every accepted spelling and grouping of a document into the one flat form (subsystems b.1, b.3, b.4). */
 import { canonicalKey, hasAliases, isAgentDocumentKey, isEditorGroup } from '../../protocol/agent-config.js'
-import { deepMerge, isRecord, type JsonRecord, omit, recordAt } from './config-merge.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { deepMerge, omit, recordAt } from './config-merge.js'
 
 /**
  * Whether a document is grouped: it has an editor group, or its `agent` holds a key of the agent document.

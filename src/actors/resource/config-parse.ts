@@ -1,7 +1,8 @@
 /** JSON with comments into plain data, within limits and with positions (subsystems b.1; threat-model X1). */
 import { type JSONVisitor, type Node, type ParseErrorCode, parseTree, printParseErrorCode, visit } from 'jsonc-parser'
 import { canonicalKey } from '../../protocol/agent-config.js'
-import { isRecord, isReservedKey, type JsonRecord } from './config-merge.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { isReservedKey } from './config-merge.js'
 
 /** Nesting that configuration may have. */
 export const MAX_DEPTH = 64

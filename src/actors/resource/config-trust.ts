@@ -4,7 +4,8 @@
  * Permissions are taken out too: they become a narrowing list of their own and never meet the trusted rules.
  */
 import { INSTALLATION_KEYS } from '../../protocol/agent-config.js'
-import { isRecord, type JsonRecord, omit, recordAt, stringsAt } from './config-merge.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { omit, recordAt, stringsAt } from './config-merge.js'
 import { readNamedPath } from './named-paths.js'
 
 interface Refusal {

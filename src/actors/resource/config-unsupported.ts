@@ -3,7 +3,8 @@
  * what happens anyway, such as `"lsp": false`, is no complaint.
  */
 import { AgentConfig, ProviderConfig, ProviderModelConfig } from '../../protocol/agent-config.js'
-import { isRecord, type JsonRecord, recordAt } from './config-merge.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { recordAt } from './config-merge.js'
 import { isAddress } from './named-paths.js'
 
 export interface Unsupported {

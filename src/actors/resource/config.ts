@@ -2,7 +2,7 @@
 import { ConfigDocument } from '../../protocol/config.js'
 import { publicDocument } from '../../protocol/secrets.js'
 import type { Configs } from '../facades.js'
-import type { JsonRecord } from './config-merge.js'
+import type { JsonRecord } from '../../protocol/json.js'
 import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
 import type { ProviderContribution } from '../plugin/native.js'

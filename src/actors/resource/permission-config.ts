@@ -1,7 +1,8 @@
 /** Permission maps before they are rules: merging, cleaning, and showing what a workspace narrows (sessions-events §8.3, 8.4). */
 import { type PermissionConfig, PermissionConfig as PermissionSchema } from '../../protocol/agent-config.js'
 import { PermissionAction } from '../../protocol/interaction.js'
-import { deepMerge, type JsonRecord, recordAt } from './config-merge.js'
+import type { JsonRecord } from '../../protocol/json.js'
+import { deepMerge, recordAt } from './config-merge.js'
 
 /** Stands among the permissions of a document and is none: whether commands run in a sandbox. */
 const SANDBOX = 'sandbox'

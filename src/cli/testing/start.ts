@@ -26,6 +26,7 @@ import { createTestInteractions, createTestSessions } from './sessions.js'
 import { playedPlugin } from './steps.js'
 import { playTools } from './tools.js'
 import { createWaits } from './waits.js'
+import { isRecord } from '../../protocol/json.js'
 
 const MAX_FILE = 16 * 1024 * 1024
 
@@ -162,12 +163,8 @@ function configurer(directory: string, files: KnownFiles, takeEffect: () => Prom
 }
 
 function merged(before: unknown, change: unknown): unknown {
-  if (!isObject(before) || !isObject(change)) return change
+  if (!isRecord(before) || !isRecord(change)) return change
   return { ...before, ...Object.fromEntries(Object.entries(change).map(([key, value]) => [key, merged(before[key], value)])) }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function instantOf(instant: Instant): number {

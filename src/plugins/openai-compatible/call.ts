@@ -2,7 +2,7 @@
 import type { JSONObject, LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../actors/plugin/native.js'
 import type { GenerateRequest } from '../../actors/provider/adapter.js'
-import { isRecord } from './json.js'
+import { isRecord } from '../../protocol/json.js'
 import { toPrompt } from './prompt.js'
 import { type Vendor, vendorOf } from './vendors.js'
 

@@ -4,7 +4,8 @@
  * The field that holds the check is private to the SDK: where it is not found as expected, the SDK keeps its own.
  */
 import type { LanguageModelV3 } from '@ai-sdk/provider'
-import { filled, isRecord, type JsonRecord } from './json.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { filled } from './json.js'
 
 const FIELD = 'chunkSchema'
 

@@ -1,6 +1,7 @@
 /** What a failure of a provider means for the run (sessions-events §4.12, subsystems c.10). */
 import { ProviderError } from '../../actors/provider/adapter.js'
-import { filled, isRecord, type JsonRecord, parseJson } from './json.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { filled, parseJson } from './json.js'
 
 const OVERFLOW =
   /context[ _-]?(length|window|size)|maximum (context|prompt|number of (input )?tokens)|(prompt|input|request) (is |was )?too (long|large)|too many (input )?tokens|(exceed\w*|larger than|over) the (maximum |model'?s? )?(context|input|token|available context)|reduce the length of|input token count/i

@@ -1,11 +1,5 @@
 /** Careful looks into JSON that a peer sent. */
 
-export type JsonRecord = Readonly<Record<string, unknown>>
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A non-empty string, or undefined. */
 export function filled(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined

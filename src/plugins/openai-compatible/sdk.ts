@@ -7,7 +7,7 @@ import { asksForUsage, type ChatCall, toBody } from './call.js'
 import { leanChunks } from './chunk-schema.js'
 import type { Connection } from './connection.js'
 import { connectionError, type ErrorContext, statusError, streamFault } from './errors.js'
-import { isRecord } from './json.js'
+import { isRecord } from '../../protocol/json.js'
 
 /** Name under which the SDK knows every provider, and finds the options of a call. */
 const SDK_NAME = 'svc'

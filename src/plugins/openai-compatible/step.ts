@@ -6,7 +6,8 @@ import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageMo
 import type { FinishReason, StreamPart } from '../../actors/provider/adapter.js'
 import { ZERO_USAGE } from '../../protocol/token-usage.js'
 import { type ErrorContext, inStreamError, streamFault } from './errors.js'
-import { filled, isRecord, type JsonRecord } from './json.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
+import { filled } from './json.js'
 import { createToolCalls } from './tool-calls.js'
 import { normaliseUsage } from './usage.js'
 

@@ -9,8 +9,9 @@
  * I5 Nothing is added to a call after the provider has finished; a call that begins then is handed on as late.
  */
 import type { StreamPart } from '../../actors/provider/adapter.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { filled, isRecord, type JsonRecord, parseJson } from './json.js'
+import { filled, parseJson } from './json.js'
 
 interface Call {
   readonly tool: string

@@ -1,6 +1,7 @@
 /** Token counts of a chat completion in the form of sessions-events §3.3. */
 import type { TokenUsage } from '../../protocol/token-usage.js'
-import { count, isRecord } from './json.js'
+import { isRecord } from '../../protocol/json.js'
+import { count } from './json.js'
 
 /**
  * `input` without what the cache served or stored, `output` without reasoning, `total` as reported. Vendors

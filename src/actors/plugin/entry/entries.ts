@@ -7,7 +7,8 @@
 import type { ConfigDiagnostic } from '../../../protocol/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { REGISTRY_ID, type TrustRecord } from '../../../protocol/plugin.js'
-import { isRecord, type JsonRecord, recordAt } from '../../resource/config-merge.js'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { recordAt } from '../../resource/config-merge.js'
 import { type PackageEntry, type ProcessOptions, packageEntry, processOptions, type Report, readTrust } from './entry-options.js'
 
 /** A process that speaks `svc-plugin/2` and that the configuration itself describes. */

@@ -6,7 +6,8 @@
 import type { ConfigDiagnostic } from '../../../protocol/config.js'
 import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin.js'
 import { asDeclared } from '../../../protocol/leniency.js'
-import { isReservedKey, type JsonRecord, recordAt } from '../../resource/config-merge.js'
+import type { JsonRecord } from '../../../protocol/json.js'
+import { isReservedKey, recordAt } from '../../resource/config-merge.js'
 
 /** What a package gets of its entry; the values of an absent entry when there is none. */
 export interface PackageEntry {

@@ -13,7 +13,7 @@ export interface TrustPins {
   complete(found: SeenContent, records: readonly TrustRecord[]): Promise<readonly TrustRecord[]>
 }
 
-export interface SeenContent {
+interface SeenContent {
   readonly id: string
   readonly revision: string
   readonly digest: string

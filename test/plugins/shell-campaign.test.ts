@@ -112,3 +112,60 @@ describe('a program of awk', () => {
     expect(isHarmlessAwk(program)).toBe(false)
   })
 })
+
+describe('what find hands to xargs', () => {
+  const used = async (command: string) => {
+    const { reads, writes, unknownReads, outside } = await workspace.scan(command)
+    return {
+      reads: relative(reads)
+        .filter((path) => path !== directory)
+        .toSorted(),
+      writes: relative(writes),
+      unknown: unknownReads.length > 0,
+      outside: outside.length > 0,
+    }
+  }
+
+  it.each([
+    ["find . -name '*.txt' | xargs grep -n foo", ['a.txt', 'b.txt', 'sub/c.txt']],
+    ["find . -type f -name '*.txt' -print0 2>/dev/null | xargs -0 wc -l", ['a.txt', 'b.txt', 'sub/c.txt']],
+    ["find sub -name '*.txt' -print0 | xargs -0 -r -n 10 sed -n 1p", ['sub', 'sub/c.txt']],
+    ['find sub | timeout 5 xargs head', ['sub', 'sub/c.txt']],
+    ["find sub -iname '*.TXT' | xargs -I{} echo {}", ['sub']],
+  ])('is what it finds now: %s', async (command, reads) => {
+    expect(await used(command)).toEqual({ reads, writes: [], unknown: false, outside: false })
+  })
+
+  it('is judged file by file: links, secrets, and what is removed', async () => {
+    workspace.put('found/.env')
+    symlinkSync('/etc/passwd', join(directory, 'found/link.txt'))
+    expect(await used("find found -name '*.txt' | xargs cat")).toMatchObject({ reads: ['/etc/passwd', 'found'], outside: true })
+    expect((await used('find found -type f -print0 | xargs -0 cat')).reads).toContain('found/.env')
+    expect(await used("find sub -name '*.txt' -print0 | xargs -0 rm")).toMatchObject({ writes: ['sub/c.txt'] })
+    expect((await workspace.scan("find sub -name '*.txt' -print0 | xargs -0 rm")).reasons).toEqual([])
+  })
+
+  it.each([
+    "find . -print -name '*.txt' | xargs cat",
+    "find . ! -name '*.txt' | xargs cat",
+    "find . -name '*.txt' -o -name x | xargs cat",
+    "find -L . -name '*.txt' | xargs cat",
+    "find . -name '*.txt' -printf /etc/passwd | xargs cat",
+    "find $x -name '*.txt' | xargs cat",
+    'find . -name *.txt | xargs cat',
+    "find . -name '*.txt' -print0 | xargs cat",
+    "find . -name '*.txt' | xargs -0 cat",
+    "find . -name '*.txt' | xargs -a list cat",
+    "find . -name '*.txt' | xargs cat < list",
+    "find . -name '*.txt' | xargs cat <<< /etc/passwd",
+    "find . -name '*.txt' |& xargs cat",
+    "find . -name '*.txt' | head -c 9 | xargs cat",
+    "find . -name '*.txt' | { read -n 3; xargs cat; }",
+    "find() { echo /etc/passwd; }; find . -name '*.txt' | xargs cat",
+    "find . -name '*.txt' | xargs diff a.txt",
+    "cd sub || cd names; find . -name '*.txt' | xargs cat",
+  ])('is not known where something else decides: %s', async (command) => {
+    const { unknownReads, reasons: found } = await workspace.scan(command)
+    expect([...unknownReads, ...found]).not.toEqual([])
+  })
+})

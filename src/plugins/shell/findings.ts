@@ -67,6 +67,13 @@ export interface Findings extends ScanPlace {
   depth: number
 }
 
+/** Paths a program prints for the next one. */
+export interface Found {
+  readonly paths: readonly string[]
+  /** Separated by NUL, so that each arrives as it is. */
+  readonly whole: boolean
+}
+
 /** How the node being walked runs. */
 export interface Flow {
   /** It runs exactly once, in the shell itself: a directory change before it holds after it. */
@@ -77,6 +84,8 @@ export interface Flow {
   readonly gates: boolean
   /** Its standard input carries data of the line: a pipe or a here-document. */
   readonly fed: boolean
+  /** The paths its input consists of, when a `find` before it prints them. */
+  readonly found?: Found | undefined
 }
 
 export const TOP: Flow = { certain: true, repeats: false, gates: false, fed: false }

@@ -2,6 +2,7 @@
 import { changeDirectory, isDirectoryChange } from './directory.js'
 import { fileUse } from './file-commands.js'
 import { addReason, addSegment, type Findings, type Flow, TOP } from './findings.js'
+import { addedWords } from './found-files.js'
 import { gitUse } from './git.js'
 import { findNamed } from './git-places.js'
 import { opaqueReason } from './opaque.js'
@@ -21,7 +22,7 @@ const RESERVED = /^(?:if|then|else|elif|fi|case|esac|for|select|while|until|do|d
 const SYSTEM_DIRECTORIES = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/bin\/[^/]+$/
 const MAX_NESTING = 8
 /** Arguments added at run time. */
-const APPENDED = unknownWord('')
+const APPENDED: Word = { ...unknownWord(''), added: true }
 const ARITHMETIC = new Set(['let', 'test', '[', 'printf', 'read', 'unset', 'declare', 'local', 'typeset', 'export', 'readonly', 'wait'])
 
 /** Records the program `words` start. */
@@ -72,7 +73,9 @@ async function startInner(findings: Findings, program: string, args: readonly Wo
     const unwrapped = unwrap(program, args)
     if (unwrapped === undefined) return addReason(findings, `${program}: which program it starts is not certain`)
     for (const word of unwrapped.assignments) checkExported(findings, word)
-    await start(program === 'xargs' ? withArguments(unwrapped.inner, unwrapped.placeholder) : unwrapped.inner)
+    const { inner, placeholder } = unwrapped
+    const added = flow.found && addedWords(flow.found, args.slice(0, args.length - inner.length), inner)
+    await start(program === 'xargs' ? withArguments(inner, placeholder, added) : inner)
     if (program === 'watch') {
       const text = unwrapped.inner.map((word) => literalOf(word))
       if (text.includes(undefined)) addReason(findings, 'watch: what it runs is only known when it runs')
@@ -145,12 +148,12 @@ function findCommands(args: readonly Word[]): Word[][] {
 }
 
 /** What xargs runs: its words with the arguments appended, or in place of the placeholder. */
-function withArguments(inner: readonly Word[], placeholder: string | undefined): readonly Word[] {
+function withArguments(inner: readonly Word[], placeholder: string | undefined, added: readonly Word[] = [APPENDED]): readonly Word[] {
   const words = inner.length > 0 ? inner : [plainWord('echo')]
-  if (placeholder === undefined) return [...words, APPENDED]
+  if (placeholder === undefined) return [...words, ...added]
   return words.map((word) => (word.text.includes(placeholder) ? { ...word, dynamic: true, open: true } : word))
 }
 
 function texts(words: readonly Word[]): string[] {
-  return words.filter((word) => word !== APPENDED).map(shownWord)
+  return words.filter((word) => word.added !== true).map(shownWord)
 }

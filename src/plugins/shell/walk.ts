@@ -5,6 +5,7 @@
 import { addPlaces, addReason, addSegment, type Findings, type Flow, TOP } from './findings.js'
 import { checkArithmetic, checkExpansion, checkSubscript, checkTest } from './arithmetic.js'
 import { noteRedirect } from './descriptors.js'
+import { pathsFound } from './found-files.js'
 import { checkDeclared, checkNamedVariables } from './named-variables.js'
 import { checkExported, type ScanText, startProgram } from './programs.js'
 import { mayBeList, textsOf } from './settings.js'
@@ -268,9 +269,26 @@ async function walkList(walker: Walker, node: ShellNode, flow: Flow): Promise<vo
 }
 
 async function walkPipeline(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
-  for (const [index, child] of node.children.filter((part) => part.named).entries()) {
-    await walk(walker, child, { ...flow, certain: false, gates: false, fed: flow.fed || index > 0 })
+  const parts = node.children.filter((part) => part.named)
+  for (const [index, child] of parts.entries()) {
+    const before = takesInput(child) && !node.children.some(({ type }) => type === '|&') ? commandOf(parts[index - 1]) : undefined
+    const words = before?.children.flatMap((part) => spread(readHere(walker, part)))
+    const found = words === undefined || flow.repeats ? undefined : await pathsFound(walker.findings, words)
+    await walk(walker, child, { ...flow, certain: false, gates: false, fed: flow.fed || index > 0, found })
   }
+}
+
+function takesInput(node: ShellNode): boolean {
+  return node.type === 'command' && !node.children.some(({ type }) => type.endsWith('_redirect'))
+}
+
+/** The command of a part of a pipeline, when its output goes nowhere else. */
+function commandOf(node: ShellNode | undefined): ShellNode | undefined {
+  if (node?.type !== 'redirected_statement') return node?.type === 'command' ? node : undefined
+  const [command, ...redirects] = node.children
+  return command?.type === 'command' && redirects.every(({ text }) => text === '2>/dev/null' || text === '2> /dev/null')
+    ? command
+    : undefined
 }
 
 /** Runs in a shell of its own: directory changes end with it. */

@@ -24,6 +24,8 @@ export interface Word {
   readonly splits: boolean
   /** Quoted text in it would run something if evaluated later. */
   readonly evaluable: boolean
+  /** It comes from the input of `xargs`, and is not part of the line. */
+  readonly added?: true
 }
 
 export interface WordContext {

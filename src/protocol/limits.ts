@@ -85,7 +85,7 @@ export const LIMITS = {
     firstByte: 300 * SECOND,
     idle: 120 * SECOND,
     trailer: 2 * SECOND,
-    eventBytes: 4 * MiB,
+    eventBytes: 1 * MiB,
     stepBytes: 32 * MiB,
     errorBytes: 64 * KiB,
     discover: 3 * SECOND,

@@ -111,7 +111,7 @@ describe('the connection', () => {
 
   it('is closed when one event grows beyond the bound', async () => {
     const { error } = await play(reply(text('a'), bytes(`data: ${'x'.repeat(5_000_000)}`), stay))
-    expect(error).toMatchObject({ retryable: false, message: 'Provider "local" sent an event larger than 4194304 bytes.' })
+    expect(error).toMatchObject({ retryable: false, message: 'Provider "local" sent an event larger than 1048576 bytes.' })
   })
 
   it('needs an address', async () => {

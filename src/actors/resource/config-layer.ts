@@ -1,5 +1,6 @@
 /** One configuration text into one layer: parsed, brought into flat form and checked for types (subsystems b.1, b.3). */
 import { AgentDocument } from '../../protocol/agent-config.js'
+import { firstFault, isLarge } from '../../protocol/first-fault.js'
 import { asDeclared } from '../../protocol/leniency.js'
 import { isRecord, type JsonRecord } from '../../protocol/json.js'
 import { recordAt } from './config-merge.js'
@@ -28,7 +29,8 @@ export interface UnsupportedKey {
 
 /** Keys of one file whose place is told. */
 const MAX_PLACED = 64
-/** Agents, commands or providers that one file may define. */
+/** What a file may define many of, and how many of each. */
+const LISTS = ['agent', 'command', 'provider', 'permission', 'instructions']
 const MAX_DEFINITIONS = 1024
 
 /** Reads the text of a configuration file. */
@@ -43,13 +45,21 @@ export function readMcpLayer(text: string): LayerRead {
 
 /** The first type error of a flat document, or undefined. */
 export function findTypeError(document: JsonRecord): { readonly path: readonly (string | number)[]; readonly message: string } | undefined {
-  const crowded = ['agent', 'command', 'provider'].find((kind) => Object.keys(recordAt(document, kind)).length > MAX_DEFINITIONS)
+  const crowded = LISTS.find((key) => sizeAt(document, key) > MAX_DEFINITIONS)
   if (crowded !== undefined) return { path: [crowded], message: `has more than ${MAX_DEFINITIONS} entries` }
+  const fault = isLarge(document) ? firstFault(AgentDocument, document) : undefined
+  if (fault !== undefined)
+    return { path: fault.path.map((step) => (typeof step === 'number' ? step : String(step))), message: fault.message }
   const checked = AgentDocument.safeParse(document)
   if (checked.success) return undefined
   const [issue] = checked.error.issues
   const path = (issue?.path ?? []).map((segment) => (typeof segment === 'number' ? segment : String(segment)))
   return { path, message: issue?.message ?? 'is not valid' }
+}
+
+function sizeAt(document: JsonRecord, key: string): number {
+  const value = document[key]
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
 }
 
 function check(text: string, shape: (document: JsonRecord) => JsonRecord): LayerRead {

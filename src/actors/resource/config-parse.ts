@@ -6,8 +6,8 @@ import { isReservedKey } from './config-merge.js'
 
 /** Nesting that configuration may have. */
 export const MAX_DEPTH = 64
-/** Keys in one document, on all levels together. */
-const MAX_KEYS = 20_000
+/** Keys and items of lists in one document, on all levels together. */
+const MAX_VALUES = 16_384
 
 export interface Position {
   /** Both count from 1. */
@@ -118,13 +118,18 @@ function createBuilder() {
   const stack: Container[] = []
   let root: { readonly value: unknown; readonly offset: number } | undefined
   let problem: { readonly offset: number; readonly message: string } | undefined
-  let keys = 0
+  let values = 0
 
+  const count = (offset: number): void => {
+    if (++values > MAX_VALUES) problem ??= { offset, message: `there are more than ${MAX_VALUES} values` }
+  }
   const add = (value: unknown, offset: number): void => {
     const parent = stack.at(-1)
     if (parent === undefined) root ??= { value, offset }
-    else if (Array.isArray(parent.value)) parent.value.push(value)
-    else if (!isReservedKey(parent.key)) parent.value[parent.key] = value
+    else if (Array.isArray(parent.value)) {
+      count(offset)
+      if (values <= MAX_VALUES) parent.value.push(value)
+    } else if (!isReservedKey(parent.key)) parent.value[parent.key] = value
   }
   const open = (value: Container['value'], offset: number): void => {
     add(value, offset)
@@ -140,7 +145,7 @@ function createBuilder() {
       const parent = stack.at(-1)
       if (parent === undefined) return
       if (parent.keys.has(key)) problem ??= { offset, message: `the key "${[...pathTo(stack), key].join('.')}" appears twice` }
-      if (++keys > MAX_KEYS) problem ??= { offset, message: `there are more than ${MAX_KEYS} keys` }
+      count(offset)
       parent.keys.add(key)
       parent.key = key
     },

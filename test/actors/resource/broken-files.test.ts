@@ -10,8 +10,19 @@ const MALFORMED: readonly (readonly [string, string, string])[] = [
   ['nesting without end', `{"a":${'['.repeat(200_000)}`, ':1:69: nesting is deeper than 64 levels'],
   [
     'more keys than anybody writes',
-    JSON.stringify(Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`k${index}`, 0]))),
-    'there are more than 20000 keys',
+    JSON.stringify(Object.fromEntries(Array.from({ length: 16_385 }, (_, index) => [`k${index}`, 0]))),
+    'there are more than 16384 values',
+  ],
+  ['longer lists than anybody writes', JSON.stringify({ a: Array.from({ length: 16_385 }, () => 0) }), 'there are more than 16384 values'],
+  [
+    'more rules than anybody needs',
+    JSON.stringify({ permission: Object.fromEntries(Array.from({ length: 1025 }, (_, index) => [`k${index}`, 'deny'])) }),
+    '"permission" has more than 1024 entries',
+  ],
+  [
+    'more instructions than anybody follows',
+    JSON.stringify({ instructions: Array.from({ length: 1025 }, (_, index) => `${index}.md`) }),
+    '"instructions" has more than 1024 entries',
   ],
   [
     'more agents than anybody has',

@@ -132,7 +132,7 @@ function label(node) {
 function eventLabel(type) {
   if (type === '') return 'at once'
   const actor = /^xstate\.(done|error)\.actor\.(.+)$/.exec(type)
-  if (actor !== null) return `${actor[2]} ${actor[1] === 'done' ? 'done' : 'failed'}`
+  if (actor !== null) return `${actor[2] === '*' ? 'child' : actor[2]} ${actor[1] === 'done' ? 'done' : 'failed'}`
   const delayed = /^xstate\.after\.([^.]+)\./.exec(type)
   if (delayed !== null) return `after ${delayed[1]}`
   if (type.startsWith('xstate.done.state.')) return 'inner end'

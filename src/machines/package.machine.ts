@@ -71,37 +71,38 @@ const refusal = {
   params: ({ event }: { event: { output?: unknown; error?: unknown } }) => reasonOf(event),
 } as const
 
+const AT_REST = '#package.resting'
+const RUNNING = '#package.running'
+
 const known = { guard: { type: 'wasJudged', ...judged }, actions: note } as const
-const retained = { guard: { type: 'isRetainable', ...judged }, target: 'restoring', actions: [note, 'clearReason'] } as const
 /** While nothing serves, everything follows from the assessment. */
 const evaluated = [
-  { guard: { type: 'isInvalid', ...judged }, target: 'failed', actions: [note, 'clearReason'] },
-  { guard: { type: 'isDisabled', ...judged }, target: 'disabled', actions: [note, 'clearReason'] },
-  { guard: { type: 'isUntrusted', ...judged }, target: 'permission-required', actions: [note, 'clearReason'] },
-  { target: 'trusted', actions: [note, 'clearReason'] },
+  { guard: { type: 'isInvalid', ...judged }, target: '.failed', actions: [note, 'clearReason'] },
+  { guard: { type: 'isDisabled', ...judged }, target: '.disabled', actions: [note, 'clearReason'] },
+  { guard: { type: 'isUntrusted', ...judged }, target: '.permission-required', actions: [note, 'clearReason'] },
+  { target: '.trusted', actions: [note, 'clearReason'] },
 ] as const
 
 const withdrawn = [
-  { guard: { type: 'isInvalid', ...judged }, target: 'failed', actions: [note, 'revokeAll'] },
-  { guard: { type: 'isDisabled', ...judged }, target: 'disabled', actions: [note, 'switchOff'] },
-  { guard: { type: 'isUntrusted', ...judged }, target: 'permission-required', actions: [note, 'revokeAll'] },
+  { guard: { type: 'isInvalid', ...judged }, target: `${AT_REST}.failed`, actions: [note, 'revokeAll'] },
+  { guard: { type: 'isDisabled', ...judged }, target: `${AT_REST}.disabled`, actions: [note, 'switchOff'] },
+  { guard: { type: 'isUntrusted', ...judged }, target: `${AT_REST}.permission-required`, actions: [note, 'revokeAll'] },
 ] as const
-const renewed = { target: 'enabled', reenter: true, actions: [note, 'revokeCandidate', 'clearReason'] } as const
+/** Leaves what was under way: also a copy that is being made is made anew. */
+const renewed = { target: '.starting.enabled', actions: [note, 'revokeCandidate', 'clearReason'] } as const
 /** I1: what serves goes on, with content that was found again or while new content is not approved. */
 const kept = [
-  { guard: { type: 'isServingCurrent', ...judged }, target: 'active', actions: [note, 'revokeCandidate', 'clearReason'] },
-  { guard: { type: 'keepsServing', ...judged }, target: 'update-available', actions: [note, 'revokeCandidate', 'clearReason'] },
+  { guard: { type: 'isServingCurrent', ...judged }, target: '.serving.active', actions: [note, 'revokeCandidate', 'clearReason'] },
+  { guard: { type: 'keepsServing', ...judged }, target: '.serving.update-available', actions: [note, 'revokeCandidate', 'clearReason'] },
 ] as const
 
-const ceased = { target: 'trusted', actions: ['noteUnwanted', 'revokeAll'] } as const
 const unwanted = [
-  { guard: 'isTrusted', ...ceased },
-  { target: 'permission-required', actions: ['noteUnwanted', 'revokeAll'] },
+  { guard: 'isTrusted', target: `${AT_REST}.trusted`, actions: ['noteUnwanted', 'revokeAll'] },
+  { target: `${AT_REST}.permission-required`, actions: ['noteUnwanted', 'revokeAll'] },
 ] as const
 const lost = {
   guard: { type: 'isServingNumber', ...number },
-  target: 'degraded',
-  reenter: true,
+  target: '.degraded',
   actions: [reason, 'countStrike', 'forgetServing'],
 } as const
 
@@ -112,15 +113,19 @@ const noteEnd = { type: 'noteEnd', ...ended } as const
 const restoringEnded = [
   {
     guard: { type: 'isCandidate', ...ended },
-    target: 'degraded',
+    target: `${RUNNING}.degraded`,
     actions: [noteEnd, 'noteRefused', 'countStrike', refusal],
   },
   { actions: noteEnd },
 ] as const
 const loadingEnded = [
-  { guard: { type: 'isRefusedWhileFound', ...ended }, target: 'active', actions: [noteEnd, 'noteRefused', refusal] },
-  { guard: { type: 'isRefusedWhileServing', ...ended }, target: 'update-available', actions: [noteEnd, 'noteRefused', refusal] },
-  { guard: { type: 'isRefusedStrictly', ...ended }, target: 'failed', actions: [noteEnd, 'noteRefused', refusal] },
+  { guard: { type: 'isRefusedWhileFound', ...ended }, target: `${RUNNING}.serving.active`, actions: [noteEnd, 'noteRefused', refusal] },
+  {
+    guard: { type: 'isRefusedWhileServing', ...ended },
+    target: `${RUNNING}.serving.update-available`,
+    actions: [noteEnd, 'noteRefused', refusal],
+  },
+  { guard: { type: 'isRefusedStrictly', ...ended }, target: `${AT_REST}.failed`, actions: [noteEnd, 'noteRefused', refusal] },
   ...restoringEnded,
 ] as const
 
@@ -146,7 +151,6 @@ export const packageMachine = setup({
       (verdict === 'untrusted' || verdict === 'invalid') &&
       revision !== serving.revision &&
       approved.includes(serving.revision),
-    isRetainable: ({ context }, { verdict, retained }: Assessment) => context.wanted && verdict === 'untrusted' && retained !== undefined,
     isTrusted: ({ context }) => context.assessment?.verdict === 'trusted',
     mayEnable: ({ context }) => context.wanted && context.assessment?.verdict === 'trusted',
     isServing: ({ context }) => context.serving !== undefined,
@@ -229,7 +233,7 @@ export const packageMachine = setup({
     refused: undefined,
     reason: undefined,
   }),
-  initial: 'discovered',
+  initial: 'resting',
   on: {
     wanted: { actions: 'noteWanted' },
     unwanted: { actions: 'noteUnwanted' },
@@ -239,96 +243,94 @@ export const packageMachine = setup({
     'xstate.error.actor.*': { actions: { type: 'noteEnd', ...ended } },
   },
   states: {
-    discovered: { on: { assessed: evaluated } },
-    'permission-required': {
-      always: { guard: 'canRestore', target: 'restoring' },
+    /** What the look found decides, and nothing runs. */
+    resting: {
+      initial: 'discovered',
       on: { assessed: [known, ...evaluated] },
-    },
-    disabled: { on: { assessed: [known, retained, ...evaluated] } },
-    trusted: {
-      always: { guard: 'mayEnable', target: 'enabled' },
-      on: { assessed: [known, ...evaluated] },
-    },
-    enabled: {
-      invoke: {
-        id: 'keepCopy',
-        src: 'keepCopy',
-        input: ({ context }) => ({ key: context.key, revision: context.assessment?.revision ?? '' }),
-        onDone: { target: 'loading' },
-        onError: [
-          { guard: 'isServing', target: 'update-available', actions: refusal },
-          { target: 'failed', actions: refusal },
-        ],
-      },
-      on: { 'generation.unavailable': missed, assessed: [known, ...kept, ...withdrawn, renewed], unwanted: ceased },
-    },
-    loading: {
-      entry: ['nameCandidate', 'spawnCandidate'],
-      on: {
-        'generation.published': {
-          guard: { type: 'isCandidate', ...number },
-          target: 'active',
-          actions: ['supersedeServing', 'promote'],
+      states: {
+        discovered: {},
+        'permission-required': { always: { guard: 'canRestore', target: `${RUNNING}.starting.restoring` } },
+        disabled: {},
+        trusted: { always: { guard: 'mayEnable', target: RUNNING } },
+        failed: {
+          on: { 'restore.requested': { guard: 'canRestore', target: `${RUNNING}.starting.restoring`, actions: 'forgiveStrikes' } },
         },
-        'generation.unavailable': missed,
-        'xstate.done.actor.*': loadingEnded,
-        'xstate.error.actor.*': loadingEnded,
-        assessed: [known, ...kept, ...withdrawn, renewed],
-        unwanted: ceased,
       },
     },
-    active: {
-      tags: ['serving'],
-      after: { restartWindow: { actions: 'forgiveStrikes' } },
-      on: {
-        'generation.unavailable': lost,
-        'hook.failed': { guard: { type: 'isServingNumber', ...number }, target: 'degraded', actions: reason },
-        assessed: [known, ...kept, ...withdrawn, renewed],
-        unwanted: ceased,
-      },
-    },
-    degraded: {
-      always: { guard: 'isGivenUp', target: 'failed' },
-      after: { restartDelay: { guard: 'canRestore', target: 'restoring' } },
-      on: {
-        'generation.unavailable': lost,
-        'hook.succeeded': { guard: { type: 'isServingNumber', ...number }, target: 'active', actions: 'clearReason' },
-        'hook.failed': { guard: { type: 'isServingNumber', ...number }, actions: reason },
-        'restore.requested': { guard: 'canRestore', target: 'restoring' },
-        assessed: [known, ...kept, ...withdrawn, renewed],
-        unwanted,
-      },
-    },
-    'update-available': {
-      tags: ['serving'],
-      after: { restartWindow: { actions: 'forgiveStrikes' } },
-      on: {
-        'generation.unavailable': lost,
-        'restore.requested': { guard: 'isTrusted', target: 'enabled' },
-        assessed: [known, ...kept, ...withdrawn, renewed],
-        unwanted,
-      },
-    },
-    restoring: {
-      entry: ['nameRestored', 'spawnCandidate'],
-      on: {
-        'generation.published': [
-          { guard: { type: 'isCandidateFound', ...number }, target: 'active', actions: 'promote' },
-          { guard: { type: 'isCandidate', ...number }, target: 'update-available', actions: 'promote' },
-        ],
-        'xstate.done.actor.*': restoringEnded,
-        'xstate.error.actor.*': restoringEnded,
-        assessed: [known, ...withdrawn, renewed],
-        unwanted,
-      },
-    },
-    failed: {
-      on: {
-        assessed: [known, retained, ...evaluated],
-        'restore.requested': { guard: 'canRestore', target: 'restoring', actions: 'forgiveStrikes' },
+    /** It was approved and is wanted: which generation serves decides. */
+    running: {
+      initial: 'starting',
+      on: { 'generation.unavailable': lost, assessed: [known, ...kept, ...withdrawn, renewed], unwanted },
+      states: {
+        starting: {
+          tags: ['starting'],
+          initial: 'enabled',
+          on: { 'generation.unavailable': missed },
+          states: {
+            enabled: {
+              invoke: {
+                id: 'keepCopy',
+                src: 'keepCopy',
+                input: ({ context }) => ({ key: context.key, revision: context.assessment?.revision ?? '' }),
+                onDone: { target: 'loading' },
+                onError: [
+                  { guard: 'isServing', target: `${RUNNING}.serving.update-available`, actions: refusal },
+                  { target: `${AT_REST}.failed`, actions: refusal },
+                ],
+              },
+            },
+            loading: {
+              entry: ['nameCandidate', 'spawnCandidate'],
+              on: {
+                'generation.published': {
+                  guard: { type: 'isCandidate', ...number },
+                  target: `${RUNNING}.serving`,
+                  actions: ['supersedeServing', 'promote'],
+                },
+                'xstate.done.actor.*': loadingEnded,
+                'xstate.error.actor.*': loadingEnded,
+              },
+            },
+            restoring: {
+              entry: ['nameRestored', 'spawnCandidate'],
+              on: {
+                'generation.published': [
+                  { guard: { type: 'isCandidateFound', ...number }, target: `${RUNNING}.serving`, actions: 'promote' },
+                  { guard: { type: 'isCandidate', ...number }, target: `${RUNNING}.serving.update-available`, actions: 'promote' },
+                ],
+                'xstate.done.actor.*': restoringEnded,
+                'xstate.error.actor.*': restoringEnded,
+              },
+            },
+          },
+        },
+        serving: {
+          tags: ['serving'],
+          initial: 'active',
+          states: {
+            active: {
+              after: { restartWindow: { actions: 'forgiveStrikes' } },
+              on: { 'hook.failed': { guard: { type: 'isServingNumber', ...number }, target: `${RUNNING}.degraded`, actions: reason } },
+            },
+            'update-available': {
+              after: { restartWindow: { actions: 'forgiveStrikes' } },
+              on: { 'restore.requested': { guard: 'isTrusted', target: `${RUNNING}.starting` } },
+            },
+          },
+        },
+        degraded: {
+          always: { guard: 'isGivenUp', target: `${AT_REST}.failed` },
+          after: { restartDelay: { guard: 'canRestore', target: 'starting.restoring' } },
+          on: {
+            'hook.succeeded': { guard: { type: 'isServingNumber', ...number }, target: 'serving', actions: 'clearReason' },
+            'hook.failed': { guard: { type: 'isServingNumber', ...number }, actions: reason },
+            'restore.requested': { guard: 'canRestore', target: 'starting.restoring' },
+          },
+        },
       },
     },
     leaving: {
+      tags: ['leaving'],
       always: { guard: 'isAlone', target: 'gone' },
       on: { removed: {}, 'stop.requested': {}, wanted: {}, unwanted: {} },
     },

@@ -99,8 +99,7 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
         }
         const { collisions, small, hidden } = await page.evaluate(textsOf, READABLE)
         expect([id, view, illegible, collisions, small]).toEqual([id, view, [], [], []])
-        // The package machine is not drawn yet so that it can be read.
-        expect([id, view === 'window' && id !== 'package' ? hidden : 0]).toEqual([id, 0])
+        expect([id, view === 'window' ? hidden : 0]).toEqual([id, 0])
       }
       await page.keyboard.press('f')
     }

@@ -158,7 +158,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await shot(watched.page, 'plugins', [ID, 'update-available'])
     await line.getByRole('button', { name: ID }).click()
     await watched.page.locator('#chart svg[data-machine="package"]').waitFor()
-    expect(await current(watched.page)).toBe('update-available')
+    expect(await current(watched.page)).toBe('running.serving.update-available')
     await shot(watched.page, 'package', [ID, 'package'])
     expectClean(watched, server.url)
   })
@@ -303,7 +303,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
       'judging',
       'executing.working',
     ])
-    expect(replayed.find(({ actor }) => actor.startsWith(`package:${ID}`))?.state).toEqual(['active'])
+    expect(replayed.find(({ actor }) => actor.startsWith(`package:${ID}`))?.state).toEqual(['running.serving.active'])
     expect(replayed.find(({ machine }) => machine === 'run')).toMatchObject({ done: true, output: { end: 'finished' } })
   })
 

@@ -2,6 +2,7 @@ import { createActor, SimulatedClock } from 'xstate'
 import { expect, it } from 'vitest'
 import type { Assessment } from '../../src/machines/assessment.js'
 import { packageMachine } from '../../src/machines/package.machine.js'
+import { packageStateOf } from '../../src/machines/package-state.js'
 import { inert } from './paths.js'
 
 const found = (revision: string): Assessment => ({
@@ -25,8 +26,9 @@ function updating() {
   const actor = createActor(inert(packageMachine), { input, clock }).start()
   const send = (...events: readonly object[]) => {
     for (const event of events) actor.send(event)
-    const { value, context } = actor.getSnapshot() as ReturnType<ReturnType<typeof createActor<typeof packageMachine>>['getSnapshot']>
-    return { state: value, serving: context.serving?.revision, candidate: context.candidate?.revision }
+    const snapshot = actor.getSnapshot() as ReturnType<ReturnType<typeof createActor<typeof packageMachine>>['getSnapshot']>
+    const { context } = snapshot
+    return { state: packageStateOf(snapshot), serving: context.serving?.revision, candidate: context.candidate?.revision }
   }
   send({ type: 'wanted' }, { type: 'assessed', assessment: found('a') }, copied)
   send({ type: 'generation.published', number: 1, revision: 'a' })

@@ -1,8 +1,9 @@
-import type { AnyMachineSnapshot } from 'xstate'
+import type { AnyMachineSnapshot, SnapshotFrom } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import type { Assessment } from '../../src/machines/assessment.js'
 import { generationMachine } from '../../src/machines/generation.machine.js'
 import { packageMachine } from '../../src/machines/package.machine.js'
+import { packageStateOf } from '../../src/machines/package-state.js'
 import { PACKAGE_STATES } from '../../src/protocol/plugin.js'
 import { explore, missing } from './paths.js'
 
@@ -40,7 +41,7 @@ const COLLAPSE = [
   { type: 'generation.published', number: 1, revision: 'a' },
   { type: 'generation.unavailable', number: 1, reason: 'it ended' },
   ...[2, 3, 4].flatMap((number) => [
-    after('restartDelay', 'package.degraded'),
+    after('restartDelay', 'package.running.degraded'),
     done(`generation:${number}`, { number, reason: 'no answer' }),
   ]),
 ]
@@ -58,9 +59,9 @@ const explorePackage = (strict: boolean, assessments: readonly Assessment[]) =>
       { type: 'restore.requested' },
       done('keepCopy'),
       error('keepCopy'),
-      after('restartDelay', 'package.degraded'),
-      after('restartWindow', 'package.active'),
-      after('restartWindow', 'package.update-available'),
+      after('restartDelay', 'package.running.degraded'),
+      after('restartWindow', 'package.running.serving.active'),
+      after('restartWindow', 'package.running.serving.update-available'),
       ...numbers.flatMap((number) => [
         { type: 'generation.published', number, revision: 'a' },
         { type: 'generation.unavailable', number, reason: 'it ended' },
@@ -93,6 +94,11 @@ function keyOf({ context }: AnyMachineSnapshot): unknown {
   ]
 }
 
+/** One of the eleven names, or the state of the machine itself. */
+function nameOf(snapshot: AnyMachineSnapshot): string {
+  return packageStateOf(snapshot as SnapshotFrom<typeof packageMachine>) ?? String(snapshot.value)
+}
+
 describe('every transition is covered by generated paths', () => {
   it('of the generation machine', () => {
     const explored = explore(generationMachine, { key: 'dev.example.one', number: 1, revision: 'a' }, [
@@ -117,13 +123,13 @@ describe('every transition is covered by generated paths', () => {
     const taken = new Set(explorations.flatMap((explored) => [...explored.taken]))
     const [first] = explorations
     expect([...(first?.all ?? [])].filter((name) => !taken.has(name))).toEqual([])
-    const visited = new Set(explorations.flatMap(({ snapshots }) => snapshots.map(({ value }) => value)))
+    const visited = new Set(explorations.flatMap(({ snapshots }) => snapshots.map(nameOf)))
     expect(PACKAGE_STATES.filter((state) => state !== 'trusted' && !visited.has(state))).toEqual([])
 
     const contextsIn = (...states: readonly string[]) =>
       explorations
         .flatMap(({ snapshots }) => snapshots)
-        .filter(({ value }) => states.includes(value))
+        .filter((snapshot) => states.includes(nameOf(snapshot)))
         .map(({ context }) => context)
     const idle = contextsIn('disabled', 'permission-required', 'failed', 'leaving', 'gone')
     expect(contextsIn('active').filter(({ serving }) => serving === undefined)).toEqual([])

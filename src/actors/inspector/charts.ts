@@ -95,7 +95,7 @@ function pathOf(node: Pick<AnyStateNode, 'path'>): string {
 function eventLabel(type: string): string {
   if (type === '') return 'at once'
   const actor = /^xstate\.(done|error)\.actor\.(.+)$/.exec(type)
-  if (actor !== null) return `${actor[2]} ${actor[1] === 'done' ? 'done' : 'failed'}`
+  if (actor !== null) return `${actor[2] === '*' ? 'child' : actor[2]} ${actor[1] === 'done' ? 'done' : 'failed'}`
   const delayed = /^xstate\.after\.([^.]+)\./.exec(type)
   if (delayed !== null) return `after ${delayed[1]}`
   return type.startsWith('xstate.done.state.') ? 'inner end' : type

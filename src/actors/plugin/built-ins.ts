@@ -9,6 +9,7 @@
 import { LIMITS } from '../../protocol/limits.js'
 import type { Capability } from '../../protocol/system.js'
 import type { Assessment } from '../../machines/assessment.js'
+import { packageStateOf } from '../../machines/package-state.js'
 import type { Effects } from '../effects.js'
 import type { NativeHost, NativePlugin } from './native.js'
 import { createNativeStarter } from './native-instance.js'
@@ -127,7 +128,8 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
       for (const key of keys) {
         const snapshot = supervisor.snapshot(key)
         if (snapshot?.hasTag('serving') === true) continue
-        if (snapshot?.matches('disabled') === true) log.info('a built-in plugin is off', { plugin: key, reason: whyNot(key) })
+        if (snapshot !== undefined && packageStateOf(snapshot) === 'disabled')
+          log.info('a built-in plugin is off', { plugin: key, reason: whyNot(key) })
         else log.error('a built-in plugin did not start', { plugin: key, reason: snapshot?.context.reason })
       }
       again()

@@ -1,5 +1,6 @@
 /** Every plugin with what is known of it, for the inspector: nothing is looked up anew, nothing waits (plugin-protocol §3.1). */
 import type { InspectedPlugin } from '../../protocol/inspector.js'
+import { packageStateOf } from '../../machines/package-state.js'
 import { statesOf } from '../inspector/actors.js'
 import type { Generations } from './package/generation.actor.js'
 import type { PluginInstance } from './instance.js'
@@ -32,7 +33,7 @@ function describe(
   return {
     key,
     ...identityOf(record, snapshot),
-    state: statesOf(snapshot).join(', '),
+    state: packageStateOf(snapshot) ?? statesOf(snapshot).join(', '),
     ...(assessment !== undefined && { verdict: assessment.verdict }),
     ...(serving !== undefined && { serving: serving.number }),
     ...(candidate !== undefined && { candidate: candidate.number }),

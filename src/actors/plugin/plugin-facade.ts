@@ -1,6 +1,7 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8). */
 import { SvcError } from '../../protocol/errors.js'
-import { type PackageLifecycleInfo, PackageState, type PluginManifest } from '../../protocol/plugin.js'
+import type { PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin.js'
+import { packageStateOf } from '../../machines/package-state.js'
 import { API } from '../../protocol/api.js'
 import type { Plugins } from '../facades.js'
 import type { BuiltIns } from './built-ins.js'
@@ -118,7 +119,7 @@ function heldSocket(socket: FrameSocket, left: () => void): FrameSocket {
 
 /** The lifecycle record of a package; undefined for other plugins and for packages that are leaving. */
 export function packageInfo(record: PluginRecord | undefined, snapshot: PackageSnapshot | undefined): PackageLifecycleInfo | undefined {
-  if (record?.origin.kind !== 'package' || snapshot === undefined || !PackageState.safeParse(snapshot.value).success) return undefined
+  if (record?.origin.kind !== 'package' || snapshot === undefined || packageStateOf(snapshot) === undefined) return undefined
   const { found, place, granted } = record.origin.sighting
   const info = lifecycleInfo({ found, place, granted, droppedFrames: record.droppedFrames }, snapshot)
   return { ...info, diagnostics: [...info.diagnostics, ...problemsOf(record)] }

@@ -1,5 +1,6 @@
 /** `GET /v2/plugins`: descriptor, contributions, capabilities and health (http-contract §2.11). */
 import { HOST_CAPABILITIES, type PluginContribution, type PluginManifest } from '../../protocol/plugin.js'
+import { packageStateOf } from '../../machines/package-state.js'
 import type { Contributions } from './native.js'
 import type { PackageSnapshot } from './package/package-supervisor.js'
 import { plainSentence } from './plain-sentence.js'
@@ -17,7 +18,7 @@ export function manifestOf(
   hidden: string | undefined,
 ): PluginManifest {
   const { id, name, version, capabilities, eventNamespaces, requires, apiPrefix } = { ...DEFAULTS, ...describe(origin) }
-  const state = snapshot?.value
+  const state = snapshot && packageStateOf(snapshot)
   const off = state === 'disabled' ? snapshot?.context.assessment?.diagnostics[0]?.message : hidden
   const why = snapshot?.context.reason
   const reason = off ?? (why && plainSentence(why))

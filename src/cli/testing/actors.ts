@@ -87,11 +87,12 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
     const at = stackAbove(state)
     checkKind(selector, at)
     const states = statesOfKind(selector.kind)
-    if (!states.includes(wanted)) {
+    const path = states.find((each) => each === wanted) ?? states.find((each) => each.endsWith(`.${wanted}`))
+    if (path === undefined) {
       throw errorAt(`the machine "${selector.kind}" has no state "${wanted}"; it has ${states.join(', ')}`, at)
     }
     const now = find(selector, at)?.[0]
-    if (!next && now !== undefined && isIn(now.state, wanted)) return Promise.resolve(now)
+    if (!next && now !== undefined && isIn(now.state, path)) return Promise.resolve(now)
     return waits.until<InspectedActor>(
       {
         what: `${wordsOf(selector)} in the state "${wanted}"`,
@@ -99,7 +100,7 @@ export function watchActors(running: RunningRuntime, effects: FakeEffects, waits
         listen(resolve) {
           const listener = (record: InspectorRecord) => {
             const actor = known.get(record.actorId)
-            if (actor !== undefined && record.after !== undefined && isMeant(selector, actor) && isIn(record.after, wanted)) {
+            if (actor !== undefined && record.after !== undefined && isMeant(selector, actor) && isIn(record.after, path)) {
               resolve({ ...actor, state: [...record.after] })
             }
           }

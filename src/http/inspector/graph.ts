@@ -33,7 +33,9 @@ export function arrowsOf({ root }: InspectedMachine): Arrow[] {
         const arrow = found.get(key) ?? { box, from, to, labels: new Set(), titles: [], ways: [] }
         found.set(key, arrow)
         arrow.ways.push({ source: path, target, event: transition.event })
-        arrow.labels.add(entersAt(root, to, target) ? transition.event : `${transition.event} → ${target.slice(to.length + 1)}`)
+        arrow.labels.add(
+          entersAt(root, to, target) ? transition.event : `${transition.event} → ${target.slice(target.lastIndexOf('.') + 1)}`,
+        )
         arrow.titles.push(sentence(path, transition, target))
       }
     }
@@ -42,7 +44,8 @@ export function arrowsOf({ root }: InspectedMachine): Arrow[] {
     .filter(({ from, to }) => from !== to)
     .map(({ labels, titles, ...arrow }) => ({
       ...arrow,
-      labels: shorten([...labels]),
+      // Where there is no room for all of them, the events are told without where they lead.
+      labels: shorten(labels.size <= LINES ? [...labels] : [...new Set(arrow.ways.map(({ event }) => event))]),
       title: titles.join('\n'),
     }))
 }

@@ -1,6 +1,7 @@
 /** What people are told of a package: its state on the wire and its diagnostics (plugin-protocol §3.1, http-contract §2.11). */
 import type { PackagePlace } from '../../../machines/capability.js'
-import { type HostCapability, type PackageDiagnostic, type PackageLifecycleInfo, PackageState } from '../../../protocol/plugin.js'
+import { packageStateOf } from '../../../machines/package-state.js'
+import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PackageState } from '../../../protocol/plugin.js'
 import { NOT_GRANTED, type ReadPackage } from './assess.js'
 import type { PackageSnapshot } from './package-supervisor.js'
 import { plainSentence } from '../plain-sentence.js'
@@ -16,7 +17,7 @@ const INSPECT = 'inspect logs or restore the retained revision'
 
 export function lifecycleInfo({ found, place, granted, droppedFrames }: LifecycleSubject, snapshot: PackageSnapshot): PackageLifecycleInfo {
   const { serving, assessment } = snapshot.context
-  const state = PackageState.catch('discovered').parse(snapshot.value)
+  const state = packageStateOf(snapshot) ?? 'discovered'
   const requested = found.manifest?.agent?.capabilities ?? []
   return {
     packageId: found.id,

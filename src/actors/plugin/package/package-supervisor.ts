@@ -6,6 +6,7 @@
  */
 import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate'
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
+import { packageStateOf } from '../../../machines/package-state.js'
 import type { ActorRegistry } from '../../actor-directory.js'
 import { type Effects, machineClock } from '../../effects.js'
 import { createLru } from '../../../protocol/lru.js'
@@ -68,11 +69,12 @@ export function supervisePackages(deps: {
     })
     actors.set(key, ref)
     deps.actors?.add(ref, 'package')
-    let last: unknown
+    let last: string | undefined
     ref.subscribe({
-      next({ value }) {
-        if (value === last) return
-        last = value
+      next(snapshot) {
+        const state = packageStateOf(snapshot)
+        if (state === last) return
+        last = state
         deps.onState(key)
       },
       complete: () => gone(key, ref),
@@ -88,7 +90,7 @@ export function supervisePackages(deps: {
   function send(key: string, event: PackageEvent, { strict = true }: { readonly strict?: boolean } = {}): void {
     if (stopping) return
     const ref = actors.get(key) ?? start(key, strict)
-    if (!ref.getSnapshot().matches('leaving')) return ref.send(event)
+    if (!ref.getSnapshot().hasTag('leaving')) return ref.send(event)
     const waiting = late.get(key) ?? { events: [], strict }
     late.set(key, waiting)
     const same = waiting.events.findIndex(({ type }) => type === event.type)
@@ -123,7 +125,7 @@ export function supervisePackages(deps: {
 /** On its way to the first generation it ever had. */
 function isPending(snapshot: PackageSnapshot): boolean {
   if (snapshot.status !== 'active' || snapshot.context.lastNumber > snapshot.context.before + 1) return false
-  return snapshot.context.serving === undefined && (['enabled', 'loading', 'restoring'] as const).some((state) => snapshot.matches(state))
+  return snapshot.context.serving === undefined && snapshot.hasTag('starting')
 }
 
 async function untilSettled(ref: ActorRefFrom<PackageLogic> | undefined): Promise<void> {

@@ -6,6 +6,8 @@ import { type Checkout, makeCheckout, temporary } from '../../actors/git/checkou
 
 export interface Trial {
   readonly directory: string
+  /** Whether a program named by a setting has run since this was last asked. */
+  ran(): boolean
   /** Runs one command of git; true when a program named by a setting ran. */
   runs(command: readonly string[]): boolean
 }
@@ -106,14 +108,21 @@ export function makeFixture(): Fixture {
       const name = rest.pop() ?? ''
       const heading = rest.length === 0 ? `[${section}]` : `[${section} "${rest.join('.')}"]`
       const config = join(directory, '.git/config')
-      writeFileSync(config, `${readFileSync(config, 'utf8')}${heading}\n\t${name} = ${valueOf(key)}\n`)
+      const before = readFileSync(config, 'utf8')
+      // Of several addresses git takes the first.
+      const kept = key === 'remote.origin.url' ? before.replace(/url = ssh.*/, '') : before
+      writeFileSync(config, `${kept}${heading}\n\t${name} = ${valueOf(key)}\n`)
+      const ran = () => {
+        const isThere = existsSync(marker)
+        rmSync(marker, { force: true })
+        return isThere
+      }
       return {
         directory,
+        ran,
         runs(command) {
           spawnSync('git', command, { cwd: directory, env: environment(root), stdio: 'ignore', timeout: 10_000 })
-          const ran = existsSync(marker)
-          rmSync(marker, { force: true })
-          return ran
+          return ran()
         },
       }
     },

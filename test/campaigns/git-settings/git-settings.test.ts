@@ -45,6 +45,8 @@ test('what a setting has git start is named before the command runs', { timeout:
     const trial = fixture.trial(key)
     const project = await createProjects({ files, log: effects.log }).identify(trial.directory)
     expect(project.projectId, `the project with ${key}`).toMatch(/^[0-9a-f]{40}$/)
+    for (const command of COMMANDS) await programs.named(trial.directory, command[0] ?? '')
+    expect(trial.ran(), `what was read with ${key} started something`).toBe(false)
     for (const command of COMMANDS) {
       const named = await programs.named(trial.directory, command[0] ?? '')
       runs += 1

@@ -140,6 +140,7 @@ describe('svc doctor', () => {
       'git',
       'shell parser',
       'process table',
+      'sandbox',
       'server',
       'configuration',
       'providers',

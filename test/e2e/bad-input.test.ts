@@ -206,7 +206,7 @@ describe('a mistaken request', () => {
       expect(answer).toMatch(/^HTTP\/1\.1 400 /)
       expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
         code: 'request.body_too_large',
-        message: expect.stringContaining('16') as string,
+        message: 'The request body is larger than 3145728 bytes.',
       })
     }
     expect(await everything()).toEqual(before)

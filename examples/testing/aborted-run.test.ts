@@ -24,7 +24,7 @@ test('a run that is aborted in a tool call leaves an idle session and a call tha
     'executing.aborting',
     'settled',
   ])
-  expect(svc.actors.history({ kind: 'run', id: session.id }).slice(-3)).toEqual(['aborting', 'recording', 'aborted'])
+  expect(svc.actors.history({ kind: 'run', id: session.id }).slice(-3)).toEqual(['ending.aborting', 'ending.recording', 'aborted'])
   expect(svc.actors.get({ kind: 'session', id: session.id }).state).toEqual(['idle'])
 
   const [part] = svc.sessions.messages(session).flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool'))
@@ -47,7 +47,7 @@ test('a tool that goes on is left behind', async () => {
 
   const aborted = svc.sessions.abort(session)
   await svc.clock.advance(899)
-  expect(svc.actors.get({ kind: 'run' }).state).toEqual(['aborting'])
+  expect(svc.actors.get({ kind: 'run' }).state).toEqual(['ending.aborting'])
   await svc.clock.advance(1)
   expect(await aborted).toBe(true)
   expect(svc.actors.history({ kind: 'run' }).at(-1)).toBe('aborted')

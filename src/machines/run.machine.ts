@@ -145,7 +145,7 @@ export const runMachine = setup({
     },
   },
   states: {
-    starting: { always: [{ guard: 'wasAborted', target: 'recording' }, { target: 'preparing' }] },
+    starting: { always: [{ guard: 'wasAborted', target: 'ending.recording' }, { target: 'preparing' }] },
     preparing: {
       entry: 'beginStep',
       invoke: {
@@ -153,9 +153,9 @@ export const runMachine = setup({
         src: 'prepare',
         input: ({ context }) => ({ runId: context.runId, step: context.step }),
         onDone: { target: 'generating' },
-        onError: { target: 'aborting', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+        onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
-      on: { 'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } } },
+      on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
     generating: {
       tags: ['streaming'],
@@ -163,7 +163,7 @@ export const runMachine = setup({
         id: 'generate',
         src: 'generate',
         input: ({ context }) => ({ runId: context.runId, attempt: context.attempt }),
-        onError: { target: 'aborting', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+        onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: {
         'tool.called': [
@@ -177,14 +177,14 @@ export const runMachine = setup({
             target: 'backingOff',
             actions: [{ type: 'noteFailure', params: ({ event }) => event.failure }, 'countAttempt'],
           },
-          { target: 'aborting', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
+          { target: 'ending', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
         ],
-        'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } },
+        'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } },
       },
     },
     settling: {
       always: { guard: 'callsSettled', target: 'closing' },
-      on: { 'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } } },
+      on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
     closing: {
       invoke: {
@@ -195,7 +195,7 @@ export const runMachine = setup({
           { guard: { type: 'followUp', params: ({ event }) => event.output }, target: 'starting' },
           { target: 'finished', actions: { type: 'endAs', params: 'finished' } },
         ],
-        onError: { target: 'aborting', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+        onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: { 'abort.requested': { actions: { type: 'endAs', params: 'aborted' } } },
     },
@@ -210,26 +210,32 @@ export const runMachine = setup({
           delay: retryDelay(context.policy, context.failure ?? FAULT, context.attempt - 1),
           message: (context.failure ?? FAULT).message,
         }),
-        onError: { target: 'aborting' },
+        onError: { target: 'ending' },
       },
       after: { retryDelay: { target: 'generating' } },
-      on: { 'abort.requested': { target: 'aborting', actions: { type: 'endAs', params: 'aborted' } } },
+      on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
-    aborting: {
-      entry: 'abortCalls',
-      always: { guard: 'callsSettled', target: 'recording' },
-      after: { abortDeadline: { target: 'recording' } },
-    },
-    recording: {
-      invoke: {
-        id: 'recordEnd',
-        src: 'recordEnd',
-        input: ({ context }) => ({
-          runId: context.runId,
-          failure: context.end === 'aborted' ? undefined : (context.failure ?? FAULT),
-        }),
-        onDone: [{ guard: 'wasAborted', target: 'aborted' }, { target: 'failed' }],
-        onError: { target: 'failed', actions: { type: 'endAs', params: 'unrecorded' } },
+    /** How it ends is decided: its calls are aborted, then the end is recorded. */
+    ending: {
+      initial: 'aborting',
+      states: {
+        aborting: {
+          entry: 'abortCalls',
+          always: { guard: 'callsSettled', target: 'recording' },
+          after: { abortDeadline: { target: 'recording' } },
+        },
+        recording: {
+          invoke: {
+            id: 'recordEnd',
+            src: 'recordEnd',
+            input: ({ context }) => ({
+              runId: context.runId,
+              failure: context.end === 'aborted' ? undefined : (context.failure ?? FAULT),
+            }),
+            onDone: [{ guard: 'wasAborted', target: '#run.aborted' }, { target: '#run.failed' }],
+            onError: { target: '#run.failed', actions: { type: 'endAs', params: 'unrecorded' } },
+          },
+        },
       },
     },
     finished: { type: 'final' },

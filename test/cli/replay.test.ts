@@ -70,7 +70,7 @@ describe('an actor that was recorded with payloads', () => {
     const trace = await record([fails])
     const { state, output, steps } = replay(trace, actorOf(trace, RUN))
     expect({ state, output }).toEqual({ state: ['failed'], output: { end: 'failed' } })
-    expect(steps.find(({ event }) => event === 'generation.failed')).toMatchObject({ before: ['generating'], after: ['recording'] })
+    expect(steps.find(({ event }) => event === 'generation.failed')).toMatchObject({ before: ['generating'], after: ['ending.recording'] })
   })
 
   test('differs, in words, when the machine of today goes another way', async () => {

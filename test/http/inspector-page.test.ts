@@ -83,6 +83,13 @@ describe.each(charts.map((each) => [each.id, each] as const))('the chart of %s',
   })
 })
 
+test('no chart has more than ten states at a level', () => {
+  const wide = charts.flatMap(({ id, root }) =>
+    [...allStates(root)].filter(({ states }) => states.length > 10).map(({ path }) => `${id} ${path}`),
+  )
+  expect(wide).toEqual([])
+})
+
 test('an arrow names its events, with guards and delays in full in its title', () => {
   const idle = arrowsOf(chart('session')).find(({ from, to }) => from === 'idle' && to === 'asleep')
   expect(idle).toMatchObject({ labels: ['after idleMemory'], title: 'idle: after idleMemory (60 s) → asleep' })

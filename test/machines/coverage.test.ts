@@ -55,7 +55,7 @@ describe('every transition is covered by generated paths', () => {
         after('retryDelay', 'run.backingOff'),
         done('recordEnd'),
         error('recordEnd'),
-        after('abortDeadline', 'run.aborting'),
+        after('abortDeadline', 'run.ending.aborting'),
         done('call:a', { callId: 'a', end: 'completed' }),
         error('call:a'),
       ],

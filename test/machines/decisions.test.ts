@@ -130,8 +130,8 @@ describe('the run machine', () => {
   it('backs off after a retryable failure unless a call was started', () => {
     expect(run(prepared, failed(true))).toMatchObject({ value: 'backingOff', context: { attempt: 1 } })
     expect(run(prepared, failed(true), after('retryDelay', 'run.backingOff'))).toMatchObject({ value: 'generating' })
-    expect(run(prepared, failed(false)).value).toBe('recording')
-    expect(run(prepared, called('a'), failed(true))).toMatchObject({ value: 'aborting', context: { attempt: 0 } })
+    expect(run(prepared, failed(false)).value).toEqual({ ending: 'recording' })
+    expect(run(prepared, called('a'), failed(true))).toMatchObject({ value: { ending: 'aborting' }, context: { attempt: 0 } })
   })
 
   it.each([
@@ -139,24 +139,27 @@ describe('the run machine', () => {
     ['a failure', failed(true), 'failed'],
   ] as const)('aborts its calls after %s and waits for them, at most until the deadline', (_, reason, end) => {
     const aborting = [prepared, called('a'), called('b'), reason]
-    expect(run(...aborting)).toMatchObject({ value: 'aborting', actions: expect.arrayContaining(['xstate.sendTo abort.requested']) })
-    expect(run(...aborting, settled('a')).value).toBe('aborting')
-    expect(run(...aborting, settled('a'), settled('b')).value).toBe('recording')
-    expect(run(...aborting, after('abortDeadline', 'run.aborting')).value).toBe('recording')
+    expect(run(...aborting)).toMatchObject({
+      value: { ending: 'aborting' },
+      actions: expect.arrayContaining(['xstate.sendTo abort.requested']),
+    })
+    expect(run(...aborting, settled('a')).value).toEqual({ ending: 'aborting' })
+    expect(run(...aborting, settled('a'), settled('b')).value).toEqual({ ending: 'recording' })
+    expect(run(...aborting, after('abortDeadline', 'run.ending.aborting')).value).toEqual({ ending: 'recording' })
     expect(run(...aborting, settled('a'), settled('b'), done('recordEnd')).output).toEqual({ end })
   })
 
   it('starts none of the calls that wait once it ends', () => {
     const eleven = 'abcdefghijk'.split('').map(called)
     expect(run(prepared, ...eleven, failed(true), settled('a'))).toMatchObject({
-      value: 'aborting',
+      value: { ending: 'aborting' },
       context: { waiting: [], callsStarted: 10 },
     })
   })
 
   it('ends aborted when the abort came while the step was closed', () => {
     const closing = [prepared, { type: 'generation.finished' }, { type: 'abort.requested' }]
-    expect(run(...closing, done('closeStep', true)).value).toBe('recording')
+    expect(run(...closing, done('closeStep', true)).value).toEqual({ ending: 'recording' })
     expect(run(...closing, done('closeStep', true), done('recordEnd')).output).toEqual({ end: 'aborted' })
     expect(run(...closing, error('closeStep'), done('recordEnd')).output).toEqual({ end: 'failed' })
     expect(run(...closing, done('closeStep', false)).output).toEqual({ end: 'finished' })
@@ -165,7 +168,7 @@ describe('the run machine', () => {
   it('tells why an effect failed, and when the end could not be recorded', () => {
     const full = new SvcError('store.unavailable', 'The disk is full.')
     expect(run(error('prepare', full))).toMatchObject({
-      value: 'recording',
+      value: { ending: 'recording' },
       context: { failure: { code: 'store.unavailable', message: 'The disk is full.', retryable: false } },
     })
     expect(run(error('prepare')).context.failure).toMatchObject({ code: 'server.internal', message: 'The step could not be carried out.' })

@@ -30,6 +30,8 @@ describe('what a campaign found needs an answer', () => {
     'awk -W exec=list',
     'gawk -o a.txt 1 b.txt',
     'git --git-dir=sub status',
+    'file -m . a.txt',
+    'file -C -m sub',
   ])('%s', async (command) => {
     expect(await reasons(command)).not.toEqual([])
   })
@@ -42,6 +44,7 @@ describe('what a campaign found needs an answer', () => {
     'history | tail -5',
     'echo a{b,c} {1..3}',
     'git -C sub log --oneline -3',
+    'file --mime-type -b a.txt',
   ])('and what is like it and harmless does not: %s', async (command) => {
     expect(await reasons(command)).toEqual([])
   })

@@ -31,6 +31,11 @@ const OPAQUE: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ['hash', (args) => (args.length > 0 ? 'it changes where programs are found' : undefined)],
   ['shopt', (args) => (args.every((word) => SAFE_SHOPT.test(word.text)) ? undefined : 'it changes how the shell reads commands')],
   ['set', (args) => (safeSet(args) ? undefined : 'it changes how the shell reads commands')],
+  [
+    'file',
+    (args) =>
+      hasOption(splitArguments(args).options, 'mC', '--magic-file', '--compile') ? 'an option names files with its rules' : undefined,
+  ],
   ['history', (args) => (args.every((word) => /^\d+$/.test(word.text)) ? undefined : 'it reads, writes or replays commands')],
   ...each('mapfile readarray', (args) =>
     hasOption(splitArguments(args).options, 'C') ? 'it names a command to call back' : decisiveNames(args),

@@ -35,6 +35,14 @@ const OUTSIDE = [
 /** CommonJS packages inside an ES module ask for `require`. */
 const REQUIRE = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
+/** zod's messages in forty languages, a seventh of the program: English is set without them, and nothing asks for another. */
+const ENGLISH_ONLY = {
+  name: 'english-only',
+  setup(bundle) {
+    bundle.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: "export { default as en } from './en.js'" }))
+  },
+}
+
 /** esbuild settings shared by the program and by scripts that load its sources. */
 export function settings() {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -46,6 +54,7 @@ export function settings() {
     mainFields: ['module', 'main'],
     target: 'node20.19',
     external: OUTSIDE,
+    plugins: [ENGLISH_ONLY],
     banner: { js: REQUIRE },
     define: { SVC_VERSION: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
@@ -71,6 +80,7 @@ export async function buildProgram() {
     metafile: true,
   })
   refuseLostNames(metafile)
+  refuseLanguages(metafile)
   chmodSync(join(root, 'dist/main.js'), 0o755)
   const library = await buildPluginLibrary(root, settings())
   const others = await Promise.all([sandbox, client, inspector, testing])
@@ -83,6 +93,12 @@ function refuseLostNames({ outputs }) {
     if (!entryPoint.includes('node_modules/') || exports.join() !== 'default') continue
     throw new Error(`${entryPoint} is CommonJS: import its names statically in a module of ours, and import that one dynamically`)
   }
+}
+
+/** A zod that names its languages elsewhere would bring them back unseen. */
+function refuseLanguages({ inputs }) {
+  const others = Object.keys(inputs).filter((path) => path.includes('zod/v4/locales/') && !/\/(?:en|index)\.js$/.test(path))
+  if (others.length > 0) throw new Error(`messages of zod in other languages would be bundled: ${others.join(', ')}`)
 }
 
 function removeStale(written) {

@@ -2,15 +2,15 @@
 import { createNodeFetch } from './node-fetch.js'
 import { boundYoungGeneration, collectGarbage } from './node-heap.js'
 import { createHash, hash, randomBytes, randomFillSync } from 'node:crypto'
-import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { userInfo } from 'node:os'
 import { createIds } from '../protocol/ids.js'
-import type { Clock, Effects, Paths } from './effects.js'
+import type { Clock, Effects } from './effects.js'
 import { childEnvironment, type Environment, readEnvironment } from './node-environment.js'
 import { createFamilies } from './node-families.js'
 import { createNodeFiles } from './node-files.js'
 import { createNodeLog, type LogLevel, parseLogLevel } from './node-log.js'
 import { createNodeProcesses } from './node-processes.js'
+import { nodePaths } from './node-paths.js'
 import { createReaper } from './node-reaper.js'
 import { createNodeTerminals } from './node-terminals.js'
 
@@ -99,28 +99,6 @@ function createRandomPool(): (size: number) => Uint8Array {
     used += size
     return pool.subarray(used - size, used)
   }
-}
-
-/** Directories by the XDG rules, which ignore relative values; `SVC_AGENT_STATE_DIR` and `SVC_AGENT_CACHE_DIR` come first. */
-export function nodePaths(env: Environment): Paths {
-  const cwd = process.cwd()
-  const home = absolute(env['HOME']) ?? homedir()
-  const ours = (variable: string, xdg: string, fallback: string) => {
-    const chosen = env[variable]
-    return chosen ? resolve(cwd, chosen) : join(absolute(env[xdg]) ?? join(home, fallback), 'svc')
-  }
-  return {
-    home,
-    temp: absolute(env['TMPDIR']) ?? '/tmp',
-    config: join(absolute(env['XDG_CONFIG_HOME']) ?? join(home, '.config'), 'svc'),
-    state: ours('SVC_AGENT_STATE_DIR', 'XDG_STATE_HOME', '.local/state'),
-    cache: ours('SVC_AGENT_CACHE_DIR', 'XDG_CACHE_HOME', '.cache'),
-    cwd,
-  }
-}
-
-function absolute(path: string | undefined): string | undefined {
-  return path !== undefined && isAbsolute(path) ? path : undefined
 }
 
 function userName(env: Environment): string {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Entry of the program: reads the arguments and loads only the command that was asked for. */
 import { readArguments } from './arguments.js'
+import { keepCompiledCode } from './compile-cache.js'
 import { failureText } from './failure.js'
 import { helpText } from './usage.js'
 import { VERSION } from './version.js'
@@ -22,8 +23,10 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'openapi':
       return (await import('./openapi.js')).printOpenApi()
     case 'serve':
+      keepCompiledCode()
       return (await import('./serve.js')).serve(command.options)
     case 'run':
+      keepCompiledCode()
       return (await import('./run.js')).run(command.options)
     case 'plugin':
       return (await import('./plugin.js')).plugin(command.options)

@@ -1,5 +1,5 @@
 /** What a running server says about the packages of a workspace. */
-import { nodePaths } from '../actors/node-effects.js'
+import { nodePaths } from '../actors/node-paths.js'
 import { type PackageLifecycleInfo, pluginRoutes } from '../protocol/plugin.js'
 import { connect } from './connection.js'
 import { failureText } from './failure.js'

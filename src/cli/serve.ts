@@ -20,8 +20,9 @@ export async function serve(options: ServeOptions): Promise<number> {
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
     throw explainLock(error, effects.paths.state, 'start')
   })
+  const stopped = untilStopped(service) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)
-  return untilStopped(service)
+  return stopped
 }
 
 /** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */

@@ -1,7 +1,7 @@
 /** `svc workflow preview`: the next occurrences of a file, without a server. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { nodePaths } from '../actors/node-effects.js'
+import { nodePaths } from '../actors/node-paths.js'
 import { upcoming } from '../machines/occurrence.js'
 import { formatLocal, formatUtc } from '../machines/zone.js'
 import type { WorkflowDefinition, WorkflowSchedule, WorkflowUpcoming } from '../protocol/workflow.js'

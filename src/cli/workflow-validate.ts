@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createCheckouts } from '../actors/git/origin.js'
-import { nodePaths } from '../actors/node-effects.js'
+import { nodePaths } from '../actors/node-paths.js'
 import { createNodeFiles } from '../actors/node-files.js'
 import type { ValidateOptions } from './workflow-arguments.js'
 import { type CheckedFile, checkFile, diagnosticText, type FileDiagnostic, filesAt, FOLDERS } from './workflow-files.js'

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { createNodeClock, createNodeEffects, nodePaths } from '../../src/actors/node-effects.js'
+import { createNodeClock, createNodeEffects } from '../../src/actors/node-effects.js'
+import { nodePaths } from '../../src/actors/node-paths.js'
 
 it('puts its directories where the environment says, else in the usual places', () => {
   const cwd = process.cwd()

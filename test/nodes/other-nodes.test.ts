@@ -1,6 +1,6 @@
 /** Node 22 and 24 run the built program as Node 20 does, after an install that compiles nothing, and on the same state. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -33,6 +33,21 @@ test('an install with Node 22 and no compiler has all native parts, and has comp
     existsSync(join(installed.modules, name, 'build')),
   )
   expect(compiled).toEqual([])
+})
+
+test('Node 22 keeps what it compiled for the next start, where only this user can write', async () => {
+  const scene = openScene({ ...place, remove: () => undefined }, buildFor('Node 22'))
+  const directory = join(place.root, 'cache/svc/compiled')
+  try {
+    expect(await (await scene.start()).stop()).toEqual({ code: 0, signal: null })
+    expect(statSync(directory).mode & 0o777).toBe(0o700)
+    const kept = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    expect(kept.length).toBeGreaterThan(10)
+    const server = await scene.start()
+    expect((await server.call('GET', '/v2/health')).status).toBe(200)
+  } finally {
+    await scene.close()
+  }
 })
 
 /** Each takes up what the one before left when it was killed. */

@@ -173,8 +173,11 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
     await page.locator('#position').fill('0')
     await page.locator('#chart .box.current[data-state="starting.recovering"]').waitFor()
     expect(await arrows('last')).toEqual([])
+    const state = page.locator('#tree .row[data-actor="runtime:runtime"] .state')
+    expect([await state.innerText(), await state.getAttribute('title')]).toEqual(['recovering', 'starting.recovering'])
     await page.locator('#legend summary').click()
     await expect.poll(() => page.locator('#legend svg').textContent()).toContain('cannot happen from here')
+    expect(await page.evaluate(cutOff)).toEqual([])
   })
 
   test('a machine that came without a layout is listed', async () => {
@@ -216,6 +219,14 @@ function textsOf(readable: number): { collisions: string[]; small: string[]; hid
   )
   const small = areas.filter(({ area }) => area.height < readable).map(({ text }) => text)
   return { collisions, small, hidden: texts.length - seen.length }
+}
+
+/** Runs in the page: words of the legend that do not fit into it. */
+function cutOff(): string[] {
+  const edge = document.querySelector('#legend svg')?.getBoundingClientRect().right ?? 0
+  return [...document.querySelectorAll('#legend text')].flatMap((text) =>
+    text.getBoundingClientRect().right > edge ? [text.textContent] : [],
+  )
 }
 
 /** Two fingers part. */

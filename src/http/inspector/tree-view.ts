@@ -22,7 +22,8 @@ export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelec
   function draw(row: TreeRow | undefined, index: number): HTMLElement {
     if (row === undefined) return h('div')
     const { actor, depth, hasChildren, isOpen } = row
-    const state = actor.state.join(', ')
+    // A path in full would leave no room for the name.
+    const state = actor.state.map((path) => path.slice(path.lastIndexOf('.') + 1)).join(', ')
     const line = h(
       'div',
       {
@@ -37,7 +38,7 @@ export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelec
       },
       h('span', { class: 'twist' }, hasChildren ? (isOpen ? '▾' : '▸') : ''),
       h('span', { class: 'name' }, nameOf(actor)),
-      state !== '' && h('span', { class: 'state' }, state),
+      state !== '' && h('span', { class: 'state', title: actor.state.join(', ') }, state),
       actor.restarts > 0 && h('span', { class: 'restarts', title: 'starts after a crash' }, `↻${actor.restarts}`),
       h('span', { class: 'age' }, actor.startedAt === undefined ? '' : duration(Math.max(0, now - actor.startedAt))),
     )

@@ -97,7 +97,11 @@ export function evaluateLayers(layers: PermissionLayers, permission: string, pat
 }
 
 function stricter(a: PermissionAction, b: PermissionAction): PermissionAction {
-  return STRICTNESS[a] > STRICTNESS[b] ? a : b
+  return isStricter(a, b) ? a : b
+}
+
+export function isStricter(a: PermissionAction, b: PermissionAction): boolean {
+  return STRICTNESS[a] > STRICTNESS[b]
 }
 
 /** The action of the last rule whose permission and pattern both match; `ask` when none does (§8.1). */

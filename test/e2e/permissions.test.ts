@@ -54,6 +54,31 @@ const replies = (stream: Stream) =>
 const states = async (server: Server, sessionId: string) =>
   Object.fromEntries(toolParts(await server.messages(sessionId)).map(({ callId, state }) => [callId, state.status]))
 
+test('what is asked about before it is read is asked about by every way to read it, and not searched unasked', async () => {
+  const grep = (id: string, input: object, index = 0) => toolCall({ id, name: 'grep', input: { pattern: 'TOKEN', ...input }, index })
+  scene.place.write('.env', 'TOKEN=5e2c1\n')
+  scene.place.write('plain.txt', 'TOKEN\n')
+  const { server, stream, sessionId } = await begin(
+    [
+      calls(grep('tree', { includeHidden: true })),
+      calls(grep('file', { path: '.env' })),
+      calls(bash('link', 'ln .env other; cat other')),
+      calls(bash('move', 'mv .env other; cat other')),
+      done,
+    ],
+    {},
+  )
+  for (const count of [1, 2, 3]) {
+    const request = (await asked(stream, count)).at(-1)
+    expect(request).toMatchObject({ permission: 'read', patterns: ['.env'] })
+    await answer(server, request?.id, { reply: 'reject' })
+  }
+  await stream.idle(sessionId)
+  const messages = await server.messages(sessionId)
+  expect(JSON.stringify(toolParts(messages).map(({ state }) => state))).toContain('plain.txt')
+  expect(JSON.stringify(messages)).not.toContain('5e2c1')
+})
+
 describe('a rule that says ask', () => {
   test('lets a call wait, and "once" lets this call happen but not the next one', async () => {
     const { server, stream, sessionId } = await begin([calls(write('c1', 'a.txt')), calls(write('c2', 'a.txt')), done], { edit: 'ask' })

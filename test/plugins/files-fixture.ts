@@ -62,7 +62,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
     directory,
     signal: new AbortController().signal,
     progress: () => undefined,
-    allows: () => false,
+    decisions: (_, patterns) => patterns.map(() => 'allow'),
     ...overrides,
   })
   return {

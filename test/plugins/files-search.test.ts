@@ -324,3 +324,38 @@ describe('ripgrep', () => {
     expect((await workspace.tool('grep').run({ pattern: 'h' })).output).toBe('Found 1 matching line in 1 file\n\na.txt:\n  Line 3: hé')
   })
 })
+
+describe('what the rules for reading ask about', () => {
+  const decisions = (_: string, patterns: readonly string[]) =>
+    patterns.map((path) => (path.endsWith('.env') ? ('ask' as const) : ('allow' as const)))
+  const project = () => {
+    const workspace = createWorkspace()
+    workspace.put('.env', 'TOKEN=1\n')
+    workspace.put('below/.env', 'TOKEN=2\n')
+    workspace.put('below/a.txt', 'TOKEN\n')
+    return workspace
+  }
+
+  it('is left out of a tree, and not counted', async () => {
+    const result = await project().tool('grep').run({ pattern: 'TOKEN', includeHidden: true }, { decisions })
+    expect(result.output).toBe('Found 1 matching line in 1 file\n\nbelow/a.txt:\n  Line 1: TOKEN')
+    expect(result.metadata).toMatchObject({ matches: 1, filesWithMatches: 1 })
+    const below = await project().tool('grep').run({ pattern: 'TOKEN=', path: 'below', includeHidden: true }, { decisions })
+    expect(below.output).toBe('No files found')
+  })
+
+  it('is found where the tree itself is asked about in the same way', async () => {
+    const ask = (_: string, patterns: readonly string[]) => patterns.map(() => 'ask' as const)
+    const result = await project().tool('grep').run({ pattern: 'TOKEN', includeHidden: true }, { decisions: ask })
+    expect(result.metadata).toMatchObject({ matches: 3 })
+  })
+
+  it('is a need of a search in one file', async () => {
+    const needs = await project().tool('grep').needs({ pattern: 'TOKEN', path: '.env' })
+    expect(needs).toMatchObject([
+      { permission: 'grep', patterns: ['.env'] },
+      { permission: 'read', patterns: ['.env'] },
+    ])
+    expect(await project().tool('grep').needs({ pattern: 'TOKEN' })).toMatchObject([{ permission: 'grep', patterns: ['.'] }])
+  })
+})

@@ -32,7 +32,7 @@ const context: ToolContext = {
   directory: '/w',
   signal: new AbortController().signal,
   progress: () => undefined,
-  allows: () => false,
+  decisions: (_, patterns) => patterns.map(() => 'ask'),
 }
 
 describe('todowrite', () => {

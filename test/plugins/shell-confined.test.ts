@@ -23,7 +23,9 @@ function setup({ on = true, network = false, unavailable }: Options = {}) {
   }
   const workspace = createShellWorkspace({}, undefined, sandbox)
   workspace.effects.processes.script(() => ({ stdout: 'ran' }))
-  const context = { allows: () => network }
+  const context = {
+    decisions: (_: string, patterns: readonly string[]) => patterns.map(() => (network ? ('allow' as const) : ('ask' as const))),
+  }
   const needs = async (command: string, more: object = {}) =>
     (await workspace.needs({ command, ...more }, context)).map(({ permission, patterns, explicit, harmless }) => ({
       permission,

@@ -72,7 +72,7 @@ export function createShellWorkspace(
     directory: paths.cwd,
     signal: new AbortController().signal,
     progress: () => undefined,
-    allows: () => false,
+    decisions: (_, patterns) => patterns.map(() => 'ask'),
     ...context,
   })
   return {

@@ -3,6 +3,7 @@
  * this and nothing else (architecture §7).
  */
 import type * as z from 'zod'
+import type { PermissionAction } from '../../protocol/interaction.js'
 import type { FilePart, UserModel } from '../../protocol/message.js'
 import type { Skill } from '../../protocol/resource.js'
 import type { Todo } from '../../protocol/session.js'
@@ -41,8 +42,8 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** Shows progress while running: merged into part-level metadata, transient. */
   progress(metadata: Readonly<Record<string, unknown>>): void
-  /** Whether rules and remembered answers allow all of these targets, so that nobody need be asked. */
-  allows(permission: string, patterns: readonly string[]): boolean
+  /** What rules and answers say of each of these targets, in order; nobody is asked. */
+  decisions(permission: string, patterns: readonly string[]): readonly PermissionAction[]
 }
 
 export interface ToolResult {

@@ -1,6 +1,7 @@
 /** Effects of one tool call: judging, asking, executing; each records its own outcome (sessions-events §8.10, §10.1). */
 import type { Refusal, Verdict } from '../../machines/tool-call.machine.js'
 import { type JudgedNeed, judge } from '../../machines/permission.js'
+import type { PermissionAction } from '../../protocol/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { SvcError } from '../../protocol/errors.js'
 import { settleOutput } from '../outputs.js'
@@ -13,7 +14,8 @@ import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import type { SessionCore } from './core.js'
 import { layersOf, type OpenCall, type RunScope } from './run-scope.js'
 
-function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): ToolContext {
+async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
+  const bypass = await isBypassed(core, run)
   return {
     sessionId: run.session.id,
     messageId: call.step.info.id,
@@ -22,7 +24,7 @@ function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: Abo
     directory: run.session.directory,
     signal,
     progress: (metadata) => call.step.callProgress(call.callId, metadata),
-    allows: (permission, patterns) => judgeNeed(core, run, call, { permission, patterns }, false).decision === 'allow',
+    decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, bypass),
   }
 }
 
@@ -55,9 +57,8 @@ async function judgeAttempt(
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
-  const needs = [...(await attempt.tool.contribution.needs(attempt.input, contextOf(core, run, call, signal))), ...further()]
-  const config = await core.configs.load(run.session.directory)
-  const bypass = config['dangerouslySkipPermissions'] === true
+  const needs = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()]
+  const bypass = await isBypassed(core, run)
   let asking: PermissionNeed | undefined
   for (const need of needs) {
     const { decision, patterns } = judgeNeed(core, run, call, need, bypass || need.harmless === true)
@@ -65,6 +66,16 @@ async function judgeAttempt(
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
   return asking === undefined ? {} : { asking }
+}
+
+async function isBypassed(core: SessionCore, run: RunScope): Promise<boolean> {
+  return (await core.configs.load(run.session.directory))['dangerouslySkipPermissions'] === true
+}
+
+function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, bypass: boolean) {
+  const common = { layers: layersOf(run), approvals: approvalsOf(core.store, run.session), grants: call.grants, bypass }
+  const all = patterns.length > 0 ? patterns : ['*']
+  return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern] } }).decision)
 }
 
 function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, bypass: boolean) {
@@ -143,9 +154,10 @@ async function invokeTool(core: SessionCore, run: RunScope, call: OpenCall, sign
   let begun = false
   const invoke = () => {
     const { tool, input } = call.attempt
-    return tool.use(() => {
+    return tool.use(async () => {
+      const context = await contextOf(core, run, call, signal)
       begun = true
-      return tool.contribution.invoke(input, contextOf(core, run, call, signal))
+      return tool.contribution.invoke(input, context)
     })
   }
   try {

@@ -1,13 +1,14 @@
 /** Tool `grep`: searches the contents of files (sessions-events §10.10). */
 import * as z from 'zod'
-import type { NativeHost, ToolContribution } from '../../actors/plugin/native.js'
+import type { NativeHost, ToolContext, ToolContribution } from '../../actors/plugin/native.js'
 import { defineTool, ToolError } from '../../actors/plugin/native.js'
+import { isStricter } from '../../machines/permission.js'
 import { type GrepQuery, grepQuery } from './grep-query.js'
 import { renderMatches } from './grep-output.js'
 import { joinPath } from './paths.js'
 import { displayFound, globList, listOf, sharedInput, timedOut, treeOf } from './search-input.js'
 import type { FoundFile, SearchEngine, TextAnswer, Tree } from './search.js'
-import type { Targets } from './targets.js'
+import { describe, type Targets } from './targets.js'
 
 const pattern = z
   .string()
@@ -39,6 +40,7 @@ type Input = z.infer<typeof Input>
 const DESCRIPTION = `Searches the contents of files line by line.
 - Results are grouped by file, most recently changed files first.
 - Version control, dependencies, build output (.git, node_modules, target, dist) and hidden files are left out.
+- Files that need an answer before they are read, such as .env, are left out unless "path" names one.
 - Use "glob" to find files by name, and "read" to see more of a file.`
 
 const DEFAULT_LIMIT = 100
@@ -55,7 +57,8 @@ export function grepTool({ files, targets, engine }: SearchTools): ToolContribut
     description: DESCRIPTION,
     input: Input,
     permission: 'grep',
-    needs: async (input, context) => targets.judge(input.path ?? '.', context, { permission: 'grep', verb: 'Search', changes: false }),
+    needs: async (input, context) =>
+      targets.judgeShowing(input.path ?? '.', context, { permission: 'grep', verb: 'Search', changes: false }),
     async invoke(input, context) {
       const tree = await treeOf(files, await targets.confirm(input.path ?? '.', context), { input, context })
       const wanted = grepQuery({
@@ -68,11 +71,12 @@ export function grepTool({ files, targets, engine }: SearchTools): ToolContribut
       const { answer, mode } = await find(engine, tree, wanted)
       if (answer.status === 'timed-out') throw timedOut(tree)
       if (answer.status === 'invalid') throw new ToolError(answer.message.slice(0, 1000))
-      const found = await newestFirst(files, tree, answer.files)
-      const shown = renderMatches(
-        found.map((file) => ({ ...file, path: displayFound(tree, file.path, context.directory) })),
-        input.limit ?? DEFAULT_LIMIT,
-      )
+      const displayed = (path: string) => displayFound(tree, path, context.directory)
+      const found = (await newestFirst(files, tree, readable(tree, answer.files, context))).map((file) => ({
+        ...file,
+        path: displayed(file.path),
+      }))
+      const shown = renderMatches(found, input.limit ?? DEFAULT_LIMIT)
       const matches = found.reduce((sum, file) => sum + file.matches, 0)
       const truncated = shown.shown < matches || answer.incomplete !== undefined
       const notes = [
@@ -106,6 +110,14 @@ async function find(engine: SearchEngine, tree: Tree, { query, fallback, mode }:
   const answer = await engine.findText(tree, query)
   if (answer.status !== 'invalid' || fallback === undefined) return { answer, mode }
   return { answer: await engine.findText(tree, fallback), mode: 'plain' }
+}
+
+/** Without the files of a tree that the rules for reading judge more strictly than the tree itself: those are only read by name. */
+function readable(tree: Tree, found: readonly FoundFile[], context: ToolContext): readonly FoundFile[] {
+  if (tree.file !== undefined) return found
+  const shown = found.map(({ path }) => displayFound(tree, path, context.directory))
+  const [whole = 'deny', ...each] = context.decisions('read', [describe(tree.root, context.directory).display, ...shown])
+  return found.filter((_, index) => each[index] !== 'deny' && !isStricter(each[index] ?? 'deny', whole))
 }
 
 async function newestFirst(files: SearchTools['files'], tree: Tree, found: readonly FoundFile[]): Promise<FoundFile[]> {

@@ -28,6 +28,8 @@ export interface Target {
 export interface Targets {
   /** What the call must be allowed to do: `permission` on the target, and `external_directory` when it lies outside. */
   judge(requested: string, context: ToolContext, access: Access): Promise<readonly PermissionNeed[]>
+  /** Like `judge`, for a call that shows what is in the target when it is a file. */
+  judgeShowing(requested: string, context: ToolContext, access: Access): Promise<readonly PermissionNeed[]>
   /** The target that was judged for this call; at most once per call. */
   confirm(requested: string, context: ToolContext): Promise<Target>
 }
@@ -71,25 +73,31 @@ export function createTargets(host: Host): Targets {
     return joinPath(stat?.kind === 'directory' ? target.path : dirname(target.path), '*')
   }
 
+  const judge: Targets['judge'] = async (requested, context, access) => {
+    const { lexical, target } = await locate(requested, context)
+    judged.set(keyOf(context), target.path)
+    const [reason] = access.changes ? await host.protectedFiles.reasons([target.path]) : []
+    const need: PermissionNeed = {
+      permission: access.permission,
+      patterns: spellings(lexical, target, context.directory),
+      title: `${access.verb} ${target.display}`,
+      metadata: { path: target.path },
+      ...(reason !== undefined && { explicit: reason }),
+    }
+    if (target.inside) return [need]
+    const pattern = await externalPattern(target)
+    const title = `${access.verb} outside the session directory: ${target.path}`
+    return [{ permission: 'external_directory', patterns: [pattern], widen: widerDirectory, title, metadata: { path: target.path } }, need]
+  }
+
   return {
-    async judge(requested, context, access) {
-      const { lexical, target } = await locate(requested, context)
-      judged.set(keyOf(context), target.path)
-      const [reason] = access.changes ? await host.protectedFiles.reasons([target.path]) : []
-      const need: PermissionNeed = {
-        permission: access.permission,
-        patterns: spellings(lexical, target, context.directory),
-        title: `${access.verb} ${target.display}`,
-        metadata: { path: target.path },
-        ...(reason !== undefined && { explicit: reason }),
-      }
-      if (target.inside) return [need]
-      const pattern = await externalPattern(target)
-      const title = `${access.verb} outside the session directory: ${target.path}`
-      return [
-        { permission: 'external_directory', patterns: [pattern], widen: widerDirectory, title, metadata: { path: target.path } },
-        need,
-      ]
+    judge,
+
+    async judgeShowing(requested, context, access) {
+      const needs = await judge(requested, context, access)
+      const { target } = await locate(requested, context)
+      const stat = await files.stat(target.path).catch(() => undefined)
+      return [...needs, ...needs.slice(-1).flatMap((need) => (stat?.kind === 'directory' ? [] : [{ ...need, permission: 'read' }]))]
     },
 
     async confirm(requested, context) {

@@ -74,7 +74,8 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
   /** How the sandbox confines the line; undefined = it is off. */
   const confine = async (input: Input, context: ToolContext, scan: ShellScan): Promise<Confinement | undefined> => {
     if (!(await sandbox.isOn(context.directory))) return undefined
-    const network = input.network === true || context.allows('network', commandPatterns(scan, input.command))
+    const network =
+      input.network === true || context.decisions('network', commandPatterns(scan, input.command)).every((each) => each === 'allow')
     return { network, placeOf: sandbox.placeOf }
   }
 

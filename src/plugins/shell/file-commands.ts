@@ -52,7 +52,10 @@ const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
     hasOption(splitArguments(args).options, 'ls', '--link', '--symbolic-link') ? linkUse(args) : copyUse(args, 'reads'),
   ),
   ...each('rsync scp', (args) => copyUse(args, 'reads')),
-  ...each('mv', (args) => copyUse(args, 'wholes')),
+  ...each('mv', (args) => {
+    const use = copyUse(args, 'wholes')
+    return { ...use, reads: use.sources }
+  }),
   ...each('install', (args) =>
     hasOption(splitArguments(args).options, 'd', '--directory') ? { ...NONE, writes: operandsOf(args) } : copyUse(args, 'reads'),
   ),
@@ -109,12 +112,18 @@ function copyUse(args: readonly Word[], kind: 'reads' | 'wholes'): FileUse {
   return { ...NONE, [kind]: sources, sources, target: values[0] ?? operands[operands.length - 1] }
 }
 
-/** A link makes its goal writable under another name, so the goal counts as written. */
+/** A link makes its goal readable and writable under another name, so the goal counts as both. */
 function linkUse(args: readonly Word[]): FileUse {
   const { operands, values } = splitArguments(args, ['-t', '--target-directory'])
   const alone = values.length === 0 && operands.length === 1
   const sources = values.length > 0 || alone ? operands : operands.slice(0, -1)
-  return { ...NONE, writes: sources, sources, target: values[0] ?? (alone ? plainWord('.') : operands[operands.length - 1]) }
+  return {
+    ...NONE,
+    reads: sources,
+    writes: sources,
+    sources,
+    target: values[0] ?? (alone ? plainWord('.') : operands[operands.length - 1]),
+  }
 }
 
 function sedUse(args: readonly Word[]): FileUse {

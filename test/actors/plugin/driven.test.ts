@@ -212,7 +212,7 @@ it('a process talks from inside its sandbox, where this machine has one', async 
     directory: root,
     signal: new AbortController().signal,
     progress: () => undefined,
-    allows: () => false,
+    decisions: () => [],
   }
   expect(driven.spec.program.endsWith('bwrap')).toBe('spec' in inside)
   expect(await instance.contributions.tools?.[0]?.invoke({}, context)).toMatchObject({ output: 'ok' })

@@ -61,7 +61,7 @@ async function perform({ contributions }: PluginInstance, call: AttackCall): Pro
       directory: root,
       signal: never,
       progress: () => undefined,
-      allows: () => false,
+      decisions: () => [],
     }
     const result = await tool?.invoke(call.input ?? {}, context)
     return { outcome: 'answers', output: result?.output ?? 'no tool' }

@@ -84,6 +84,6 @@ export function contextOf(signal: AbortSignal): ToolContext {
     directory: effects.paths.cwd,
     signal,
     progress: () => undefined,
-    allows: () => false,
+    decisions: () => [],
   }
 }

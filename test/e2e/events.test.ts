@@ -33,7 +33,7 @@ afterEach(async () => {
   await model.close()
 })
 
-const delta = (word: string) => (event: AnyEvent) => event.type === 'message.part.delta' && event.data.delta === word
+const delta = (word: string) => (event: AnyEvent) => event.type === 'message.part.delta' && event.data.delta.includes(word)
 const ids = (stream: Stream) => stream.received.flatMap(({ id }) => (id === undefined ? [] : [id]))
 
 /** The whole durable log, read until it is live and the marker session has been seen. */

@@ -1,7 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { LanguageModelV3 } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import { leanChunks } from '../../src/plugins/openai-compatible/chunk-schema.js'
+import { rewriteChunks } from '../../src/plugins/openai-compatible/chunks.js'
 import { bytes, createGate, finish, hold, reply, type Step, text, toolCall } from '../fixtures/model-server.js'
 import { createBench, play } from './openai-compatible-setup.js'
 
@@ -9,40 +8,56 @@ const chunk = (data: unknown): Step => bytes(`data: ${JSON.stringify(data)}\n\n`
 const delta = (content: unknown): Step => chunk({ choices: [{ delta: content }] })
 const calls = (...entries: readonly unknown[]): Step => delta({ tool_calls: entries })
 
-/** One step of the SDK alone, with its own check of chunks or with ours. */
-async function errorsOf(events: readonly unknown[], change: (model: LanguageModelV3) => unknown): Promise<unknown[]> {
-  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
-  const fetch = () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
-  const model = createOpenAICompatible({ name: 'svc', baseURL: 'http://127.0.0.1:1/v1', fetch }).chatModel('m')
-  change(model)
-  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'go' }] }] })
-  const errors: unknown[] = []
-  for await (const part of stream) if (part.type === 'error') errors.push(part.error)
-  return errors
+/** What the SDK gets of some reads. */
+function rewritten(...reads: readonly string[]): { readonly seen: unknown[]; readonly got: (string | undefined)[] } {
+  const seen: unknown[] = []
+  const rewrite = rewriteChunks((chunk) => seen.push(chunk))
+  const got = reads.map((read) => {
+    const bytesOf = rewrite(new TextEncoder().encode(read))
+    return bytesOf && new TextDecoder().decode(bytesOf)
+  })
+  return { seen, got }
 }
 
-describe('the check of chunks', () => {
-  const events = [{ object: 'ping' }, { choices: [{ delta: {}, finish_reason: 'stop' }] }]
+const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+const grows = (content: string) => event({ choices: [{ delta: { content } }] })
 
-  it('takes the place of that of the SDK', async () => {
-    expect(await errorsOf(events, leanChunks)).toEqual([])
-    expect(leanChunks(createOpenAICompatible({ name: 'svc', baseURL: 'http://127.0.0.1:1/v1' }).chatModel('m'))).toBe(true)
+describe('the chunks of an answer', () => {
+  it('that add to the same text are joined when they come in one read', () => {
+    const thinks = (reasoning: string) => event({ choices: [{ delta: { reasoning } }] })
+    const last = event({ choices: [{ delta: { content: 'f' }, finish_reason: 'stop' }] })
+    const { seen, got } = rewritten(`${thinks('a')}${thinks('b')}${grows('c')}${grows('d')}`, `${grows('e')}${last}${event('[DONE]')}`)
+    expect(got).toEqual([
+      `${event({ choices: [{ delta: { reasoning_content: 'ab' } }] })}${grows('cd')}`,
+      `${grows('e')}${last}${event('[DONE]')}`,
+    ])
+    expect(seen).toHaveLength(6)
   })
 
-  it('is needed: that of the SDK refuses a chunk without choices', async () => {
-    expect(await errorsOf(events, () => undefined)).toMatchObject([{ name: 'AI_TypeValidationError' }])
+  it('may come in pieces, among comments', () => {
+    const text = grows('é')
+    const { got } = rewritten(': keep-alive\n\n', text.slice(0, 20), `${text.slice(20)}: x\n\n${grows('b')}`)
+    expect(got).toEqual([undefined, undefined, grows('éb')])
   })
 
-  it.each([{}, { chunkSchema: undefined }, { chunkSchema: 'something else' }])(
-    'leaves a model alone that keeps it elsewhere: %j',
-    (fields) => {
-      const model = { ...createOpenAICompatible({ name: 'svc', baseURL: 'http://127.0.0.1:1/v1' }).chatModel('m'), ...fields }
-      if (!('chunkSchema' in fields)) Reflect.deleteProperty(model, 'chunkSchema')
-      const before = { ...model }
-      expect(leanChunks(model as LanguageModelV3)).toBe(false)
-      expect(model).toEqual(before)
-    },
-  )
+  it('that are no JSON objects are left to the SDK, lines and all', () => {
+    const broken = 'data: {"a\ndata: b\n\ndata: 1\n\n'
+    expect(rewritten(broken)).toEqual({ seen: [], got: [broken] })
+  })
+
+  it('lose what their observer takes out of them', () => {
+    const rewrite = rewriteChunks((chunk) => void Reflect.set(chunk, 'choices', []))
+    expect(new TextDecoder().decode(rewrite(new TextEncoder().encode(grows('a'))))).toBe(event({ choices: [] }))
+  })
+
+  it('need mending: the SDK refuses a chunk without choices', async () => {
+    const fetch = () => Promise.resolve(new Response(event({ object: 'ping' }), { headers: { 'content-type': 'text/event-stream' } }))
+    const model = createOpenAICompatible({ name: 'svc', baseURL: 'http://127.0.0.1:1/v1', fetch }).chatModel('m')
+    const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'go' }] }] })
+    const errors: unknown[] = []
+    for await (const part of stream) if (part.type === 'error') errors.push(part.error)
+    expect(errors).toMatchObject([{ name: 'AI_TypeValidationError' }])
+  })
 
   it('forgives chunks without choices, empty reasons and errors that are null', async () => {
     const { parts, error } = await play(

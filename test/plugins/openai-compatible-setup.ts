@@ -87,3 +87,15 @@ export async function play(answer: Reply, options: StartOptions = {}): Promise<O
     await bench.server.close()
   }
 }
+
+/** Neighbours that add to the same text as one: how many there are depends on what came in one read. */
+export function joined(parts: readonly StreamPart[]): StreamPart[] {
+  const all: StreamPart[] = []
+  for (const part of parts) {
+    const last = all.at(-1)
+    if (last !== undefined && 'delta' in last && 'delta' in part && last.type === part.type)
+      all.splice(-1, 1, { ...part, delta: last.delta + part.delta })
+    else all.push(part)
+  }
+  return all
+}

@@ -7,10 +7,6 @@ const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]/
 const KEY = /^([A-Za-z][A-Za-z0-9-]*)\s*(=?)/
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '"': '"', '\\': '\\' }
 
-export function readGitConfig(source: string): GitConfig {
-  return new Map(readGitSettings(source))
-}
-
 /** Every setting in order, also those that stand twice. Throws a sentence that names the line that cannot be read. */
 export function readGitSettings(source: string): readonly (readonly [key: string, value: string])[] {
   const text = source.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')

@@ -11,6 +11,7 @@
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { NativeHost, ProviderSettings } from '../../actors/plugin/native.js'
 import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../actors/provider/adapter.js'
+import type { JsonRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { toCall } from './call.js'
 import { createConnection } from './connection.js'
@@ -95,7 +96,7 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
       void connection.over.then(() => watchdog.stop())
       resolve()
     }
-    const look = (chunk: unknown) => {
+    const look = (chunk: JsonRecord) => {
       if (!open) return
       connection.heard()
       if (step.look(chunk) === 'last') connection.end()

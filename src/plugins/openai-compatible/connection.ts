@@ -1,14 +1,16 @@
 /**
  * The HTTP exchange of one step, as the `fetch` that the SDK is handed. It bounds what is read and decides when the
- * body is over; what the bytes mean is the SDK's.
+ * body is over; what the bytes mean is told by others: `chunks.ts` and the SDK.
  *
  * I1 To the SDK a body always ends well. Why it ended early is `failure`: it counts only if the model was not done.
  * I2 After `end` the rest of the body is read and dropped, so that the connection can serve again.
  */
 import { LIMITS } from '../../protocol/limits.js'
+import type { Rewrite } from './chunks.js'
 
 export interface Connection {
-  readonly fetch: typeof globalThis.fetch
+  /** `rewrite` makes of a good answer what the SDK gets; it may `end` the body. */
+  fetch(input: Parameters<typeof globalThis.fetch>[0], init: RequestInit, rewrite: Rewrite): Promise<Response>
   readonly signal: AbortSignal
   /** The bytes so far were events: the size of an event counts anew. */
   heard(): void
@@ -42,7 +44,7 @@ export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps)
   let end = () => {}
 
   /** The next piece; undefined when there is no more. */
-  const read = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> => {
+  const read = async (reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer> | undefined> => {
     try {
       const { done, value } = await reader.read()
       if (!done) {
@@ -60,28 +62,41 @@ export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps)
     return undefined
   }
 
-  const bounded = (source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
+  const bounded = (source: ReadableStream<Uint8Array<ArrayBuffer>>, rewrite: Rewrite): ReadableStream<Uint8Array<ArrayBuffer>> => {
     const reader = source.getReader()
     let reading = false
+    let rewriting = false
     const drain = async () => {
       while ((await read(reader)) !== undefined) unheard = 0
     }
-    return new ReadableStream<Uint8Array>(
+    return new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
         start(body) {
           end = () => {
+            if (rewriting) return // `pull` sees to it
             body.close()
             if (!reading) void drain()
           }
         },
         async pull(body) {
-          reading = true
-          const piece = await read(reader)
-          reading = false
-          if (ended) return void drain()
-          if (piece !== undefined) return body.enqueue(piece)
-          ended = true
+          let rewritten: Uint8Array<ArrayBuffer> | undefined
+          while (rewritten === undefined && !ended) {
+            reading = true
+            const piece = await read(reader)
+            reading = false
+            if (ended) return void drain()
+            if (piece === undefined) {
+              ended = true
+              return body.close()
+            }
+            rewriting = true
+            rewritten = rewrite(piece)
+            rewriting = false
+          }
+          if (rewritten !== undefined) body.enqueue(rewritten)
+          if (!ended) return
           body.close()
+          void drain()
         },
         cancel: (reason) => reader.cancel(reason),
       },
@@ -92,14 +107,14 @@ export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps)
   return {
     signal: closing.signal,
     over,
-    async fetch(input, init) {
-      const headers = new Headers(init?.headers)
+    async fetch(input, init, rewrite) {
+      const headers = new Headers(init.headers)
       headers.set('user-agent', userAgent)
-      const body = typeof init?.body === 'string' ? wellFormed(init.body) : null
+      const body = typeof init.body === 'string' ? wellFormed(init.body) : null
       const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
       if (response.body === null) return response
       const { status, statusText, ok } = response
-      const content = ok ? bounded(response.body) : await readStart(response.body, LIMITS.provider.errorBytes)
+      const content = ok ? bounded(response.body, rewrite) : await readStart(response.body, LIMITS.provider.errorBytes)
       return new Response(content, { status, statusText, headers: response.headers })
     },
     heard() {

@@ -4,10 +4,11 @@ import { APICallError, type LanguageModelV3, type LanguageModelV3StreamPart } fr
 import type { ProviderSettings } from '../../actors/plugin/native.js'
 import type { ProviderError } from '../../actors/provider/adapter.js'
 import { asksForUsage, type ChatCall, toBody } from './call.js'
-import { leanChunks } from './chunk-schema.js'
+import { rewriteChunks } from './chunks.js'
 import type { Connection } from './connection.js'
 import { connectionError, type ErrorContext, statusError, streamFault } from './errors.js'
-import { isRecord } from '../../protocol/json.js'
+import type { JsonRecord } from '../../protocol/json.js'
+import { createLru } from '../../protocol/lru.js'
 
 /** Name under which the SDK knows every provider, and finds the options of a call. */
 const SDK_NAME = 'svc'
@@ -17,8 +18,8 @@ const KEPT = 8
 
 interface Exchange {
   readonly connection: Connection
-  /** Called with every chunk, parsed, before the parts the SDK makes of it. */
-  readonly look: (chunk: unknown) => void
+  /** Called with every chunk, before the parts the SDK makes of it. */
+  readonly look: (chunk: JsonRecord) => void
   readonly context: ErrorContext
 }
 
@@ -27,54 +28,30 @@ export interface ChatModels {
   stream(modelId: string, call: ChatCall, exchange: Exchange): Promise<ReadableStream<LanguageModelV3StreamPart>>
 }
 
-/**
- * The models at one address. A model serves many steps at once, so what the SDK calls back must find its step: its
- * body by the fields only that step has, its request by its signal, and its chunks because the SDK asks for their
- * observer right after the body. A request whose chunks nobody observes is refused.
- */
+/** The models at one address. A model serves many steps at once: a request finds its step by its signal. */
 export function createChatModels(settings: ProviderSettings, baseURL: string): ChatModels {
-  const exchanges = new WeakMap<object, Exchange>()
-  const observed = new WeakSet<Exchange>()
-  const models = new Map<string, LanguageModelV3>()
-  const body = toBody(settings.npm)
-  let asked: Exchange | undefined
+  const exchanges = new WeakMap<AbortSignal, Exchange>()
+  const models = createLru<string, LanguageModelV3>(KEPT)
   const provider = createOpenAICompatible({
     name: SDK_NAME,
     baseURL,
     includeUsage: asksForUsage(settings),
-    transformRequestBody: (args) => {
-      asked = isRecord(args.fields) ? exchanges.get(args.fields) : undefined
-      return body(args)
-    },
-    metadataExtractor: {
-      extractMetadata: () => Promise.resolve(undefined),
-      createStreamExtractor: () => {
-        const exchange = asked
-        asked = undefined
-        if (exchange !== undefined) observed.add(exchange)
-        return { processChunk: (chunk) => exchange?.look(chunk), buildMetadata: () => undefined }
-      },
-    },
+    transformRequestBody: toBody(settings.npm),
     fetch: (input, init) => {
       const exchange = init?.signal == null ? undefined : exchanges.get(init.signal)
-      if (exchange === undefined || !observed.has(exchange)) return Promise.reject(new Error('the request belongs to no step'))
-      return exchange.connection.fetch(input, init)
+      if (init === undefined || exchange === undefined) return Promise.reject(new Error('the request belongs to no step'))
+      return exchange.connection.fetch(input, init, rewriteChunks(exchange.look))
     },
   })
   const modelOf = (id: string) => {
-    const known = models.get(id)
-    if (known !== undefined) return known
-    const model = provider.chatModel(id)
-    leanChunks(model)
-    const [oldest] = models.keys()
-    if (models.size >= KEPT && oldest !== undefined) models.delete(oldest)
+    const model = models.get(id) ?? provider.chatModel(id)
     models.set(id, model)
     return model
   }
   return {
     async stream(modelId, { fields, ...call }, exchange) {
       const abortSignal = exchange.connection.signal
-      exchanges.set(abortSignal, exchange).set(fields, exchange)
+      exchanges.set(abortSignal, exchange)
       try {
         const { stream } = await modelOf(modelId).doStream({
           ...call,

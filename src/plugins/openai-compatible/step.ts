@@ -2,7 +2,7 @@
  * Turns the SDK's parts of one chat completion into ours. It knows nothing of connections or time; what it throws
  * or answers decides how the adapter goes on.
  */
-import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/provider'
+import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { FinishReason, StreamPart } from '../../actors/provider/adapter.js'
 import { ZERO_USAGE } from '../../protocol/token-usage.js'
 import { type ErrorContext, inStreamError, streamFault } from './errors.js'
@@ -19,7 +19,7 @@ export interface Step {
    * Looks at a chunk, before the parts the SDK makes of it. Answers `last` when the provider has said everything:
    * a finish reason together with usage.
    */
-  look(chunk: unknown): 'more' | 'last'
+  look(chunk: JsonRecord): 'more' | 'last'
   /** Takes one part; answers `ended` after the last. Throws `ProviderError` on garbage, on errors in the stream, and when it was not complete. */
   take(part: LanguageModelV3StreamPart): 'more' | 'ended'
   /** Whether the provider has sent its finish reason. */
@@ -30,6 +30,7 @@ export interface Step {
 export function createStep(push: (part: StreamPart) => void, broken: () => Error | undefined, context: ErrorContext): Step {
   const calls = createToolCalls(push)
   let reason: string | undefined
+  let usage: JsonRecord | undefined
   let thought: string | undefined
   let thoughts = 0
   /** The chunk with the finish reason has come. */
@@ -39,7 +40,7 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
     if (thought !== undefined) push({ type: 'reasoning-end', id: thought })
     thought = undefined
   }
-  const finish = (unified: LanguageModelV3FinishReason['unified'], usage: LanguageModelV3Usage) => {
+  const finish = (unified: LanguageModelV3FinishReason['unified']) => {
     if (reason === undefined) throw broken() ?? streamFault('ended the stream without a finish reason.', context)
     if (reason === 'error') throw streamFault('ended the stream with an error.', context)
     endReasoning()
@@ -48,17 +49,17 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
     push({
       type: 'finish',
       reason: known === 'stop' && made > 0 ? 'tool-calls' : known,
-      usage: normaliseUsage(usage.raw) ?? ZERO_USAGE,
+      usage: normaliseUsage(usage) ?? ZERO_USAGE,
     })
     calls.finishLate()
   }
 
   return {
     look(chunk) {
-      if (!isRecord(chunk)) return 'more'
       const choice = choiceOf(chunk)
       reason ??= reasonOf(chunk)
       if (isRecord(choice?.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)
+      if (isRecord(chunk.usage)) usage = chunk.usage
       return reason !== undefined && isRecord(chunk.usage) ? 'last' : 'more'
     },
     take(part) {
@@ -92,7 +93,7 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
           if (/JSONParse|TypeValidation/.test(part.error.name)) throw streamFault('sent data that is not a JSON object.', context)
           break
         case 'finish':
-          finish(part.finishReason.unified, part.usage)
+          finish(part.finishReason.unified)
           return 'ended'
         default:
           break

@@ -4,7 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFi
 import { join } from 'node:path'
 import { type Checkout, makeCheckout, temporary } from '../../actors/git/checkout.js'
 
-export interface Trial {
+interface Trial {
   readonly directory: string
   /** Whether a program named by a setting has run since this was last asked. */
   ran(): boolean

@@ -1,4 +1,5 @@
 /** The commit graph of a repository as bytes, in one file or a chain of them: which commits have which parents. Pure. */
+import { positionOf } from './id-table.js'
 const SIGNATURE = 0x43475048 // CGPH
 const HEADER = 8
 const FANOUT_BYTES = 1024
@@ -45,7 +46,7 @@ export function readCommitGraph(files: readonly Uint8Array[], idBytes: number): 
     position(id) {
       const wanted = Buffer.from(id, 'hex')
       for (const layer of layers) {
-        const found = search(layer, wanted, idBytes)
+        const found = positionOf(layer, wanted, idBytes)
         if (found !== undefined) return layer.before + found
       }
       return undefined
@@ -92,21 +93,6 @@ function readLayer(data: Buffer, idBytes: number, before: number): Layer {
   const count = data.readUInt32BE(fanout + FANOUT_BYTES - 4)
   if (namesEnd - names < count * idBytes || commitsEnd - commits < count * (idBytes + 16)) throw damaged()
   return { data, fanout, names, commits, count, before, edges: chunks.get('EDGE') ?? [0, 0] }
-}
-
-function search({ data, fanout, names, count }: Layer, wanted: Buffer, idBytes: number): number | undefined {
-  const first = wanted[0] ?? 0
-  let low = first === 0 ? 0 : data.readUInt32BE(fanout + (first - 1) * 4)
-  let high = Math.min(data.readUInt32BE(fanout + first * 4), count)
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const at = names + middle * idBytes
-    const order = data.compare(wanted, 0, idBytes, at, at + idBytes)
-    if (order === 0) return middle
-    if (order < 0) low = middle + 1
-    else high = middle
-  }
-  return undefined
 }
 
 function damaged(): Error {

@@ -1,4 +1,6 @@
 /** The index of a pack (`.idx`, version 2) as bytes: where an object starts. Pure; throws a sentence for what it does not know. */
+import { positionOf } from './id-table.js'
+
 const SIGNATURE = 0xff744f63
 const FANOUT = 8
 const NAMES = FANOUT + 1024
@@ -21,19 +23,8 @@ export function readPackIndex(bytes: Uint8Array, idBytes: number): PackIndex {
 
   return {
     find(id) {
-      const wanted = Buffer.from(id, 'hex')
-      const first = wanted[0] ?? 0
-      let low = first === 0 ? 0 : data.readUInt32BE(FANOUT + (first - 1) * 4)
-      let high = Math.min(data.readUInt32BE(FANOUT + first * 4), count)
-      while (low < high) {
-        const middle = (low + high) >>> 1
-        const at = NAMES + middle * idBytes
-        const order = data.compare(wanted, 0, idBytes, at, at + idBytes)
-        if (order === 0) return offsetOf(middle)
-        if (order < 0) low = middle + 1
-        else high = middle
-      }
-      return undefined
+      const position = positionOf({ data, fanout: FANOUT, names: NAMES, count }, Buffer.from(id, 'hex'), idBytes)
+      return position === undefined ? undefined : offsetOf(position)
     },
   }
 

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../src/protocol/interaction.js'
+import type { Session } from '../../src/protocol/session.js'
 import { type ModelServer, type Reply, finish, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
@@ -77,6 +79,44 @@ test('what is asked about before it is read is asked about by every way to read 
   const messages = await server.messages(sessionId)
   expect(JSON.stringify(toolParts(messages).map(({ state }) => state))).toContain('plain.txt')
   expect(JSON.stringify(messages)).not.toContain('5e2c1')
+})
+
+test('answers are remembered for a repository and its worktrees, not for another that begins with the same commit', async () => {
+  const { place } = scene
+  const git = (directory: string, ...args: string[]) => execFileSync('git', args, { cwd: directory, env: place.env, stdio: 'ignore' })
+  const [worktree, clone, claimed] = ['worktree', 'clone', 'claimed'].map((name) => join(place.root, name)) as [string, string, string]
+  git(place.repo, 'worktree', 'add', '--quiet', worktree)
+  git(place.root, 'clone', '--quiet', place.repo, clone)
+  mkdirSync(claimed)
+  writeFileSync(join(claimed, '.git'), `gitdir: ${join(place.repo, '.git')}\n`)
+
+  const places = [place.repo, worktree, clone, claimed]
+  const { server, stream, sessionId } = await begin(
+    places.flatMap((_, index) => [calls(write(`c${index}`, 'a.txt')), done]),
+    { edit: 'ask' },
+  )
+  const [first] = await asked(stream, 1)
+  await answer(server, first?.id, { reply: 'always' })
+  await stream.idle(sessionId)
+
+  const begun = await Promise.all(
+    places.slice(1).map((directory) => server.call('POST', '/v2/sessions', { title: 'x' }, { 'x-svc-directory': directory })),
+  )
+  const [inWorktree, inClone, inClaimed] = begun.map(({ body }) => body as Session) as [Session, Session, Session]
+  expect(inClone.projectId, 'control: the same first commit').toBe(inWorktree.projectId)
+  await server.prompt(inWorktree.id, { prompt: 'go on' })
+  await stream.idle(inWorktree.id)
+  expect(stream.events.filter(isAsked)).toHaveLength(1)
+  for (const [count, { id }] of [
+    [2, inClone],
+    [3, inClaimed],
+  ] as const) {
+    await server.prompt(id, { prompt: 'go on' })
+    const request = (await asked(stream, count)).at(-1)
+    expect(request).toMatchObject({ sessionId: id, patterns: ['a.txt'] })
+    await answer(server, request?.id, { reply: 'reject' })
+    await stream.idle(id)
+  }
 })
 
 describe('a rule that says ask', () => {

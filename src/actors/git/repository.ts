@@ -1,5 +1,5 @@
 /** Repositories around a path: where their parts are, and how they are configured. Starts nothing and follows no include. */
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { type GitConfig, readGitSettings } from './config-text.js'
@@ -55,6 +55,15 @@ const isThere = async (files: Files, directory: string, name: string) => (await 
 async function commonOf(files: Files, gitDirectory: string): Promise<string> {
   const text = await textOf(files, join(gitDirectory, 'commondir'), LIMITS.git.pointerBytes)
   return text === undefined ? gitDirectory : files.realPath(resolve(gitDirectory, text.replace(/[\r\n]+$/, '')))
+}
+
+/** A `.git` that leads elsewhere says the truth: its place names this worktree, too. Whoever wrote the worktree could name any repository. */
+export async function isGenuine(files: Files, { worktree, gitDirectory, commonDirectory }: Repository): Promise<boolean> {
+  const pointer = join(worktree, '.git')
+  if (gitDirectory === pointer) return commonDirectory === gitDirectory
+  if (basename(dirname(gitDirectory)) !== 'worktrees' || dirname(dirname(gitDirectory)) !== commonDirectory) return false
+  const named = await textOf(files, join(gitDirectory, 'gitdir'), LIMITS.git.pointerBytes).catch(() => undefined)
+  return named?.trim() === pointer
 }
 
 /** Directories from the one that holds a canonical path up to the root. */

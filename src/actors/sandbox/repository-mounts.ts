@@ -5,11 +5,10 @@
  *    content of a workspace could choose a directory to be shown.
  * I2 What decides what git runs is read-only where it exists, and cannot be moved away: its directory is a mount, too.
  */
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
-import { directoriesAbove, type Repository, repositoryAt, textOf } from '../git/repository.js'
+import { directoriesAbove, isGenuine, type Repository, repositoryAt } from '../git/repository.js'
 import { type Mount, readOnly, writable } from './bubblewrap.js'
 
 type Files = Pick<Effects['files'], 'read' | 'realPath' | 'stat'>
@@ -49,15 +48,6 @@ async function repositoryAround(files: Files, workspace: string): Promise<Reposi
     if (found !== undefined) return found
   }
   return undefined
-}
-
-/** I1 */
-async function isGenuine(files: Files, { worktree, gitDirectory, commonDirectory }: Repository): Promise<boolean> {
-  const pointer = join(worktree, '.git')
-  if (gitDirectory === pointer) return commonDirectory === gitDirectory
-  if (basename(dirname(gitDirectory)) !== 'worktrees' || dirname(dirname(gitDirectory)) !== commonDirectory) return false
-  const named = await textOf(files, join(gitDirectory, 'gitdir'), LIMITS.git.pointerBytes).catch(() => undefined)
-  return named?.trim() === pointer
 }
 
 /** I2 */

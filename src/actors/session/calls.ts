@@ -15,7 +15,7 @@ import type { SessionCore } from './core.js'
 import { layersOf, type OpenCall, type RunScope } from './run-scope.js'
 
 async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
-  const bypass = await isBypassed(core, run)
+  const standing = await standingOf(core, run)
   return {
     sessionId: run.session.id,
     messageId: call.step.info.id,
@@ -24,7 +24,7 @@ async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signa
     directory: run.session.directory,
     signal,
     progress: (metadata) => call.step.callProgress(call.callId, metadata),
-    decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, bypass),
+    decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, standing),
   }
 }
 
@@ -58,28 +58,41 @@ async function judgeAttempt(
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
   const needs = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()]
-  const bypass = await isBypassed(core, run)
+  const standing = await standingOf(core, run)
   let asking: PermissionNeed | undefined
   for (const need of needs) {
-    const { decision, patterns } = judgeNeed(core, run, call, need, bypass || need.harmless === true)
+    const { decision, patterns } = judgeNeed(core, run, call, need, { ...standing, bypass: standing.bypass || need.harmless === true })
     if (decision === 'deny') return { denied: { ...need, patterns } }
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
   return asking === undefined ? {} : { asking }
 }
 
-async function isBypassed(core: SessionCore, run: RunScope): Promise<boolean> {
-  return (await core.configs.load(run.session.directory))['dangerouslySkipPermissions'] === true
+/** What counts besides the rules of the run. */
+interface Standing {
+  readonly bypass: boolean
+  /** See `Project.approvals`. */
+  readonly approvals: string
 }
 
-function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, bypass: boolean) {
-  const common = { layers: layersOf(run), approvals: approvalsOf(core.store, run.session), grants: call.grants, bypass }
+async function standingOf(core: SessionCore, { session: { directory } }: RunScope): Promise<Standing> {
+  const [config, { approvals }] = await Promise.all([core.configs.load(directory), core.projects.identify(directory)])
+  return { bypass: config['dangerouslySkipPermissions'] === true, approvals }
+}
+
+function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, standing: Standing) {
   const all = patterns.length > 0 ? patterns : ['*']
+  const common = judgingOf(core, run, call, standing)
   return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern] } }).decision)
 }
 
-function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, bypass: boolean) {
-  return judge({ layers: layersOf(run), approvals: approvalsOf(core.store, run.session), grants: call.grants, need, bypass })
+function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, standing: Standing) {
+  return judge({ ...judgingOf(core, run, call, standing), need })
+}
+
+function judgingOf(core: SessionCore, run: RunScope, call: OpenCall, { bypass, approvals }: Standing) {
+  const remembered = approvalsOf(core.store, { session: run.session, approvals })
+  return { layers: layersOf(run), approvals: remembered, grants: call.grants, bypass }
 }
 
 /** The same call three times in a row needs the group `doom_loop` (sessions-events §4.15). */
@@ -114,7 +127,8 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
   const isAllowedBy = (approvals: Parameters<typeof judge>[0]['approvals']) => {
     return judge({ layers: layersOf(run), approvals, grants: call.grants, need, bypass: false }).decision === 'allow'
   }
-  const answer = await core.interactions.askPermission({ session: run.session, runId: run.runId, request, isAllowedBy }, signal)
+  const { approvals } = await standingOf(core, run)
+  const answer = await core.interactions.askPermission({ session: run.session, approvals, runId: run.runId, request, isAllowedBy }, signal)
   if (!answer.granted) {
     call.step.callFailed(call.callId, call.tool.contribution.id, answer.message)
     return false

@@ -26,6 +26,8 @@ type QuestionAnswer = { readonly answers: readonly (readonly string[])[] } | { r
 
 interface PermissionAsk {
   readonly session: Session
+  /** See `Project.approvals`. */
+  readonly approvals: string
   readonly runId: string
   readonly request: {
     readonly messageId: string
@@ -162,8 +164,13 @@ export function createInteractions(deps: {
   const ofSession = (sessionId: string, except: string) =>
     [...waiters.values()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
 
-  function grantAlways(tx: Change, waiter: Waiter, { session, request }: PermissionAsk, wider: readonly string[]): (() => void)[] {
-    const approvals = approve(store, session, { permission: request.permission, asked: request.always, wider })
+  function grantAlways(
+    tx: Change,
+    waiter: Waiter,
+    { session, approvals: place, request }: PermissionAsk,
+    wider: readonly string[],
+  ): (() => void)[] {
+    const approvals = approve(store, { session, approvals: place }, { permission: request.permission, asked: request.always, wider })
     const covered = ofSession(session.id, waiter.row.id).filter((other) => other.ask?.isAllowedBy(approvals) === true)
     return covered.flatMap((other) =>
       settleRow(tx, other.row, 'answered', { reply: 'always' }) ? [() => other.settle({ granted: true })] : [],

@@ -3,17 +3,20 @@
  *
  * I1 Nothing is started for it: repositories are read, whatever their configuration says (threat-model V1).
  * I2 A repository whose history cannot be read has no project of its own; the log says why, once for each head of it.
+ * I3 Remembered answers belong to a project at its place: whoever copies a root commit inherits none.
  */
 import { relative, resolve } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { createHistories } from '../git/history.js'
-import { configOf, type Repository, repositoryAround } from '../git/repository.js'
+import { configOf, isGenuine, type Repository, repositoryAround } from '../git/repository.js'
 import { createLru } from '../../protocol/lru.js'
 
 interface Project {
   readonly projectId: string
+  /** Under which its remembered answers are kept (I3). */
+  readonly approvals: string
   /** Top of the worktree; undefined outside a repository. */
   readonly worktree: string | undefined
   /** Position of the directory below the worktree; undefined at its top or outside. */
@@ -26,7 +29,11 @@ export interface Projects {
 }
 
 const REMEMBERED = 1024
-const NONE: Project = { projectId: 'global', worktree: undefined, path: undefined }
+
+/** Outside any repository answers belong to the directory, so that unrelated folders share nothing. */
+function noProject(directory: string): Project {
+  return { projectId: 'global', approvals: `global:${directory}`, worktree: undefined, path: undefined }
+}
 
 export function createProjects({ files, log }: Pick<Effects, 'files' | 'log'>): Projects {
   const histories = createHistories(files)
@@ -44,19 +51,22 @@ export function createProjects({ files, log }: Pick<Effects, 'files' | 'log'>): 
 
   async function look(directory: string): Promise<Project> {
     const found = await repositoryAround(files, directory)
-    if (found === undefined) return NONE
+    if (found === undefined) return noProject(directory)
     const worktree = await worktreeOf(files, found)
-    if (worktree === undefined || !isWithin(worktree, directory)) return NONE
+    if (worktree === undefined || !isWithin(worktree, directory)) return noProject(directory)
     const first = await histories.first(found).catch((error: unknown) => tell(worktree, error))
     const path = relative(worktree, directory)
-    return { projectId: first ?? 'global', worktree, path: path === '' ? undefined : path }
+    const place = { worktree, path: path === '' ? undefined : path }
+    if (first === undefined) return { ...noProject(directory), ...place }
+    const home = (await isGenuine(files, found)) ? found.commonDirectory : worktree // all worktrees of a repository share it
+    return { projectId: first, approvals: `${first}:${home}`, ...place }
   }
 
   return {
     async identify(directory) {
       const before = known.get(directory)
       if (before !== undefined) return before
-      const project = await look(directory).catch((error: unknown) => tell(directory, error) ?? NONE)
+      const project = await look(directory).catch((error: unknown) => tell(directory, error) ?? noProject(directory))
       if (project.projectId !== 'global') known.set(directory, project)
       return project
     },

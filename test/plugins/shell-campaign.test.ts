@@ -64,6 +64,8 @@ describe('files that options name', () => {
     ['paste ../x', ['/*'], []],
     ['git -C .. status', ['/*'], []],
     ['git diff --no-index a.txt ../x', ['/*'], []],
+    ['git diff a.txt ../work/../home', ['/home/*'], []],
+    ['git diff main feature/x -- a.txt', [], []],
     ['git diff --output=a.txt', [], ['a.txt']],
     ['split a.txt sub/part', [], ['sub/part']],
     ['split -l 10 a.txt', [], ['x']],
@@ -76,6 +78,14 @@ describe('files that options name', () => {
       writes: written,
     })
   })
+
+  it.each(['git diff --no-index trees sub', 'diff -r trees sub', 'diff -rN sub trees/'])(
+    'are those in a directory: %s',
+    async (command) => {
+      workspace.put('trees/.env')
+      expect(relative((await workspace.scan(command)).reads)).toContain('trees/.env')
+    },
+  )
 
   it.each(['sort --files0-from=list', 'wc --files0-from list', 'find -files0-from list', 'file -f list'])(
     'may name any others: %s',

@@ -63,6 +63,12 @@ export function addedWords({ paths, whole }: Found, options: readonly Word[], in
   return paths.map((path) => ({ ...plainWord(path), added: true }))
 }
 
+/** Absolute paths and everything below them; undefined when it is too much. */
+export async function pathsBelow(findings: Findings, paths: readonly string[]): Promise<readonly string[] | undefined> {
+  const found = await listTrees(findings, '/', paths)
+  return found === undefined || found.length > MAX_PATHS ? undefined : found
+}
+
 function matcher(pattern: string, folds: boolean): (name: string) => boolean {
   const fold = (text: string) => (folds ? text.toLowerCase() : text)
   return (name) => compareWildcard(fold(pattern), fold(name)) !== 'miss'

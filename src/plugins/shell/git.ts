@@ -6,6 +6,10 @@ export interface GitUse {
   readonly reasons: readonly string[]
   /** Places it looks at besides its repository. */
   readonly reads: readonly Word[]
+  /** Read with everything below. */
+  readonly trees: readonly Word[]
+  /** Files to compare when they exist, wherever they are; else names of commits. */
+  readonly compared: readonly Word[]
   readonly writes: readonly Word[]
   /** Which configuration file it changes. */
   readonly configures: 'repository' | 'user' | undefined
@@ -50,11 +54,12 @@ export function gitUse(args: readonly Word[]): GitUse {
   if (args[at]?.dynamic === true) reasons.push('git: the command is only known when it runs')
   if (RUNNERS.test(command) || runsProgram(command, rest)) reasons.push(`git ${command}: it starts programs that are named elsewhere`)
   if (rest.some((text) => namesProgram(text) || /^\w[\w+-]*::|^::/.test(text))) reasons.push('git: an option or address names a program')
+  const paths = command === 'diff' ? args.slice(at + 1).filter((word) => !word.text.startsWith('-')) : []
   return {
     reasons,
-    reads: [...directories, ...(command === 'diff' && rest.includes('--no-index') ? args.slice(at + 1) : [])].filter(
-      (word) => !word.text.startsWith('-'),
-    ),
+    reads: directories,
+    trees: rest.includes('--no-index') ? paths : [],
+    compared: paths.length > 1 ? paths : [],
     writes: splitArguments(args.slice(at + 1), ['--output', ...(/^(?:format-patch|archive)$/.test(command) ? ['-o'] : [])]).values,
     command: command === '' && args.length === 1 && TELLS.test(args[0]?.text ?? '') ? 'version' : args[at]?.dynamic === true ? '' : command,
     directories,

@@ -1,8 +1,8 @@
 /** What starting one program means: the segments it adds, the programs inside it, the paths it touches. */
 import { changeDirectory, isDirectoryChange } from './directory.js'
 import { fileUse } from './file-commands.js'
-import { addReason, addSegment, type Findings, type Flow, TOP } from './findings.js'
-import { addedWords } from './found-files.js'
+import { addReason, addSegment, type Findings, type Flow, lookUp, TOP } from './findings.js'
+import { addedWords, pathsBelow } from './found-files.js'
 import { gitUse } from './git.js'
 import { findNamed } from './git-places.js'
 import { opaqueReason } from './opaque.js'
@@ -10,7 +10,7 @@ import { joinPath, nameOf } from './place.js'
 import { interpreterReason, isShell, shellUse } from './shells.js'
 import { checkNamedVariables } from './named-variables.js'
 import { optionsDecide, takesText } from './options.js'
-import { mayBeOption, touchPath, touchTarget, touchWord } from './touch.js'
+import { mayBeOption, resolveWord, touchPath, touchTarget, touchWord } from './touch.js'
 import { isHarmless } from './variables.js'
 import { literalOf, plainWord, shownWord, unknownWord, type Word } from './word.js'
 import { isWrapper, unwrap } from './wrappers.js'
@@ -101,14 +101,31 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   for (const word of use.writes) await touchWord(findings, word, 'write')
   for (const word of use.wholes) await touchWord(findings, word, 'whole')
   if (use.target !== undefined) await touchTarget(findings, use.target, use.sources)
+  if (program === 'diff') await touchTrees(findings, use.reads)
   if (program !== 'git') return
-  const { reasons, reads, writes, configures, command, directories } = gitUse(args)
+  const { reasons, reads, trees, compared, writes, configures, command, directories } = gitUse(args)
   for (const word of reads) await touchWord(findings, word, 'read')
+  await touchTrees(findings, trees)
+  for (const word of compared) await touchExisting(findings, word)
   for (const word of writes) await touchWord(findings, word, 'write')
   for (const reason of reasons) addReason(findings, reason)
   await findNamed(findings, directories, command)
   if (configures === 'user') await touchPath(findings, joinPath(findings.home, '.gitconfig'), 'write')
   if (configures === 'repository') for (const place of findings.places) await touchPath(findings, joinPath(place, '.git/config'), 'write')
+}
+
+async function touchExisting(findings: Findings, word: Word): Promise<void> {
+  for (const path of word.dynamic ? [] : await resolveWord(findings, word, 'read'))
+    if ((await lookUp(findings, () => findings.files.kindOf(path))) !== undefined) await touchPath(findings, path, 'read')
+}
+
+/** What such a program shows of directories are the files in them. */
+async function touchTrees(findings: Findings, words: readonly Word[]): Promise<void> {
+  for (const word of words) {
+    const below = await pathsBelow(findings, await resolveWord(findings, word, 'read'))
+    if (below === undefined) findings.unknownReads.add(word.text)
+    else for (const path of below) await touchPath(findings, path, 'read')
+  }
 }
 
 /** Notes a `NAME=value` word that programs find in their environment. */

@@ -63,6 +63,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const protectedFiles = createProtectedFiles({
     configDirectory: effects.paths.config,
     stateDirectory: effects.paths.state,
+    cacheDirectory: effects.paths.cache,
     home: effects.paths.home,
     env: effects.env,
     files: effects.files,

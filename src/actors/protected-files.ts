@@ -11,6 +11,8 @@ import { IN_HOME, IN_SYSTEM, IN_WORKSPACES } from './protected-places.js'
 export interface ProtectedPlaces {
   readonly configDirectory: string
   readonly stateDirectory: string
+  /** Holds programs of plugins and compiled code, which svc runs. */
+  readonly cacheDirectory: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly files: Pick<Effects['files'], 'stat'>
@@ -38,10 +40,12 @@ const WORKSPACE = IN_WORKSPACES.map(([pattern, reason]) => ({
   reason,
 }))
 
-export function createProtectedFiles({ configDirectory, stateDirectory, home, env, files }: ProtectedPlaces): ProtectedFiles {
+export function createProtectedFiles(where: ProtectedPlaces): ProtectedFiles {
+  const { configDirectory, stateDirectory, cacheDirectory, home, env, files } = where
   const places: Place[] = [
     [configDirectory, CONFIGURATION],
     [stateDirectory, 'the state of svc'],
+    [cacheDirectory, 'code that svc runs'],
     ...MOVED.flatMap(([name, reason]): Place[] => (env[name]?.startsWith('/') === true ? [[withoutSlash(env[name]), reason]] : [])),
     ...IN_HOME.map((name): Place => [`${home}/${name}`, START_UP]),
     ...IN_SYSTEM.map((path): Place => [path, START_UP]),

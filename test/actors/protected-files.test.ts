@@ -10,6 +10,7 @@ const protectedFiles = createProtectedFiles({
   files: createNodeFiles(),
   configDirectory: '/home/u/.config/svc',
   stateDirectory: '/home/u/.local/state/svc',
+  cacheDirectory: '/home/u/.cache/svc',
   home: '/home/u',
   env: { SVC_AGENT_CONFIG: '/srv/team.json', SVC_AGENT_CONFIG_DIR: '/srv/more/', SVC_AGENT_AUTH_PATH: 'relative' },
 })
@@ -23,6 +24,7 @@ describe('protected files', () => {
     ['/srv/team.json', 'svc configuration'],
     ['/srv/more/agent/x.md', 'svc configuration'],
     ['/home/u/.local/state/svc/agent.sqlite3', 'the state of svc'],
+    ['/home/u/.cache/svc/compiled/v22/a', 'code that svc runs'],
     ['/home/u/.bashrc', 'a start-up or credential file'],
     ['/home/u/.config/fish/conf.d/x.fish', 'a start-up or credential file'],
     ['/home/u/.ssh/authorized_keys', 'a start-up or credential file'],

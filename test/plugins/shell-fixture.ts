@@ -52,6 +52,7 @@ export function createShellWorkspace(
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,
       stateDirectory: paths.state,
+      cacheDirectory: paths.cache,
       home: paths.home,
       env: {},
       files: effects.files,

@@ -42,6 +42,7 @@ export function createNativeHost(
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,
       stateDirectory: paths.state,
+      cacheDirectory: paths.cache,
       home: paths.home,
       env: effects.env,
       files,

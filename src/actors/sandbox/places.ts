@@ -37,12 +37,12 @@ export const UNSET =
   DOCKER_HOST CONTAINER_HOST XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME`.split(/\s+/)
 
 export interface HiddenPlaces {
-  readonly paths: { readonly home: string; readonly config: string; readonly state: string }
+  readonly paths: { readonly home: string; readonly config: string; readonly state: string; readonly cache: string }
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** Absolute paths that no command in the sandbox sees, with everything below them. */
 export function hiddenPlaces({ paths, env }: HiddenPlaces): readonly string[] {
   const moved = MOVED.flatMap((name) => (env[name]?.startsWith('/') === true ? [env[name].replace(/(?<=.)\/+$/, '')] : []))
-  return [paths.config, paths.state, ...moved, ...SECRETS.map((name) => `${paths.home}/${name}`), ...SYSTEM_SECRETS]
+  return [paths.config, paths.state, paths.cache, ...moved, ...SECRETS.map((name) => `${paths.home}/${name}`), ...SYSTEM_SECRETS]
 }

@@ -24,6 +24,7 @@ const { paths, env: serverEnv } = effects
 const protectedFiles = createProtectedFiles({
   configDirectory: paths.config,
   stateDirectory: paths.state,
+  cacheDirectory: paths.cache,
   home: paths.home,
   env: serverEnv,
   files: effects.files,

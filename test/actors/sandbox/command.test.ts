@@ -17,6 +17,7 @@ function setup({ failure }: { failure?: string } = {}) {
   const protectedFiles = createProtectedFiles({
     configDirectory: paths.config,
     stateDirectory: paths.state,
+    cacheDirectory: paths.cache,
     home: paths.home,
     env,
     files: effects.files,

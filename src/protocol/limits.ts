@@ -153,7 +153,7 @@ export const LIMITS = {
     /** The same for one that was switched off. */
     offDrain: 10 * SECOND,
     /** How often the switches of built-in plugins are looked at when no change was told. */
-    follow: 5 * SECOND,
+    follow: 60 * SECOND,
     restarts: 3,
     restartWindow: 60 * SECOND,
     restartDelay: 250,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createBus } from '../../src/actors/bus.js'
 import type { EventQuery, FrameSink } from '../../src/actors/facades.js'
@@ -224,8 +225,11 @@ describe('a subscription', () => {
     const before = service.running.counters()['subscribers'] ?? 0
     subscribe(service, { tail: true }, slow.sink)
     subscribe(service, { tail: true }, fast.sink)
-    service.steps.push((push) => {
-      for (let at = 0; at < 200; at++) push({ type: 'text', delta: 'x' })
+    service.steps.push(async (push) => {
+      for (let at = 0; at < 200; at++) {
+        push({ type: 'text', delta: 'x' })
+        await nextTurn()
+      }
       push({ type: 'finish', reason: 'stop', usage: USAGE })
     })
     await service.prompt(id, 'go')

@@ -13,7 +13,10 @@ describe('what a file tool must be allowed to do', () => {
     const workspace = createWorkspace()
     const path = workspace.put('src/a.ts', '')
     const needs = await workspace.tool(id).needs(input)
-    expect(needs).toEqual([{ permission, patterns: ['src/a.ts'], title, metadata: { path } }])
+    expect(needs.filter((need) => need.permission === permission)).toEqual([
+      { permission, patterns: ['src/a.ts'], title, metadata: { path } },
+    ])
+    expect(needs.filter((need) => need.permission !== permission).map((need) => need.permission)).toEqual(id === 'grep' ? ['read'] : [])
   })
 
   it('the session directory itself is called "."', async () => {

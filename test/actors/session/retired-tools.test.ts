@@ -55,6 +55,7 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
     plugins: createFakePlugins(() => view),
     configs: { load: async () => ({}) },
     store: { approvals: { get: () => [] } },
+    projects: { identify: async () => ({ approvals: [] }) },
     journal: { synced: async () => undefined },
     outputs: { store: () => Promise.reject(new Error('not needed')) },
   } as unknown as SessionCore

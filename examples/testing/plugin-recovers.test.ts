@@ -25,7 +25,7 @@ test('a plugin that crashes is degraded, and serves again after a pause', async 
   await svc.state({ kind: 'package', id: other.id }, 'active')
 
   await plugin.crash(7)
-  expect(svc.actors.get(actor).state).toEqual(['degraded'])
+  expect(svc.actors.get(actor).state).toEqual(['running.degraded'])
   expect((await plugin.info()).diagnostics).toMatchObject([{ message: 'The plugin process exited with code 7.' }])
 
   // Its tool is not offered, and the model is told so.

@@ -71,5 +71,5 @@ test('keys, headers, logins and nested options leave by no answer, and survive a
   const patched = await server.call('PATCH', '/v2/config', { provider: { test: { options: { apiKey: 'hidden-other' } } } }, installation)
   expect(patched.text).not.toMatch(SECRETS)
   await ask()
-  expect(model.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer hidden-other' })
+  expect(model.requests.map(({ headers }) => headers['authorization'])).toContain('Bearer hidden-other') // the title of an earlier session may be the last
 })

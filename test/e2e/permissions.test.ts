@@ -66,13 +66,16 @@ test('what is asked about before it is read is asked about by every way to read 
       calls(grep('file', { path: '.env' })),
       calls(bash('link', 'ln .env other; cat other')),
       calls(bash('move', 'mv .env other; cat other')),
+      calls(bash('unpack', 'gunzip -k .envrc.gz')),
       done,
     ],
     {},
   )
-  for (const count of [1, 2, 3]) {
-    const request = (await asked(stream, count)).at(-1)
-    expect(request).toMatchObject({ permission: 'read', patterns: ['.env'] })
+  const reading = { permission: 'read', patterns: ['.env'] }
+  const unpacking = { permission: 'edit', patterns: ['.envrc.gz', '.envrc'], metadata: { explicit: expect.any(String) } }
+  for (const [index, expected] of [reading, reading, reading, unpacking].entries()) {
+    const request = (await asked(stream, index + 1)).at(-1)
+    expect(request).toMatchObject(expected)
     await answer(server, request?.id, { reply: 'reject' })
   }
   await stream.idle(sessionId)

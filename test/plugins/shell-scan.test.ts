@@ -106,6 +106,13 @@ describe('the files a line writes', () => {
     ['curl -so out.html https://example.com', ['out.html']],
     ['curl -O https://example.com/svc.json?x', ['svc.json']],
     ['sort -o b a', ['b']],
+    ['patch -p1 -o b a change.diff', ['a', 'b']],
+    ['patch < change.diff', []],
+    ['gunzip -k sub/.envrc.gz', ['sub/.envrc.gz', 'sub/.envrc']],
+    ['gzip -9 *.o', ['a.o', 'b.o']],
+    ['xz -dc a.xz', []],
+    ['zip -r a.zip sub', ['a.zip']],
+    ['iconv -f latin1 -o .envrc a.ts', ['.envrc']],
     ['git config user.name x', ['.git/config']],
     ['git config --get user.name', []],
     ['install -d one two', ['one', 'two']],
@@ -133,6 +140,7 @@ describe('the files a line writes', () => {
     ['cd "$x" && make', 'it changes to a directory that is only known when it runs: "$x"'],
     ['for i in 1 2; do cd sub; done', 'it changes the directory relatively, perhaps more than once'],
     ['f() { echo > x; }; cd sub; f', 'commands that run later, perhaps in another directory'],
+    ['xz -d *.xz', 'it changes a path that is only known when it runs: (the name of what was packed)'],
     ['touch {1..999}', 'it names too many paths: {1..999}'],
   ])('may be uncertain: %j', async (command, reason) => {
     expect(await reasons(command)).toContain(reason)

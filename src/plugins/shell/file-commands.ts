@@ -1,4 +1,5 @@
 /** Programs known to read or change the files they are given, and how their arguments name them (sessions-events §8.8). */
+import { hasWildcard } from './glob.js'
 import { cutWord, hasOption, splitArguments } from './arguments.js'
 import { literalOf, plainWord, unknownWord, type Word } from './word.js'
 
@@ -25,6 +26,7 @@ const FILE_LETTER = /^(?:[ef]?grep|rg|date|file|hexdump)$/
 const LISTS_FILES = /^--?files0-f/
 const LISTED = unknownWord('(the names in a file)')
 const UNKNOWN = unknownWord('(a name chosen by the server)')
+const UNPACKED = unknownWord('(the name of what was packed)')
 
 const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
   ...each(READERS, (args) => ({ ...NONE, reads: operandsOf(args) })),
@@ -71,6 +73,15 @@ const COMMANDS: ReadonlyMap<string, Use> = new Map<string, Use>([
   ...each('unzip', (args) => {
     const { operands, values } = splitArguments(args, ['-d'])
     return { ...NONE, reads: operands.slice(0, 1), writes: orHere(values) }
+  }),
+  ...each('patch', patchUse),
+  ...each('gzip bzip2 xz lzma zstd', (args) => packUse(args, hasOption(splitArguments(args).options, 'd', '--decompress', '--uncompress'))),
+  ...each('gunzip bunzip2 unxz unlzma unzstd', (args) => packUse(args, true)),
+  ...each('zcat bzcat xzcat lzcat zstdcat', (args) => ({ ...NONE, reads: operandsOf(args) })),
+  ...each('zip', (args) => ({ ...NONE, reads: operandsOf(args).slice(1), writes: operandsOf(args).slice(0, 1) })),
+  ...each('iconv', (args) => {
+    const { operands, values } = splitArguments(args, ['-o', '--output'])
+    return { ...NONE, reads: operands, writes: values }
   }),
   ...each('curl', curlUse),
   ...each('wget', wgetUse),
@@ -159,6 +170,25 @@ function tarUse(args: readonly Word[]): FileUse {
   if (does('x', '--extract', '--get')) return { ...NONE, reads: archives, writes: orHere(places) }
   if (does('t', '--list')) return { ...NONE, reads: archives }
   return { ...NONE, reads: [...operands, ...places], writes: archives }
+}
+
+/** Without a file to change, the files are those that the patch names. */
+function patchUse(args: readonly Word[]): FileUse {
+  const { operands, values } = splitArguments(args, ['-o', '--output', '-r', '--reject-file', '-d', '--directory'])
+  const { values: patches } = splitArguments(args, ['-i', '--input'])
+  return { ...NONE, reads: [...patches, ...operands.slice(1)], writes: [...operands.slice(0, 1), ...values] }
+}
+
+/** A file is replaced by its packed form, or by what was packed in it, which has the name without the suffix. */
+function packUse(args: readonly Word[], unpacks: boolean): FileUse {
+  const { options, operands, values } = splitArguments(args, ['-o'])
+  if (hasOption(options, 'clt', '--stdout', '--to-stdout', '--list', '--test')) return { ...NONE, reads: operands }
+  const names = hasOption(options, 'N', '--name') ? [UNPACKED] : operands.map(unpackedName)
+  return { ...NONE, reads: operands, writes: [...operands, ...values, ...(unpacks ? names : [])] }
+}
+
+function unpackedName(word: Word): Word {
+  return word.dynamic || hasWildcard(word.pattern) ? UNPACKED : plainWord(word.text.replace(/(?<=[^/])\.[^./]+$/, ''))
 }
 
 /** A file named after the last part of the address when no name is given. */

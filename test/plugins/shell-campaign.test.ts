@@ -20,6 +20,8 @@ describe('what a campaign found needs an answer', () => {
     'x=$(cat list); declare -a a="$x"',
     'x=$(cat list); f() { local -a a="$x"; }; f',
     'a=(1); x=$(cat list); declare a="$x"',
+    'x=$(cat list); declare -A m="$x"',
+    'x=$(cat list); declare -a l; declare l=$x',
     'a[0]=1; export a=$(cat list)',
     "readonly -a a='([x]=1)'",
     'history -r list; history',
@@ -180,5 +182,72 @@ describe('what find hands to xargs', () => {
   ])('is not known where something else decides: %s', async (command) => {
     const { unknownReads, reasons: found } = await workspace.scan(command)
     expect([...unknownReads, ...found]).not.toEqual([])
+  })
+})
+
+describe('an assignment that may not have run', () => {
+  it.each([
+    'cat "$d/etc/passwd"; d=sub',
+    'false && d=sub; cat "$d/etc/passwd"',
+    'true || d=sub; cat "$d/etc/passwd"',
+    'if false; then d=sub; fi; cat "$d/etc/passwd"',
+    'if d=sub; then :; fi; cat "$d/etc/passwd"',
+    'if true; then d=sub; else cat "$d/etc/passwd"; fi',
+    '(d=sub); cat "$d/etc/passwd"',
+    'd=sub | true; cat "$d/etc/passwd"',
+    'd=sub & cat "$d/etc/passwd"',
+    'd=sub cat "$d/etc/passwd"',
+    'd=sub true; cat "$d/etc/passwd"',
+    'd=sub > none/x; cat "$d/etc/passwd"',
+    'local d=sub; cat "$d/etc/passwd"',
+    'd=sub; f() { local d; cat "$d/etc/passwd"; }; f',
+    'd=sub; g() { cat "$d/etc/passwd"; }; f() { local d; g; }; f',
+    'd=sub; bash -c \'cat "$d/etc/passwd"\'',
+    'f() { local d=sub; trap \'cat "$d/etc/passwd"\' EXIT; }; f',
+    'for d in no*thing; do :; done; cat "$d/etc/passwd"',
+    '{ false && d=sub; true; } && cat "$d/etc/passwd"',
+    '! { true && false && d=sub; } && cat "$d/etc/passwd"',
+    'declare -u d=sub; cat "$d/c.txt"',
+    'local x=a.txt; cd "$x" && cat ../x',
+  ])('leaves a value that is not known: %s', async (command) => {
+    const { unknownReads, reasons: found } = await workspace.scan(command)
+    expect([...unknownReads, ...found]).not.toEqual([])
+  })
+
+  it.each([
+    'd=sub; cat "$d/c.txt"',
+    'd=sub && cat "$d/c.txt"',
+    'true && d=sub && cat "$d/c.txt"',
+    'if true; then d=sub; cat "$d/c.txt"; fi',
+    'for d in sub; do cat "$d/c.txt"; done',
+    'export d=sub; cat "$d/c.txt"',
+    'f() { local d=sub; cat "$d/c.txt"; }; f',
+    '(d=sub; cat "$d/c.txt")',
+    'd=sub; eval \'true\'; cat "$d/c.txt" | head',
+  ])('and one that has run a known one: %s', async (command) => {
+    const { reads, unknownReads } = await workspace.scan(command)
+    expect({ reads: relative(reads), unknownReads }).toEqual({ reads: ['sub/c.txt'], unknownReads: [] })
+  })
+})
+
+describe('a directory change that may not have run', () => {
+  it.each([
+    'true || cd sub; cat ../x',
+    'umask 9 && cd sub; cat ../x',
+    'cd sub > none/x; cat ../x',
+    '{ cd sub; } < none; cat ../x',
+    '{ false && cd sub; true; } && cat ../x',
+    '! { true && false && cd sub; } && cat ../x',
+  ])('leaves both directories: %s', async (command) => {
+    expect((await workspace.scan(command)).outside).not.toEqual([])
+  })
+
+  it.each([
+    'cd sub && cat ../a.txt',
+    'cd sub 2>/dev/null; cat ../a.txt',
+    'cd sub || exit 1; cat ../a.txt',
+    'mkdir -p sub && cd sub && cat ../a.txt',
+  ])('and one that has run the new one: %s', async (command) => {
+    expect((await workspace.scan(command)).outside).toEqual([])
   })
 })

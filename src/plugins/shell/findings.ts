@@ -59,6 +59,8 @@ export interface Findings extends ScanPlace {
   turnsOutput: boolean
   /** What its variables may hold. */
   readonly settings: Settings
+  /** Names of those that certainly hold it here. */
+  assigned: ReadonlySet<string>
   /** File system look-ups left. */
   lookups: number
   /** Nodes of the syntax tree walked so far. */
@@ -84,6 +86,8 @@ export interface Flow {
   readonly gates: boolean
   /** Its standard input carries data of the line: a pipe or a here-document. */
   readonly fed: boolean
+  /** It is in a function. */
+  readonly called?: boolean
   /** The paths its input consists of, when a `find` before it prints them. */
   readonly found?: Found | undefined
 }
@@ -117,6 +121,7 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
     namesOutput: false,
     turnsOutput: false,
     settings: new Map(),
+    assigned: new Set(),
     lookups: MAX_LOOKUPS,
     walked: 0,
     depth: 0,

@@ -45,6 +45,7 @@ export function checkNamedVariables(findings: Findings, name: string, args: read
 /** `NAME`, `NAME=value` and options, as arguments of `export` and the like. */
 export function checkDeclared(findings: Findings, program: string, args: readonly Word[]): void {
   if (args.some((word) => /^[-+]\w*i/.test(word.text))) addReason(findings, `${program}: it makes every value of a variable arithmetic`)
+  if (args.some((word) => /^[-+]\w*[luc]/.test(word.text))) addReason(findings, `${program}: it changes every value of a variable`)
   for (const word of args) {
     if (/^[-+]\w*$/.test(word.text)) continue
     const name = /^[A-Za-z_]\w*(?=\+?=|$)/.exec(word.text)?.[0]

@@ -1,4 +1,5 @@
 /** What starting one program means: the segments it adds, the programs inside it, the paths it touches. */
+import { within, without } from './assigned.js'
 import { changeDirectory, isDirectoryChange } from './directory.js'
 import { fileUse } from './file-commands.js'
 import { addReason, addSegment, type Findings, type Flow, lookUp, TOP } from './findings.js'
@@ -63,7 +64,8 @@ async function startInner(findings: Findings, program: string, args: readonly Wo
     const use = shellUse(program, args)
     if (use.reason !== undefined) addReason(findings, use.reason)
     const { places } = findings
-    if (use.text !== undefined) await scanText(use.text, { ...TOP, fed: flow.fed })
+    const { text } = use
+    if (text !== undefined) await without(findings, () => scanText(text, { ...TOP, fed: flow.fed }))
     findings.places = places
   } else if (program === 'eval' || program === 'trap') await startText(findings, program, args, { flow, scanText, nesting })
   else if (program === 'find') for (const words of findCommands(args)) await start(words)
@@ -79,7 +81,7 @@ async function startInner(findings: Findings, program: string, args: readonly Wo
     if (program === 'watch') {
       const text = unwrapped.inner.map((word) => literalOf(word))
       if (text.includes(undefined)) addReason(findings, 'watch: what it runs is only known when it runs')
-      else await scanText(text.join(' '), TOP)
+      else await without(findings, () => scanText(text.join(' '), TOP))
     }
   }
 }
@@ -92,7 +94,7 @@ async function startText(findings: Findings, program: string, args: readonly Wor
   const literals = (program === 'eval' ? words : words.slice(0, 1)).map((word) => literalOf(word))
   if (program === 'trap') findings.defers = true
   if (literals.includes(undefined)) return addReason(findings, `${program}: what it runs is only known when it runs`)
-  await scanText(literals.join(' '), { ...TOP, certain: false })
+  await (program === 'trap' ? without : within)(findings, () => scanText(literals.join(' '), { ...TOP, certain: false }))
 }
 
 async function touchFiles(findings: Findings, program: string, args: readonly Word[]): Promise<void> {

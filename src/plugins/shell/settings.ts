@@ -166,9 +166,9 @@ function collectCommand(settings: Settings, node: ShellNode, context: WordContex
   const program = readWord(first, context)
   if (!program.dynamic && !SETTERS.test(literalOf(program) ?? 'eval')) return
   if (literalOf(program) === 'let') return collectLet(settings, args, context)
-  const lists = node.type === 'declaration_command' && args.some(({ text }) => /^-\w*[aA]/.test(text))
+  if (node.type === 'declaration_command' && args.some(({ text }) => /^-\w*[aA]/.test(text)))
+    for (const child of node.children) add(settings, nameIn(child), LIST)
   for (const child of args) {
-    if (lists) add(settings, nameIn(child), LIST)
     if (node.type === 'declaration_command' && (child.type === 'variable_name' || child.type === 'variable_assignment')) continue
     for (const [name] of readWord(child, context).text.matchAll(IDENTIFIER)) add(settings, name, MENTIONED)
   }

@@ -2,6 +2,7 @@
  * Walks the syntax tree of one shell text and records every program it would start, every redirection and
  * every directory change, in the order they happen. A construct that is not listed here is not understood.
  */
+import { addAssigned, dropAssigned, inAll, within, without } from './assigned.js'
 import { addPlaces, addReason, addSegment, type Findings, type Flow, TOP } from './findings.js'
 import { checkArithmetic, checkExpansion, checkSubscript, checkTest } from './arithmetic.js'
 import { noteRedirect } from './descriptors.js'
@@ -40,6 +41,8 @@ const COMMAND_PARTS = new Set([
   'special_variable_name',
 ])
 const JOINED = new Set(['list', 'pipeline', 'negated_command'])
+/** It cannot fail; before another one, what it is written to may not run. */
+const SURE_REDIRECT = /^(?:\d?>>?|&>>?) ?\/dev\/null$|^2>&1$/
 const WRITE_REDIRECTS = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&'])
 
 const HANDLERS: ReadonlyMap<string, Walk> = new Map<string, Walk>([
@@ -88,9 +91,12 @@ export async function walk(walker: Walker, node: ShellNode, flow: Flow): Promise
 
 async function walkParts(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   if (WORDS.has(node.type) && readHere(walker, node).evaluable) walker.findings.evaluable = true
+  const last = node.type === 'negated_command' ? undefined : node.children.findLast((child) => child.named)
   for (const [index, child] of node.children.entries()) {
-    const background = node.children[index + 1]?.type === '&'
-    await walk(walker, child, background ? { ...flow, certain: false } : flow)
+    const how = flow.gates && child !== last ? { ...flow, gates: false } : flow
+    if (node.children[index + 1]?.type === '&')
+      await within(walker.findings, () => walk(walker, child, { ...how, certain: false, gates: false }))
+    else await walk(walker, child, how)
   }
 }
 
@@ -102,7 +108,7 @@ async function walkCommand(walker: Walker, node: ShellNode, flow: Flow): Promise
     if (COMMAND_PARTS.has(child.type) || !child.named) words.push(...spread(readHere(walker, child)))
     if (/^\{\w+(?:\[.*\])?\}$/s.test(child.text)) addReason(findings, 'a redirection that may set a variable')
     if (child.type === 'variable_assignment') checkExported(findings, assignmentWord(walker, child))
-    if (child.named) await walk(walker, child, { ...TOP, fed: false, certain: false })
+    if (child.named) await within(findings, () => walk(walker, child, { ...TOP, fed: false, certain: false }))
   }
   if (words.length > 0) await startProgram(findings, words, { ...flow, fed }, walker.scanText)
 }
@@ -129,6 +135,8 @@ async function walkDeclaration(walker: Walker, node: ShellNode, flow: Flow): Pro
   for (const child of node.children) {
     const list = keyed && child.type === 'variable_assignment' ? child.children.find(({ type }) => type === 'array') : undefined
     await (list?.children.every(isKeyed) === true ? walkParts(walker, list, flow) : walk(walker, child, flow))
+    if (child.type === 'variable_name' || (name === 'local' && flow.called !== true))
+      dropAssigned(findings, /^\w*/.exec(child.text)?.[0] ?? '')
   }
 }
 
@@ -167,6 +175,7 @@ async function walkAssignment(walker: Walker, node: ShellNode, flow: Flow): Prom
   if (isDecisive(name, value)) addReason(findings, `the variable ${name} decides which programs run`)
   else if (findings.environment.has(name)) checkExported(findings, word)
   await walkParts(walker, node, { ...flow, certain: false })
+  addAssigned(findings, name)
 }
 
 /** `NAME=value` as one word; what is added to a value is not known. */
@@ -247,25 +256,27 @@ function leavesOf(node: ShellNode): ShellNode[] {
   return node.children.flatMap((child) => (child.type.endsWith('_expression') ? leavesOf(child) : [child]))
 }
 
-/** `left && right`, `left || right`: what stands left may fail. */
+/** `left && right`, `left || right`: what stands left may fail, and what stands right may not run. */
 async function walkList(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   const { findings } = walker
   const operator = node.children.find((child) => !child.named)?.type
   const [left, ...rest] = node.children.filter((child) => child.named)
-  const before = findings.places
+  const { places: before, assigned } = findings
   const assumed = findings.assumed
   findings.assumed = false
-  if (left !== undefined) await walk(walker, left, { ...flow, gates: operator === '&&' || (operator !== '||' && flow.gates) })
+  if (left !== undefined) await walk(walker, left, { ...flow, gates: operator === '&&' })
   const after = findings.places
   if (operator === '||') addPlaces(findings, before)
   const entered = findings.places
-  for (const child of rest) await walk(walker, child, flow)
+  for (const child of rest) await walk(walker, child, operator === '||' ? { ...flow, certain: false, gates: false } : flow)
   if (operator === '||' && findings.places === entered) findings.places = after
+  else if (findings.places !== entered) findings.assumed = true
   if (findings.assumed && !flow.gates) {
     addPlaces(findings, before)
     findings.assumed = false
   }
   findings.assumed ||= assumed
+  if (!flow.gates || operator === '||') findings.assigned = assigned
 }
 
 async function walkPipeline(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
@@ -274,7 +285,7 @@ async function walkPipeline(walker: Walker, node: ShellNode, flow: Flow): Promis
     const before = takesInput(child) && !node.children.some(({ type }) => type === '|&') ? commandOf(parts[index - 1]) : undefined
     const words = before?.children.flatMap((part) => spread(readHere(walker, part)))
     const found = words === undefined || flow.repeats ? undefined : await pathsFound(walker.findings, words)
-    await walk(walker, child, { ...flow, certain: false, gates: false, fed: flow.fed || index > 0, found })
+    await within(walker.findings, () => walk(walker, child, { ...flow, certain: false, gates: false, fed: flow.fed || index > 0, found }))
   }
 }
 
@@ -294,7 +305,7 @@ function commandOf(node: ShellNode | undefined): ShellNode | undefined {
 /** Runs in a shell of its own: directory changes end with it. */
 async function walkApart(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   const { places } = walker.findings
-  await walkParts(walker, node, { ...TOP, repeats: flow.repeats, fed: flow.fed })
+  await within(walker.findings, () => walkParts(walker, node, { ...TOP, repeats: flow.repeats, fed: flow.fed }))
   walker.findings.places = places
 }
 
@@ -311,7 +322,10 @@ async function walkRedirected(walker: Walker, node: ShellNode, flow: Flow): Prom
   const fed =
     flow.fed || redirects.some((redirect) => /^(?:heredoc|herestring)_redirect$/.test(redirect.type) || redirect.text.includes('<('))
   for (const redirect of redirects) await walk(walker, redirect, flow)
-  if (body !== undefined) await walk(walker, body, { ...flow, fed })
+  if (body === undefined) return
+  const { places } = walker.findings
+  await within(walker.findings, () => walk(walker, body, { ...flow, fed }))
+  if (!redirects.every(({ text }) => SURE_REDIRECT.test(text)) && walker.findings.places !== places) addPlaces(walker.findings, places)
 }
 
 async function walkFileRedirect(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
@@ -340,19 +354,34 @@ async function walkHeredoc(walker: Walker, node: ShellNode, flow: Flow): Promise
 }
 
 async function walkBranch(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
-  await walkParts(walker, node, { ...flow, certain: false, gates: false })
+  const { findings } = walker
+  const { assigned } = findings
+  const ends: ReadonlySet<string>[] = []
+  for (const child of node.children) {
+    if (/^(?:elif_clause|else_clause|case_item)$/.test(child.type)) {
+      ends.push(findings.assigned)
+      findings.assigned = assigned
+    }
+    await walk(walker, child, { ...flow, certain: false, gates: false })
+  }
+  if (/^(?:if_statement|case_statement|case_item)$/.test(node.type))
+    findings.assigned = node.children.some(({ type }) => type === 'else_clause') ? inAll([...ends, findings.assigned]) : assigned
 }
 
 async function walkLoop(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   const variable = node.children.find((child) => child.type === 'variable_name')?.text ?? ''
   if (isDecisive(variable, undefined)) addReason(walker.findings, `the variable ${variable} decides which programs run`)
   else if (walker.findings.environment.has(variable)) addReason(walker.findings, `the variable ${variable} may change what programs do`)
-  await walkParts(walker, node, { ...flow, certain: false, gates: false, repeats: true })
+  await within(walker.findings, async () => {
+    if (variable !== '') addAssigned(walker.findings, variable)
+    await walkParts(walker, node, { ...flow, certain: false, gates: false, repeats: true })
+  })
 }
 
 async function walkFunction(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   walker.findings.defers = true
-  await walkParts(walker, node, { ...flow, certain: false, gates: false, repeats: true })
+  const called = { ...flow, certain: false, gates: false, repeats: true, called: true }
+  await without(walker.findings, () => walkParts(walker, node, called))
 }
 
 function readHere({ findings }: Walker, node: ShellNode): Word {
@@ -365,6 +394,6 @@ function contextOf(findings: Findings): WordContext {
   return {
     home: findings.home,
     directory: others.length === 0 ? directory : undefined,
-    textsOf: (name) => (findings.environment.has(name) ? undefined : textsOf(findings.settings, name)),
+    textsOf: (name) => (findings.environment.has(name) || !findings.assigned.has(name) ? undefined : textsOf(findings.settings, name)),
   }
 }

@@ -72,7 +72,7 @@ export async function effectsUnder(reading: Reading, seed: number, lines: number
       const line = lineIn(place, generate(GRAMMAR, seed, index))
       if (await judge(line)) allowed.push(line)
     }
-    return (await runLines(place, allowed, LINE_MS)).escapes
+    return (await runLines(place, allowed)).escapes
   } finally {
     place.remove()
   }

@@ -31,11 +31,11 @@ test.skipIf(!bash)(
 )
 
 test.skipIf(!bash)('the campaign finds what a judge lets through that ignores its reasons', async () => {
-  const effects = await effectsUnder((scan) => ({ ...scan, reasons: [] }), 1, 400)
+  const effects = await effectsUnder((scan) => ({ ...scan, reasons: [] }), 1, 800)
   expect(effects.some((effect) => effect.startsWith('marks/'))).toBe(true)
 })
 
 test.skipIf(!bash)('and what one shows that ignores what is read', async () => {
-  const effects = await effectsUnder((scan) => ({ ...scan, reads: [], unknownReads: [], outside: [] }), 1, 400)
+  const effects = await effectsUnder((scan) => ({ ...scan, reads: [], unknownReads: [], outside: [] }), 1, 800)
   expect(effects.some((effect) => effect.startsWith('secret-'))).toBe(true)
 })

@@ -45,7 +45,9 @@ test('a plugin that crashes is degraded, and serves again after a pause', async 
   const results = svc.sessions.messages(session).flatMap(({ parts }) => parts.filter((part) => part.type === 'tool'))
   expect(results.map(({ state }) => state)).toMatchObject([{ status: 'error' }, { status: 'completed', output: 'Hello Ada!' }])
 
-  expect(svc.actors.history(actor).slice(-4)).toEqual(['active', 'degraded', 'restoring', 'active'])
+  expect(svc.actors.history(actor).slice(-4)).toEqual([
+    'running.serving.active', 'running.degraded', 'running.starting.restoring', 'running.serving.active',
+  ])
   expect(svc.actors.history({ kind: 'generation', id: plugin.id })).toEqual([
     'starting', 'publishing', 'serving', 'killing', 'ended', 'starting', 'publishing', 'serving',
   ])

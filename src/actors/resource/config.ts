@@ -50,6 +50,7 @@ export function createConfigs({
     const meant = withoutEchoes(flat, layer(before).document)
     review?.(before.trusted, mergePatch(before.trusted, meant))
     await writePatch(effects, before, meant)
+    snapshots.noteWrite()
     const shown = await show(directory)
     onUpdated?.(directory)
     return shown

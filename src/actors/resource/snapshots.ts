@@ -2,7 +2,7 @@
  * The cache of snapshots, one per directory.
  *
  * I1 A snapshot serves only while every path it depends on looks the same. I2 Without `fresh` a look at most half a
- * second old is trusted. I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one
+ * second old is trusted, unless svc itself has written since. I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one
  * that began before it asked. I4 A malformed file never removes the good state there was before it.
  */
 import { SvcError } from '../../protocol/errors.js'
@@ -21,6 +21,8 @@ export interface Snapshots {
   get(directory: string, options?: SnapshotOptions): Promise<ConfigSnapshot>
   /** As `get`, also when it is broken: `failures` and `diagnostics` tell. */
   inspect(directory: string): Promise<ConfigSnapshot>
+  /** svc has written a file: what was seen before counts for no directory. */
+  noteWrite(): void
 }
 
 export type SnapshotEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths' | 'log'>
@@ -50,8 +52,10 @@ export function createSnapshots(effects: SnapshotEffects): Snapshots {
   const looks = new Map<string, Look>()
   /** Problems in the log, which a file of the installation has for every directory. */
   const told = createLru<string, true>(TOLD)
+  let writtenAt = Number.NEGATIVE_INFINITY
 
-  const current = async (directory: string, fresh: boolean): Promise<Entry> => {
+  const current = async (directory: string, wantsFresh: boolean): Promise<Entry> => {
+    const fresh = wantsFresh || effects.clock.monotonic() - writtenAt <= TRUSTED_FOR
     const entry = entries.get(directory)
     if (!fresh && entry !== undefined && effects.clock.monotonic() - entry.checkedAt <= TRUSTED_FOR) return entry // I2
     const look = looks.get(directory)
@@ -114,6 +118,9 @@ export function createSnapshots(effects: SnapshotEffects): Snapshots {
       if (!isUnusable) return snapshot
       const [failure] = snapshot.failures
       throw new SvcError('config.invalid', `${failure?.file ?? ''}${failure?.message ?? ''}`, { file: failure?.file })
+    },
+    noteWrite() {
+      writtenAt = effects.clock.monotonic()
     },
     inspect: async (directory) => (await current(directory, true)).snapshot,
   }

@@ -31,6 +31,13 @@ describe('the cache of configuration', () => {
     expect(await workspace.configs.load(workspace.work)).toEqual({ username: 'two, longer' })
   })
 
+  it('serves what a patch of another directory wrote at once', async () => {
+    const workspace = createWorkspace()
+    expect(await workspace.configs.load(workspace.work)).toEqual({})
+    await workspace.configs.update(workspace.effects.paths.config, { username: 'new' })
+    expect(await workspace.configs.load(workspace.work)).toEqual({ username: 'new' })
+  })
+
   it('looks at once when asked for a fresh document', async () => {
     const workspace = createWorkspace()
     workspace.write('work/svc.json', { username: 'one' })

@@ -35,6 +35,9 @@ const ARITHMETIC: readonly Pair[] = [
 ]
 const OPERANDS: readonly Pair[] = [
   ['x=a.txt; cat $x', 'x=/etc/passwd; cat $x'],
+  ['d=sub; ls "$d"', 'false && d=sub; ls "$d/etc"'],
+  ['cd sub && ls ..', 'true || cd sub; ls ../../..'],
+  ["find . -name 'a.txt' | xargs cat", "find /etc -name 'passwd' | xargs cat"],
   ['for f in *.txt; do cat "$f"; done', 'for f in $(cat list); do cat "$f"; done'],
   ['cat a.txt', 'x=.env; cat $x'],
   ['diff a.txt a.txt', 'diff --from-file=/etc/passwd a.txt'],
@@ -58,7 +61,7 @@ const NAMES: readonly Pair[] = [
 ]
 
 /** A careful user: what only reads may run. */
-const READERS = 'ls cat echo grep diff find printf let declare export read exec true'.split(' ')
+const READERS = 'ls cat echo grep diff find xargs printf let declare export read exec true'.split(' ')
 const permission = {
   bash: {
     '*': 'ask',

@@ -4,9 +4,10 @@ import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Place, SECRETS } from './place.js'
 
+const ENDLESS = 'a line of the campaign had no end'
 /** For every line a bash of its own, as the tool starts it: `bash -c line`, without input. */
-const EACH = 'ulimit -t 2; while IFS= read -r -d "" line <&3; do bash -c "$line" </dev/null 3<&-; done'
-const TIMEOUT_MS = 20_000
+const EACH = `ulimit -t 2; while IFS= read -r -d "" line <&3; do timeout -k 1 4 bash -c "$line" </dev/null 3<&-; [ $? != 124 ] || echo "${ENDLESS}"; done`
+const TIMEOUT_MS = 60_000
 /** A process that left the group may hold the pipe. */
 const DRAIN_MS = 1000
 const MAX_OUTPUT = 64 * 1024 * 1024
@@ -15,6 +16,8 @@ export interface Ran {
   /** Why these lines should not have run: files touched, secrets shown. */
   readonly escapes: readonly string[]
   readonly timedOut: boolean
+  /** Lines that were ended. */
+  readonly endless: number
 }
 
 export async function runLines(place: Place, lines: readonly string[], timeoutMs = TIMEOUT_MS): Promise<Ran> {
@@ -54,5 +57,9 @@ export async function runLines(place: Place, lines: readonly string[], timeoutMs
   await Promise.race([closed, new Promise((resolve) => void setTimeout(resolve, DRAIN_MS))])
   child.stdout?.destroy()
   child.stderr?.destroy()
-  return { escapes: [...place.changes(), ...SECRETS.filter((secret) => output.includes(secret))], timedOut }
+  return {
+    escapes: [...place.changes(), ...SECRETS.filter((secret) => output.includes(secret))],
+    timedOut,
+    endless: output.split(ENDLESS).length - 1,
+  }
 }

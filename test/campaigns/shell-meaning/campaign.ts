@@ -30,7 +30,7 @@ export interface Outcome {
 }
 
 const BATCH = 400
-const LINE_MS = 5000
+const LINE_MS = 10_000
 
 export async function campaign({ seed, lines, enough = 20 }: Campaign): Promise<Outcome> {
   const place = makePlace()
@@ -97,7 +97,7 @@ async function culprits(
     batch.length === 1 ? LINE_MS : undefined,
   )
   if (ran.escapes.length > 0) place.restore()
-  if (ran.escapes.length === 0 && !ran.timedOut) return { lines: [], endless: 0 }
+  if (ran.escapes.length === 0 && !ran.timedOut) return { lines: [], endless: ran.endless }
   if (batch.length === 1) return ran.escapes.length > 0 ? { lines: batch, endless: 0 } : { lines: [], endless: 1 }
   const middle = batch.length >> 1
   const [left, right] = [await culprits(place, batch.slice(0, middle)), await culprits(place, batch.slice(middle))]

@@ -10,7 +10,7 @@ const whole = process.env['SVC_CAMPAIGN'] === 'whole'
 const seed = Number(process.env['SVC_CAMPAIGN_SEED'] ?? (whole ? Date.now() % 1_000_000 : 1))
 const LINES = Number(process.env['SVC_CAMPAIGN_LINES'] ?? (whole ? 250_000 : 1500))
 const HOUR = 3_600_000
-const bash = ['/usr/bin/bash', '/bin/bash'].some((path) => existsSync(path))
+const bash = ['bash', 'timeout'].every((name) => ['/usr/bin', '/bin'].some((directory) => existsSync(`${directory}/${name}`)))
 
 function report(name: string, { generated, allowed, run, endless, escapes }: Outcome): void {
   console.info(

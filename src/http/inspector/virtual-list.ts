@@ -15,8 +15,11 @@ export function virtualList(element: HTMLElement, rowHeight: number, row: (index
   const space = h('div', { class: 'space' })
   element.append(space)
   let count = 0
+  /** Between press and release rows stay: a click belongs to the row it began on. */
+  let isPressed = false
 
   function draw(): void {
+    if (isPressed) return
     const first = Math.max(0, Math.floor(element.scrollTop / rowHeight) - MARGIN)
     const last = Math.min(count, Math.ceil((element.scrollTop + element.clientHeight) / rowHeight) + MARGIN)
     const rows: HTMLElement[] = []
@@ -28,6 +31,18 @@ export function virtualList(element: HTMLElement, rowHeight: number, row: (index
     space.replaceChildren(...rows)
   }
 
+  function release(): void {
+    if (!isPressed) return
+    setTimeout(() => {
+      isPressed = false
+      draw()
+    })
+  }
+
+  space.addEventListener('pointerdown', () => {
+    isPressed = true
+  })
+  for (const end of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(end, release)
   element.addEventListener('scroll', draw, { passive: true })
   new ResizeObserver(draw).observe(element)
   return {

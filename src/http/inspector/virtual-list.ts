@@ -33,7 +33,7 @@ export function virtualList(element: HTMLElement, rowHeight: number, row: (index
 
   function release(): void {
     if (!isPressed) return
-    setTimeout(() => {
+    requestAnimationFrame(() => {
       isPressed = false
       draw()
     })

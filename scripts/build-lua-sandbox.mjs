@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const sources = join(root, 'src/actors/lua-sandbox')
+const sources = join(root, 'src/sandbox')
 
 /** What stands in for modules of the VM; `lualib` gathers every library there is, and is only asked for its assertion. */
 const REPLACED = {

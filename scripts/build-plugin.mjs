@@ -6,9 +6,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
-const SOURCES = 'src/plugins/author'
+const SOURCES = 'src/kit'
 /** What the host sends: types without imports. */
-const REQUESTS = 'src/protocol/plugin-requests.ts'
+const REQUESTS = 'src/protocol/plugin/plugin-requests.ts'
 
 /** What the library exports as values, with the type of each. */
 const VALUES = { definePlugin: 'DefinePlugin', runPlugin: 'RunPlugin', createTestHost: 'CreateTestHost' }

@@ -6,13 +6,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 
-const SOURCES = 'src/cli/testing'
+const SOURCES = 'src/testing'
 const ENTRY = 'testing.ts'
 
 /** Which declarations tell the types of a source file. */
 const DECLARED = [
-  { of: /^\.\.\/\.\.\/(protocol|http\/client)\//, in: './client.js' },
-  { of: /^\.\.\/\.\.\/plugins\/author\//, in: './plugin.js' },
+  { of: /^\.\.\/(protocol|client)\//, in: './client.js' },
+  { of: /^\.\.\/kit\//, in: './plugin.js' },
 ]
 
 /** Answers the paths it wrote, relative to the root. `settings` are those of the program. */

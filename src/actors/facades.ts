@@ -3,15 +3,21 @@
  * Every method takes the admitted caller where ownership matters; admission (directory, session access)
  * has happened before, by the route contract.
  */
-import type { Artifact } from '../protocol/artifact.js'
+import type { Artifact } from '../protocol/system/artifact.js'
 import type { Caller } from '../protocol/caller.js'
-import type { SessionCommandRequest } from '../protocol/command.js'
-import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/config.js'
-import type { InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/inspector.js'
-import type { PermissionReply, PermissionRequest, PermissionRule, QuestionReply, QuestionRequest } from '../protocol/interaction.js'
-import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from '../protocol/message.js'
-import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider.js'
-import type { Agent, Command, Skill, Tool } from '../protocol/resource.js'
+import type { SessionCommandRequest } from '../protocol/resource/command.js'
+import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/resource/config.js'
+import type { InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
+import type {
+  PermissionReply,
+  PermissionRequest,
+  PermissionRule,
+  QuestionReply,
+  QuestionRequest,
+} from '../protocol/interaction/interaction.js'
+import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from '../protocol/message/message.js'
+import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider/provider.js'
+import type { Agent, Command, Skill, Tool } from '../protocol/resource/resource.js'
 import type {
   CreateSessionRequest,
   ExecutionSummary,
@@ -21,12 +27,12 @@ import type {
   SessionStatus,
   Todo,
   UpdateSessionRequest,
-} from '../protocol/session.js'
-import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin.js'
-import type { RouteResponse } from '../protocol/plugin-services.js'
-import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system.js'
-import type { PluginSocket, SocketOpening } from './plugin/contributions.js'
-import type { OperationCall } from './plugin/native-doors.js'
+} from '../protocol/session/session.js'
+import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
+import type { RouteResponse } from '../protocol/plugin/plugin-services.js'
+import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
+import type { PluginSocket, SocketOpening } from './plugin/registry/contributions.js'
+import type { OperationCall } from './plugin/native/native-doors.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */

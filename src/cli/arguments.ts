@@ -1,7 +1,7 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { type PluginOptions, readPluginArguments } from './plugin-arguments.js'
-import { readWorkflowArguments, type WorkflowOptions } from './workflow-arguments.js'
+import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
+import { readWorkflowArguments, type WorkflowOptions } from './workflow/workflow-arguments.js'
 
 export interface ServeOptions {
   readonly port: number

@@ -18,9 +18,9 @@ const TOKEN = process.env['SVC_AGENT_TOKEN']
 export async function connect(url: string | undefined): Promise<Connection> {
   if (url !== undefined) return { client: createClient({ url, token: TOKEN }), isOwn: false, close: () => Promise.resolve() }
   const [{ createNodeEffects }, { scrubEnvironment }, { startService }] = await Promise.all([
-    import('../actors/node-effects.js'),
-    import('../actors/node-environment.js'),
-    import('./composition.js'),
+    import('../actors/node/node-effects.js'),
+    import('../actors/node/environment.js'),
+    import('./serve/composition.js'),
   ])
   const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
   scrubEnvironment()

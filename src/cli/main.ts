@@ -24,18 +24,18 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./openapi.js')).printOpenApi()
     case 'serve':
       keepCompiledCode()
-      return (await import('./serve.js')).serve(command.options)
+      return (await import('./serve/serve.js')).serve(command.options)
     case 'run':
       keepCompiledCode()
-      return (await import('./run.js')).run(command.options)
+      return (await import('./run/run.js')).run(command.options)
     case 'plugin':
-      return (await import('./plugin.js')).plugin(command.options)
+      return (await import('./plugin/plugin.js')).plugin(command.options)
     case 'workflow':
-      return (await import('./workflow.js')).workflow(command.options)
+      return (await import('./workflow/workflow.js')).workflow(command.options)
     case 'inspect':
-      return (await import('./inspect.js')).inspect(command.options)
+      return (await import('./inspect/inspect.js')).inspect(command.options)
     case 'doctor':
-      return (await import('./doctor.js')).doctor(command.options)
+      return (await import('./doctor/doctor.js')).doctor(command.options)
   }
 }
 

@@ -9,13 +9,13 @@ import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
 import { fieldNames, parseRequest } from '../protocol/parse.js'
 import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js'
-import type { Admission } from './admission.js'
-import type { Audit } from './audit.js'
+import type { Admission } from './admission/admission.js'
+import type { Audit } from './admission/audit.js'
 import { JSON_TYPE } from './errors.js'
-import { fieldsOf } from './fields.js'
-import { answerHeaders } from './headers.js'
+import { fieldsOf } from './request/fields.js'
+import { answerHeaders } from './request/headers.js'
 import type { OpenCalls } from './calls.js'
-import type { EventStreams } from './sse.js'
+import type { EventStreams } from './streams/sse.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -4,7 +4,7 @@ import type { Log } from '../actors/effects.js'
 import { SvcError, toApiError } from '../protocol/errors.js'
 import type { ErrorCode } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
-import { hasBody } from './headers.js'
+import { hasBody } from './request/headers.js'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 

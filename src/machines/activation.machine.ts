@@ -12,8 +12,8 @@
  */
 import { assign, setup } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
-import type { WorkflowSchedule } from '../protocol/workflow.js'
-import { latestOccurrence, nextOccurrence } from './occurrence.js'
+import type { WorkflowSchedule } from '../protocol/workflow/workflow.js'
+import { latestOccurrence, nextOccurrence } from './schedule/occurrence.js'
 import { requiredPromise } from './required.js'
 
 /** What matters of a valid file. The zone of the schedule is a name of IANA. */

@@ -9,7 +9,7 @@
  */
 import { assign, enqueueActions, setup } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
-import type { Assessment } from './assessment.js'
+import type { Assessment } from './plugin/assessment.js'
 import { type GenerationReport, generationMachine } from './generation.machine.js'
 import { requiredPromise } from './required.js'
 

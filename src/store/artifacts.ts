@@ -1,5 +1,5 @@
 /** Metadata of artifacts; their bytes are files of their own (http-contract §2.9). */
-import type { Artifact } from '../protocol/artifact.js'
+import type { Artifact } from '../protocol/system/artifact.js'
 import type { Connection } from './connection.js'
 import type { ArtifactTable } from './store.js'
 import { valueIn, valueOf } from './stored-json.js'

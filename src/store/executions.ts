@@ -1,5 +1,5 @@
 /** The latest execution of every root session (sessions-events §11.9). */
-import type { ExecutionActivitySnapshot } from '../protocol/session.js'
+import type { ExecutionActivitySnapshot } from '../protocol/session/session.js'
 import type { Connection } from './connection.js'
 import type { ExecutionTable } from './store.js'
 import { valueIn, valueOf } from './stored-json.js'

@@ -1,5 +1,5 @@
 /** Append-only logs: durable events by sequence, and the audit trail (sessions-events §11, threat-model T8). */
-import type { AuditEntry } from '../protocol/system.js'
+import type { AuditEntry } from '../protocol/system/system.js'
 import type { Connection } from './connection.js'
 import type { Counters } from './counters.js'
 import type { AuditTable, EventRow, EventTable } from './store.js'

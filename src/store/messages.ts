@@ -5,7 +5,7 @@
  * I1 Positions only grow: messages within a session, parts within a message; removal leaves a gap.
  */
 import { SvcError } from '../protocol/errors.js'
-import type { Message, MessageInfo, Part } from '../protocol/message.js'
+import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
 import type { MessagePageQuery, MessageTable } from './store.js'
 import { valueIn, valueOf } from './stored-json.js'

@@ -1,7 +1,7 @@
 /** Session rows, and the compact summaries that lists are made of (sessions-events §2). */
 import { LOCAL_TENANT } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
-import type { Session } from '../protocol/session.js'
+import type { Session } from '../protocol/session/session.js'
 import type { Connection, Query } from './connection.js'
 import type { SessionFilter, SessionSummaryRow, SessionTable } from './store.js'
 import { valueIn, valueOf } from './stored-json.js'

@@ -5,11 +5,11 @@
  * I2 `power` transactions are synced before they return; `process` ones survive the death of the process.
  * I3 JSON columns hold exactly the text that goes on the wire, so that readers need not parse it again.
  */
-import type { Artifact } from '../protocol/artifact.js'
-import type { Approval, PermissionRequest, QuestionRequest } from '../protocol/interaction.js'
-import type { Message, MessageInfo, Part, QueuedPrompt } from '../protocol/message.js'
-import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session.js'
-import type { AuditEntry } from '../protocol/system.js'
+import type { Artifact } from '../protocol/system/artifact.js'
+import type { Approval, PermissionRequest, QuestionRequest } from '../protocol/interaction/interaction.js'
+import type { Message, MessageInfo, Part, QueuedPrompt } from '../protocol/message/message.js'
+import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session/session.js'
+import type { AuditEntry } from '../protocol/system/system.js'
 import type { PluginRowTable } from './plugin-rows.js'
 
 /** Promise classes D1 and D2 of the threat model. */

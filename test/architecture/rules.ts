@@ -22,10 +22,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   plugins: {
     layers: ['plugins', 'protocol', 'machines'],
     contracts: {
-      'src/actors/plugin/native.ts': ['ToolError', 'defineTool'],
+      'src/actors/plugin/native/native.ts': ['ToolError', 'defineTool'],
       'src/actors/provider/adapter.ts': ['ProviderError'],
-      'src/actors/plugin/contributions.ts': [],
-      'src/actors/plugin/native-doors.ts': [],
+      'src/actors/plugin/registry/contributions.ts': [],
+      'src/actors/plugin/native/native-doors.ts': [],
       'src/actors/effects.ts': [],
     },
     packages: true,
@@ -33,67 +33,77 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   http: {
     layers: ['http', 'protocol'],
-    contracts: { 'src/actors/facades.ts': [], 'src/actors/effects.ts': [], 'src/actors/plugin/contributions.ts': [] },
+    contracts: { 'src/actors/facades.ts': [], 'src/actors/effects.ts': [], 'src/actors/plugin/registry/contributions.ts': [] },
     packages: ['fastify', 'zod', '@fastify/websocket'],
     node: true,
   },
+  cli: {
+    layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
+    contracts: {
+      'src/client/client.ts': ['createClient'],
+      // What the client reads after a gap, `svc run` reads.
+      'src/client/catch-up.ts': ['catchUp', 'openRequests'],
+    },
+    packages: true,
+    node: true,
+  },
   // Runs in other people's programs: nothing of the server comes along, and of zod only types (the build refuses more).
-  'http/client': { layers: ['http/client', 'protocol'], packages: ['eventsource-parser', 'zod'], node: false },
+  client: { layers: ['client', 'protocol'], packages: ['eventsource-parser', 'zod'], node: false },
+  // The library of plugin authors: runs in the process of a plugin.
+  kit: { layers: ['kit', 'protocol'], packages: ['ndjson'], node: false },
+  // The Lua program: a process of its own, started by path.
+  sandbox: { layers: ['sandbox', 'protocol'], packages: ['fengari'], node: true },
   // Runs in a browser: of the server only types of what it answers.
-  'http/inspector': {
-    layers: ['http/inspector'],
-    contracts: { 'src/protocol/inspector.ts': [], 'src/protocol/workflow.ts': [] },
+  page: {
+    layers: ['page'],
+    contracts: { 'src/protocol/system/inspector.ts': [], 'src/protocol/workflow/workflow.ts': [] },
     packages: [],
     node: false,
   },
-  cli: {
-    layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
-    // What the client declares, the test library names; what it reads after a gap, `svc run` reads.
-    contracts: {
-      'src/http/client/operation-types.ts': [],
-      'src/http/client/client.ts': ['createClient'],
-      'src/http/client/catch-up.ts': ['catchUp', 'openRequests'],
-    },
+  // Starts the whole runtime inside a test; what the client declares, it names.
+  testing: {
+    layers: ['testing', 'cli', 'http', 'plugins', 'kit', 'actors', 'machines', 'store', 'protocol'],
+    contracts: { 'src/client/operation-types.ts': [] },
     packages: true,
     node: true,
   },
 }
 
 /** The author library runs in the process of a plugin, not of the server: there these files are the outside world. */
-const AUTHOR_PROCESS = /^src\/plugins\/author\/node-/
+const AUTHOR_PROCESS = /^src\/kit\/node-/
 
 /** The outside world, and who may touch it directly. Everybody else takes `Effects`. */
 const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [
   {
     what: 'Date.now',
     pattern: /(?<![.\w])Date\.now\b/,
-    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/(?:client|inspector)\/platform\.ts$|cli\/)/,
+    allowed: /^src\/(actors\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|testing\/)/,
   },
-  { what: 'new Date()', pattern: /\bnew Date\(\s*\)/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
+  { what: 'new Date()', pattern: /\bnew Date\(\s*\)/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/)/ },
   {
     what: 'Math.random',
     pattern: /\bMath\.random\b/,
-    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/(?:client|inspector)\/platform\.ts$|cli\/)/,
+    allowed: /^src\/(actors\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|testing\/)/,
   },
-  { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
+  { what: 'randomUUID', pattern: /\brandomUUID\b/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/)/ },
   {
     what: 'setTimeout',
     pattern: /(?<![.\w])setTimeout\s*\((?!\w+\s*:)/,
-    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/(?:client|inspector)\/platform\.ts$|cli\/)/,
+    allowed: /^src\/(actors\/node\/|sandbox\/node-|(?:client|page)\/platform\.ts$|cli\/|testing\/)/,
   },
   {
     what: 'setInterval',
     pattern: /(?<![.\w])setInterval\s*\((?!\w+\s*:)/,
-    allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|http\/inspector\/platform\.ts$|cli\/)/,
+    allowed: /^src\/(actors\/node\/|sandbox\/node-|page\/platform\.ts$|cli\/|testing\/)/,
   },
-  { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|plugins\/author\/node-|cli\/)/ },
+  { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/node\/|sandbox\/node-|kit\/node-|cli\/|testing\/)/ },
 ]
 
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
-  { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/|store\/)/ },
-  { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/ },
+  { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/|store\/)/ },
+  { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/)/ },
   // Yielding to the event loop is not waiting.
-  { pattern: /^(node:)?timers(\/promises)?$/, allowed: /^src\/(actors\/(?:lua-sandbox\/)?node-|cli\/)/, except: ['setImmediate'] },
+  { pattern: /^(node:)?timers(\/promises)?$/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/)/, except: ['setImmediate'] },
 ]
 
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'base', 'stuff', 'lib'])
@@ -191,7 +201,7 @@ function target(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
 }
 
-/** `src/store/open.ts` → `store`; the client and the page of the inspector are layers of their own. */
+/** `src/store/open.ts` → `store`. */
 function layerOf(path: string): string {
-  return /^src\/(http\/(?:client|inspector))\//.exec(path)?.[1] ?? path.split('/')[1] ?? ''
+  return path.split('/')[1] ?? ''
 }

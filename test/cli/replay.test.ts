@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { checkTrace } from '../../src/cli/testing/check-trace.js'
-import { recordedActors, replay } from '../../src/cli/testing/replay.js'
-import { readTrace } from '../../src/cli/trace-text.js'
-import type { InspectorRecord, InspectorTrace } from '../../src/protocol/inspector.js'
+import { checkTrace } from '../../src/testing/check-trace.js'
+import { recordedActors, replay } from '../../src/testing/replay.js'
+import { readTrace } from '../../src/cli/inspect/trace-text.js'
+import type { InspectorRecord, InspectorTrace } from '../../src/protocol/system/inspector.js'
 import { calls, type PlayedStep, says, startTestService } from '../fakes/service.js'
 
 const sink = { write: () => undefined, pending: () => 0, drained: () => Promise.resolve(), end: () => undefined }

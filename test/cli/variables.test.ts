@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { GIVEN, READ, unreadVariables } from '../../src/cli/variables.js'
+import { GIVEN, READ, unreadVariables } from '../../src/cli/serve/variables.js'
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url))
 /** Names that are only protected: what they point to holds secrets, and nothing reads them. */

@@ -1,7 +1,7 @@
 /** Commands that are offered can be run, and those that cannot are not offered. */
 import { afterEach, expect, test } from 'vitest'
-import type { ConfigValidation } from '../../src/protocol/config.js'
-import type { Message } from '../../src/protocol/message.js'
+import type { ConfigValidation } from '../../src/protocol/resource/config.js'
+import type { Message } from '../../src/protocol/message/message.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene } from './server.js'
 

@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
-import type { ConfigValidation } from '../../src/protocol/config.js'
+import type { ConfigValidation } from '../../src/protocol/resource/config.js'
 import { makePlace, type Place } from './place.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
 

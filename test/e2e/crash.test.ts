@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import type { Message, SessionQueueInfo } from '../../src/protocol/message.js'
+import type { Message, SessionQueueInfo } from '../../src/protocol/message/message.js'
 import {
   finish,
   hold,

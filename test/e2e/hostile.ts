@@ -1,7 +1,7 @@
 /** Hostile packages on a server, many at a time, beside one that does nobody any harm, and a vigil over the server meanwhile. */
 import { expect } from 'vitest'
-import type { ToolPart } from '../../src/protocol/message.js'
-import type { PackageLifecycleInfo } from '../../src/protocol/plugin.js'
+import type { ToolPart } from '../../src/protocol/message/message.js'
+import type { PackageLifecycleInfo } from '../../src/protocol/plugin/plugin.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { type Place, withModel } from './place.js'
 import { deletePackage, type PackageFiles, writePackage } from './plugins.js'

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import type { ToolPart } from '../../src/protocol/message.js'
+import type { ToolPart } from '../../src/protocol/message/message.js'
 import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from './hostile.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene } from './server.js'

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import type { ConfigValidation } from '../../src/protocol/config.js'
+import type { ConfigValidation } from '../../src/protocol/resource/config.js'
 import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene } from './server.js'

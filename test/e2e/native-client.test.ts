@@ -1,6 +1,6 @@
 /** What clients written for this contract by others send, and count on. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Session } from '../../src/protocol/session.js'
+import type { Session } from '../../src/protocol/session/session.js'
 import { createGate, finish, type Gate, hold, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { PluginManifest } from '../../src/protocol/plugin.js'
+import type { PluginManifest } from '../../src/protocol/plugin/plugin.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { approve, lifecycleOf, untilState, writePackage } from './plugins.js'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { PackageLifecycleInfo } from '../../src/protocol/plugin.js'
+import type { PackageLifecycleInfo } from '../../src/protocol/plugin/plugin.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { approve, configurePlugin, deletePackage, lifecycleOf, toolProgram, untilState, writePackage } from './plugins.js'

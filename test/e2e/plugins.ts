@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PackageLifecycleInfo, PackageState } from '../../src/protocol/plugin.js'
+import type { PackageLifecycleInfo, PackageState } from '../../src/protocol/plugin/plugin.js'
 import type { Place } from './place.js'
 import type { Server } from './server.js'
 import type { AnyEvent, Stream } from './stream.js'

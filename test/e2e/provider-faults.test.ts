@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Message } from '../../src/protocol/message.js'
+import type { Message } from '../../src/protocol/message/message.js'
 import {
   bytes,
   cut,

@@ -1,8 +1,8 @@
 /** The built program as a server: started on a free port, spoken to over HTTP, ended in every way a process can end. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Message } from '../../src/protocol/message.js'
-import type { Session, SessionStatus } from '../../src/protocol/session.js'
+import type { Message } from '../../src/protocol/message/message.js'
+import type { Session, SessionStatus } from '../../src/protocol/session/session.js'
 import { refuseWarnings } from '../fixtures/node-warnings.js'
 import type { Place } from './place.js'
 import { descendants, isRunning, mentioning, untilNone } from './processes.js'

@@ -1,5 +1,5 @@
 /** A client of the event stream: keeps every record in order and waits for the one a test needs. */
-import type { EventOf, EventType } from '../../src/protocol/event.js'
+import type { EventOf, EventType } from '../../src/protocol/event/event.js'
 
 export type AnyEvent = { [T in EventType]: EventOf<T> }[EventType]
 

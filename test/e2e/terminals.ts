@@ -1,6 +1,6 @@
 /** A client of terminals over HTTP and WebSocket, and what it was told. */
 import { WebSocket } from 'ws'
-import type { Pty } from '../../src/protocol/pty.js'
+import type { Pty } from '../../src/protocol/terminal/pty.js'
 import type { Server } from './server.js'
 
 const PATH = '/v2/plugins/dev.svc.pty'

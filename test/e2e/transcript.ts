@@ -1,5 +1,5 @@
 /** Messages rebuilt from events alone, as a client without REST would see them (sessions-events §4.12, §11). */
-import type { Message, Part } from '../../src/protocol/message.js'
+import type { Message, Part } from '../../src/protocol/message/message.js'
 import type { AnyEvent } from './stream.js'
 
 /** The messages of one session after these events, oldest first. Deltas are added to the part they belong to. */

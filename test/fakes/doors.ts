@@ -1,4 +1,4 @@
-import type { NativeHost } from '../../src/actors/plugin/native.js'
+import type { NativeHost } from '../../src/actors/plugin/native/native.js'
 
 const unused = (): never => {
   throw new Error('this test has no such door')

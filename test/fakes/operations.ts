@@ -1,6 +1,6 @@
 /** What plugins of a fake runtime answer to operations of the contract, by operation id. */
-import type { Pty } from '../../src/protocol/pty.js'
-import type { WorkflowDefinition, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow.js'
+import type { Pty } from '../../src/protocol/terminal/pty.js'
+import type { WorkflowDefinition, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow/workflow.js'
 
 export const WORKFLOW: WorkflowDefinition = {
   id: 'report',

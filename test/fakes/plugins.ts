@@ -1,7 +1,14 @@
 import * as z from 'zod'
-import type { Hook } from '../../src/actors/plugin/contributions.js'
-import { defineTool, type ToolContribution } from '../../src/actors/plugin/native.js'
-import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp, WorkspacePlugins } from '../../src/actors/plugin/view.js'
+import type { Hook } from '../../src/actors/plugin/registry/contributions.js'
+import { defineTool, type ToolContribution } from '../../src/actors/plugin/native/native.js'
+import type {
+  Registered,
+  RegisteredHook,
+  RegisteredTool,
+  RegistryView,
+  Stamp,
+  WorkspacePlugins,
+} from '../../src/actors/plugin/registry/view.js'
 
 const stamp = (pluginId: string): Stamp => ({
   pluginId,

@@ -12,10 +12,10 @@ import type {
   System,
 } from '../../src/actors/facades.js'
 import { SvcError } from '../../src/protocol/errors.js'
-import type { Artifact } from '../../src/protocol/artifact.js'
-import type { Message, Part } from '../../src/protocol/message.js'
-import type { PackageLifecycleInfo, PluginManifest } from '../../src/protocol/plugin.js'
-import type { Session } from '../../src/protocol/session.js'
+import type { Artifact } from '../../src/protocol/system/artifact.js'
+import type { Message, Part } from '../../src/protocol/message/message.js'
+import type { PackageLifecycleInfo, PluginManifest } from '../../src/protocol/plugin/plugin.js'
+import type { Session } from '../../src/protocol/session/session.js'
 import { OPERATION_ANSWERS } from './operations.js'
 
 /** What a fake runtime was asked, newest last. */

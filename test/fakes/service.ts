@@ -8,19 +8,19 @@ import {
   type PermissionNeed,
   type ToolContext,
   type ToolResult,
-} from '../../src/actors/plugin/native.js'
+} from '../../src/actors/plugin/native/native.js'
 import type { GenerateRequest } from '../../src/actors/provider/adapter.js'
-import type { RunningRuntime } from '../../src/actors/runtime.js'
-import { begin } from '../../src/cli/testing/begin.js'
-import type { SeenEvent } from '../../src/cli/testing/heard.js'
-import { type PlayedStep, playedPlugin } from '../../src/cli/testing/steps.js'
+import type { RunningRuntime } from '../../src/actors/runtime/runtime.js'
+import { begin } from '../../src/testing/begin.js'
+import type { SeenEvent } from '../../src/testing/heard.js'
+import { type PlayedStep, playedPlugin } from '../../src/testing/steps.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
-import type { Message, PromptRequest } from '../../src/protocol/message.js'
+import type { Message, PromptRequest } from '../../src/protocol/message/message.js'
 import type { Store } from '../../src/store/store.js'
 import { createFakeEffects, type FakeEffects } from './effects.js'
 
-export { type SeenEvent } from '../../src/cli/testing/heard.js'
-export { calls, gate, type PlayedStep, says } from '../../src/cli/testing/steps.js'
+export { type SeenEvent } from '../../src/testing/heard.js'
+export { calls, gate, type PlayedStep, says } from '../../src/testing/steps.js'
 
 export interface PlayedTool {
   readonly id: string

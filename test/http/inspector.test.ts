@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import type { TokenSource } from '../../src/http/tokens.js'
+import type { TokenSource } from '../../src/http/admission/tokens.js'
 import { ApiError } from '../../src/protocol/errors.js'
-import { inspectorRoutes } from '../../src/protocol/inspector.js'
+import { inspectorRoutes } from '../../src/protocol/system/inspector.js'
 import { BEARER, createTestServer, withToken } from './setup.js'
 
 const page = { inspectorPage: async () => ({ html: '<!doctype html>', script: 'go()', style: 'p{}' }) }

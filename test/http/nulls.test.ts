@@ -1,7 +1,7 @@
 /** An explicit `null` for an optional field means absent, wherever the published schema of a request has one. */
 import { afterAll, expect, test } from 'vitest'
 import * as z from 'zod'
-import { createTokens } from '../../src/http/tokens.js'
+import { createTokens } from '../../src/http/admission/tokens.js'
 import { API } from '../../src/protocol/api.js'
 import type { RouteContract } from '../../src/protocol/route.js'
 import { createFakeRuntime } from '../fakes/runtime.js'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { createDoors } from '../../src/http/doors.js'
+import { createDoors } from '../../src/http/admission/doors.js'
 import { API } from '../../src/protocol/api.js'
 import { createTestServer, requestOf, withToken } from './setup.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { createTokens } from '../../src/http/tokens.js'
+import { createTokens } from '../../src/http/admission/tokens.js'
 import { API } from '../../src/protocol/api.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import { BEARER, TOKEN, createTestServer, requestOf } from './setup.js'

@@ -1,9 +1,9 @@
 import { createHttpServer } from '../../src/http/server.js'
 import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
-import { createTokens } from '../../src/http/tokens.js'
+import { createTokens } from '../../src/http/admission/tokens.js'
 import type { Log } from '../../src/actors/effects.js'
 import type { RouteContract } from '../../src/protocol/route.js'
-import { createFakeClock } from '../../src/cli/testing/clock.js'
+import { createFakeClock } from '../../src/testing/clock.js'
 import { WORKFLOW } from '../fakes/operations.js'
 import { FOREIGN_REQUEST_ID, FOREIGN_SESSION_ID, PART, REQUEST_ID, SESSION_ID, createFakeRuntime } from '../fakes/runtime.js'
 

@@ -7,8 +7,8 @@ import {
   type ClaimAnswer,
   type ClaimInput,
 } from '../../src/machines/activation.machine.js'
-import { latestOccurrence } from '../../src/machines/occurrence.js'
-import type { WorkflowSchedule } from '../../src/protocol/workflow.js'
+import { latestOccurrence } from '../../src/machines/schedule/occurrence.js'
+import type { WorkflowSchedule } from '../../src/protocol/workflow/workflow.js'
 import { explore, missing } from './paths.js'
 
 const HOUR = 3_600_000

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type Applicant, approvesPlace, authorize, intersectCapabilities } from '../../src/machines/capability.js'
-import { type AgentTarget, HOST_CAPABILITIES, type HostCapability, type PluginScope, TrustRecord } from '../../src/protocol/plugin.js'
+import { type Applicant, approvesPlace, authorize, intersectCapabilities } from '../../src/machines/plugin/capability.js'
+import {
+  type AgentTarget,
+  HOST_CAPABILITIES,
+  type HostCapability,
+  type PluginScope,
+  TrustRecord,
+} from '../../src/protocol/plugin/plugin.js'
 
 const SCOPES = ['workspace', 'global', 'user', 'session'] as const
 

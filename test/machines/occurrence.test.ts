@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { latestOccurrence, nextOccurrence, upcoming } from '../../src/machines/occurrence.js'
-import type { WorkflowSchedule } from '../../src/protocol/workflow.js'
+import { latestOccurrence, nextOccurrence, upcoming } from '../../src/machines/schedule/occurrence.js'
+import type { WorkflowSchedule } from '../../src/protocol/workflow/workflow.js'
 
 const schedule = (given: Partial<WorkflowSchedule>): WorkflowSchedule => ({ frequency: 'once', interval: 1, timezone: 'UTC', ...given })
 const at = (text: string) => Date.parse(text)

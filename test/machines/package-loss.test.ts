@@ -1,8 +1,8 @@
 import { createActor, SimulatedClock } from 'xstate'
 import { expect, it } from 'vitest'
-import type { Assessment } from '../../src/machines/assessment.js'
+import type { Assessment } from '../../src/machines/plugin/assessment.js'
 import { packageMachine } from '../../src/machines/package.machine.js'
-import { packageStateOf } from '../../src/machines/package-state.js'
+import { packageStateOf } from '../../src/machines/plugin/package-state.js'
 import { inert } from './paths.js'
 
 const found = (revision: string): Assessment => ({

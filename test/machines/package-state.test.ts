@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { packageMachine } from '../../src/machines/package.machine.js'
-import { packageStateOf } from '../../src/machines/package-state.js'
-import { PACKAGE_STATES } from '../../src/protocol/plugin.js'
+import { packageStateOf } from '../../src/machines/plugin/package-state.js'
+import { PACKAGE_STATES } from '../../src/protocol/plugin/plugin.js'
 
 type Value = Parameters<typeof packageStateOf>[0]['value']
 

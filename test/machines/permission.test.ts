@@ -8,9 +8,9 @@ import {
   isToolOffered,
   type JudgeInput,
   judge,
-} from '../../src/machines/permission.js'
-import { compareWildcard, matchWildcard } from '../../src/machines/wildcard.js'
-import type { PermissionRule } from '../../src/protocol/interaction.js'
+} from '../../src/machines/permission/permission.js'
+import { compareWildcard, matchWildcard } from '../../src/machines/permission/wildcard.js'
+import type { PermissionRule } from '../../src/protocol/interaction/interaction.js'
 
 const rule = (permission: string, pattern: string, action: PermissionRule['action']): PermissionRule => ({ permission, pattern, action })
 

@@ -1,10 +1,10 @@
 import type { AnyMachineSnapshot, SnapshotFrom } from 'xstate'
 import { describe, expect, it } from 'vitest'
-import type { Assessment } from '../../src/machines/assessment.js'
+import type { Assessment } from '../../src/machines/plugin/assessment.js'
 import { generationMachine } from '../../src/machines/generation.machine.js'
 import { packageMachine } from '../../src/machines/package.machine.js'
-import { packageStateOf } from '../../src/machines/package-state.js'
-import { PACKAGE_STATES } from '../../src/protocol/plugin.js'
+import { packageStateOf } from '../../src/machines/plugin/package-state.js'
+import { PACKAGE_STATES } from '../../src/protocol/plugin/plugin.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newStream, stepStream, type StreamInput, type StreamState } from '../../src/machines/plugin-stream.js'
+import { newStream, stepStream, type StreamInput, type StreamState } from '../../src/machines/plugin/plugin-stream.js'
 
 const frame = (kind: 'open' | 'item' | 'end' | 'error', rest: { requestId?: number | undefined; bytes?: number; error?: string } = {}) =>
   ({ type: 'frame', kind, requestId: 5, ...rest }) satisfies StreamInput

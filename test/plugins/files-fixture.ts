@@ -2,7 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ZodType } from 'zod'
 import type { Processes } from '../../src/actors/effects.js'
-import { type NativeHost, type PermissionNeed, ToolError, type ToolContext, type ToolResult } from '../../src/actors/plugin/native.js'
+import {
+  type NativeHost,
+  type PermissionNeed,
+  ToolError,
+  type ToolContext,
+  type ToolResult,
+} from '../../src/actors/plugin/native/native.js'
 import { filesPlugin } from '../../src/plugins/files/plugin.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'

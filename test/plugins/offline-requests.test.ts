@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { understand } from '../../src/plugins/offline/requests.js'
+import { understand } from '../../src/plugins/providers/offline/requests.js'
 
 const calls = (prompt: string) => understand(prompt).map((request) => ('tool' in request ? { [request.tool]: request.input } : request))
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ProviderSettings } from '../../src/actors/plugin/native.js'
+import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
 import type { GenerateRequest, ModelMessage } from '../../src/actors/provider/adapter.js'
-import { createChatAdapter } from '../../src/plugins/openai-compatible/adapter.js'
-import { normaliseUsage } from '../../src/plugins/openai-compatible/usage.js'
+import { createChatAdapter } from '../../src/plugins/providers/openai-compatible/adapter.js'
+import { normaliseUsage } from '../../src/plugins/providers/openai-compatible/usage.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { REQUEST, settings, TIMEOUTS } from './openai-compatible-setup.js'
 

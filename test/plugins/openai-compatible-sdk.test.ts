@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it } from 'vitest'
-import { rewriteChunks } from '../../src/plugins/openai-compatible/chunks.js'
+import { rewriteChunks } from '../../src/plugins/providers/openai-compatible/chunks.js'
 import { bytes, createGate, finish, hold, reply, type Step, text, toolCall } from '../fixtures/model-server.js'
 import { createBench, play } from './openai-compatible-setup.js'
 

@@ -1,6 +1,6 @@
-import type { ProviderSettings } from '../../src/actors/plugin/native.js'
+import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
 import { type GenerateRequest, ProviderError, type StreamPart } from '../../src/actors/provider/adapter.js'
-import { createChatAdapter } from '../../src/plugins/openai-compatible/adapter.js'
+import { createChatAdapter } from '../../src/plugins/providers/openai-compatible/adapter.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { type ModelServer, type Reply, type Script, startModelServer } from '../fixtures/model-server.js'
 

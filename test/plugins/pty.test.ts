@@ -1,12 +1,12 @@
-import type { SocketOpening } from '../../src/actors/plugin/contributions.js'
+import type { SocketOpening } from '../../src/actors/plugin/registry/contributions.js'
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/protocol/caller.js'
-import type { Pty } from '../../src/protocol/pty.js'
+import type { Pty } from '../../src/protocol/terminal/pty.js'
 import { openStore } from '../../src/store/open.js'
-import type { PlayedTerminal } from '../../src/cli/testing/terminals.js'
+import type { PlayedTerminal } from '../../src/testing/terminals.js'
 import { type PtyPlace, startPty } from './pty-fixture.js'
 
 const STRANGER: Caller = { subject: 'hosted:other', tenantId: 'other', authenticated: true, operator: false, directoryPrefixes: undefined }

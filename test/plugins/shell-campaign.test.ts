@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isHarmlessAwk } from '../../src/plugins/shell/awk-script.js'
+import { isHarmlessAwk } from '../../src/plugins/shell/programs/awk-script.js'
 import { createShellWorkspace } from './shell-fixture.js'
 
 const workspace = createShellWorkspace()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ProcessResult } from '../../src/actors/effects.js'
-import { createShellEnvironment, type Variables } from '../../src/plugins/shell/environment.js'
+import { createShellEnvironment, type Variables } from '../../src/plugins/shell/run/environment.js'
 import { createFakeEffects } from '../fakes/effects.js'
 
 const TERMINAL = { TERM: 'xterm-256color', SVC_TERMINAL: '1' }

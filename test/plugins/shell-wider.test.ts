@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { widerDirectory } from '../../src/machines/wider-directory.js'
-import { widerCommand } from '../../src/plugins/shell/wider-commands.js'
+import { widerDirectory } from '../../src/machines/permission/wider-directory.js'
+import { widerCommand } from '../../src/plugins/shell/programs/wider-commands.js'
 
 describe('what is offered to remember beside a command', () => {
   it.each([

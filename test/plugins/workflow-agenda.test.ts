@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createAgenda } from '../../src/plugins/workflows/agenda.js'
-import { createFakeClock } from '../../src/cli/testing/clock.js'
+import { createAgenda } from '../../src/plugins/workflows/schedule/agenda.js'
+import { createFakeClock } from '../../src/testing/clock.js'
 
 function open() {
   const clock = createFakeClock(0)

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { WorkflowDefinition } from '../../src/protocol/workflow.js'
-import { patchDefinition, validateDefinition } from '../../src/plugins/workflows/definition.js'
-import { parseWorkflowFile, serialiseWorkflow } from '../../src/plugins/workflows/file.js'
-import { compilePermissions } from '../../src/plugins/workflows/permission-fields.js'
-import { inZone } from '../../src/plugins/workflows/schedule-fields.js'
+import type { WorkflowDefinition } from '../../src/protocol/workflow/workflow.js'
+import { patchDefinition, validateDefinition } from '../../src/plugins/workflows/files/definition.js'
+import { parseWorkflowFile, serialiseWorkflow } from '../../src/plugins/workflows/files/file.js'
+import { compilePermissions } from '../../src/plugins/workflows/files/permission-fields.js'
+import { inZone } from '../../src/plugins/workflows/files/schedule-fields.js'
 
 const file = (frontmatter: string, body = 'Do it.') => `---\n${frontmatter}\n---\n${body}\n`
 const HEAD = 'id: report\nname: Report'

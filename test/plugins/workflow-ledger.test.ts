@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { claimOccurrence } from '../../src/plugins/workflows/claim.js'
-import { type Activation, createLedger } from '../../src/plugins/workflows/ledger.js'
-import { createRetries } from '../../src/plugins/workflows/retries.js'
+import { claimOccurrence } from '../../src/plugins/workflows/runs/claim.js'
+import { type Activation, createLedger } from '../../src/plugins/workflows/runs/ledger.js'
+import { createRetries } from '../../src/plugins/workflows/runs/retries.js'
 import { LIMITS } from '../../src/protocol/limits.js'
-import type { WorkflowDefinition, WorkflowRun } from '../../src/protocol/workflow.js'
+import type { WorkflowDefinition, WorkflowRun } from '../../src/protocol/workflow/workflow.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { playedRows } from './played-rows.js'
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
-import type { WorkflowPreview, WorkflowRun, WorkflowView } from '../../src/protocol/workflow.js'
+import type { WorkflowPreview, WorkflowRun, WorkflowView } from '../../src/protocol/workflow/workflow.js'
 import { type PlayedStep, says } from '../fakes/service.js'
 import { startWorkflows, workflowEffects, workflowFile } from './workflow-service.js'
 

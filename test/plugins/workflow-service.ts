@@ -2,10 +2,16 @@ import { until } from '../fakes/programs.js'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effects } from '../../src/actors/effects.js'
-import { createNodeFiles } from '../../src/actors/node-files.js'
+import { createNodeFiles } from '../../src/actors/node/files/node-files.js'
 import { workflowsPlugin } from '../../src/plugins/workflows/plugin.js'
 import { type Caller, TRUSTED_CALLER } from '../../src/protocol/caller.js'
-import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow.js'
+import type {
+  WorkflowCatalog,
+  WorkflowHistory,
+  WorkflowProjection,
+  WorkflowRun,
+  WorkflowView,
+} from '../../src/protocol/workflow/workflow.js'
 import { openStore } from '../../src/store/open.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { type PlayedStep, type PlayedTool, type SeenEvent, startTestService, type TestService } from '../fakes/service.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseInitializeReply } from '../../src/actors/plugin/process/initialize.js'
-import { InitializeReply, isSameOwner, PluginFrame, PluginOwner } from '../../src/protocol/plugin-frame.js'
+import { InitializeReply, isSameOwner, PluginFrame, PluginOwner } from '../../src/protocol/plugin/plugin-frame.js'
 
 describe('wire vectors', () => {
   test('an owner with the two required fields has no others', () => {

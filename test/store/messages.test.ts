@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message, Part } from '../../src/protocol/message.js'
+import type { Message, Part } from '../../src/protocol/message/message.js'
 import type { Store } from '../../src/store/store.js'
 import { assistant, memoryStore, session, text, user } from './records.js'
 

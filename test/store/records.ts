@@ -1,7 +1,7 @@
 /** Small whole records for store tests; every field a test does not name has a plain value. */
-import type { Artifact } from '../../src/protocol/artifact.js'
-import type { MessageInfo, Part } from '../../src/protocol/message.js'
-import type { ExecutionActivitySnapshot, Session } from '../../src/protocol/session.js'
+import type { Artifact } from '../../src/protocol/system/artifact.js'
+import type { MessageInfo, Part } from '../../src/protocol/message/message.js'
+import type { ExecutionActivitySnapshot, Session } from '../../src/protocol/session/session.js'
 import { openStore } from '../../src/store/open.js'
 import type { EventRow, InteractionRow, QueueRow, Store } from '../../src/store/store.js'
 

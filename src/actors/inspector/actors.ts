@@ -1,7 +1,7 @@
 /** Live actors as data: names, kinds and states, and the walk from a root to everything below it (architecture §8). */
 import type { AnyActorRef } from 'xstate'
-import type { InspectedActor } from '../../protocol/inspector.js'
-import type { RootActor } from '../actor-directory.js'
+import type { InspectedActor } from '../../protocol/system/inspector.js'
+import type { RootActor } from '../runtime/actor-directory.js'
 import { isMachine } from './charts.js'
 
 /** Deeper than any tree of ours; a cycle would end here. */

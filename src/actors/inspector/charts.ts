@@ -1,6 +1,6 @@
 /** State machines as data: what the inspector draws (architecture §8). Made once for each machine. */
 import type { AnyActorLogic, AnyStateMachine, AnyStateNode } from 'xstate'
-import type { InspectedMachine, InspectedState, InspectedTransition } from '../../protocol/inspector.js'
+import type { InspectedMachine, InspectedState, InspectedTransition } from '../../protocol/system/inspector.js'
 
 export interface Charts {
   /** The machine of a logic; undefined when it is an effect. */

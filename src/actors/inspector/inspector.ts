@@ -5,9 +5,15 @@
  * I2 What viewers read comes from one bounded ring; no viewer and no number of events makes it grow.
  */
 import { SvcError } from '../../protocol/errors.js'
-import { type InspectedActor, type InspectedMachine, type InspectedPlugin, TRACE_FORMAT, TRACE_VERSION } from '../../protocol/inspector.js'
+import {
+  type InspectedActor,
+  type InspectedMachine,
+  type InspectedPlugin,
+  TRACE_FORMAT,
+  TRACE_VERSION,
+} from '../../protocol/system/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { ActorDirectory } from '../actor-directory.js'
+import type { ActorDirectory } from '../runtime/actor-directory.js'
 import type { Effects } from '../effects.js'
 import type { Inspector } from '../facades.js'
 import { describeActor, family, logicOf } from './actors.js'

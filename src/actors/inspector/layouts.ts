@@ -1,6 +1,6 @@
 /** Where boxes and arrows of our own charts go. `layouts.json` is written by `npm run charts`: the engine that makes it is too large to carry. */
 import * as z from 'zod'
-import { InspectedLayout } from '../../protocol/inspector.js'
+import { InspectedLayout } from '../../protocol/system/inspector.js'
 import stored from './layouts.json' with { type: 'json' }
 
 let layouts: Readonly<Record<string, InspectedLayout>> | undefined

@@ -6,9 +6,9 @@
  * I3 Nothing thrown here reaches an actor.
  */
 import type { AnyActorRef, AnyEventObject, InspectionEvent } from 'xstate'
-import type { InspectorRecord } from '../../protocol/inspector.js'
+import type { InspectorRecord } from '../../protocol/system/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { ActorDirectory, RootActor } from '../actor-directory.js'
+import type { ActorDirectory, RootActor } from '../runtime/actor-directory.js'
 import type { Clock } from '../effects.js'
 import { describeActor, family, pathOf, type Seen, sighted, statesOf, valueOf } from './actors.js'
 import type { RecordRing } from './ring.js'

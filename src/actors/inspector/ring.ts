@@ -4,7 +4,7 @@
  * I1 Appending never waits and never fails; what no longer fits is dropped from the old end and counted.
  * I2 Sequence numbers grow by one, also across drops and `clear`.
  */
-import type { InspectorRecord } from '../../protocol/inspector.js'
+import type { InspectorRecord } from '../../protocol/system/inspector.js'
 
 export interface RecordRing {
   /** Keeps the record that is made for the next number. */

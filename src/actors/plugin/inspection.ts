@@ -1,6 +1,6 @@
 /** Every plugin with what is known of it, for the inspector: nothing is looked up anew, nothing waits (plugin-protocol §3.1). */
-import type { InspectedPlugin } from '../../protocol/inspector.js'
-import { packageStateOf } from '../../machines/package-state.js'
+import type { InspectedPlugin } from '../../protocol/system/inspector.js'
+import { packageStateOf } from '../../machines/plugin/package-state.js'
 import { statesOf } from '../inspector/actors.js'
 import type { Generations } from './package/generation.actor.js'
 import type { PluginInstance } from './instance.js'

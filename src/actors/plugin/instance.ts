@@ -1,7 +1,7 @@
 /** One incarnation of a plugin, whatever its tier, as its generation actor drives it (plugin-protocol §3.4, §3.6). */
-import type { HostCapability, PluginScope } from '../../protocol/plugin.js'
-import type { PluginOwner } from '../../protocol/plugin-frame.js'
-import type { Contributions } from './native.js'
+import type { HostCapability, PluginScope } from '../../protocol/plugin/plugin.js'
+import type { PluginOwner } from '../../protocol/plugin/plugin-frame.js'
+import type { Contributions } from './native/native.js'
 
 /** A plugin that has answered `initialize` with contributions of a valid shape. Nothing of it is published yet. */
 export interface PluginInstance {

@@ -1,12 +1,12 @@
 /** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
-import type { PackageDiagnostic } from '../../protocol/plugin.js'
-import type { NativePlugin } from './native.js'
+import type { PackageDiagnostic } from '../../protocol/plugin/plugin.js'
+import type { NativePlugin } from './native/native.js'
 import type { ProcessEntry } from './entry/entries.js'
 import type { HookCommand } from './entry/hook-manifest.js'
 import type { InstanceProblem, StartInstance } from './instance.js'
 import type { Sighting } from './package/package-look.js'
 import { plainSentence } from './plain-sentence.js'
-import type { HookReport } from './publication.js'
+import type { HookReport } from './registry/publication.js'
 
 export type Origin =
   | { readonly kind: 'native'; readonly plugin: NativePlugin; readonly version: string; readonly start: StartInstance }

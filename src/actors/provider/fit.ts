@@ -1,6 +1,6 @@
 /** Fits requests to what a model can take, so that adapters need not know models (subsystems c.9). */
 import type { ModelMessage, ProviderAdapter, UserContent } from './adapter.js'
-import type { CatalogModel } from './models.js'
+import type { CatalogModel } from './catalog/models.js'
 
 /** The adapter as one model sees it: its wire id and headers, and nothing sent that it cannot take. */
 export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel): ProviderAdapter {

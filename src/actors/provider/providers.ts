@@ -5,21 +5,29 @@
  * I2 Keys are read when they are needed and appear in no record, message or log.
  * I3 An adapter is made once per provider configuration; at most `KEPT_ADAPTERS` per plugin are kept.
  */
-import type { ConfigDocument } from '../../protocol/config.js'
+import type { ConfigDocument } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { ModelRef } from '../../protocol/message.js'
-import type { Provider } from '../../protocol/provider.js'
+import type { ModelRef } from '../../protocol/message/message.js'
+import type { Provider } from '../../protocol/provider/provider.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers } from '../facades.js'
-import type { ProviderContribution } from '../plugin/native.js'
+import type { ProviderContribution } from '../plugin/native/native.js'
 import { createLru, type Lru } from '../../protocol/lru.js'
 import type { ProviderAdapter } from './adapter.js'
-import { type Catalog, type CatalogProvider, defaultModelOf, isOffered, missingAdapter, readCatalog, withDiscovered } from './catalog.js'
-import { createDiscovery } from './discover.js'
+import {
+  type Catalog,
+  type CatalogProvider,
+  defaultModelOf,
+  isOffered,
+  missingAdapter,
+  readCatalog,
+  withDiscovered,
+} from './catalog/catalog.js'
+import { createDiscovery } from './catalog/discover.js'
 import { fitAdapter } from './fit.js'
 import { refuseConnection } from './connections.js'
-import { createModelLimits } from './model-limits.js'
-import { type CatalogModel, makeModel } from './models.js'
+import { createModelLimits } from './catalog/model-limits.js'
+import { type CatalogModel, makeModel } from './catalog/models.js'
 import { publicRecord } from '../../protocol/secrets.js'
 
 export interface ProvidersDeps {

@@ -7,7 +7,7 @@
  */
 import { type ActorRefFrom, createActor, type InspectionEvent } from 'xstate'
 import { retryPolicyOf } from '../../machines/retry.js'
-import type { ActorRegistry } from '../actor-directory.js'
+import type { ActorRegistry } from '../runtime/actor-directory.js'
 import { type Effects, machineClock } from '../effects.js'
 import type { sessionLogic } from './session.actor.js'
 

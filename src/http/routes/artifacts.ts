@@ -1,16 +1,16 @@
 /** Artifacts: bytes in, bytes out, and their metadata (http-contract §5.6; subsystems m; threat-model S3). */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Runtime } from '../../actors/facades.js'
-import { artifactRoutes as contracts } from '../../protocol/artifact.js'
+import { artifactRoutes as contracts } from '../../protocol/system/artifact.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Admission } from '../admission.js'
+import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
-import { acceptBinaryBodies } from '../body.js'
+import { acceptBinaryBodies } from '../request/body.js'
 import { attachment, filenameOf, matchesEtag } from '../content.js'
 import { JSON_TYPE } from '../errors.js'
-import { answerHeaders } from '../headers.js'
-import { untilWritable } from '../writable.js'
+import { answerHeaders } from '../request/headers.js'
+import { untilWritable } from '../streams/writable.js'
 
 /** `scope` is a Fastify instance of its own: here every content type is accepted and no body is read ahead. */
 export function artifactRoutes(scope: FastifyInstance, bind: Binder, { artifacts }: Runtime, admission: Admission): void {

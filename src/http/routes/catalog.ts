@@ -1,7 +1,7 @@
 /** Agents, commands, skills, tools and providers (http-contract §5.2, §5.3). */
 import type { Runtime } from '../../actors/facades.js'
-import { providerRoutes } from '../../protocol/provider.js'
-import { resourceRoutes } from '../../protocol/resource.js'
+import { providerRoutes } from '../../protocol/provider/provider.js'
+import { resourceRoutes } from '../../protocol/resource/resource.js'
 import type { Binder } from '../bind.js'
 
 export function catalogRoutes(bind: Binder, { resources, providers, system }: Runtime): void {

@@ -1,6 +1,6 @@
 /** Configuration (http-contract §5.2; subsystems b.5). */
 import type { Runtime } from '../../actors/facades.js'
-import { configRoutes as contracts } from '../../protocol/config.js'
+import { configRoutes as contracts } from '../../protocol/resource/config.js'
 import type { Binder } from '../bind.js'
 
 export function configRoutes(bind: Binder, { configs, system }: Runtime): void {

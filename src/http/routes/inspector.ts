@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Runtime } from '../../actors/facades.js'
 import { SvcError } from '../../protocol/errors.js'
-import { inspectorRoutes as contracts, inspectorPage as files } from '../../protocol/inspector.js'
+import { inspectorRoutes as contracts, inspectorPage as files } from '../../protocol/system/inspector.js'
 import type { Binder } from '../bind.js'
 
 /** The page, its script and its style, as they are sent. */

@@ -1,6 +1,6 @@
 /** Pending permission requests and questions, and their answers (http-contract §5.4). */
 import type { Runtime } from '../../actors/facades.js'
-import { interactionRoutes as contracts } from '../../protocol/interaction.js'
+import { interactionRoutes as contracts } from '../../protocol/interaction/interaction.js'
 import type { Binder } from '../bind.js'
 
 export function interactionRoutes(bind: Binder, { interactions }: Runtime): void {

@@ -1,7 +1,7 @@
 /** Plugin packages and what they contribute (http-contract §5.8). */
 import type { Runtime } from '../../actors/facades.js'
 import { API } from '../../protocol/api.js'
-import { pluginRoutes as contracts } from '../../protocol/plugin.js'
+import { pluginRoutes as contracts } from '../../protocol/plugin/plugin.js'
 import type { Binder } from '../bind.js'
 
 export function pluginRoutes(bind: Binder, { plugins }: Runtime): void {

@@ -2,8 +2,8 @@
 import type { Runtime } from '../../actors/facades.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
-import { sessionRoutes as contracts } from '../../protocol/session.js'
-import type { Admission } from '../admission.js'
+import { sessionRoutes as contracts } from '../../protocol/session/session.js'
+import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
 
 export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Admission): void {

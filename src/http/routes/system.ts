@@ -2,7 +2,7 @@
 import type { Runtime } from '../../actors/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { toOpenApi } from '../../protocol/openapi.js'
-import { systemRoutes as contracts } from '../../protocol/system.js'
+import { systemRoutes as contracts } from '../../protocol/system/system.js'
 import type { Binder } from '../bind.js'
 
 export function systemRoutes(bind: Binder, { system }: Runtime): void {

@@ -1,7 +1,7 @@
 /** Terminals, served by the plugin `dev.svc.pty` (http-contract §5.11). */
 import type { FastifyInstance } from 'fastify'
 import type { Runtime } from '../../actors/facades.js'
-import { ptyRoutes } from '../../protocol/pty.js'
+import { ptyRoutes } from '../../protocol/terminal/pty.js'
 import type { Binder } from '../bind.js'
 import { bindServed } from './served.js'
 import { type ServedSocketParts, bindServedSocket } from './served-socket.js'

@@ -1,6 +1,6 @@
 /** Scheduled workflows, served by the plugin `dev.svc.workflows` (http-contract §5.12). */
 import type { Runtime } from '../../actors/facades.js'
-import { workflowRoutes as contracts } from '../../protocol/workflow-routes.js'
+import { workflowRoutes as contracts } from '../../protocol/workflow/workflow-routes.js'
 import type { Binder } from '../bind.js'
 import { bindServed } from './served.js'
 

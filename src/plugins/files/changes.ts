@@ -1,5 +1,5 @@
 /** What a change of a file leaves in the record of its call: states before and after, and what follows from them (sessions-events §7.2). */
-import type { NativeHost } from '../../actors/plugin/native.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { createPatch, type FilePatch } from './patch.js'
 import type { Target } from './targets.js'
 import { decodeText } from './text.js'

@@ -1,5 +1,5 @@
 /** Chooses the search engine: ripgrep when its program is there and starts, else our own scan. */
-import type { NativeHost } from '../../actors/plugin/native.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { ripgrepEngine } from './ripgrep.js'
 import type { SearchEngine, Tree } from './search.js'
 

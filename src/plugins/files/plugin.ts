@@ -1,5 +1,5 @@
 /** The built-in plugin with the tools that read, change and search files. */
-import type { NativePlugin } from '../../actors/plugin/native.js'
+import type { NativePlugin } from '../../actors/plugin/native/native.js'
 import { editTool } from './edit.js'
 import { createEngine } from './engine.js'
 import { globTool } from './glob.js'

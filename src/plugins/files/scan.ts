@@ -3,8 +3,8 @@
  * answers. Patterns of a model cannot stall it (threat-model X2): they are matched in linear time, lines are looked at
  * up to a bound, and other work gets its turn between stretches of a large file.
  */
-import type { NativeHost } from '../../actors/plugin/native.js'
-import { ToolError } from '../../actors/plugin/native.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../actors/plugin/native/native.js'
 import { collectFound } from './found-lines.js'
 import { escapeRegex } from './globs.js'
 import { joinPath } from './paths.js'

@@ -7,9 +7,9 @@
  * I2 What is opened is the very path that was judged: when links changed in between, or nothing was judged, the call fails.
  * I3 At most `REMEMBERED` judgements are kept; the oldest is forgotten first, which I2 turns into a failure.
  */
-import type { NativeHost, PermissionNeed, ToolContext } from '../../actors/plugin/native.js'
-import { ToolError } from '../../actors/plugin/native.js'
-import { widerDirectory } from '../../machines/wider-directory.js'
+import type { NativeHost, PermissionNeed, ToolContext } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../actors/plugin/native/native.js'
+import { widerDirectory } from '../../machines/permission/wider-directory.js'
 import { isWithin } from '../../protocol/caller.js'
 import { createLru } from '../../protocol/lru.js'
 import { fileFailure, isAbsent } from './failures.js'

@@ -1,7 +1,7 @@
 /** Tool `write`: creates or overwrites one file (sessions-events §10.4, §10.8). */
 import * as z from 'zod'
-import type { NativeHost, ToolContribution } from '../../actors/plugin/native.js'
-import { defineTool, ToolError } from '../../actors/plugin/native.js'
+import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
+import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
 import { recordChange } from './changes.js'
 import { fileFailure } from './failures.js'
 import type { Locks } from './locks.js'

@@ -1,6 +1,6 @@
 /** Shells of this machine, and the one a terminal gets when nobody names a command (subsystems g). */
-import type { NativeHost } from '../../actors/plugin/native.js'
-import type { Shell } from '../../protocol/pty.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { Shell } from '../../protocol/terminal/pty.js'
 
 /** Programs a person can work in. Others that are listed as shells (multiplexers, refusals to log in) are not. */
 const ACCEPTABLE = new Set(['bash', 'zsh', 'fish', 'sh', 'dash', 'ksh', 'mksh', 'ash', 'tcsh', 'csh'])

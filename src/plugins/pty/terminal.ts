@@ -8,12 +8,12 @@
  */
 import { type AnyEventObject, createActor, fromCallback, fromPromise, toPromise } from 'xstate'
 import type { Terminal as Process } from '../../actors/effects.js'
-import type { FrameSocket, SocketFrame } from '../../actors/plugin/contributions.js'
-import type { NativeHost } from '../../actors/plugin/native.js'
+import type { FrameSocket, SocketFrame } from '../../actors/plugin/registry/contributions.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { type Incarnation, ptyMachine } from '../../machines/pty.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Pty } from '../../protocol/pty.js'
+import type { Pty } from '../../protocol/terminal/pty.js'
 import { type Client, createClient } from './client.js'
 import { createOutput } from './output.js'
 

@@ -6,11 +6,11 @@
  *    one that had no time to say so are removed, and told, by the next start.
  * I3 A caller sees the terminals of its tenant, in directories it may use, and no others.
  */
-import type { NativeHost } from '../../actors/plugin/native.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { Pty, type PtyCreateRequest, type PtyUpdateRequest } from '../../protocol/pty.js'
+import { Pty, type PtyCreateRequest, type PtyUpdateRequest } from '../../protocol/terminal/pty.js'
 import { defaultCommand } from './shells.js'
 import { createTerminal, type Terminal } from './terminal.js'
 

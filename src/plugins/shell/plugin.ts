@@ -1,8 +1,8 @@
 /** The built-in plugin with the tool that runs commands. */
-import type { NativePlugin } from '../../actors/plugin/native.js'
-import { bashTool } from './bash.js'
-import { createShellEnvironment, type Variables } from './environment.js'
-import { createShellScanner } from './scan.js'
+import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import { bashTool } from './run/bash.js'
+import { createShellEnvironment, type Variables } from './run/environment.js'
+import { createShellScanner } from './judge/scan.js'
 
 export interface ShellOptions {
   /** Absolute path of `web-tree-sitter.wasm`; read when the first command is judged. */

@@ -1,12 +1,12 @@
 /** The operations that write definitions (http-contract §5.12; subsystems a.12). */
 import type { Effects } from '../../actors/effects.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { WorkflowDefinition, WorkflowView } from '../../protocol/workflow.js'
-import { type Found, findWorkflow } from './catalog.js'
-import { patchDefinition, validateDefinition } from './definition.js'
-import type { Engine } from './engine.js'
-import type { Managed, ManagedFile } from './managed.js'
-import type { Context } from './places.js'
+import type { WorkflowDefinition, WorkflowView } from '../../protocol/workflow/workflow.js'
+import { type Found, findWorkflow } from './files/catalog.js'
+import { patchDefinition, validateDefinition } from './files/definition.js'
+import type { Engine } from './schedule/engine.js'
+import type { Managed, ManagedFile } from './files/managed.js'
+import type { Context } from './files/places.js'
 import { revisionOf, type Views } from './views.js'
 
 export interface Definitions {

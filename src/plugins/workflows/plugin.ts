@@ -1,10 +1,10 @@
 /** The built-in plugin of scheduled workflows: files that hold a schedule and a prompt (service.md, Scheduled workflow file). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native.js'
-import type { EventsContribution } from '../../actors/plugin/contributions.js'
-import { EVENT_DATA } from '../../protocol/event.js'
-import { type Engine, startEngine, type WorkflowsOptions } from './engine.js'
+import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
+import type { EventsContribution } from '../../actors/plugin/registry/contributions.js'
+import { EVENT_DATA } from '../../protocol/event/event.js'
+import { type Engine, startEngine, type WorkflowsOptions } from './schedule/engine.js'
 import { createOperations } from './operations.js'
-import { workspaceContext } from './places.js'
+import { workspaceContext } from './files/places.js'
 
 export function workflowsPlugin(options: WorkflowsOptions): NativePlugin {
   let engine: Engine | undefined

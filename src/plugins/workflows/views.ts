@@ -1,13 +1,13 @@
 /** Workflows as clients see them (http-contract §2.18). */
 import { LIMITS } from '../../protocol/limits.js'
-import type { WorkflowCatalog, WorkflowDefinition, WorkflowProjection, WorkflowView } from '../../protocol/workflow.js'
-import type { NativeHost } from '../../actors/plugin/native.js'
-import { zonedProjection } from './activation-record.js'
-import { type Found, listWorkflows } from './catalog.js'
-import type { Engine } from './engine.js'
-import { diagnosticsOf, type Fitness } from './fitness.js'
-import { managedPath } from './managed.js'
-import type { Context } from './places.js'
+import type { WorkflowCatalog, WorkflowDefinition, WorkflowProjection, WorkflowView } from '../../protocol/workflow/workflow.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { zonedProjection } from './schedule/activation-record.js'
+import { type Found, listWorkflows } from './files/catalog.js'
+import type { Engine } from './schedule/engine.js'
+import { diagnosticsOf, type Fitness } from './files/fitness.js'
+import { managedPath } from './files/managed.js'
+import type { Context } from './files/places.js'
 import { takeTurns } from './turns.js'
 
 export interface Views {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createHistories } from '../../../src/actors/git/history.js'
 import { readHead } from '../../../src/actors/git/refs.js'
 import { type Repository, repositoryAt } from '../../../src/actors/git/repository.js'
-import { createNodeFiles } from '../../../src/actors/node-files.js'
+import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
 import { type Checkout, clone, makeCheckout, openCheckout, temporary } from './checkout.js'
 
 const files = createNodeFiles()

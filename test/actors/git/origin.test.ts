@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, sy
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createCheckouts, type Origin } from '../../../src/actors/git/origin.js'
-import { createNodeFiles } from '../../../src/actors/node-files.js'
+import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
 import { type Checkout, clone, makeCheckout, openCheckout, temporary } from './checkout.js'
 
 const FILE = '.svc/workflows/nightly.md'

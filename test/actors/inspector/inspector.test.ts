@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { FrameSink } from '../../../src/actors/facades.js'
-import { InspectedMachine, InspectorFrame, type InspectorRecord, InspectorTrace, InspectorTree } from '../../../src/protocol/inspector.js'
+import {
+  InspectedMachine,
+  InspectorFrame,
+  type InspectorRecord,
+  InspectorTrace,
+  InspectorTree,
+} from '../../../src/protocol/system/inspector.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import { createModel, modelOf, moveTo, readTrace, receive, resync } from '../../../src/http/inspector/model.js'
+import { createModel, modelOf, moveTo, readTrace, receive, resync } from '../../../src/page/model.js'
 import { calls, gate, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const SECRET = 'a-secret-of-the-user'

@@ -1,9 +1,9 @@
 import { assign, createActor, fromPromise, setup } from 'xstate'
 import { describe, expect, test } from 'vitest'
-import { createActorDirectory } from '../../../src/actors/actor-directory.js'
+import { createActorDirectory } from '../../../src/actors/runtime/actor-directory.js'
 import { createInspector } from '../../../src/actors/inspector/inspector.js'
-import type { InspectorRecord } from '../../../src/protocol/inspector.js'
-import { createFakeClock } from '../../../src/cli/testing/clock.js'
+import type { InspectorRecord } from '../../../src/protocol/system/inspector.js'
+import { createFakeClock } from '../../../src/testing/clock.js'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 const sink = { write: () => undefined, pending: () => 0, drained: () => Promise.resolve(), end: () => undefined }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InspectedPlugin } from '../../../src/protocol/inspector.js'
+import { InspectedPlugin } from '../../../src/protocol/system/inspector.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { startTestService } from '../../fakes/service.js'
 import { playLink } from '../plugin/played-link.js'

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Broker, type BrokerHost, createBrokers } from '../../../src/actors/plugin/process/brokers.js'
+import { type Broker, type BrokerHost, createBrokers } from '../../../src/actors/plugin/brokers/brokers.js'
 import { createLease, type InstancePlace } from '../../../src/actors/plugin/instance.js'
-import { HOST_CAPABILITIES, type HostCapability } from '../../../src/protocol/plugin.js'
+import { HOST_CAPABILITIES, type HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { OWNER } from './played-link.js'
 

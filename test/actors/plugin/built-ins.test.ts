@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { defineTool, type NativePlugin } from '../../../src/actors/plugin/native.js'
+import { defineTool, type NativePlugin } from '../../../src/actors/plugin/native/native.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import * as z from 'zod'
-import { PLAYED_CONFIG } from '../../../src/cli/testing/steps.js'
+import { PLAYED_CONFIG } from '../../../src/testing/steps.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { calls, gate, says, startTestService, type TestService } from '../../fakes/service.js'
 

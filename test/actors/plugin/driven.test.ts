@@ -1,14 +1,14 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createNodeEffects } from '../../../src/actors/node-effects.js'
+import { createNodeEffects } from '../../../src/actors/node/node-effects.js'
 import { drivenSignature, resolveDriven } from '../../../src/actors/plugin/entry/driven.js'
 import { type ProcessEntry, readPluginEntries } from '../../../src/actors/plugin/entry/entries.js'
 import { createNpmCache } from '../../../src/actors/plugin/entry/npm-cache.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createSandbox } from '../../../src/actors/plugin/entry/sandbox.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../../src/cli/testing/processes.js'
+import { createFakeProcesses } from '../../../src/testing/processes.js'
 
 const NODE = '/opt/node/bin/node'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PluginSocket } from '../../../src/actors/plugin/contributions.js'
+import type { PluginSocket } from '../../../src/actors/plugin/registry/contributions.js'
 import { createEventSender } from '../../../src/actors/plugin/process/external-events.js'
 import type { ExternalProvider } from '../../../src/actors/plugin/process/external-provider.js'
 import { toContributions } from '../../../src/actors/plugin/process/external.js'
@@ -7,7 +7,7 @@ import { toolResult } from '../../../src/actors/plugin/process/external-tools.js
 import { parseInitializeReply } from '../../../src/actors/plugin/process/initialize.js'
 import type { GenerateRequest, StreamPart } from '../../../src/actors/provider/adapter.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import type { RouteRequest } from '../../../src/protocol/plugin-requests.js'
+import type { RouteRequest } from '../../../src/protocol/plugin/plugin-requests.js'
 import { OWNER, type PlayedLink, playLink } from './played-link.js'
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))

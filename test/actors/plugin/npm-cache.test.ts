@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createNodeEffects } from '../../../src/actors/node-effects.js'
+import { createNodeEffects } from '../../../src/actors/node/node-effects.js'
 import { createNpmCache, parseNpmSpec } from '../../../src/actors/plugin/entry/npm-cache.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../../src/cli/testing/processes.js'
+import { createFakeProcesses } from '../../../src/testing/processes.js'
 
 interface Outcome {
   readonly spec: string

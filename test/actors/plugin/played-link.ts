@@ -1,7 +1,7 @@
 import type { InstanceProblem, ReverseRequest } from '../../../src/actors/plugin/instance.js'
 import { createLink, type Link } from '../../../src/actors/plugin/process/link.js'
-import type { PluginOwner } from '../../../src/protocol/plugin-frame.js'
-import { createFakeClock, type FakeClock } from '../../../src/cli/testing/clock.js'
+import type { PluginOwner } from '../../../src/protocol/plugin/plugin-frame.js'
+import { createFakeClock, type FakeClock } from '../../../src/testing/clock.js'
 
 export const OWNER: PluginOwner = {
   pluginId: 'dev.example.tool',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { matchRoute, routeKey, validateRoute } from '../../../src/actors/plugin/route-match.js'
-import type { RouteContribution, SocketRouteContribution } from '../../../src/actors/plugin/contributions.js'
-import type { Registered } from '../../../src/actors/plugin/view.js'
-import type { RouteDescriptor } from '../../../src/protocol/plugin-frame.js'
+import { matchRoute, routeKey, validateRoute } from '../../../src/actors/plugin/registry/route-match.js'
+import type { RouteContribution, SocketRouteContribution } from '../../../src/actors/plugin/registry/contributions.js'
+import type { Registered } from '../../../src/actors/plugin/registry/view.js'
+import type { RouteDescriptor } from '../../../src/protocol/plugin/plugin-frame.js'
 
 const PLUGIN = 'dev.example.notes'
 const PREFIX = `/v2/plugins/${PLUGIN}`

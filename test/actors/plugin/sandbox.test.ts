@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { spawn } from 'node-pty'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChildPipe } from '../../../src/actors/effects.js'
-import { createNodeEffects } from '../../../src/actors/node-effects.js'
+import { createNodeEffects } from '../../../src/actors/node/node-effects.js'
 import { bubblewrapArgs, createSandbox, sandboxPolicy } from '../../../src/actors/plugin/entry/sandbox.js'
 import { createFakeEffects } from '../../fakes/effects.js'
-import { createFakeProcesses } from '../../../src/cli/testing/processes.js'
+import { createFakeProcesses } from '../../../src/testing/processes.js'
 import { isRunning, until } from '../../fakes/programs.js'
 
 describe('the policy', () => {

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { BrokerHost } from '../../../src/actors/plugin/process/brokers.js'
+import type { BrokerHost } from '../../../src/actors/plugin/brokers/brokers.js'
 import type { InstanceProblem, PluginInstance } from '../../../src/actors/plugin/instance.js'
-import type { ToolContext } from '../../../src/actors/plugin/native.js'
+import type { ToolContext } from '../../../src/actors/plugin/native/native.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, pluginEnvironment, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
-import { createNodeClock } from '../../../src/actors/node-effects.js'
-import { createNodeProcesses } from '../../../src/actors/node-processes.js'
+import { createNodeClock } from '../../../src/actors/node/node-effects.js'
+import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/plugins', import.meta.url))

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createPackageStore } from '../../../src/actors/plugin/package/package-store.js'
 import { hashPackage } from '../../../src/actors/plugin/package/revision.js'
 import { createTrustPins } from '../../../src/actors/plugin/package/trust-pins.js'
-import { TrustRecord } from '../../../src/protocol/plugin.js'
+import { TrustRecord } from '../../../src/protocol/plugin/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { makeExecutable, writePackage, writeTwins } from '../../fakes/packages.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { reviewApprovals } from '../../../src/actors/plugin/entry/trust-review.js'
-import type { HostCapability } from '../../../src/protocol/plugin.js'
+import type { HostCapability } from '../../../src/protocol/plugin/plugin.js'
 
 const ID = 'dev.example.one'
 const NONE: ReadonlySet<HostCapability> = new Set()

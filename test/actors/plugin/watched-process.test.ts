@@ -4,8 +4,8 @@ import { createPluginLog } from '../../../src/actors/plugin/process/plugin-log.j
 import type { ProcessWatch } from '../../../src/actors/plugin/process/process-spec.js'
 import { createInstanceIds, pluginEnvironment } from '../../../src/actors/plugin/process/process-spec.js'
 import { createWatchdog } from '../../../src/actors/plugin/process/watchdog.js'
-import type { PluginEvent } from '../../../src/protocol/plugin-requests.js'
-import { createFakeClock } from '../../../src/cli/testing/clock.js'
+import type { PluginEvent } from '../../../src/protocol/plugin/plugin-requests.js'
+import { createFakeClock } from '../../../src/testing/clock.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { playLink } from './played-link.js'
 

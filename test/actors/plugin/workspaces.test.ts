@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createWorkspaces } from '../../../src/actors/plugin/package/workspaces.js'
-import { createSnapshots } from '../../../src/actors/resource/snapshots.js'
+import { createSnapshots } from '../../../src/actors/resource/config/snapshots.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { stepCost } from '../../../src/actors/provider/cost.js'
-import type { ModelCost, ProviderModel } from '../../../src/protocol/provider.js'
+import { stepCost } from '../../../src/actors/provider/catalog/cost.js'
+import type { ModelCost, ProviderModel } from '../../../src/protocol/provider/provider.js'
 
 const model = (cost: ModelCost): ProviderModel => ({
   id: 'm',

@@ -1,7 +1,7 @@
 import type { GenerateRequest, ProviderAdapter } from '../../../src/actors/provider/adapter.js'
-import type { ProviderContribution, ProviderSettings } from '../../../src/actors/plugin/native.js'
+import type { ProviderContribution, ProviderSettings } from '../../../src/actors/plugin/native/native.js'
 import { createProviders } from '../../../src/actors/provider/providers.js'
-import type { ConfigDocument } from '../../../src/protocol/config.js'
+import type { ConfigDocument } from '../../../src/protocol/resource/config.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 export const DIRECTORY = '/srv'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { evaluate } from '../../../src/machines/permission.js'
-import type { PermissionRule } from '../../../src/protocol/interaction.js'
-import { Agent } from '../../../src/protocol/resource.js'
+import { evaluate } from '../../../src/machines/permission/permission.js'
+import type { PermissionRule } from '../../../src/protocol/interaction/interaction.js'
+import { Agent } from '../../../src/protocol/resource/resource.js'
 import { containing } from './matchers.js'
 import { createWorkspace } from './workspace.js'
 

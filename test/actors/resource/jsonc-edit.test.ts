@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseJsonc } from '../../../src/actors/resource/config-parse.js'
-import { removeProperty, setProperty } from '../../../src/actors/resource/jsonc-edit.js'
+import { parseJsonc } from '../../../src/actors/resource/config/config-parse.js'
+import { removeProperty, setProperty } from '../../../src/actors/resource/config/jsonc-edit.js'
 
 describe('setting a property', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseMarkdown } from '../../../src/actors/resource/frontmatter.js'
+import { parseMarkdown } from '../../../src/actors/resource/markdown/frontmatter.js'
 import { anyText, containing, matching } from './matchers.js'
 import { createWorkspace } from './workspace.js'
 

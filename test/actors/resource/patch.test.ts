@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ConfigPatch } from '../../../src/protocol/config.js'
+import { ConfigPatch } from '../../../src/protocol/resource/config.js'
 import { containing } from './matchers.js'
 import { createWorkspace } from './workspace.js'
 

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { evaluateLayers } from '../../../src/machines/permission.js'
+import { evaluateLayers } from '../../../src/machines/permission/permission.js'
 import type { Exposure } from '../../../src/actors/effects.js'
 import { createWorkspace } from './workspace.js'
 

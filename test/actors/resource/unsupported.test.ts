@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ProviderContribution } from '../../../src/actors/plugin/native.js'
-import { validateSnapshot } from '../../../src/actors/resource/config-validate.js'
+import type { ProviderContribution } from '../../../src/actors/plugin/native/native.js'
+import { validateSnapshot } from '../../../src/actors/resource/config/config-validate.js'
 import { createWorkspace } from './workspace.js'
 
 async function diagnose(text: string, path = 'config/config.jsonc') {

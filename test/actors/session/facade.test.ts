@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
-import type { Session } from '../../../src/protocol/session.js'
+import type { Session } from '../../../src/protocol/session/session.js'
 import { gate, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { joinDeltas } from '../../../src/actors/session/joined-deltas.js'
+import { joinDeltas } from '../../../src/actors/session/run/joined-deltas.js'
 import type { StreamPart } from '../../../src/actors/provider/adapter.js'
 
 const text = (delta: string): StreamPart => ({ type: 'text', delta })

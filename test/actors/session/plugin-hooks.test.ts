@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { Hook } from '../../../src/actors/plugin/contributions.js'
-import { type Contributions, defineTool, type NativePlugin } from '../../../src/actors/plugin/native.js'
+import type { Hook } from '../../../src/actors/plugin/registry/contributions.js'
+import { type Contributions, defineTool, type NativePlugin } from '../../../src/actors/plugin/native/native.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import type { ToolPart } from '../../../src/protocol/message.js'
-import type { PluginEvent } from '../../../src/protocol/plugin-requests.js'
-import type { ProviderMessage } from '../../../src/protocol/plugin-services.js'
+import type { ToolPart } from '../../../src/protocol/message/message.js'
+import type { PluginEvent } from '../../../src/protocol/plugin/plugin-requests.js'
+import type { ProviderMessage } from '../../../src/protocol/plugin/plugin-services.js'
 import { calls, gate, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const plugin = (contributions: Contributions, id = 'test.hooked'): NativePlugin => ({

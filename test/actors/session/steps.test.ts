@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/actors/provider/adapter.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import type { Message, Part } from '../../../src/protocol/message.js'
+import type { Message, Part } from '../../../src/protocol/message/message.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { calls, gate, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'
 

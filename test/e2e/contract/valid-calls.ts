@@ -1,6 +1,6 @@
 /** One valid call of every operation, with what has to be there before. Where the answer says little, its effect is looked at too. */
-import type { Artifact } from '../../../src/protocol/artifact.js'
-import type { WorkflowRun } from '../../../src/protocol/workflow.js'
+import type { Artifact } from '../../../src/protocol/system/artifact.js'
+import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import type { Answer } from '../server.js'
 import { createTerminal } from '../terminals.js'
 import { SESSION_CALLS } from './session-calls.js'

@@ -1,5 +1,5 @@
 /** What the calls of the contract test need: a server whose model does what a prompt says, and the states a call is valid in. */
-import type { Session } from '../../../src/protocol/session.js'
+import type { Session } from '../../../src/protocol/session/session.js'
 import {
   createGate,
   finish,

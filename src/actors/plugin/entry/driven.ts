@@ -6,9 +6,9 @@
  * I2 The process gets what the entry asks for as far as the host grants it; a missing grant never keeps it from starting.
  */
 import { isAbsolute, resolve } from 'node:path'
-import { expandHome } from '../../../machines/permission.js'
+import { expandHome } from '../../../machines/permission/permission.js'
 import { isWithin } from '../../../protocol/caller.js'
-import type { HostCapability } from '../../../protocol/plugin.js'
+import type { HostCapability } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../effects.js'
 import type { ProcessEntry } from './entries.js'
 import type { NpmCache } from './npm-cache.js'

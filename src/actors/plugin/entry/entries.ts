@@ -4,11 +4,11 @@
  * I1 Only the installation enables, configures and trusts; a workspace switches off and nothing else (threat-model W2, W3).
  * I2 Off wins: whoever switches an id off, nobody switches it on again.
  */
-import type { ConfigDiagnostic } from '../../../protocol/config.js'
+import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { REGISTRY_ID, type TrustRecord } from '../../../protocol/plugin.js'
+import { REGISTRY_ID, type TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
-import { recordAt } from '../../resource/config-merge.js'
+import { recordAt } from '../../resource/config/config-merge.js'
 import { type PackageEntry, type ProcessOptions, packageEntry, processOptions, type Report, readTrust } from './entry-options.js'
 
 /** A process that speaks `svc-plugin/2` and that the configuration itself describes. */

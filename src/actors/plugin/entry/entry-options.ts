@@ -3,11 +3,11 @@
  *
  * I1 A value that cannot be read narrows: no trust, no network, a sandbox.
  */
-import type { ConfigDiagnostic } from '../../../protocol/config.js'
-import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin.js'
+import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
+import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { asDeclared } from '../../../protocol/leniency.js'
 import type { JsonRecord } from '../../../protocol/json.js'
-import { isReservedKey, recordAt } from '../../resource/config-merge.js'
+import { isReservedKey, recordAt } from '../../resource/config/config-merge.js'
 
 /** What a package gets of its entry; the values of an absent entry when there is none. */
 export interface PackageEntry {

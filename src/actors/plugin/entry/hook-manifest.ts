@@ -8,13 +8,13 @@
  */
 import { basename, isAbsolute, join } from 'node:path'
 import * as z from 'zod'
-import { expandHome } from '../../../machines/permission.js'
+import { expandHome } from '../../../machines/permission/permission.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
-import { installationDirectories } from '../../resource/config-files.js'
-import { parseJsonc } from '../../resource/config-parse.js'
-import { createFileProbe, type FileProbe } from '../../resource/file-probe.js'
-import { EVENT_HOOK, HOOK_NAMES } from '../contributions.js'
+import { installationDirectories } from '../../resource/config/config-files.js'
+import { parseJsonc } from '../../resource/config/config-parse.js'
+import { createFileProbe, type FileProbe } from '../../resource/config/file-probe.js'
+import { EVENT_HOOK, HOOK_NAMES } from '../registry/contributions.js'
 import { type DeclarativeEntry, isBuiltInId, type PluginEntries } from './entries.js'
 
 const texts = z.record(z.string(), z.string())

@@ -19,7 +19,7 @@ import {
   readOnly,
   type SandboxEffects,
   systemMount,
-} from '../../sandbox/bubblewrap.js'
+} from '../../confinement/bubblewrap.js'
 
 export type SandboxPolicy = 'off' | 'auto' | 'required'
 

@@ -1,8 +1,8 @@
 /** Approvals that are written through the API: nothing is approved that no broker provides here (decisions 22). Pure. */
 import { isDeepStrictEqual } from 'node:util'
-import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/capability.js'
+import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
-import type { HostCapability, TrustRecord } from '../../../protocol/plugin.js'
+import type { HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { approvalsOf } from './entries.js'
 

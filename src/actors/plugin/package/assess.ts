@@ -1,5 +1,5 @@
 /** From what lies on disk and what the installation says to one verdict per package and place (plugin-protocol §2.2, §3.2). */
-import type { Assessment } from '../../../machines/assessment.js'
+import type { Assessment } from '../../../machines/plugin/assessment.js'
 import {
   approvesPlace,
   authorize,
@@ -7,9 +7,9 @@ import {
   NO_BROKER_ACTION,
   noBroker,
   type PackagePlace,
-} from '../../../machines/capability.js'
-import type { HostCapability, PackageDiagnostic, TrustRecord } from '../../../protocol/plugin.js'
-import { omit } from '../../resource/config-merge.js'
+} from '../../../machines/plugin/capability.js'
+import type { HostCapability, PackageDiagnostic, TrustRecord } from '../../../protocol/plugin/plugin.js'
+import { omit } from '../../resource/config/config-merge.js'
 import type { PackageEntry } from '../entry/entry-options.js'
 import type { FoundPackage } from './package-files.js'
 import type { PinnedContent } from './package-store.js'

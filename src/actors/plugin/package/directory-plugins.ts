@@ -4,10 +4,10 @@
  * I1 A package that is not seen any more is removed; one that everybody shares, when no plugin directory of the user holds it.
  * I2 At most `perWorkspace` plugins of a workspace are looked after; what is beyond is reported, not run.
  */
-import type { Assessment } from '../../../machines/assessment.js'
+import type { Assessment } from '../../../machines/plugin/assessment.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
-import type { ConfigSnapshot } from '../../resource/snapshot.js'
+import type { ConfigSnapshot } from '../../resource/config/snapshot.js'
 import { drivenSignature } from '../entry/driven.js'
 import { type PluginEntries, readPluginEntries } from '../entry/entries.js'
 import { findHookCommands } from '../entry/hook-manifest.js'
@@ -15,8 +15,8 @@ import type { NpmCache } from '../entry/npm-cache.js'
 import { lookAtPackages, type LookDeps, placeKey } from './package-look.js'
 import type { PackageSupervisor } from './package-supervisor.js'
 import type { Origin, PluginRecords } from '../plugin-records.js'
-import type { Registry } from '../registry.js'
-import { OFF_FOR_ALL, offReason } from '../switches.js'
+import type { Registry } from '../registry/registry.js'
+import { OFF_FOR_ALL, offReason } from '../native/switches.js'
 import type { Workspace } from './workspaces.js'
 
 export interface DirectoryDeps {

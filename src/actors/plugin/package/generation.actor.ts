@@ -7,11 +7,11 @@
 import { fromCallback, fromPromise } from 'xstate'
 import { LIMITS } from '../../../protocol/limits.js'
 import { generationMachine } from '../../../machines/generation.machine.js'
-import { createDoor, type Door } from '../door.js'
+import { createDoor, type Door } from '../calls/door.js'
 import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
-import type { HookReport, Publication } from '../publication.js'
-import type { Registry } from '../registry.js'
-import type { Reach } from '../view.js'
+import type { HookReport, Publication } from '../registry/publication.js'
+import type { Registry } from '../registry/registry.js'
+import type { Reach } from '../registry/view.js'
 
 /** How one content of a package is started and under which name it is published. */
 export interface StartPlan {

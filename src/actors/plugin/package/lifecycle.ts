@@ -1,7 +1,7 @@
 /** What people are told of a package: its state on the wire and its diagnostics (plugin-protocol §3.1, http-contract §2.11). */
-import type { PackagePlace } from '../../../machines/capability.js'
-import { packageStateOf } from '../../../machines/package-state.js'
-import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PackageState } from '../../../protocol/plugin.js'
+import type { PackagePlace } from '../../../machines/plugin/capability.js'
+import { packageStateOf } from '../../../machines/plugin/package-state.js'
+import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PackageState } from '../../../protocol/plugin/plugin.js'
 import { NOT_GRANTED, type ReadPackage } from './assess.js'
 import type { PackageSnapshot } from './package-supervisor.js'
 import { plainSentence } from '../plain-sentence.js'

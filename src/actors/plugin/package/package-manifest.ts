@@ -3,8 +3,8 @@ import { SvcError } from '../../../protocol/errors.js'
 import { firstFault, isLarge } from '../../../protocol/first-fault.js'
 import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
 import { asDeclared } from '../../../protocol/leniency.js'
-import { PackageManifest } from '../../../protocol/plugin.js'
-import { MAX_DEPTH, parseJsonc } from '../../resource/config-parse.js'
+import { PackageManifest } from '../../../protocol/plugin/plugin.js'
+import { MAX_DEPTH, parseJsonc } from '../../resource/config/config-parse.js'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const SHOWN = 5

@@ -1,9 +1,9 @@
 /** From approved content in our own store to the process that runs it (plugin-protocol §4.1, §9.4; threat-model C5). */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { authorize, intersectCapabilities, noBroker, type PackagePlace } from '../../../machines/capability.js'
+import { authorize, intersectCapabilities, noBroker, type PackagePlace } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { type AgentTarget, type HostCapability, MANIFEST_FILE } from '../../../protocol/plugin.js'
+import { type AgentTarget, type HostCapability, MANIFEST_FILE } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../effects.js'
 import type { PackageEntry } from '../entry/entry-options.js'
 import type { StartPlan } from './generation.actor.js'
@@ -14,7 +14,7 @@ import { parseManifest } from './package-manifest.js'
 import type { PackageStore } from './package-store.js'
 import { type ProcessSpec, pluginEnvironment } from '../process/process-spec.js'
 import { type Sandbox, sandboxPolicy } from '../entry/sandbox.js'
-import type { Reach } from '../view.js'
+import type { Reach } from '../registry/view.js'
 
 export interface PlanDeps {
   readonly effects: Pick<Effects, 'files' | 'processes' | 'childEnv' | 'env'>

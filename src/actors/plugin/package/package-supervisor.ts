@@ -6,8 +6,8 @@
  */
 import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate'
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
-import { packageStateOf } from '../../../machines/package-state.js'
-import type { ActorRegistry } from '../../actor-directory.js'
+import { packageStateOf } from '../../../machines/plugin/package-state.js'
+import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import { type Effects, machineClock } from '../../effects.js'
 import { createLru } from '../../../protocol/lru.js'
 

@@ -4,7 +4,7 @@
  * I1 Our own copy of what was approved decides, as long as there is one. I2 Without it, what was seen under the revision
  *    before anybody approved it. I3 Without that, only content whose revision no other such content has; the rest asks.
  */
-import type { TrustRecord } from '../../../protocol/plugin.js'
+import type { TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { PackageStore } from './package-store.js'
 

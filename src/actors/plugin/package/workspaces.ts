@@ -10,8 +10,8 @@
 import { join } from 'node:path'
 import type { Effects } from '../../effects.js'
 import { waitAtMost } from '../../patience.js'
-import type { ConfigSnapshot } from '../../resource/snapshot.js'
-import type { Snapshots } from '../../resource/snapshots.js'
+import type { ConfigSnapshot } from '../../resource/config/snapshot.js'
+import type { Snapshots } from '../../resource/config/snapshots.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
 export interface Workspace {

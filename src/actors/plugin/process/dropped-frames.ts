@@ -7,7 +7,7 @@
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../effects.js'
 import type { InstanceProblem } from '../instance.js'
-import { createRate } from '../rate.js'
+import { createRate } from '../calls/rate.js'
 
 export interface DroppedFrames {
   drop(

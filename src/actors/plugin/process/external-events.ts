@@ -5,7 +5,7 @@
  *    `LIMITS.plugins.eventQueue`; then the oldest is dropped, which is told once. A slow plugin loses events, not its life.
  */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { PluginEvent } from '../../../protocol/plugin-requests.js'
+import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
 import type { Clock } from '../../effects.js'
 import type { InstanceProblem } from '../instance.js'
 import type { Link } from './link.js'

@@ -1,9 +1,9 @@
 /** Routes of plugin processes, those that become sockets included (plugin-protocol §8.2, §8.3). */
 import { SvcError } from '../../../protocol/errors.js'
-import type { RouteDeclaration } from '../../../protocol/plugin-frame.js'
-import { RouteResponse } from '../../../protocol/plugin-services.js'
+import type { RouteDeclaration } from '../../../protocol/plugin/plugin-frame.js'
+import { RouteResponse } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../effects.js'
-import type { RouteContribution, SocketRouteContribution } from '../contributions.js'
+import type { RouteContribution, SocketRouteContribution } from '../registry/contributions.js'
 import { socketOver } from './external-socket.js'
 import { isFields } from './initialize.js'
 import type { Link } from './link.js'

@@ -7,9 +7,9 @@
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { SocketMessage } from '../../../protocol/plugin-services.js'
+import { SocketMessage } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../effects.js'
-import type { PluginSocket } from '../contributions.js'
+import type { PluginSocket } from '../registry/contributions.js'
 import { isEmptyTable, isFields } from './initialize.js'
 import type { Link } from './link.js'
 import type { PluginStream } from './streams.js'

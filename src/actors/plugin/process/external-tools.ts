@@ -1,11 +1,11 @@
 /** Tools of plugin processes (plugin-protocol §4.5, §4.7). */
 import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
-import type { ToolDeclaration } from '../../../protocol/plugin-frame.js'
+import type { ToolDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import { isFields } from './initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
 import type { Link } from './link.js'
-import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../native.js'
+import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../native/native.js'
 
 /** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
 export function externalTool(pluginId: string, declared: ToolDeclaration, link: Link): ToolContribution {

@@ -1,14 +1,14 @@
 /** A plugin process's declarations as contributions: every callback becomes a call through its link (plugin-protocol §4.5–4.7). */
-import type { InitializeReply } from '../../../protocol/plugin-frame.js'
+import type { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
 import type { Clock } from '../../effects.js'
-import { EVENT_HOOK, type EventsContribution } from '../contributions.js'
+import { EVENT_HOOK, type EventsContribution } from '../registry/contributions.js'
 import type { EventSender } from './external-events.js'
 import { externalProvider } from './external-provider.js'
 import { externalRoute, externalSocketRoute } from './external-routes.js'
-import { externalServices } from './external-services.js'
+import { externalServices } from '../brokers/external-services.js'
 import { externalTool } from './external-tools.js'
 import type { Link } from './link.js'
-import type { Contributions } from '../native.js'
+import type { Contributions } from '../native/native.js'
 
 export interface ExternalParts {
   readonly pluginId: string

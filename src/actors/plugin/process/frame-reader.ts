@@ -6,9 +6,9 @@
  * I3 What waits is no more than the chunks that were delivered before the pause took hold.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { PluginFrame } from '../../../protocol/plugin-frame.js'
+import type { PluginFrame } from '../../../protocol/plugin/plugin-frame.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLineSplitter } from './frame-lines.js'
+import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import { readFrame } from './frame-text.js'
 
 const FRAMES_PER_TURN = 96

@@ -1,7 +1,7 @@
 /** One frame as text, in and out, within the limit of a frame (plugin-protocol §4.2). */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { PluginFrame } from '../../../protocol/plugin-frame.js'
+import { PluginFrame } from '../../../protocol/plugin/plugin-frame.js'
 import { readJson } from '../json-text.js'
 
 /** Most bytes of UTF-8 one UTF-16 unit takes. */

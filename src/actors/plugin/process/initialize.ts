@@ -1,7 +1,7 @@
 /** The reply to `initialize`, checked as a whole (plugin-protocol §4.5, §6.2). */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { InitializeReply } from '../../../protocol/plugin-frame.js'
+import { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
 
 const TOOL_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const SERVICES = ['agents', 'commands', 'skills', 'systemContext', 'prompts', 'config', 'providers'] as const

@@ -9,14 +9,14 @@
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { isSameOwner, type PluginFrame, type PluginOwner } from '../../../protocol/plugin-frame.js'
+import { isSameOwner, type PluginFrame, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ChildPipe, Clock, Log } from '../../effects.js'
 import { createDroppedFrames } from './dropped-frames.js'
 import { createFrameReader } from './frame-reader.js'
 import { writeFrame } from './frame-text.js'
 import type { FrameTraffic, InstanceProblem, ReverseRequest } from '../instance.js'
 import { type CallOptions, createPendingCalls, reasonOf } from './pending-calls.js'
-import { createReverseRequests, RETIRED } from './reverse-requests.js'
+import { createReverseRequests, RETIRED } from '../brokers/reverse-requests.js'
 import { createStreams, type PluginStream } from './streams.js'
 
 export const EXITED = 'plugin process exited'

@@ -1,9 +1,9 @@
 /** What a plugin writes to its standard error: one log record per line, limited in length and per second (plugin-protocol §4.2). */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock, Log } from '../../effects.js'
-import { createLineSplitter } from './frame-lines.js'
+import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import type { InstanceProblem } from '../instance.js'
-import { createRate } from '../rate.js'
+import { createRate } from '../calls/rate.js'
 
 /** Of the last line, for the message about a plugin that did not start. */
 const QUOTED = 500

@@ -7,9 +7,9 @@
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin-frame.js'
+import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { ChildPipe, Effects, PipeOptions } from '../../effects.js'
-import { type BrokerHost, createBrokers } from './brokers.js'
+import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
 import { toContributions } from './external.js'
 import { createEventSender } from './external-events.js'
 import { parseInitializeReply } from './initialize.js'

@@ -1,6 +1,6 @@
 /** The stream of a process provider as parts of a model step (plugin-protocol §7.1). */
-import { type TokenUsage, ZERO_USAGE } from '../../../protocol/token-usage.js'
-import { ProviderStreamEvent } from '../../../protocol/plugin-services.js'
+import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usage.js'
+import { ProviderStreamEvent } from '../../../protocol/plugin/plugin-services.js'
 import { ProviderError, type StreamPart } from '../../provider/adapter.js'
 import { isFields } from './initialize.js'
 

@@ -5,10 +5,10 @@
  * I2 `cancel` is called at most once for a stream, and never after its end or error frame.
  * I3 The plugin's own end or error comes after the items before it; every other failure comes at once.
  */
-import { newStream, type StreamInput, type StreamOutcome, stepStream } from '../../../machines/plugin-stream.js'
+import { newStream, type StreamInput, type StreamOutcome, stepStream } from '../../../machines/plugin/plugin-stream.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { StreamFrame } from '../../../protocol/plugin-frame.js'
+import type { StreamFrame } from '../../../protocol/plugin/plugin-frame.js'
 import { encodedBytes } from './frame-text.js'
 
 export interface PluginStream {

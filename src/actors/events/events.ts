@@ -1,0 +1,181 @@
+/**
+ * Event subscriptions: replay from a cursor, catch-up, then live (sessions-events §11.4–11.8).
+ *
+ * I1 The last replay page, the baseline and the live registration happen in one tick, so that nothing lies
+ *    between replay and live and nothing arrives twice.
+ * I2 Sequences never decrease on a connection; a baseline record carries the head and no `id`.
+ * I3 A subscriber that cannot be served completely is ended, never thinned; its slowness reaches nobody else.
+ */
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Store } from '../../store/store.js'
+import type { Caller } from '../../protocol/caller.js'
+import { type Bus, encodeFrame, sseFrame } from './bus.js'
+import type { EventQuery, Events, EventSubscription, FrameSink } from '../facades.js'
+import type { Families } from './families.js'
+import type { Journal } from './journal.js'
+import type { Live } from './live.js'
+import type { Owners } from '../tenancy/owners.js'
+import type { Executions } from '../session/state/executions.js'
+import type { Statuses } from '../session/state/statuses.js'
+
+/** A reader's backlog is looked at once in so many records. */
+const LAG_CHECK = 64
+
+export type EventStream = Pick<Events, 'subscribe'>
+
+interface Scope {
+  readonly sessionId: string | undefined
+  /** Whether the subscriber is to see events of this session. */
+  matches(sessionId: string | undefined): boolean
+}
+
+export function createEventStream(deps: {
+  store: Pick<Store, 'events' | 'sessions'>
+  bus: Bus
+  journal: Journal
+  families: Families
+  owners: Pick<Owners, 'mayHear'>
+  live: Live
+  statuses: Pick<Statuses, 'all' | 'event'>
+  executions: Pick<Executions, 'current' | 'runtime'>
+}): EventStream {
+  const { store, bus, journal, families, owners, live, statuses, executions } = deps
+
+  function scopeOf(caller: Caller, sessionId: string | undefined): Scope {
+    return { sessionId, matches: (other) => isOfFamily(sessionId, other) && owners.mayHear(caller, other) }
+  }
+
+  function isOfFamily(sessionId: string | undefined, other: string | undefined): boolean {
+    if (sessionId === undefined || other === sessionId) return true
+    if (other === undefined) return false
+    const root = families.rootOf(sessionId)
+    return root !== undefined && root === families.rootOf(other)
+  }
+
+  function checkCursor(after: number): void {
+    if (after > journal.head()) {
+      throw new SvcError(
+        'request.invalid',
+        `The cursor ${after} was never handed out by this server; the newest event is ${journal.head()}.`,
+        {
+          cursor: after,
+          newest: journal.head(),
+        },
+      )
+    }
+    const pruned = store.events.prunedThrough()
+    if (after < pruned) {
+      const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true or since=${pruned}.`
+      throw new SvcError('events.cursor_expired', message, { cursor: after, oldest: pruned })
+    }
+  }
+
+  /** Of every session at work, and of the one that was asked for in any case. */
+  function sendStatuses(scope: Scope, sink: FrameSink): void {
+    const wanted = new Set(statuses.all().keys())
+    if (scope.sessionId !== undefined) wanted.add(scope.sessionId)
+    for (const id of wanted) {
+      const session = scope.matches(id) ? store.sessions.get(id) : undefined
+      if (session !== undefined) sink.write(journal.baseline('session.status', statuses.event(session)))
+    }
+  }
+
+  function sendBaseline(scope: Scope, sink: FrameSink): void {
+    sendStatuses(scope, sink)
+    const roots = new Set<string>()
+    for (const message of live.all()) {
+      if (!scope.matches(message.sessionId)) continue
+      const root = families.rootOf(message.sessionId)
+      if (root !== undefined) roots.add(root)
+    }
+    for (const root of roots) {
+      const snapshot = executions.current(root)
+      if (snapshot === undefined) continue
+      sink.write(journal.baseline('session.execution.updated', { sessionID: root, snapshot, runtime: executions.runtime(root) }))
+    }
+    for (const message of live.all()) {
+      if (!scope.matches(message.sessionId)) continue
+      const info = message.info()
+      sink.write(journal.baseline('message.updated', { sessionID: message.sessionId, info }))
+      for (const part of message.parts()) {
+        sink.write(journal.baseline('message.part.updated', { sessionID: message.sessionId, part, time: info.time.created }))
+      }
+    }
+  }
+
+  /** One page of the log as one chunk of frames; answers the cursor after it, or undefined when the log is read up. */
+  function replayPage(after: number, limit: number, scope: Scope, sink: FrameSink): number | undefined {
+    const rows =
+      scope.sessionId === undefined ? store.events.after(after, limit) : store.events.afterFor(after, limit, kin(scope.sessionId))
+    const seen = rows.filter((row) => scope.matches(row.sessionId ?? undefined))
+    if (seen.length > 0) sink.write(encodeFrame(seen.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
+    return rows.length < limit ? undefined : rows.at(-1)?.sequence
+  }
+
+  /** The family of a session; a deleted one still has its log. */
+  function kin(sessionId: string): readonly string[] {
+    const members = families.members(families.rootOf(sessionId) ?? sessionId)
+    return members.includes(sessionId) ? members : [...members, sessionId]
+  }
+
+  /** Delivers from now on; `end` is called once when the subscriber cannot be served any more. */
+  function goLive(scope: Scope, sink: FrameSink, end: () => void): () => void {
+    let records = 0
+    let bytes = 0
+    let unchecked = 0
+    return bus.subscribe((record) => {
+      if (!scope.matches(record.sessionId)) return
+      const frame = record.frame()
+      sink.write(frame)
+      bytes += frame.byteLength
+      unchecked += frame.byteLength
+      if (++records % LAG_CHECK !== 0 && unchecked < LIMITS.events.recordBytes) return
+      unchecked = 0
+      const pending = sink.pending()
+      if (pending > LIMITS.events.backlogBytes || (pending / bytes) * records > LIMITS.events.backlogRecords) end()
+    }, end)
+  }
+
+  return {
+    subscribe(caller, query: EventQuery, sink): EventSubscription {
+      if (query.after !== undefined) checkCursor(query.after)
+      const scope = scopeOf(caller, query.sessionId)
+      let closed = false
+      let stop: (() => void) | undefined
+      const close = () => {
+        closed = true
+        stop?.()
+      }
+      const end = () => {
+        close()
+        sink.end()
+      }
+      const replay = async (from: number) => {
+        let cursor: number | undefined = from
+        while (!closed) {
+          if (cursor < store.events.prunedThrough()) return end()
+          cursor = replayPage(cursor, query.limit, scope, sink)
+          if (cursor === undefined) return join()
+          await sink.drained()
+        }
+      }
+      const join = () => {
+        sendBaseline(scope, sink)
+        stop = goLive(scope, sink, end)
+      }
+      const from = query.after ?? (query.tail ? undefined : store.events.prunedThrough())
+      if (from !== undefined) {
+        replay(from).catch(end)
+        return { close }
+      }
+      try {
+        join()
+      } catch (error) {
+        close()
+        throw error
+      }
+      return { close }
+    },
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * The journal: the only place that publishes. State and the durable events that describe it commit together;
+ * only then do subscribers hear of it (architecture law 2).
+ *
+ * I1 Sequence order = commit order = publish order: stamping, committing and publishing are one uninterrupted turn.
+ * I2 A change that throws publishes nothing; the numbers it drew are never used again.
+ */
+import { setImmediate } from 'node:timers'
+import { type EventData, type EventType, SCHEMA_VERSION, TRANSIENT_EVENTS } from '../../protocol/event/event.js'
+import type { Durability, Store } from '../../store/store.js'
+import { type Bus, type BusRecord, encodeFrame, sseFrame } from './bus.js'
+import type { Effects } from '../effects.js'
+import { createSequence } from './sequence.js'
+
+export type Emit = <T extends EventType>(type: T, data: EventData<T>) => void
+
+/** An event whose type and data are none of ours: what plugins publish. */
+interface OpenEvent {
+  /** Letters, digits, ".", "_" and "-". */
+  readonly type: string
+  /** Id of the plugin. */
+  readonly source: string
+  /** JSON. */
+  readonly data: unknown
+  readonly sessionId: string | undefined
+  /** The workspace it belongs to; undefined = none. */
+  readonly directory: string | undefined
+}
+
+/** What a change may do besides writing rows. */
+export interface Change {
+  /** Adds a durable event to the transaction. */
+  readonly emit: Emit
+  /** Adds a durable event of a plugin to the transaction. */
+  emitOpen(event: OpenEvent): void
+  /** Runs once the transaction is committed and before anything is published: for state kept in memory. */
+  after(run: () => void): void
+}
+
+export interface Journal {
+  /** Runs `change` in one transaction; the events it emits are stored with it and published after it. */
+  commit<T>(durability: Durability, change: (tx: Change) => T): T
+  /** Resolves once everything committed so far survives power loss; whoever waits in one turn of the loop shares one sync. */
+  synced(): Promise<void>
+  /** Publishes an event that is not stored. */
+  publish<T extends EventType>(type: T, data: EventData<T>): void
+  /** Publishes a text delta, given as JSON text: the hot path of a run. */
+  publishDelta(sessionId: string, messageId: string, partId: string, partType: 'text' | 'reasoning', deltaJson: string): void
+  /** An envelope outside the order, for one subscriber: carries the head sequence and is not stored. */
+  baseline<T extends EventType>(type: T, data: EventData<T>): Uint8Array
+  /** The highest sequence handed out. */
+  head(): number
+}
+
+const CORE = 'svc.core'
+/** Built-in plugins whose events are part of the contract, by the first word of their types (sessions-events §11). */
+const PLUGIN_SOURCES: ReadonlyMap<string, string> = new Map([
+  ['pty', 'dev.svc.pty'],
+  ['workflow', 'dev.svc.workflows'],
+])
+const OPEN_NAME = /^[\w.-]{1,600}$/
+
+/** An event before it has its number. */
+interface Draft extends OpenEvent {
+  readonly dataJson: string
+}
+
+function ownDraft(type: string, data: unknown, sessionId: string | undefined): Draft {
+  const source = PLUGIN_SOURCES.get(type.slice(0, type.indexOf('.'))) ?? CORE
+  return { type, source, data, sessionId, directory: undefined, dataJson: JSON.stringify(data) }
+}
+
+export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effects, 'clock' | 'ids'> }): Journal {
+  const { store, bus, effects } = deps
+  const sequence = createSequence(store)
+
+  function envelope({ type, sessionId, source, dataJson }: Draft, id: string, number: number, at: number): string {
+    const subject = sessionId === undefined ? '' : `"subject":{"kind":"session","id":${JSON.stringify(sessionId)}},`
+    return `{"id":"${id}","sequence":${number},"type":"${type}","source":"${source}","schemaVersion":"${SCHEMA_VERSION}","timestamp":${at},${subject}"data":${dataJson}}`
+  }
+
+  function stamp(draft: Draft, durable: boolean): BusRecord {
+    const { type, sessionId, data, directory } = draft
+    const id = effects.ids.next('evt')
+    const number = sequence.next()
+    const json = envelope(draft, id, number, effects.clock.now())
+    let frame: Uint8Array | undefined
+    return {
+      id,
+      sequence: number,
+      type,
+      sessionId,
+      directory,
+      json,
+      durable,
+      data,
+      frame: () => (frame ??= encodeFrame(sseFrame(type, json, number))),
+    }
+  }
+
+  let open: BusRecord[] | undefined
+  let waiting: { resolve(): void; reject(error: unknown): void }[] = []
+  let isSynced = true
+
+  function settle(error?: unknown): void {
+    const settled = waiting
+    waiting = []
+    for (const waiter of settled) {
+      if (error === undefined) waiter.resolve()
+      else waiter.reject(error)
+    }
+  }
+
+  function syncNow(): void {
+    if (waiting.length === 0) return
+    try {
+      store.sync()
+      isSynced = true
+      settle()
+    } catch (error) {
+      settle(error)
+    }
+  }
+
+  return {
+    commit(durability, change) {
+      if (open !== undefined) throw new Error('commits do not nest: pass the change on instead')
+      const records: BusRecord[] = []
+      const afterwards: (() => void)[] = []
+      sequence.prepare()
+      open = records
+      const keep = (draft: Draft): void => {
+        const record = stamp(draft, true)
+        const row = {
+          sequence: record.sequence,
+          type: record.type,
+          sessionId: record.sessionId ?? null,
+          json: record.json,
+          created: effects.clock.now(),
+        }
+        store.events.insert(row)
+        records.push(record)
+      }
+      const emit: Emit = (type, data) => keep(ownDraft(type, data, sessionOf(data)))
+      const emitOpen = ({ type, source, data, sessionId, directory }: OpenEvent): void => {
+        if (!OPEN_NAME.test(type) || !OPEN_NAME.test(source)) throw new Error('names of open events have letters, digits, ".", "_" and "-"')
+        keep({ type, source, data, sessionId, directory, dataJson: JSON.stringify(data) ?? 'null' })
+      }
+      try {
+        const result = store.transact(durability, () => change({ emit, emitOpen, after: (run) => afterwards.push(run) }))
+        open = undefined
+        isSynced = durability === 'power'
+        if (isSynced) settle()
+        try {
+          for (const run of afterwards) run()
+        } finally {
+          for (const record of records) bus.publish(record)
+        }
+        return result
+      } finally {
+        open = undefined
+      }
+    },
+    synced() {
+      if (isSynced) return Promise.resolve()
+      return new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject })
+        // One turn later, so that requests to models leave before the loop waits for the disk.
+        if (waiting.length === 1) setImmediate(() => setImmediate(syncNow))
+      })
+    },
+    publish(type, data) {
+      if (open !== undefined) throw new Error('transient events are published outside commits')
+      if (!TRANSIENT_EVENTS.has(type)) throw new Error(`"${type}" is durable and needs a commit`)
+      bus.publish(stamp(ownDraft(type, data, sessionOf(data)), false))
+    },
+    publishDelta(sessionId, messageId, partId, partType, deltaJson) {
+      const json = `{"sessionID":"${sessionId}","messageID":"${messageId}","partID":"${partId}","partType":"${partType}","field":"text","delta":${deltaJson}}`
+      bus.publish(
+        stamp({ type: 'message.part.delta', source: CORE, data: undefined, sessionId, directory: undefined, dataJson: json }, false),
+      )
+    },
+    baseline(type, data) {
+      const json = envelope(ownDraft(type, data, sessionOf(data)), effects.ids.next('evt'), sequence.last(), effects.clock.now())
+      return encodeFrame(sseFrame(type, json))
+    },
+    head: () => sequence.last(),
+  }
+}
+
+/** The session an event belongs to: wrappers say `sessionID`, embedded requests `sessionId` (http-contract §4.1). */
+function sessionOf(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined
+  if ('sessionID' in data && typeof data.sessionID === 'string') return data.sessionID
+  if ('sessionId' in data && typeof data.sessionId === 'string') return data.sessionId
+  if ('info' in data) return sessionOf(data.info)
+  return undefined
+}

@@ -1,0 +1,129 @@
+/** The two projected streams: root sessions of a directory, and execution activity (sessions-events §11.9–11.10). */
+import type { Caller } from '../../protocol/caller.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { CatalogActivity, ExecutionSummary, Session } from '../../protocol/session/session.js'
+import type { Store } from '../../store/store.js'
+import { type Bus, type BusRecord, encodeFrame } from './bus.js'
+import type { Effects } from '../effects.js'
+import type { Events, EventSubscription, FrameSink } from '../facades.js'
+import type { Families } from './families.js'
+import type { Journal } from './journal.js'
+import type { Owners } from '../tenancy/owners.js'
+import type { Executions } from '../session/state/executions.js'
+
+const EDGES = new Set([
+  'session.created',
+  'session.updated',
+  'session.deleted',
+  'session.status',
+  'session.execution.updated',
+  'permission.asked',
+  'permission.replied',
+  'question.asked',
+  'question.replied',
+  'question.rejected',
+])
+const LIFECYCLE = new Set(['session.created', 'session.updated', 'session.deleted'])
+
+export function createSideStreams(deps: {
+  store: Pick<Store, 'sessions'>
+  bus: Bus
+  journal: Journal
+  families: Families
+  owners: Owners
+  executions: Executions
+  /** Looks at every family once; answers the activity of any root. */
+  activities(): (rootId: string) => CatalogActivity
+  effects: Pick<Effects, 'clock' | 'log'>
+}): Pick<Events, 'subscribeCatalog' | 'subscribeActivity' | 'activity'> {
+  const { store, bus, journal, families, owners, executions, effects } = deps
+
+  /** Ends a stream whose reader is too slow; true = it was ended. */
+  function lagged(sink: FrameSink): boolean {
+    if (sink.pending() <= LIMITS.events.backlogBytes) return false
+    sink.end()
+    return true
+  }
+
+  function catalogRecord(record: BusRecord, caller: Caller, directory: string, sink: FrameSink): void {
+    if (record.sessionId === undefined || !EDGES.has(record.type)) return
+    const root = families.rootOf(record.sessionId)
+    if (root === undefined || !owners.mayHear(caller, root)) return
+    const isRoot = root === record.sessionId
+    const info = isRoot && LIFECYCLE.has(record.type) ? sessionIn(record.data) : undefined
+    const session = info ?? store.sessions.get(root)
+    if (session === undefined || session.directory !== directory) return
+    const activity = deps.activities()(root)
+    if (info !== undefined) {
+      const data = { sessionID: root, info: { ...info, catalogActivity: activity } }
+      if (record.type === 'session.created') sink.write(journal.baseline('session.created', data))
+      else if (record.type === 'session.updated') sink.write(journal.baseline('session.updated', data))
+      else sink.write(journal.baseline('session.deleted', { ...data, tenantID: info.svcTenantId ?? 'local' }))
+      if (record.type === 'session.deleted') return
+    }
+    sink.write(journal.baseline('session.catalog.activity', { sessionID: root, activity }))
+  }
+
+  return {
+    subscribeCatalog(caller, directory, sink): EventSubscription {
+      const roots = store.sessions.list({
+        tenantId: caller.tenantId,
+        prefixes: caller.directoryPrefixes,
+        directory,
+        rootsOnly: true,
+        limit: LIMITS.events.backlogRecords / 2,
+      })
+      const activityOf = deps.activities()
+      for (const root of roots)
+        sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: activityOf(root.id) }))
+      const close = bus.subscribe(
+        (record) => {
+          catalogRecord(record, caller, directory, sink)
+          if (lagged(sink)) close()
+        },
+        () => sink.end(),
+      )
+      return { close }
+    },
+    subscribeActivity(caller, sink): EventSubscription {
+      const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(summaries(caller))}\n\n`))
+      let timer: unknown
+      const close = () => {
+        stop()
+        effects.clock.clearTimeout(timer)
+      }
+      const end = () => {
+        close()
+        sink.end()
+      }
+      const arm = () => {
+        timer = effects.clock.setTimeout(() => {
+          try {
+            send()
+            arm()
+          } catch (error) {
+            effects.log.warn('an activity stream failed', { cause: String(error) })
+            end()
+          }
+        }, LIMITS.events.activityInterval)
+      }
+      const stop = bus.subscribe((record) => {
+        if (record.type !== 'session.execution.updated' && record.type !== 'session.deleted') return
+        send()
+        if (lagged(sink)) close()
+      }, end)
+      send()
+      arm()
+      return { close }
+    },
+    activity: summaries,
+  }
+
+  function summaries(caller: Caller): ExecutionSummary[] {
+    return [...executions.summaries()].filter(({ rootSessionId }) => owners.mayUse(caller, rootSessionId))
+  }
+}
+
+function sessionIn(data: unknown): Session | undefined {
+  return typeof data === 'object' && data !== null && 'info' in data ? (data.info as Session) : undefined
+}

@@ -1,0 +1,243 @@
+/**
+ * One terminal: the near side of a pair of devices, and the session behind the far side.
+ *
+ * I1 The far side is held open here until the program has ended and all it wrote was read; otherwise the system drops
+ *    what is still on its way when the last process closes it.
+ * I2 The descriptor is read, written and resized only while `isOpen`; nothing touches it in another thread.
+ * I3 From the program's end on a pause holds nothing back; `LAST_OUTPUT` bounds what processes it left behind may add.
+ * I4 The gate's line comes back as an echo, which is the first the terminal says and no output of the program.
+ */
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
+import type { OnReadOpts, SocketConstructorOpts } from 'node:net'
+import { ReadStream } from 'node:tty'
+import { SvcError } from '../../../protocol/errors.js'
+import type { Families } from '../process/program-families.js'
+import { settlesWithin } from '../process/group-signals.js'
+import type { Terminal, TerminalOptions } from '../../effects.js'
+import type { PtyBinding } from './pty-binding.js'
+import type { Sessions } from '../process/session-signals.js'
+
+export interface LiveTerminal extends Terminal {
+  readonly fd: number
+  /** Lets the program start. */
+  openGate(): void
+}
+
+export interface TerminalParts {
+  readonly pty: PtyBinding
+  readonly sessions: Sessions
+  readonly families: Families
+}
+
+/** One byte less than a page: what the system hands out at a time. A full buffer is read again at once, without a look at other descriptors. */
+const READ_BYTES = 4095
+const LAST_OUTPUT = 1024 * 1024
+/** How long input waits that the system does not take now, at first and at most. */
+const RETRY_FIRST = 2
+const RETRY_MOST = 50
+/** How long the end of the program may take to be told after a kill. */
+const LAST_WAIT = 1000
+const GATE_LINE = Buffer.from('\n')
+const ECHO = [0x0d, 0x0a]
+
+/** Starts `program` at once; throws `request.unprocessable` when it cannot be. */
+export function superviseTerminal(
+  { pty, sessions, families }: TerminalParts,
+  program: readonly [string, ...string[]],
+  options: TerminalOptions,
+): LiveTerminal {
+  let isOpen = true
+  let echoed = 0
+  let tellExit: (exitCode: number | null) => void = () => undefined
+  const exited = new Promise<number | null>((resolve) => (tellExit = resolve))
+
+  const { variable, begin } = families.expect()
+  const marked = { ...options, env: { ...options.env, ...variable } }
+  const { fd, pid, path } = fork(pty, program, marked, (code, signal) => tellExit(signal === 0 ? code : null))
+  const family = begin(pid)
+  const far = openSync(path, constants.O_RDWR | constants.O_NOCTTY) // I1
+  const input = createInput((bytes) => (isOpen ? writeSync(fd, bytes) : bytes.length))
+
+  function deliver(bytes: Uint8Array): void {
+    let at = 0
+    while (echoed < ECHO.length && at < bytes.length) {
+      const isEcho = bytes[at] === ECHO[echoed] // I4
+      echoed = isEcho ? echoed + 1 : ECHO.length
+      if (isEcho) at++
+    }
+    if (at < bytes.length) options.onData(at === 0 ? bytes : bytes.subarray(at))
+  }
+
+  const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
+  // Read into one buffer: a paused stream then keeps nothing, and a running one makes no garbage.
+  const reading: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
+    onread: {
+      buffer,
+      callback(size) {
+        deliver(buffer.subarray(0, size))
+        return true
+      },
+    },
+  }
+  const stream = new ReadStream(fd, reading)
+  stream.on('error', () => undefined) // its end is handled where it is seen, at close
+  stream.once('close', () => {
+    if (!isOpen) return
+    isOpen = false
+    input.end()
+    sessions.signal(pid, 'SIGKILL')
+  })
+  stream.resume()
+
+  /** Reads what is there, whether the stream is paused or not. */
+  function drain(): void {
+    const chunk = Buffer.allocUnsafe(READ_BYTES)
+    for (let total = 0; isOpen && total < LAST_OUTPUT; ) {
+      let size: number
+      try {
+        size = readSync(fd, chunk)
+      } catch {
+        return // nothing more for now, or the other side is gone
+      }
+      if (size === 0) return
+      total += size
+      deliver(chunk.subarray(0, size))
+    }
+  }
+
+  const finish = async () => {
+    const exitCode = await exited
+    input.end()
+    stream.pause()
+    drain() // I3
+    await family.end('session', () => sessions.end(pid))
+    drain()
+    closeSync(far)
+    isOpen = false
+    stream.destroy()
+    return { exitCode }
+  }
+  const ended = finish()
+  let ending: Promise<void> | undefined
+
+  /** A program that no signal ends is given up after a while. */
+  async function abandonLater(): Promise<void> {
+    if (!(await settlesWithin(exited, LAST_WAIT))) tellExit(null)
+  }
+
+  return {
+    fd,
+    pid,
+    openGate: () => input.add(GATE_LINE),
+    write: (bytes) => input.add(bytes),
+    get waiting() {
+      return input.waiting
+    },
+    taken: () => input.taken(),
+    resize(cols, rows) {
+      if (isOpen) pty.resize(fd, cols, rows)
+    },
+    pause() {
+      if (isOpen) stream.pause()
+    },
+    resume() {
+      if (isOpen) stream.resume()
+    },
+    ended,
+    end() {
+      family.look()
+      ending ??= sessions.end(pid).then(abandonLater)
+    },
+    kill() {
+      if (!isOpen) return
+      family.look()
+      sessions.signal(pid, 'SIGKILL')
+      ending ??= abandonLater()
+    },
+  }
+}
+
+function fork(
+  pty: PtyBinding,
+  [program, ...args]: readonly [string, ...string[]],
+  { env, cwd, cols, rows }: TerminalOptions,
+  onExit: (code: number, signal: number) => void,
+): ReturnType<PtyBinding['fork']> {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  try {
+    return pty.fork(program, args, { env: variables, cwd, cols, rows }, onExit)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new SvcError('request.unprocessable', `The terminal could not be opened: ${reason}`, {}, { cause })
+  }
+}
+
+interface Input {
+  add(bytes: Uint8Array): void
+  readonly waiting: number
+  taken(): Promise<void>
+  /** Drops what waits and takes nothing more. */
+  end(): void
+}
+
+/** Bytes on their way to a descriptor that does not block: `write` answers how many it took, or throws when that is none for now. */
+function createInput(write: (bytes: Uint8Array) => number): Input {
+  let queue: Uint8Array[] = []
+  let waiting = 0
+  let over = false
+  let timer: NodeJS.Timeout | undefined
+  let pause = RETRY_FIRST
+  let waiters: (() => void)[] = []
+
+  function settle(): void {
+    const settled = waiters
+    waiters = []
+    for (const resolve of settled) resolve()
+  }
+
+  function end(): void {
+    over = true
+    queue = []
+    waiting = 0
+    clearTimeout(timer)
+    settle()
+  }
+
+  function flush(): void {
+    timer = undefined
+    for (let bytes = queue[0]; bytes !== undefined; bytes = queue[0]) {
+      let size: number
+      try {
+        size = write(bytes)
+      } catch (error) {
+        if (!isBusy(error)) return end() // the terminal is gone; its end is told elsewhere
+        timer = setTimeout(flush, pause)
+        pause = Math.min(2 * pause, RETRY_MOST)
+        return
+      }
+      pause = RETRY_FIRST
+      waiting -= size
+      if (size < bytes.length) queue[0] = bytes.subarray(size)
+      else queue.shift()
+    }
+    settle()
+  }
+
+  return {
+    add(bytes) {
+      if (over || bytes.length === 0) return
+      queue.push(bytes)
+      waiting += bytes.length
+      if (timer === undefined) flush()
+    },
+    get waiting() {
+      return waiting
+    },
+    taken: () => (waiting === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    end,
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+}

@@ -1,0 +1,239 @@
+/**
+ * What the host does for plugins on request: every `host.*` method (plugin-protocol §2.5, §4.8 steps 3 to 10).
+ *
+ * I1 The lease is asked when the request is served, and the checks come in the order of §4.8.
+ * I2 Nothing is done for a plugin whose lease is revoked; what has begun gets the signal of the request.
+ */
+import * as z from 'zod'
+import { asDeclared } from '../../../protocol/leniency.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { HostCapability } from '../../../protocol/plugin/plugin.js'
+import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
+import type { Effects } from '../../effects.js'
+import { publishedEventType } from '../process/event-publisher.js'
+import { encodedBytes } from '../process/frame-text.js'
+import { isEmptyTable } from '../process/initialize.js'
+import type { InstancePlace, Lease, ReverseRequest } from '../instance.js'
+import type { ProtectedFiles } from '../native/native.js'
+import { createRate } from '../calls/rate.js'
+import { createWorkspaceAccess } from './workspace-access.js'
+
+/** A service for one capability that the host integration installs; operations and inputs are its own (plugin-protocol §2.5). */
+export interface Broker {
+  /** Answers the output. Refuses when the lease is revoked. */
+  call(operation: string, input: unknown, context: BrokerContext): Promise<unknown>
+  /** Cancels what an earlier call named; absent = nothing to cancel. */
+  cancel?(opaqueId: string, context: BrokerContext): Promise<void>
+}
+
+interface BrokerContext {
+  readonly owner: PluginOwner
+  readonly lease: Lease
+  readonly signal: AbortSignal
+}
+
+/** What of the host every plugin instance is served with. */
+export interface BrokerHost {
+  /** The configuration plugins may read, without secrets; asked once for every instance that may. */
+  config(place: InstancePlace): Promise<unknown>
+  /** Commits an event; rejects when it cannot. */
+  publish(type: string, properties: unknown, place: InstancePlace): Promise<void>
+  readonly protectedFiles: ProtectedFiles
+  readonly brokers?: ReadonlyMap<HostCapability, Broker>
+}
+
+export interface Brokers {
+  /** The result of a request; rejects with a `SvcError` whose message is the answer. */
+  serve(request: ReverseRequest): Promise<unknown>
+  /** One record per request, with ten fields (plugin-protocol §2.6); denials at `info`, as long as they are not too many per second. */
+  audit(method: string, outcome: 'allowed' | 'denied'): void
+}
+
+export interface BrokersOptions {
+  readonly effects: Pick<Effects, 'clock' | 'files' | 'log'>
+  readonly host: BrokerHost
+  readonly owner: PluginOwner
+  readonly lease: Lease
+  readonly place: InstancePlace
+  readonly eventNamespaces: readonly string[]
+  /** Snapshot for `host.config.get`. */
+  readonly config: unknown
+}
+
+interface Method {
+  readonly capability: HostCapability
+  readonly kind: 'service' | 'call' | 'cancel'
+}
+
+const METHODS: ReadonlyMap<string, Method> = new Map([
+  ['host.config.get', { capability: 'config-read', kind: 'service' }],
+  ['host.config.set', { capability: 'config-write', kind: 'service' }],
+  ['host.workspace.read', { capability: 'workspace-read', kind: 'service' }],
+  ['host.workspace.list', { capability: 'workspace-read', kind: 'service' }],
+  ['host.workspace.write', { capability: 'workspace-write', kind: 'service' }],
+  ['host.event.publish', { capability: 'event-publish', kind: 'service' }],
+  ['host.network.request', { capability: 'network', kind: 'call' }],
+  ['host.process.spawn', { capability: 'process-spawn', kind: 'call' }],
+  ['host.process.cancel', { capability: 'process-spawn', kind: 'cancel' }],
+  ['host.task.spawn', { capability: 'task-spawn', kind: 'call' }],
+  ['host.task.cancel', { capability: 'task-spawn', kind: 'cancel' }],
+  ['host.secret.use', { capability: 'secret-use', kind: 'call' }],
+  ['host.secret.read', { capability: 'secret-read', kind: 'call' }],
+  ['host.prompt.read', { capability: 'prompt-read', kind: 'call' }],
+  ['host.message.read', { capability: 'message-read', kind: 'call' }],
+  ['host.response.transform', { capability: 'response-transform', kind: 'call' }],
+  ['host.provider.call', { capability: 'provider-access', kind: 'call' }],
+  ['host.policy.call', { capability: 'policy-invoke', kind: 'call' }],
+])
+
+const path = z.looseObject({ path: z.string() })
+/** An empty table of a language with one kind of table is an empty list. */
+const bytes = z.preprocess(
+  (value) => (isEmptyTable(value) ? [] : value),
+  z.custom<readonly number[]>(isByteList, 'must be a list of whole numbers from 0 to 255'),
+)
+const PARAMS = {
+  'host.config.get': z.looseObject({ key: z.string() }),
+  'host.config.set': z.looseObject({ key: z.string(), value: z.unknown().optional() }),
+  'host.workspace.read': path,
+  'host.workspace.list': path,
+  'host.workspace.write': path.extend({ contents: bytes }),
+  'host.event.publish': z.looseObject({ namespace: z.string(), name: z.string(), payload: z.unknown().optional() }),
+  call: z.looseObject({ operation: z.string(), input: z.unknown().optional() }),
+  cancel: z.looseObject({ opaqueId: z.string() }),
+}
+
+export function createBrokers({ effects, host, owner, lease, place, eventNamespaces, config }: BrokersOptions): Brokers {
+  const { workspace } = place
+  const denials = createRate(effects.clock)
+  const files = workspace === undefined ? undefined : createWorkspaceAccess(workspace, effects.files, host.protectedFiles)
+
+  const check = (method: string, { capability, kind }: Method): void => {
+    const isInstalled =
+      kind === 'service' ? files !== undefined || !capability.startsWith('workspace-') : host.brokers?.has(capability) === true
+    const isGranted = lease.capabilities.has(capability) && !lease.revoked
+    if (isInstalled && isGranted) return
+    const name = pascalCase(capability)
+    if (!isGranted)
+      throw new SvcError(
+        'request.forbidden',
+        `${method} is not available: the capability ${name} is not granted${lease.revoked ? ' any more' : ''}`,
+      )
+    throw new SvcError('feature.not_implemented', `${method} is not available: nothing on this server provides ${name} here`)
+  }
+
+  const service = async (method: string, params: unknown, granted: () => void): Promise<unknown> => {
+    switch (method) {
+      case 'host.config.get': {
+        const { key } = parse(PARAMS[method], params)
+        granted()
+        return lookUp(config, key)
+      }
+      case 'host.config.set':
+        parse(PARAMS[method], params)
+        granted()
+        throw new SvcError('request.unprocessable', 'the configuration cannot be changed by plugins')
+      case 'host.workspace.read': {
+        const { path: name } = parse(PARAMS[method], params)
+        granted()
+        return Array.from((await files?.read(name)) ?? [])
+      }
+      case 'host.workspace.list': {
+        const { path: name } = parse(PARAMS[method], params)
+        granted()
+        return files?.list(name)
+      }
+      case 'host.workspace.write': {
+        const { path: name, contents } = parse(PARAMS[method], params)
+        granted()
+        await files?.write(name, Uint8Array.from(contents))
+        return {}
+      }
+      case 'host.event.publish': {
+        const { namespace, name, payload } = parse(PARAMS[method], params)
+        granted()
+        await host.publish(publishedEventType(namespace, name, eventNamespaces), payload ?? null, place)
+        return {}
+      }
+      default:
+        return undefined
+    }
+  }
+
+  const broker = async ({ params, signal }: ReverseRequest, { capability, kind }: Method, granted: () => void): Promise<unknown> => {
+    const context = { owner, lease, signal }
+    if (kind === 'cancel') {
+      const opaqueId = short('opaqueId', parse(PARAMS.cancel, params).opaqueId)
+      granted()
+      await host.brokers?.get(capability)?.cancel?.(opaqueId, context)
+      return {}
+    }
+    const size = encodedBytes(params)
+    if (size > LIMITS.plugins.brokerInput)
+      throw new SvcError('request.unprocessable', `broker input exceeds ${LIMITS.plugins.brokerInput} bytes: it has ${size}`)
+    const parsed = parse(PARAMS.call, params)
+    const operation = short('operation', parsed.operation)
+    granted()
+    const output = await host.brokers?.get(capability)?.call(operation, parsed.input ?? null, context)
+    const result = { output: output ?? null }
+    const answered = encodedBytes(result)
+    if (answered > LIMITS.plugins.brokerOutput)
+      throw new SvcError('request.unprocessable', `broker output exceeds ${LIMITS.plugins.brokerOutput} bytes: it has ${answered}`)
+    return result
+  }
+
+  return {
+    async serve(request) {
+      const method = METHODS.get(request.method)
+      if (method === undefined) throw new SvcError('request.unprocessable', `unknown method "${request.method.slice(0, 128)}"`)
+      const granted = () => check(request.method, method)
+      return method.kind === 'service' ? service(request.method, request.params, granted) : broker(request, method, granted)
+    },
+    audit(method, outcome) {
+      const { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId } = owner
+      const capability = METHODS.get(method)?.capability ?? 'unknown'
+      const ids = { pluginId, instanceId, packageRevision, registryGeneration, scope, workspaceId, scopeId }
+      const isShown = outcome === 'denied' && denials.count() <= LIMITS.plugins.logLinesPerSecond
+      effects.log[isShown ? 'info' : 'debug']('plugin request', { ...ids, capability, method: method.slice(0, 128), outcome })
+    },
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(asDeclared(schema, params))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new SvcError(
+    'request.unprocessable',
+    `the params are not valid: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'malformed'}`,
+  )
+}
+
+function short(what: string, text: string): string {
+  const size = Buffer.byteLength(text)
+  if (size === 0 || size > LIMITS.plugins.operationBytes)
+    throw new SvcError('request.unprocessable', `${what} must have 1 to ${LIMITS.plugins.operationBytes} bytes; it has ${size}`)
+  return text
+}
+
+/** A value by its dotted key: `''` is the whole document, a missing step is null, lists have no steps. */
+function lookUp(document: unknown, key: string): unknown {
+  let value = document
+  for (const step of key === '' ? [] : key.split('.')) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, step)) return null
+    value = Reflect.get(value, step)
+  }
+  return value ?? null
+}
+
+function pascalCase(capability: string): string {
+  return capability
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+}
+
+function isByteList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((byte) => typeof byte === 'number' && Number.isInteger(byte) && byte >= 0 && byte <= 255)
+}

@@ -1,0 +1,132 @@
+/**
+ * What the services of plugins answer: agents, commands, skills, system context, settings (plugin-protocol §4.7).
+ *
+ * I1 A service is waited for at most `serviceWait`; one that fails or is late leaves the others.
+ * I2 Answers are kept for each published service, so a new generation is always asked; an answer that is older than
+ *    `serviceAge` still serves while it is asked for anew, and the last good one serves while the service fails.
+ * I3 Without services of a kind nothing is done; lists are the same objects until an answer changes.
+ */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { ServiceRequest } from '../../../protocol/plugin/plugin-requests.js'
+import type { Effects } from '../../effects.js'
+import { createLru, type Lru } from '../../../protocol/lru.js'
+import type { Service } from '../registry/contributions.js'
+import type { Registered, RegistryView } from '../registry/view.js'
+
+const { serviceWait, serviceAge } = LIMITS.plugins
+/** Directories whose answers are kept: of one service, and as lists. */
+const DIRECTORIES = 64
+const LISTS = 320
+
+interface ServiceAnswer<Answer> {
+  readonly pluginId: string
+  readonly serviceId: string
+  readonly answer: Answer
+}
+
+type ServiceKind = 'agents' | 'commands' | 'skills' | 'systemContext' | 'config'
+type AnswerOf<Kind extends ServiceKind> = Awaited<ReturnType<RegistryView[Kind][number]['contribution']['call']>>
+export type Answers<Kind extends ServiceKind> = readonly ServiceAnswer<AnswerOf<Kind>>[]
+
+export interface ServiceAnswers {
+  /** Answers of every service of a kind that works, higher priority first. The same list until something was asked anew. */
+  of<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string): Promise<Answers<Kind>>
+  /** As `of`, without waiting: what was answered so far, nothing at first. */
+  latest<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string): Answers<Kind>
+}
+
+interface Kept {
+  answer: ServiceAnswer<unknown> | undefined
+  /** Settles when the question under way is answered; never rejects. */
+  asked: Promise<void> | undefined
+  /** Monotonic time of the last outcome. */
+  at: number
+}
+
+type Asked = Registered<Service<(request: ServiceRequest) => Promise<unknown>>>
+type List = readonly ServiceAnswer<unknown>[]
+const NOTHING: List = []
+
+export function createServiceAnswers(effects: Pick<Effects, 'clock' | 'log'>): ServiceAnswers {
+  const byService = new WeakMap<object, Lru<string, Kept>>()
+  const lists = createLru<string, List>(LISTS)
+
+  const keptOf = ({ contribution }: Asked, directory: string): Kept => {
+    const all = byService.get(contribution) ?? createLru<string, Kept>(DIRECTORIES)
+    byService.set(contribution, all)
+    const kept = all.get(directory) ?? { answer: undefined, asked: undefined, at: Number.NEGATIVE_INFINITY }
+    all.set(directory, kept)
+    return kept
+  }
+
+  const ask = async (kept: Kept, service: Asked, directory: string): Promise<void> => {
+    const { pluginId, contribution } = service
+    const request: ServiceRequest = { workspaceId: directory, directory, options: {} }
+    try {
+      const answer = await atMost(
+        effects.clock,
+        service.use(() => contribution.call(request)),
+      )
+      if (kept.answer === undefined || !isSame(kept.answer.answer, answer)) kept.answer = { pluginId, serviceId: contribution.id, answer }
+    } catch (error) {
+      effects.log.warn('a service of a plugin failed', { pluginId, serviceId: contribution.id, directory, cause: String(error) })
+    }
+    kept.at = effects.clock.monotonic()
+  }
+
+  /** Asks what is old or unknown; answers who has never answered and is being asked for the first time. */
+  const refresh = (services: readonly Asked[], directory: string): readonly Promise<void>[] => {
+    const now = effects.clock.monotonic()
+    return services.flatMap((service) => {
+      const kept = keptOf(service, directory)
+      const isFirst = kept.at === Number.NEGATIVE_INFINITY
+      if (now - kept.at >= serviceAge) {
+        kept.asked ??= ask(kept, service, directory).finally(() => {
+          kept.asked = undefined
+        })
+      }
+      return isFirst && kept.asked !== undefined ? [kept.asked] : []
+    })
+  }
+
+  const listOf = (services: readonly Asked[], kind: ServiceKind, directory: string): List => {
+    const list = services.flatMap((service) => keptOf(service, directory).answer ?? [])
+    const key = `${kind}\0${directory}`
+    const last = lists.get(key) ?? NOTHING
+    if (last.length === list.length && last.every((answer, index) => answer === list[index])) return last
+    lists.set(key, list)
+    return list
+  }
+
+  // A list holds answers of its kind alone, because its key names the kind.
+  return {
+    async of<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string) {
+      const services: readonly Asked[] = view[kind]
+      if (services.length === 0) return NOTHING as Answers<Kind>
+      await Promise.all(refresh(services, directory))
+      return listOf(services, kind, directory) as Answers<Kind>
+    },
+    latest<Kind extends ServiceKind>(view: RegistryView, kind: Kind, directory: string) {
+      const services: readonly Asked[] = view[kind]
+      if (services.length === 0) return NOTHING as Answers<Kind>
+      void refresh(services, directory)
+      return listOf(services, kind, directory) as Answers<Kind>
+    },
+  }
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+async function atMost<T>(clock: Effects['clock'], work: Promise<T>): Promise<T> {
+  let timer: unknown
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = clock.setTimeout(() => reject(new Error(`it did not answer within ${serviceWait} ms`)), serviceWait)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clock.clearTimeout(timer)
+  }
+}

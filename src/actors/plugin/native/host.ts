@@ -1,0 +1,88 @@
+/** The host a native plugin is handed: narrowed effects and the services it may use (architecture §7). */
+import type { Todo } from '../../../protocol/session/session.js'
+import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import { createProtectedFiles } from '../../protection/protected-files.js'
+import type { SessionCore } from '../../session/core.js'
+import { sessionOrThrow } from '../../session/core.js'
+import type { Sessions } from '../../facades.js'
+import { createCheckouts } from '../../git/origin.js'
+import { createNamedPrograms } from '../../git/named-programs.js'
+import { HookedVariables } from '../calls/hook-values.js'
+import type { CommandSandboxes } from '../../confinement/confined-command.js'
+import { sandboxOf } from '../../resource/config/permission-config.js'
+import { runHooks } from '../calls/hooks.js'
+import { createPluginRows } from './native-rows.js'
+import { createSessionDoor } from './native-sessions.js'
+import { type Instructions, type ManagedOutputs, type NativeHost, type ToolContext, ToolError } from './native.js'
+
+export function createNativeHost(
+  core: SessionCore,
+  pluginId: string,
+  services: {
+    outputs: ManagedOutputs
+    instructions: Instructions
+    sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait' | 'clearQueue'>
+    stopping: AbortSignal
+    actors: ActorRegistry
+    sandbox: CommandSandboxes
+  },
+): NativeHost {
+  const { effects, store, journal, interactions, statuses } = core
+  const { clock, ids, random, files, processes, terminals, fetch, childEnv, paths, platform, log, sha256 } = effects
+  return {
+    effects: { clock, ids, random, files, processes, terminals, fetch, childEnv, paths, platform, sha256, log: labelled(log, pluginId) },
+    outputs: services.outputs,
+    instructions: services.instructions,
+    sandbox: { ...services.sandbox, isOn: async (directory) => sandboxOf(await core.configs.load(directory)) === 'on' },
+    rows: createPluginRows(core, pluginId),
+    actors: services.actors,
+    sessions: createSessionDoor(core, pluginId, services.sessions),
+    checkouts: createCheckouts({ files, paths }),
+    namedPrograms: createNamedPrograms({ files, paths }),
+    protectedFiles: createProtectedFiles({
+      configDirectory: paths.config,
+      stateDirectory: paths.state,
+      cacheDirectory: paths.cache,
+      home: paths.home,
+      env: effects.env,
+      files,
+    }),
+    config: (directory) => core.configs.load(directory),
+    skills: (directory) => core.resources.skills(directory),
+    switchedOff: (directory) => core.plugins.switchedOff(directory, pluginId),
+    stopping: services.stopping,
+    async shellEnvironment({ cwd, sessionId, callId, signal }) {
+      const view = core.plugins.current(sessionOrThrow(core, sessionId).directory, sessionId)
+      const none: Readonly<Record<string, string>> = {}
+      return runHooks(view, 'shell.env', { cwd, sessionId, callId }, none, { signal, accept: (value) => HookedVariables.parse(value) })
+    },
+    todos: {
+      replace(sessionId, todos: readonly Todo[]) {
+        sessionOrThrow(core, sessionId)
+        journal.commit('process', (tx) => {
+          store.todos.put(sessionId, todos)
+          tx.emit('todo.updated', { sessionID: sessionId, todos: [...todos] })
+        })
+      },
+    },
+    questions: {
+      async ask(context: ToolContext, questions) {
+        const session = sessionOrThrow(core, context.sessionId)
+        const runId = statuses.run(session.id)?.runId ?? ''
+        const { messageId, callId } = context
+        const answer = await interactions.askQuestion({ session, runId, messageId, callId, questions }, context.signal)
+        if ('rejected' in answer) throw new ToolError(answer.rejected)
+        return answer.answers
+      },
+    },
+  }
+}
+
+function labelled(log: SessionCore['effects']['log'], pluginId: string): SessionCore['effects']['log'] {
+  return {
+    debug: (message, fields) => log.debug(message, { pluginId, ...fields }),
+    info: (message, fields) => log.info(message, { pluginId, ...fields }),
+    warn: (message, fields) => log.warn(message, { pluginId, ...fields }),
+    error: (message, fields) => log.error(message, { pluginId, ...fields }),
+  }
+}

@@ -1,0 +1,100 @@
+/** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
+import type { Caller } from '../../../protocol/caller.js'
+import type { CreateSessionRequest, Session } from '../../../protocol/session/session.js'
+import type { PromptRequest } from '../../../protocol/message/message.js'
+import type { Durability } from '../../../store/store.js'
+import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
+import type { Emit } from '../../events/journal.js'
+
+/** Durable rows of the plugin, committed together with the events that tell of them. */
+export interface PluginRows {
+  get(kind: string, id: string): PluginRow | undefined
+  /** By `sort`, then id; ascending unless asked otherwise. */
+  list(kind: string, query?: PluginRowQuery): PluginRow[]
+  /** Runs `change` (synchronous) in one transaction; its events are published after it. A throw undoes everything. */
+  commit<T>(durability: Durability, change: (tx: RowsChange) => T): T
+}
+
+export interface RowsChange {
+  /** Adds a row; false, without effect, when the id is taken. */
+  insert(kind: string, row: PluginRow): boolean
+  put(kind: string, row: PluginRow): void
+  delete(kind: string, id: string): void
+  /** Adds a durable event to the transaction. */
+  readonly emit: Emit
+  /** Runs once the transaction is committed and before anything is published. */
+  after(run: () => void): void
+}
+
+/** Where commands of agents run when `permission.sandbox` is on. */
+export interface CommandSandbox {
+  /** Whether commands of a directory run in it. */
+  isOn(directory: string): Promise<boolean>
+  /** What a canonical path outside the session directory is inside, for every command alike; undefined: not there, unless it is asked for. */
+  placeOf(path: string): 'read-only' | 'private' | undefined
+  /** The command line that runs the program in it, or a sentence for people why it cannot run. Never outside of it. */
+  wrap(
+    command: SandboxedCommand,
+  ): Promise<{ readonly program: string; readonly args: readonly string[] } | { readonly unavailable: string }>
+}
+
+/** All paths are canonical. */
+export interface SandboxedCommand {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** Directory of the session, writable. */
+  readonly workspace: string
+  readonly network: boolean
+  /** The `PATH` it is given: programs are found there. */
+  readonly searchPath: string
+  /** Directories outside the workspace that it was allowed to touch. */
+  readonly directories: readonly string[]
+  /** Files it was allowed to read. */
+  readonly reads: readonly string[]
+  /** Files it was allowed to write, protected ones included. */
+  readonly writes: readonly string[]
+}
+
+/** How the last run of a session ended. */
+export type SessionOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string }
+
+/** Sessions as a local caller uses them. */
+export interface SessionDoor {
+  /**
+   * `extra` fields are kept on the record; `directory` is canonical and exists. `along` (synchronous) changes rows of the
+   * plugin in the transaction that creates the session: either both are there or neither.
+   */
+  create(
+    directory: string,
+    request: CreateSessionRequest,
+    extra?: Readonly<Record<string, unknown>>,
+    along?: (tx: RowsChange, session: Session) => void,
+  ): Promise<Session>
+  /** Resolves once the prompt is durably admitted. */
+  prompt(sessionId: string, request: PromptRequest): Promise<void>
+  abort(sessionId: string): Promise<boolean>
+  /** Removes prompts that wait and were not begun. */
+  clearQueue(sessionId: string): void
+  get(sessionId: string): Session | undefined
+  isBusy(sessionId: string): boolean
+  /** Resolves when nothing runs and nothing is queued; rejects when `signal` aborts. */
+  settled(sessionId: string, signal: AbortSignal): Promise<void>
+  /** Of the last assistant message; an aborted or unanswered prompt is not ok. */
+  outcome(sessionId: string): SessionOutcome
+}
+
+/** A call of an operation of the contract, validated and admitted. */
+export interface OperationCall {
+  readonly caller: Caller
+  /** Canonical directory of a `directory` operation; '' for every other. */
+  readonly directory: string
+  readonly params: unknown
+  readonly query: unknown
+  readonly headers: unknown
+  readonly body: unknown
+  readonly signal: AbortSignal
+}
+
+/** Answers what the contract of the operation promises; throws `SvcError`. */
+export type Operation = (call: OperationCall) => Promise<unknown>

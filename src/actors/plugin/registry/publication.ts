@@ -1,0 +1,23 @@
+/** What a generation hands the registry, whole (architecture §10). */
+import type { Door } from '../calls/door.js'
+import type { Contributions } from '../native/native.js'
+import type { Reach } from './view.js'
+
+export interface HookReport {
+  readonly name: string
+  readonly failure: string | undefined
+}
+
+export interface Publication {
+  readonly pluginId: string
+  readonly name: string
+  readonly version: string
+  /** Built in: first in every order. */
+  readonly internal: boolean
+  readonly generation: number
+  readonly reach: Reach
+  readonly door: Door
+  readonly contributions: Contributions
+  /** Hears how each of the plugin's hooks fares: undefined = well, else why not. */
+  onHook(report: HookReport): void
+}

@@ -1,0 +1,143 @@
+/** Published contributions with their stamps, and the views made of them. */
+import * as z from 'zod'
+import type { ToolDefinition } from '../../provider/adapter.js'
+import { conflictKeys, withFullPaths } from './conflicts.js'
+import type { Hook, Service } from './contributions.js'
+import type { Contributions, ToolContribution } from '../native/native.js'
+import type { Publication } from './publication.js'
+import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp } from './view.js'
+
+/** One published set. */
+export interface Entry {
+  /** With the full paths of its routes. */
+  readonly publication: Publication
+  /** As it was handed over. */
+  readonly source: Publication
+  readonly keys: ReadonlySet<string>
+  readonly tools: readonly RegisteredTool[]
+  readonly hooks: ReadonlyMap<string, RegisteredHook>
+  readonly stamp: Stamp
+}
+
+/** Throws `plugin.invalid` for a set that is wrong in itself. */
+export function stampEntry(publication: Publication): Entry {
+  const { pluginId, generation, reach, door } = publication
+  const contributions = withFullPaths(publication)
+  const stamp: Stamp = {
+    pluginId,
+    generation,
+    reach,
+    use: (work) => door.use(work),
+    get open() {
+      return door.open
+    },
+  }
+  return {
+    publication: { ...publication, contributions },
+    source: publication,
+    keys: new Set(conflictKeys(pluginId, contributions)),
+    stamp,
+    tools: (contributions.tools ?? []).map((contribution) => stamped(stamp, { contribution, definition: defineOf(contribution) })),
+    hooks: new Map(
+      Object.entries(contributions.hooks ?? {}).map(([name, hook]) => [
+        name,
+        stamped(stamp, {
+          ...(contributions.hookState !== undefined && { state: contributions.hookState }),
+          run: reported(publication, name, hook),
+          blame: (reason: string) => publication.onHook({ name, failure: reason }),
+        }),
+      ]),
+    ),
+  }
+}
+
+/** I of the registry: everything a view shows is put together once, when it is made. */
+export function createView(entries: readonly Entry[], generation: number): RegistryView {
+  const tools = entries.flatMap((entry) => entry.tools)
+  const byId = new Map(tools.map((tool) => [tool.contribution.id, tool]))
+  const hooks = new Map<string, RegisteredHook[]>()
+  for (const entry of entries) for (const [name, hook] of entry.hooks) hooks.set(name, [...(hooks.get(name) ?? []), hook])
+  const all = <C>(pick: (contributions: Contributions) => readonly C[] | undefined): Registered<C>[] =>
+    entries.flatMap(({ stamp, publication: { contributions } }) =>
+      (pick(contributions) ?? []).map((contribution) => stamped(stamp, { contribution })),
+    )
+  const services = <C extends Service<unknown>>(pick: (contributions: Contributions) => readonly C[] | undefined) =>
+    all(pick).toSorted((a, b) => b.contribution.priority - a.contribution.priority || compare(a.contribution.id, b.contribution.id))
+  return {
+    generation,
+    tools,
+    tool: (id) => byId.get(id),
+    hooks: (name) => hooks.get(name) ?? NONE,
+    providers: entries.flatMap(({ publication: { contributions } }) => contributions.providers ?? []),
+    agents: services(({ agents }) => agents),
+    commands: services(({ commands }) => commands),
+    skills: services(({ skills }) => skills),
+    systemContext: services(({ systemContext }) => systemContext),
+    prompts: services(({ prompts }) => prompts),
+    config: services(({ config }) => config),
+    routes: all(({ routes }) => routes),
+    sockets: all(({ websocketRoutes }) => websocketRoutes),
+    operations: byOperation(entries, ({ operations }) => operations),
+    socketOperations: byOperation(entries, ({ sockets }) => sockets),
+    plugins: entries.map(({ publication: { pluginId, name, version, internal, generation: number, reach, contributions } }) => ({
+      pluginId,
+      name,
+      version,
+      internal,
+      generation: number,
+      reach,
+      contributions,
+    })),
+  }
+}
+
+const NONE: readonly RegisteredHook[] = []
+
+function byOperation<C>(
+  entries: readonly Entry[],
+  pick: (contributions: Contributions) => Readonly<Record<string, C>> | undefined,
+): ReadonlyMap<string, Registered<C>> {
+  return new Map(
+    entries.flatMap(({ stamp, publication: { contributions } }) =>
+      Object.entries(pick(contributions) ?? {}).map(([id, contribution]) => [id, stamped(stamp, { contribution })] as const),
+    ),
+  )
+}
+
+/** Keeps `open` a live property of the stamp. */
+function stamped<T extends object>(stamp: Stamp, more: T): Stamp & T {
+  return Object.defineProperty({ ...stamp, ...more }, 'open', { get: () => stamp.open, enumerable: true })
+}
+
+function reported({ door, onHook }: Publication, name: string, hook: Hook): Hook {
+  return async (context, value, signal) => {
+    try {
+      const result = await door.use(() => hook(context, value, signal))
+      onHook({ name, failure: undefined })
+      return result
+    } catch (error) {
+      if (!signal.aborted) onHook({ name, failure: error instanceof Error ? error.message : String(error) })
+      throw error
+    }
+  }
+}
+
+function defineOf(contribution: ToolContribution): ToolDefinition {
+  let made: Readonly<Record<string, unknown>> | undefined = contribution.parameters
+  return {
+    id: contribution.id,
+    description: contribution.description,
+    ...(contribution.outputSchema === undefined ? {} : { outputSchema: contribution.outputSchema }),
+    get parameters() {
+      if (made === undefined) {
+        const { $schema: _dialect, ...schema } = z.toJSONSchema(contribution.input, { io: 'input' })
+        made = schema
+      }
+      return made
+    },
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

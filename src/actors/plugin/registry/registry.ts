@@ -1,0 +1,123 @@
+/**
+ * What can be called: contributions of every plugin, stamped with owner and generation (architecture §10).
+ *
+ * I1 A set is validated whole and swapped in at once; a set that is not valid changes nothing.
+ * I2 A conflict is the newcomer's: whoever was published first keeps what both contribute (plugin-protocol §13-9).
+ * I3 A view is the same object until something it shows changes; an unused one is forgotten.
+ */
+import { SvcError } from '../../../protocol/errors.js'
+import { createLru } from '../../../protocol/lru.js'
+import type { Publication } from './publication.js'
+import { overlap, reachKey, reaches } from './reach.js'
+import { createView, type Entry, stampEntry } from './registry-view.js'
+import type { Reach, RegistryView, Subscriber } from './view.js'
+
+export interface Registry {
+  /** Replaces what the plugin contributes in this reach; throws `resource.conflict` or `plugin.invalid`, without effect. */
+  publish(publication: Publication): void
+  /** Takes the contributions of a generation out, unless another one has replaced them. */
+  withdraw(publication: Publication): void
+  /** What a directory sees, or one session of it; plugins for which `isHidden` holds are left out. */
+  view(directory: string, sessionId?: string): RegistryView
+  /** Plugins a directory has switched off; undefined forgets the directory. */
+  hide(directory: string, isHidden: ((pluginId: string) => boolean) | undefined): void
+  isHidden(directory: string, pluginId: string): boolean
+  /** Everybody who hears committed events, whatever the reach. Cheap: made once per change. */
+  subscribers(): readonly Subscriber[]
+  /** Grows with every change. */
+  readonly generation: number
+}
+
+const KEPT_VIEWS = 256
+
+export function createRegistry(): Registry {
+  const entries = new Map<string, Entry>()
+  const hidden = new Map<string, (pluginId: string) => boolean>()
+  const views = createLru<string, RegistryView>(KEPT_VIEWS)
+  let generation = 0
+  let subscribers: readonly Subscriber[] | undefined
+
+  function changed(): void {
+    generation++
+    subscribers = undefined
+    views.clear()
+  }
+
+  function refuseConflicts({ publication: { pluginId, reach }, keys }: Entry, id: string): void {
+    for (const [otherId, other] of entries) {
+      if (otherId === id || !overlap(reach, other.publication.reach)) continue
+      const shared = [...keys].find((key) => other.keys.has(key))
+      if (shared === undefined) continue
+      const { pluginId: owner } = other.publication
+      throw new SvcError('resource.conflict', `The ${shared} is already contributed by ${owner}.`, {
+        pluginId,
+        owner,
+        contribution: shared,
+      })
+    }
+  }
+
+  const isHidden = (directory: string, pluginId: string): boolean => hidden.get(directory)?.(pluginId) ?? false
+
+  return {
+    isHidden,
+    publish(publication) {
+      const id = idOf(publication)
+      const entry = stampEntry(publication)
+      refuseConflicts(entry, id)
+      entries.set(id, entry)
+      changed()
+    },
+    withdraw(publication) {
+      const id = idOf(publication)
+      if (entries.get(id)?.source !== publication) return
+      entries.delete(id)
+      changed()
+    },
+    view(directory, sessionId) {
+      const inSession = sessionId !== undefined && [...entries.values()].some(({ publication: { reach } }) => isOf(reach, sessionId))
+      const key = inSession ? `${directory}\0${sessionId}` : directory
+      const kept = views.get(key)
+      if (kept !== undefined) return kept
+      const seen = [...entries.values()].filter(
+        ({ publication: { pluginId, reach } }) => reaches(reach, directory, sessionId) && !isHidden(directory, pluginId),
+      )
+      const view = createView(seen.toSorted(byOrder), generation)
+      views.set(key, view)
+      return view
+    },
+    hide(directory, now) {
+      const before = hidden.get(directory)
+      if (now === undefined) hidden.delete(directory)
+      else hidden.set(directory, now)
+      const differs = [...entries.values()].some(
+        ({ publication: { pluginId } }) => (before?.(pluginId) ?? false) !== (now?.(pluginId) ?? false),
+      )
+      if (differs) changed()
+    },
+    subscribers() {
+      subscribers ??= [...entries.values()].flatMap(({ publication: { pluginId, contributions, reach } }) =>
+        contributions.events === undefined ? [] : [{ pluginId, events: contributions.events, reach }],
+      )
+      return subscribers
+    },
+    get generation() {
+      return generation
+    },
+  }
+}
+
+function idOf({ pluginId, reach }: Publication): string {
+  return `${pluginId} ${reachKey(reach)}`
+}
+
+function isOf(reach: Reach, sessionId: string): boolean {
+  return reach.type === 'session' && reach.sessionId === sessionId
+}
+
+/** Built-ins in their own order, then by plugin id; of one plugin, the wider reach first. */
+function byOrder({ publication: a }: Entry, { publication: b }: Entry): number {
+  if (a.internal !== b.internal) return a.internal ? -1 : 1
+  if (a.internal) return 0
+  return a.pluginId < b.pluginId ? -1 : a.pluginId > b.pluginId ? 1 : 0
+}

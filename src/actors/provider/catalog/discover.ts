@@ -1,0 +1,109 @@
+/**
+ * Model ids an endpoint lists (subsystems c.4): `GET {baseURL}/models`, bounded in time, bytes and number,
+ * remembered for a minute. A failure is never an error to anybody: the last good list stays.
+ */
+import { LIMITS } from '../../../protocol/limits.js'
+import { createLru } from '../../../protocol/lru.js'
+import type { Effects } from '../../effects.js'
+import { isRecord } from '../../../protocol/json.js'
+
+interface DiscoveryTarget {
+  readonly providerId: string
+  readonly baseURL: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly key: string | undefined
+}
+
+export interface Discovery {
+  /** Ids at the endpoint, at most `LIMITS.provider.discover` ms later; undefined when it has never answered. */
+  models(target: DiscoveryTarget): Promise<readonly string[] | undefined>
+}
+
+interface Listing {
+  ids: readonly string[] | undefined
+  /** Monotonic time until which `ids` is taken as it is. */
+  until: number
+  pending: Promise<readonly string[] | undefined> | undefined
+}
+
+const REMEMBERED_ENDPOINTS = 64
+/** An endpoint that failed is asked again after this time. */
+const RETRY_AFTER = 5_000
+const LONGEST_ID = 256
+
+export function createDiscovery({ clock, fetch, log }: Pick<Effects, 'clock' | 'fetch' | 'log'>): Discovery {
+  const listings = createLru<string, Listing>(REMEMBERED_ENDPOINTS)
+
+  const listingOf = (target: DiscoveryTarget): Listing => {
+    const name = JSON.stringify([target.baseURL, target.headers, target.key])
+    const listing = listings.get(name) ?? { ids: undefined, until: Number.NEGATIVE_INFINITY, pending: undefined }
+    listings.set(name, listing)
+    return listing
+  }
+
+  const refresh = async (listing: Listing, target: DiscoveryTarget) => {
+    const stop = new AbortController()
+    const timer = clock.setTimeout(() => stop.abort(new Error('no answer in time')), LIMITS.provider.discover)
+    try {
+      listing.ids = await fetchIds(target, fetch, stop.signal)
+      listing.until = clock.monotonic() + LIMITS.provider.discoverCache
+    } catch (error) {
+      listing.until = clock.monotonic() + RETRY_AFTER
+      log.debug('models of a provider were not discovered', { providerId: target.providerId, reason: String(error) })
+    } finally {
+      clock.clearTimeout(timer)
+      listing.pending = undefined
+    }
+    return listing.ids
+  }
+
+  return {
+    async models(target) {
+      const listing = listingOf(target)
+      if (clock.monotonic() < listing.until) return listing.ids
+      listing.pending ??= refresh(listing, target)
+      return listing.pending
+    },
+  }
+}
+
+async function fetchIds(target: DiscoveryTarget, fetch: Effects['fetch'], signal: AbortSignal): Promise<readonly string[]> {
+  const headers: Record<string, string> = { 'user-agent': 'svc', accept: 'application/json' }
+  for (const [name, value] of Object.entries(target.headers)) headers[name.toLowerCase()] = value
+  delete headers.authorization
+  if (target.key !== undefined) headers.authorization = `Bearer ${target.key}`
+  const response = await fetch(`${target.baseURL}/models`, { headers, redirect: 'manual', signal })
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel()
+    throw new Error(`status ${response.status}`)
+  }
+  return readIds(JSON.parse(await readText(response.body)))
+}
+
+async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    size += value.byteLength
+    if (size > LIMITS.provider.discoverBytes) {
+      await reader.cancel()
+      throw new Error(`more than ${LIMITS.provider.discoverBytes} bytes`)
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** Ids of `{ data: [{ id }] }` or of a bare list; unreadable entries are left out. */
+function readIds(answer: unknown): readonly string[] {
+  const list = Array.isArray(answer) ? answer : isRecord(answer) ? answer.data : undefined
+  if (!Array.isArray(list)) throw new Error('no list of models')
+  const ids = list.flatMap((entry: unknown) => {
+    const id = isRecord(entry) ? entry.id : entry
+    return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? [id] : []
+  })
+  return [...new Set(ids)].slice(0, LIMITS.provider.discoverModels)
+}

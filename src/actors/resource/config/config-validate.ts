@@ -1,0 +1,129 @@
+/** What is wrong with an effective configuration although it could be read (subsystems b.5). */
+import { missingAdapter, readCatalog } from '../../provider/catalog/catalog.js'
+import type { ProviderContribution } from '../../plugin/native/native.js'
+import { isKnownKey } from '../../../protocol/resource/agent-config.js'
+import type { ConfigDiagnostic, ConfigValidation } from '../../../protocol/resource/config.js'
+import { publicText } from '../../../protocol/secrets.js'
+import { readPluginEntries } from '../../plugin/entry/entries.js'
+import { knownAgentNames, listAgents } from '../markdown/agents.js'
+import { readCommands } from '../markdown/commands.js'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { recordAt, stringsAt } from './config-merge.js'
+import { looserEntries, sandboxFaults, sandboxOf, unknownActions } from './permission-config.js'
+import type { RefusedInstruction } from '../markdown/instructions.js'
+import type { ConfigSnapshot } from './snapshot.js'
+
+/** Permissions of agents name places; what is asked here does not depend on them. */
+const NOWHERE = { home: '', temporary: [], state: '' }
+
+interface Found {
+  /** Instruction files that were not read. */
+  readonly refused?: readonly RefusedInstruction[]
+  /** Without them adapters are not judged. */
+  readonly contributions?: readonly ProviderContribution[] | undefined
+  /** Why commands cannot run in a sandbox here. */
+  readonly noSandbox?: string | undefined
+}
+
+/** All diagnostics of a snapshot; `ok` means that none is an error. */
+export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contributions, noSandbox }: Found = {}): ConfigValidation {
+  const { document } = snapshot
+  const found = [
+    ...snapshot.diagnostics,
+    ...refused.map(({ path, reason }) => warning('instructions', `${path} is not given to the model: it ${reason}`)),
+    ...checkProviders(document),
+    ...checkAgents(snapshot),
+    ...checkModels(document, ''),
+    ...checkCommands(snapshot),
+    ...checkActions(snapshot),
+    ...looserEntries(snapshot.trustedPermission, snapshot.narrowingPermission).map((path) =>
+      warning(path, 'a workspace cannot loosen what the installation configuration says'),
+    ),
+    ...checkSandbox(snapshot, noSandbox),
+    ...checkAdapters(snapshot, contributions),
+    ...readPluginEntries(snapshot.trusted, document).diagnostics,
+    ...Object.keys(document).flatMap((key) =>
+      isKnownKey(key) ? [] : [warning(key, `the key "${key}" is not known; it is kept and not used`)],
+    ),
+  ]
+  const diagnostics = found.map((each) => ({ ...each, message: publicText(each.message) }))
+  return { ok: diagnostics.every(({ level }) => level !== 'error'), diagnostics }
+}
+
+function checkProviders(document: JsonRecord): ConfigDiagnostic[] {
+  const disabled = new Set(stringsAt(document, 'disabledProviders'))
+  const both = (stringsAt(document, 'enabledProviders') ?? []).filter((id) => disabled.has(id))
+  return both.map((id) => error('providers', `"${id}" is both enabled and disabled`))
+}
+
+function checkAgents(snapshot: ConfigSnapshot): ConfigDiagnostic[] {
+  const { document } = snapshot
+  const names = knownAgentNames(snapshot)
+  const wanted = document['defaultAgent']
+  const missing = typeof wanted === 'string' && !names.has(wanted) ? [warning('defaultAgent', `there is no agent "${wanted}"`)] : []
+  const each = Object.entries(recordAt(document, 'agent')).flatMap(([name, agent]) => {
+    if (!isRecord(agent)) return []
+    const problems = checkModels(agent, `agent.${name}.`)
+    if (name.trim() === '') problems.push(error('agent', 'an agent has an empty name'))
+    if (agent['steps'] === 0) problems.push(error(`agent.${name}.steps`, 'must be at least 1'))
+    return problems
+  })
+  return [...missing, ...each]
+}
+
+function checkModels(holder: JsonRecord, prefix: string): ConfigDiagnostic[] {
+  return ['model', 'smallModel'].flatMap((key) => {
+    const model = holder[key]
+    return typeof model === 'string' && !model.includes('/') ? [warning(prefix + key, `"${model}" is not of the form provider/model`)] : []
+  })
+}
+
+function checkCommands(snapshot: ConfigSnapshot): ConfigDiagnostic[] {
+  const { unusable } = readCommands(snapshot, listAgents(snapshot, NOWHERE))
+  return unusable.map(({ name, key, reason, isUnsupported }) => ({
+    ...warning(`command.${name}.${key}`, `${reason}; the command is not offered`),
+    ...(isUnsupported && { code: 'unsupported' }),
+  }))
+}
+
+/** Actions that are none of allow, deny and ask are ignored when rules are made, so people must hear of them (sessions-events §8.3). */
+function checkActions({ trusted, workspace }: ConfigSnapshot): ConfigDiagnostic[] {
+  const paths = [trusted, workspace].flatMap((document) => [
+    ...unknownActions(document),
+    ...Object.entries(recordAt(document, 'agent')).flatMap(([name, agent]) =>
+      isRecord(agent) ? unknownActions(agent).map((path) => `agent.${name}.${path}`) : [],
+    ),
+  ])
+  return [...new Set(paths)].map((path) => error(path, 'must be "allow", "deny" or "ask"; the rule is ignored'))
+}
+
+function checkSandbox({ trusted, workspace, document }: ConfigSnapshot, missing: string | undefined): ConfigDiagnostic[] {
+  const faults = [trusted, workspace].flatMap((each) => sandboxFaults(each).map(({ path, message }) => error(path, message)))
+  const isLooser = sandboxOf(trusted) === 'on' && sandboxOf(workspace) === 'off'
+  if (isLooser) faults.push(warning('permission.sandbox', 'a workspace cannot switch off what the installation switched on'))
+  if (missing !== undefined && sandboxOf(document) === 'on') faults.push(error('permission.sandbox', `no command can run: ${missing}`))
+  return faults
+}
+
+function checkAdapters(
+  { document, adapters }: ConfigSnapshot,
+  contributions: readonly ProviderContribution[] | undefined,
+): ConfigDiagnostic[] {
+  if (contributions === undefined) return []
+  const { providers } = readCatalog(document, contributions)
+  return providers.flatMap((provider): ConfigDiagnostic[] => {
+    if (provider.contribution !== undefined) return []
+    const place = adapters.get(provider.id)
+    const at = place === undefined ? '' : `${place.file}:${place.line}:${place.column}: `
+    const message = `${at}${missingAdapter(provider, contributions)}`
+    return [{ ...warning(`provider.${provider.id}.npm`, message), code: 'unsupported', ...place }]
+  })
+}
+
+function error(path: string, message: string): ConfigDiagnostic {
+  return { level: 'error', path, message }
+}
+
+function warning(path: string, message: string): ConfigDiagnostic {
+  return { level: 'warning', path, message }
+}

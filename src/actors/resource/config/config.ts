@@ -1,0 +1,77 @@
+/** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
+import { ConfigDocument } from '../../../protocol/resource/config.js'
+import { publicDocument } from '../../../protocol/secrets.js'
+import type { Configs } from '../../facades.js'
+import type { JsonRecord } from '../../../protocol/json.js'
+import { withoutEchoes } from './config-echo.js'
+import { mergePatch, normalisePatch } from './config-patch.js'
+import type { ProviderContribution } from '../../plugin/native/native.js'
+import { validateSnapshot } from './config-validate.js'
+import { writePatch } from './config-write.js'
+import { readInstructions } from '../markdown/instructions.js'
+import type { ConfigSnapshot } from './snapshot.js'
+import { createSnapshots, type SnapshotEffects, type Snapshots } from './snapshots.js'
+
+export interface ConfigDeps {
+  readonly effects: SnapshotEffects
+  /** Called after a patch is on disk and loaded. */
+  readonly onUpdated?: (directory: string) => void
+  /** Throws when the installation may not be patched from one document into the other. */
+  readonly review?: (before: JsonRecord, after: JsonRecord) => void
+  /** Puts what plugins say under a snapshot; absent = there are none. */
+  readonly layer?: (snapshot: ConfigSnapshot) => ConfigSnapshot
+  /** Adapters of a directory, to tell which are missing; rejects while its configuration cannot be used. */
+  readonly contributions?: (directory: string) => Promise<readonly ProviderContribution[]>
+  /** Why commands cannot run in a sandbox here; undefined = they can. */
+  readonly whyNoSandbox?: () => Promise<string | undefined>
+}
+
+export type ConfigFacade = Configs & {
+  readonly snapshots: Snapshots
+}
+
+/** One per process: patches are serialised inside it. Directories are canonical paths. */
+export function createConfigs({
+  effects,
+  onUpdated,
+  review,
+  layer = (snapshot) => snapshot,
+  contributions,
+  whyNoSandbox,
+}: ConfigDeps): ConfigFacade {
+  const snapshots = createSnapshots(effects)
+  let lastPatch: Promise<unknown> = Promise.resolve()
+
+  const show = async (directory: string) =>
+    ConfigDocument.parse(publicDocument(layer(await snapshots.get(directory, { fresh: true })).document))
+
+  const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
+    const before = await snapshots.get(directory, { fresh: true })
+    const meant = withoutEchoes(flat, layer(before).document)
+    review?.(before.trusted, mergePatch(before.trusted, meant))
+    await writePatch(effects, before, meant)
+    snapshots.noteWrite()
+    const shown = await show(directory)
+    onUpdated?.(directory)
+    return shown
+  }
+
+  return {
+    snapshots,
+    load: async (directory, options) => layer(await snapshots.get(directory, options)).document,
+    show,
+    async update(directory, body) {
+      const flat = normalisePatch(body)
+      const turn = lastPatch.then(async () => patch(directory, flat))
+      lastPatch = turn.catch(() => undefined)
+      return turn
+    },
+    async validate(directory) {
+      const snapshot = await snapshots.inspect(directory)
+      const { refused } = await readInstructions(effects, snapshot)
+      const noSandbox = await whyNoSandbox?.()
+      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused, noSandbox }) // plugins may not be there without it
+      return validateSnapshot(snapshot, { refused, noSandbox, contributions: await contributions?.(directory) })
+    },
+  }
+}

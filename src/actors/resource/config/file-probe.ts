@@ -1,0 +1,168 @@
+/**
+ * Reads files while remembering every path that was looked at, so that a later look can tell whether the same
+ * answers would come out again (subsystems b.1: nothing is cached except by file identity).
+ *
+ * I1 Each path asked about is a dependency, absent ones included. I2 The file that is read is the one that was
+ * judged: canonical place, owner and mode, and those of all that leads there, are checked first, and the identity again
+ * afterwards (threat-model F1, W3).
+ * I3 The event loop gets its turn after every file, however many there are.
+ */
+import { dirname, relative } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { reachedThrough } from '../../../machines/exposure.js'
+import { isWithin } from '../../../protocol/caller.js'
+import { toFailure } from '../../../protocol/errors.js'
+import type { DirectoryEntry, Effects, FileStat, Files } from '../../effects.js'
+import { isPrivate } from './private-files.js'
+
+/** A path and what it must still be: its whole identity, only its kind, or as safe from others as it was. */
+export interface Dependency {
+  readonly path: string
+  readonly by: 'identity' | 'kind' | 'exposure'
+  readonly value: string
+}
+
+type TextOutcome =
+  | { readonly type: 'absent' }
+  /** Not taken as configuration, on purpose. */
+  | { readonly type: 'refused'; readonly reason: string }
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'text'; readonly text: string; readonly canonical: string }
+
+interface ReadOptions {
+  readonly maxBytes: number
+  /** Canonical directory that the file must really lie in, whatever links say; undefined = anywhere. */
+  readonly within: string | undefined
+}
+
+export interface FileProbe {
+  /** Kind of what is there, following links; later changes inside it do not matter. */
+  kind(path: string): Promise<FileStat['kind'] | undefined>
+  /** Entries by name; empty when it is not a readable directory. */
+  list(path: string): Promise<readonly DirectoryEntry[]>
+  readText(path: string, options: ReadOptions): Promise<TextOutcome>
+  /** Canonical path, or undefined when there is nothing. */
+  canonical(path: string): Promise<string | undefined>
+  dependencies(): readonly Dependency[]
+  /** True when something was modified so recently that a further change might not show in its times. */
+  isFresh(): boolean
+}
+
+/** Two changes closer together than this may leave the same times on a file. */
+const TIME_GRAIN = 50
+const READ_ATTEMPTS = 3
+const STATS_AT_ONCE = 64
+/** Bytes that one probe reads in all; bounds what one directory can make the server hold. */
+const MAX_BYTES = 8 * 1024 * 1024
+
+export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): FileProbe {
+  const { files, clock } = effects
+  const seen = new Map<string, Dependency>()
+  let fresh = false
+  let bytesRead = 0
+
+  const look = async (path: string, by: 'identity' | 'kind'): Promise<FileStat | undefined> => {
+    const stat = await statOf(files, path)
+    if (by === 'identity' || seen.get(path)?.by !== 'identity') seen.set(path, { path, by, value: valueOf(stat, by) }) // I1
+    if (stat === 'unreadable') return undefined
+    if (by === 'identity' && stat !== undefined && Math.abs(stat.modifiedMs - clock.now()) < TIME_GRAIN) fresh = true
+    return stat
+  }
+
+  /** What leads to a file, once for all files of a folder. */
+  const exposure = async (path: string, target: string): Promise<string | undefined> => {
+    const asked = target === path ? dirname(path) : path
+    const key = `exposure ${asked}`
+    const known = seen.get(key) ?? { path: asked, by: 'exposure', value: await exposureAt(files, asked) }
+    seen.set(key, known)
+    return known.value === '' ? undefined : known.value
+  }
+
+  const canonical = async (path: string) => files.realPath(path).catch(() => undefined)
+
+  const readOnce = async (path: string, options: ReadOptions): Promise<TextOutcome | 'changed'> => {
+    const stat = await look(path, 'identity')
+    if (stat === undefined) return { type: 'absent' }
+    const target = await canonical(path)
+    if (target === undefined) return 'changed'
+    const reason = whyNotRead(stat, target, options) ?? (await exposure(path, target))
+    if (reason !== undefined) return { type: 'refused', reason }
+    if (stat.size > options.maxBytes) return { type: 'failed', reason: `is larger than ${options.maxBytes} bytes` }
+    if (bytesRead + stat.size > MAX_BYTES)
+      return { type: 'failed', reason: `would bring what is read for one directory above ${MAX_BYTES} bytes` }
+    bytesRead += stat.size
+    const bytes = await files.read(target, options.maxBytes, { canonical: true }).catch(toFailure)
+    const after = await statOf(files, path)
+    if (after === undefined || after === 'unreadable' || after.identity !== stat.identity) return 'changed' // I2
+    if (!(bytes instanceof Uint8Array)) return { type: 'failed', reason: `cannot be read: ${bytes.message}` }
+    const text = decode(bytes)
+    return text === undefined ? { type: 'failed', reason: 'is not valid UTF-8' } : { type: 'text', text, canonical: target }
+  }
+
+  return {
+    kind: async (path) => (await look(path, 'kind'))?.kind,
+    async list(path) {
+      const stat = await look(path, 'identity')
+      if (stat?.kind !== 'directory') return []
+      const entries = await files.readDirectory(path).catch(() => [])
+      return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    },
+    async readText(path, options) {
+      for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        const outcome = await readOnce(path, options)
+        await nextTurn()
+        if (outcome !== 'changed') return outcome
+      }
+      return { type: 'failed', reason: 'changes while it is read' }
+    },
+    canonical,
+    dependencies: () => [...seen.values()],
+    isFresh: () => fresh,
+  }
+}
+
+/** Whether every dependency would still answer the same. */
+export async function areUnchanged(files: Files, dependencies: readonly Dependency[]): Promise<boolean> {
+  for (let start = 0; start < dependencies.length; start += STATS_AT_ONCE) {
+    const batch = dependencies.slice(start, start + STATS_AT_ONCE)
+    const same = await Promise.all(batch.map(async ({ path, by, value }) => (await valueAt(files, path, by)) === value))
+    if (same.includes(false)) return false
+    if (start + STATS_AT_ONCE < dependencies.length) await nextTurn()
+  }
+  return true
+}
+
+async function statOf(files: Files, path: string): Promise<FileStat | undefined | 'unreadable'> {
+  return files.stat(path).catch(() => 'unreadable' as const)
+}
+
+async function valueAt(files: Files, path: string, by: Dependency['by']): Promise<string> {
+  return by === 'exposure' ? exposureAt(files, path) : valueOf(await statOf(files, path), by)
+}
+
+/** Empty when others have no hand in it; else the rest of a sentence that starts with a file. */
+async function exposureAt(files: Files, path: string): Promise<string> {
+  const exposed = await files.exposure(path).catch(toFailure)
+  if (exposed === undefined) return ''
+  return 'message' in exposed ? `is reached in a way that cannot be checked: ${exposed.message}` : reachedThrough(exposed)
+}
+
+function valueOf(stat: FileStat | undefined | 'unreadable', by: 'identity' | 'kind'): string {
+  if (stat === undefined) return 'absent'
+  return stat === 'unreadable' ? stat : stat[by]
+}
+
+function whyNotRead(stat: FileStat, target: string, { within }: ReadOptions): string | undefined {
+  if (stat.kind !== 'file') return 'is not a regular file'
+  if (within !== undefined && !isWithin(within, target)) return `leads to a file outside ${within}`
+  if (within !== undefined && isPrivate(relative(within, target))) return 'leads to a file that holds secrets'
+  return stat.exposure
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

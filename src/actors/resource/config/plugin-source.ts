@@ -1,0 +1,145 @@
+/**
+ * What plugins add to the resources of a directory (plugin-protocol §4.7): below everything that is configured, above
+ * what is built in.
+ *
+ * I1 Settings of plugins are never waited for while a configuration is loaded, because a plugin may read the
+ *    configuration to answer; whoever lists resources, as each run does first, waits for them once.
+ */
+import { AgentConfig, CommandConfig } from '../../../protocol/resource/agent-config.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { PluginAgent, PluginCommand } from '../../../protocol/plugin/plugin-services.js'
+import type { Skill } from '../../../protocol/resource/resource.js'
+import type { Effects } from '../../effects.js'
+import { type Answers, createServiceAnswers } from '../../plugin/calls/answers.js'
+import type { WorkspacePlugins } from '../../plugin/registry/view.js'
+import { isReservedKey } from './config-merge.js'
+
+export interface PluginAgents {
+  readonly definitions: ReadonlyMap<string, AgentConfig>
+  /** Default agents the plugins propose, the most important first. */
+  readonly defaults: readonly string[]
+}
+
+export interface PluginResources {
+  readonly agents: PluginAgents
+  readonly commands: ReadonlyMap<string, CommandConfig>
+  readonly skills: ReadonlyMap<string, Skill>
+}
+
+export interface PluginSource {
+  /** The same object until a plugin answers something else. */
+  resources(directory: string): Promise<PluginResources>
+  /** Settings answered so far, higher priority first. I1 */
+  settings(directory: string): Answers<'config'>
+}
+
+export const NO_RESOURCES: PluginResources = {
+  agents: { definitions: new Map(), defaults: [] },
+  commands: new Map(),
+  skills: new Map(),
+}
+
+/** `plugins` answers undefined until there are any. */
+export function createPluginSource(
+  effects: Pick<Effects, 'clock' | 'log'>,
+  plugins: () => Pick<WorkspacePlugins, 'ready' | 'current'> | undefined,
+): PluginSource {
+  const answers = createServiceAnswers(effects)
+  const agentsOf = once(readAgents)
+  const commandsOf = once(readCommands)
+  const skillsOf = once(readSkills)
+  const known = new WeakMap<PluginAgents, PluginResources>()
+  return {
+    async resources(directory) {
+      const view = await plugins()?.ready(directory)
+      if (view === undefined) return NO_RESOURCES
+      if (view.agents.length + view.commands.length + view.skills.length + view.config.length === 0) return NO_RESOURCES
+      const [agents, commands, skills] = await Promise.all([
+        answers.of(view, 'agents', directory).then(agentsOf),
+        answers.of(view, 'commands', directory).then(commandsOf),
+        answers.of(view, 'skills', directory).then(skillsOf),
+        answers.of(view, 'config', directory),
+      ])
+      const last = known.get(agents)
+      if (last?.commands === commands && last.skills === skills) return last
+      const resources = { agents, commands, skills }
+      known.set(agents, resources)
+      return resources
+    },
+    settings(directory) {
+      const view = plugins()?.current(directory)
+      return view === undefined || view.config.length === 0 ? [] : answers.latest(view, 'config', directory)
+    },
+  }
+}
+
+/** Names are taken by the first who has them; a plugin cannot fill the list without end. */
+function collect<Value>(entries: Iterable<readonly [string, Value]>): ReadonlyMap<string, Value> {
+  const collected = new Map<string, Value>()
+  for (const [name, value] of entries) {
+    if (collected.size === LIMITS.plugins.declarations) break
+    if (name !== '' && !isReservedKey(name) && !collected.has(name)) collected.set(name, value)
+  }
+  return collected
+}
+
+function readAgents(answers: Answers<'agents'>): PluginAgents {
+  const definitions = collect(answers.flatMap(({ answer }) => answer.agents.flatMap(agentOf)))
+  const defaults = answers.flatMap(({ answer }) => (answer.defaultAgent == null ? [] : [answer.defaultAgent]))
+  return { definitions, defaults }
+}
+
+/** As it would stand in the configuration; one that could not stand there is left out. */
+function agentOf({ name, model, variant, ...agent }: PluginAgent): [string, AgentConfig][] {
+  const { mode, description, hidden, topP, temperature, color, permission, prompt, options, steps } = agent
+  const parsed = AgentConfig.safeParse(
+    present({
+      mode,
+      description,
+      hidden,
+      topP,
+      temperature,
+      color,
+      permission,
+      prompt,
+      options,
+      steps,
+      model: model == null ? undefined : `${model.providerId}/${model.id}`,
+      variant: model?.variant ?? variant,
+    }),
+  )
+  return parsed.success ? [[name, parsed.data]] : []
+}
+
+function readCommands(answers: Answers<'commands'>): ReadonlyMap<string, CommandConfig> {
+  return collect(answers.flatMap(({ answer }) => answer.flatMap(commandOf)))
+}
+
+function commandOf({ name, description, template, agent, model, subtask }: PluginCommand): [string, CommandConfig][] {
+  const parsed = CommandConfig.safeParse(present({ description, template, agent, model, subtask }))
+  return parsed.success ? [[name, parsed.data]] : []
+}
+
+function readSkills(answers: Answers<'skills'>): ReadonlyMap<string, Skill> {
+  const skills = answers.flatMap(({ answer }) =>
+    answer.map(({ id, name, description, path }): [string, Skill] => [
+      id,
+      { name: name === '' ? id : name, description: description ?? null, ...(path == null ? {} : { path }) },
+    ]),
+  )
+  return collect(skills)
+}
+
+function present(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== null))
+}
+
+/** Reads a list once for as long as it is the same list. */
+function once<List extends object, Read>(read: (list: List) => Read): (list: List) => Read {
+  const known = new WeakMap<List, { readonly result: Read }>()
+  return (list) => {
+    const entry = known.get(list) ?? { result: read(list) }
+    known.set(list, entry)
+    return entry.result
+  }
+}

@@ -1,0 +1,245 @@
+/** Everything the files say about one directory, read once: the layers, their merge by trust, and the Markdown entries. */
+import { resolve } from 'node:path'
+import type { PermissionConfig } from '../../../protocol/resource/agent-config.js'
+import { type ConfigDiagnostic, ConfigDocument } from '../../../protocol/resource/config.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Effects } from '../../effects.js'
+import { type LayerPlan, type Origin, planLayers, type Step, type Trust } from './config-files.js'
+import { type LayerRead, readLayer, readMcpLayer, type UnsupportedKey } from './config-layer.js'
+import type { JsonRecord } from '../../../protocol/json.js'
+import { mergeDocuments, recordAt, stringsAt } from './config-merge.js'
+import { normaliseMerged } from './config-normalise.js'
+import type { Position } from './config-parse.js'
+import { narrowWorkspace } from './config-trust.js'
+import type { FileProbe } from './file-probe.js'
+import { scanDefinitions, scanSkillFolders, scanSkills, type SkillEntry } from '../markdown/markdown.js'
+import { boundaryOf, readNamedPath } from './named-paths.js'
+import { narrowedSandbox, permissionOf, showNarrowed } from './permission-config.js'
+
+/** What the configuration of a directory amounts to. Decisions about permissions use the two maps, never `document`. */
+export interface ConfigSnapshot {
+  readonly directory: string
+  /** Top of the Git worktree, or the directory itself. */
+  readonly worktree: string
+  /** Effective flat document, without what a workspace may not set. */
+  readonly document: ConfigDocument
+  /** Merged documents by trust; agent definitions and permissions are read from these. */
+  readonly trusted: JsonRecord
+  readonly workspace: JsonRecord
+  readonly trustedPermission: PermissionConfig
+  readonly narrowingPermission: PermissionConfig
+  readonly skills: readonly SkillEntry[]
+  /** Problems found while reading: broken and refused files, and what a workspace tried to widen. */
+  readonly diagnostics: readonly ConfigDiagnostic[]
+  /** Where providers of the installation name their adapter, by their id. */
+  readonly adapters: ReadonlyMap<string, Place>
+  /** The last good document of each file that took part. */
+  readonly layers: ReadonlyMap<string, JsonRecord>
+  /** Files that could not be read this time. */
+  readonly failures: readonly LayerFailure[]
+}
+
+interface Place extends Position {
+  readonly file: string
+}
+
+interface LayerFailure {
+  readonly file: string
+  readonly message: string
+}
+
+interface Layer {
+  readonly name: string
+  readonly trust: Trust
+  readonly document: JsonRecord
+  /** Same-named agents and commands are replaced whole. */
+  readonly replaces: boolean
+}
+
+type Finding = {
+  readonly layer?: Layer
+  readonly diagnostics?: readonly ConfigDiagnostic[]
+  readonly failure?: LayerFailure
+  readonly adapters?: ReadonlyMap<string, Place>
+}
+
+/**
+ * Reads the configuration of a canonical directory. A file that is malformed contributes its last good document from
+ * `previous`, or nothing; it is named in `failures`.
+ */
+export async function readSnapshot(
+  effects: Pick<Effects, 'env' | 'paths'>,
+  probe: FileProbe,
+  directory: string,
+  previous?: Pick<ConfigSnapshot, 'layers'>,
+): Promise<ConfigSnapshot> {
+  const plan = await planLayers(probe, effects, directory)
+  const findings: Finding[] = [{ diagnostics: plan.diagnostics }]
+  for (const step of plan.steps) findings.push(await readStep(probe, step, previous?.layers))
+  const layers = findings.flatMap(({ layer }) => (layer === undefined ? [] : [layer]))
+  const merged = mergeByTrust(layers, plan)
+  const skills = await readSkills(probe, plan, { ...merged, directory, home: effects.paths.home })
+  const failures = findings.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
+  const failed = failures.map(({ file, message }): ConfigDiagnostic => ({ level: 'error', path: 'config', message: `${file}${message}` }))
+  return {
+    ...merged,
+    directory,
+    worktree: plan.worktree,
+    skills: skills.entries,
+    adapters: new Map(findings.flatMap(({ adapters = [] }) => [...adapters])),
+    layers: new Map(layers.filter((layer) => !layer.replaces).map((layer) => [layer.name, layer.document])),
+    failures,
+    diagnostics: [...failed, ...findings.flatMap(({ diagnostics = [] }) => diagnostics), ...merged.refusals, ...skills.diagnostics],
+  }
+}
+
+async function readStep(probe: FileProbe, step: Step, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Promise<Finding> {
+  if (step.type === 'text') return toFinding(readLayer(step.text), { path: step.name, trust: 'installation', within: undefined }, lastGood)
+  const { origin } = step
+  if (step.type === 'markdown') return readDefinitions(probe, origin)
+  const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.fileBytes, within: origin.within })
+  switch (outcome.type) {
+    case 'absent':
+      return step.type === 'file' && step.isNamed === true
+        ? { diagnostics: [warning(`${origin.path}, named by SVC_AGENT_CONFIG, does not exist`)] }
+        : {}
+    case 'refused':
+      return { diagnostics: [warning(`${origin.path} is not read: it ${outcome.reason}`)] }
+    case 'failed':
+      return broken(origin, ` ${outcome.reason}`, lastGood)
+    case 'text':
+      if (wasEmptied(outcome.text, origin, lastGood)) return broken(origin, ' is empty just now; write {} to mean nothing', lastGood)
+      return toFinding(step.type === 'mcp' ? readMcpLayer(outcome.text) : readLayer(outcome.text), origin, lastGood)
+  }
+}
+
+/** A file that is rewritten in place is empty for a moment: what it said before holds until it says something. */
+function wasEmptied(text: string, { path }: Origin, lastGood: ReadonlyMap<string, JsonRecord> | undefined): boolean {
+  const before = lastGood?.get(path)
+  return text.trim() === '' && before !== undefined && Object.keys(before).length > 0
+}
+
+function warning(message: string): ConfigDiagnostic {
+  return { level: 'warning', path: 'config', message }
+}
+
+function toFinding(read: LayerRead, origin: Origin, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Finding {
+  if (read.ok) {
+    const { path: file, trust } = origin
+    const adapters = new Map([...read.adapters].map(([id, position]): [string, Place] => [id, { file, ...position }]))
+    return {
+      layer: { name: file, trust, document: read.document, replaces: false },
+      diagnostics: read.unsupported.map((key) => unsupported(file, key)),
+      ...(trust === 'installation' && { adapters }),
+    }
+  }
+  const { line, column } = read.position
+  return broken(origin, `:${line}:${column}: ${read.path === '' ? '' : `"${read.path}" `}${read.message}`, lastGood)
+}
+
+function unsupported(file: string, { path, reason, position }: UnsupportedKey): ConfigDiagnostic {
+  const message = `${file}:${position.line}:${position.column}: "${path}" has no effect: ${reason}`
+  return { level: 'warning', code: 'unsupported', path, message, file, ...position }
+}
+
+function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Finding {
+  const document = lastGood?.get(origin.path)
+  const failure = { file: origin.path, message }
+  return document === undefined ? { failure } : { failure, layer: { name: origin.path, trust: origin.trust, document, replaces: false } }
+}
+
+async function readDefinitions(probe: FileProbe, origin: Origin): Promise<Finding> {
+  const { entries, diagnostics } = await scanDefinitions(probe, origin)
+  const of = (kind: string) =>
+    Object.fromEntries(entries.filter((entry) => entry.kind === kind).map((entry) => [entry.name, entry.definition]))
+  const document = { agent: of('agent'), command: of('command') }
+  return { diagnostics, ...(entries.length > 0 && { layer: { name: origin.path, trust: origin.trust, document, replaces: true } }) }
+}
+
+function mergeByTrust(layers: readonly Layer[], plan: LayerPlan) {
+  const trusted = normaliseMerged(merge(layers.filter((layer) => layer.trust === 'installation')))
+  const workspace = normaliseMerged(merge(layers.filter((layer) => layer.trust === 'workspace')))
+  const refusals: ConfigDiagnostic[] = []
+  const narrowed = layers.map((layer): Layer => {
+    if (layer.trust === 'installation') return layer
+    const result = narrowWorkspace(layer.document, { trusted, worktree: plan.worktree })
+    for (const { path, reason } of result.refused) {
+      refusals.push({ level: 'warning', path, message: `"${path}" in ${layer.name} has no effect: ${reason}` })
+    }
+    return { ...layer, document: result.document }
+  })
+  const trustedPermission = permissionOf(trusted)
+  const narrowingPermission = permissionOf(workspace)
+  const shown = withShownPermissions(normaliseMerged(merge(narrowed)), trusted, workspace)
+  const document = ConfigDocument.parse(withShell(shown, trusted))
+  return { trusted, workspace, trustedPermission, narrowingPermission, document, refusals }
+}
+
+function merge(layers: readonly Layer[]): JsonRecord {
+  let merged: JsonRecord = {}
+  for (const { document, replaces } of layers) merged = replaces ? replaceDefinitions(merged, document) : mergeDocuments(merged, document)
+  return merged
+}
+
+/** Markdown entries replace same-named ones whole (subsystems b.1). */
+function replaceDefinitions(merged: JsonRecord, entries: JsonRecord): JsonRecord {
+  const kinds = Object.keys(entries).filter((kind) => Object.keys(recordAt(entries, kind)).length > 0)
+  return { ...merged, ...Object.fromEntries(kinds.map((kind) => [kind, { ...recordAt(merged, kind), ...recordAt(entries, kind) }])) }
+}
+
+/** The permission maps people see: those of the installation with what the workspace tightens. */
+function withShownPermissions(document: JsonRecord, trusted: JsonRecord, workspace: JsonRecord): JsonRecord {
+  const shown = (holder: JsonRecord, trustedHolder: unknown, workspaceHolder: unknown): JsonRecord => {
+    const permission = showNarrowed(permissionOf(trustedHolder), permissionOf(workspaceHolder))
+    return Object.keys(permission).length === 0 ? holder : { ...holder, permission }
+  }
+  const agents = Object.keys(recordAt(document, 'agent')).map((name): [string, JsonRecord] => {
+    const holders = [document, trusted, workspace].map((from) => recordAt(recordAt(from, 'agent'), name))
+    return [name, shown(holders[0] ?? {}, holders[1], holders[2])]
+  })
+  const sandbox = narrowedSandbox(trusted, workspace)
+  const ruled = shown(document, trusted, workspace)
+  const result = sandbox === undefined ? ruled : { ...ruled, permission: { ...recordAt(ruled, 'permission'), sandbox } }
+  return agents.length === 0 ? result : { ...result, agent: Object.fromEntries(agents) }
+}
+
+/** `terminal.shell` of the installation serves when the agent document names none (subsystems b.1). */
+function withShell(document: JsonRecord, trusted: JsonRecord): JsonRecord {
+  const shell = recordAt(trusted, 'terminal')['shell']
+  return document['shell'] !== undefined || shell === undefined ? document : { ...document, shell }
+}
+
+async function readSkills(probe: FileProbe, plan: LayerPlan, at: SkillGround) {
+  const named = await Promise.all(
+    (stringsAt(recordAt(at.document, 'skills'), 'paths') ?? []).map(async (text) => skillRoot(probe, plan, at, text)),
+  )
+  const folders = plan.steps.flatMap((step) => (step.type === 'markdown' ? [step.origin] : []))
+  const scans = await Promise.all([
+    ...folders.map((origin) => scanSkillFolders(probe, origin)),
+    ...named.flatMap((root) => ('level' in root ? [] : [scanSkills(probe, root)])),
+  ])
+  const byId = new Map(scans.flatMap((scan) => scan.entries).map((entry): [string, SkillEntry] => [entry.id, entry]))
+  const refused = named.filter((root) => 'level' in root)
+  return { entries: [...byId.values()], diagnostics: [...refused, ...scans.flatMap((scan) => scan.diagnostics)] }
+}
+
+interface SkillGround {
+  readonly document: JsonRecord
+  readonly trusted: JsonRecord
+  readonly directory: string
+  readonly home: string
+}
+
+async function skillRoot(
+  probe: FileProbe,
+  { worktree }: LayerPlan,
+  { trusted, directory, home }: SkillGround,
+  text: string,
+): Promise<Origin | ConfigDiagnostic> {
+  const trust = stringsAt(recordAt(trusted, 'skills'), 'paths')?.includes(text) === true ? 'installation' : 'workspace'
+  const named = readNamedPath(text, { trust, home, worktree })
+  if (!named.ok) return { level: 'warning', path: 'skills.paths', message: `"${text}" in "skills.paths" has no effect: it ${named.reason}` }
+  const path = resolve(directory, named.path)
+  const within = trust === 'workspace' ? worktree : await boundaryOf(probe, path, worktree)
+  return { path, trust: within === undefined ? 'installation' : 'workspace', within }
+}

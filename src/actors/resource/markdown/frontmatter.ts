@@ -1,0 +1,49 @@
+/** Markdown with YAML front matter (subsystems b.6; threat-model X1). */
+import { readYamlMap } from '../../../machines/yaml-map.js'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { createLru } from '../../../protocol/lru.js'
+import { isReservedKey } from '../config/config-merge.js'
+
+export type Markdown =
+  | { readonly ok: true; readonly values: JsonRecord; readonly body: string }
+  /** `line` counts from 1 in the whole file. */
+  | { readonly ok: false; readonly message: string; readonly line: number }
+
+type FrontMatter = Pick<Extract<Markdown, { ok: true }>, 'ok' | 'values'> | Extract<Markdown, { ok: false }>
+
+const FENCED = /^---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
+const BOUNDS = { characters: 8 * 1024, aliases: 32 }
+/** What was read, by its text: a change of one file makes all of a directory be looked at again. */
+const READ = createLru<string, FrontMatter>(512)
+
+/**
+ * Splits a file into front matter and trimmed body. The opening `---` stands at the very start; without a closing
+ * fence everything is body.
+ */
+export function parseMarkdown(text: string): Markdown {
+  const fenced = FENCED.exec(text)
+  if (fenced === null) return { ok: true, values: {}, body: text.trim() }
+  const yaml = fenced[1] ?? ''
+  const frontMatter = READ.get(yaml) ?? readFrontMatter(yaml)
+  if (yaml.length <= BOUNDS.characters) READ.set(yaml, frontMatter)
+  return frontMatter.ok ? { ...frontMatter, body: text.slice(fenced[0].length).trim() } : frontMatter
+}
+
+function readFrontMatter(yaml: string): FrontMatter {
+  const read = readYamlMap(yaml, BOUNDS)
+  if (read.ok) return { ok: true, values: withoutReserved(read.value ?? {}) }
+  const [problem = { line: 1, message: 'cannot be read' }] = read.problems
+  if (read.why === 'syntax' || read.why === 'repeated') return { ok: false, message: problem.message, line: problem.line + 1 }
+  if (read.why === 'shape') return { ok: false, message: 'the front matter must be a map of keys to values', line: 1 }
+  return { ok: false, message: `the front matter cannot be read: ${problem.message}`, line: 1 }
+}
+
+function withoutReserved(record: JsonRecord): JsonRecord {
+  const entries = Object.entries(record).filter(([key]) => !isReservedKey(key))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, plain(inner)]))
+}
+
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  return isRecord(value) ? withoutReserved(value) : value
+}

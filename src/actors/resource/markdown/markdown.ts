@@ -1,0 +1,153 @@
+/** Agents, modes, commands and skills written as Markdown in a configuration directory (subsystems b.6, b.10). */
+import { basename, dirname, join, relative } from 'node:path'
+import type * as z from 'zod'
+import { asDeclared } from '../../../protocol/leniency.js'
+import { AgentConfig, canonicalKey, CommandConfig } from '../../../protocol/resource/agent-config.js'
+import { isWithin } from '../../../protocol/caller.js'
+import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Origin } from '../config/config-files.js'
+import type { JsonRecord } from '../../../protocol/json.js'
+import { isReservedKey } from '../config/config-merge.js'
+import type { FileProbe } from '../config/file-probe.js'
+import { parseMarkdown } from './frontmatter.js'
+
+export interface MarkdownEntry {
+  readonly kind: 'agent' | 'command'
+  readonly name: string
+  /** The definition with documented spellings, body included as `prompt` or `template`. */
+  readonly definition: JsonRecord
+}
+
+export interface SkillEntry {
+  /** Name of the directory that holds `SKILL.md`. */
+  readonly id: string
+  readonly path: string
+  readonly description: string | undefined
+}
+
+export interface Scanned<Entry> {
+  readonly entries: readonly Entry[]
+  readonly diagnostics: readonly ConfigDiagnostic[]
+}
+
+interface Kind {
+  readonly kind: MarkdownEntry['kind']
+  readonly folders: readonly string[]
+  readonly body: 'prompt' | 'template'
+  readonly preset: JsonRecord
+  readonly schema: z.ZodType<JsonRecord>
+}
+
+const KINDS: readonly Kind[] = [
+  { kind: 'agent', folders: ['agent', 'agents'], body: 'prompt', preset: {}, schema: AgentConfig },
+  { kind: 'agent', folders: ['mode', 'modes'], body: 'prompt', preset: { mode: 'primary' }, schema: AgentConfig },
+  { kind: 'command', folders: ['command', 'commands'], body: 'template', preset: {}, schema: CommandConfig },
+]
+const SKILL_FOLDERS = ['skill', 'skills']
+const SKILL_FILE = 'SKILL.md'
+const SKIPPED_FOLDERS = new Set(['.git', 'node_modules'])
+const MAX_FOLDER_DEPTH = 16
+
+/** Agents and commands of one configuration directory; a file that cannot be read is left out and reported. */
+export async function scanDefinitions(probe: FileProbe, origin: Origin): Promise<Scanned<MarkdownEntry>> {
+  const entries: MarkdownEntry[] = []
+  const diagnostics: ConfigDiagnostic[] = []
+  for (const kind of KINDS) {
+    for (const folder of kind.folders) {
+      const root = { ...origin, path: join(origin.path, folder) }
+      const found = await findFiles(probe, root, (name) => name.endsWith('.md'))
+      diagnostics.push(...found.diagnostics)
+      for (const path of found.entries) {
+        const read = await readEntry(probe, { ...origin, path }, kind, root.path)
+        if ('level' in read) diagnostics.push(read)
+        else entries.push(read)
+      }
+    }
+  }
+  return { entries, diagnostics }
+}
+
+/** Skills in the `skill` and `skills` folders of a configuration directory. */
+export async function scanSkillFolders(probe: FileProbe, origin: Origin): Promise<Scanned<SkillEntry>> {
+  const scans = await Promise.all(SKILL_FOLDERS.map((folder) => scanSkills(probe, { ...origin, path: join(origin.path, folder) })))
+  return { entries: scans.flatMap((scan) => scan.entries), diagnostics: scans.flatMap((scan) => scan.diagnostics) }
+}
+
+/** Every skill below a directory. */
+export async function scanSkills(probe: FileProbe, root: Origin): Promise<Scanned<SkillEntry>> {
+  const found = await findFiles(probe, root, (name) => name === SKILL_FILE)
+  const entries: SkillEntry[] = []
+  const diagnostics = [...found.diagnostics]
+  for (const path of found.entries) {
+    const id = basename(dirname(path))
+    const markdown = await readMarkdown(probe, { ...root, path })
+    if (typeof markdown === 'string') diagnostics.push({ level: 'error', path: `skill.${id}`, message: `${path} ${markdown}` })
+    else entries.push({ id, path, description: textOrNothing(markdown.values['description']) })
+  }
+  return { entries, diagnostics }
+}
+
+async function readEntry(probe: FileProbe, origin: Origin, kind: Kind, root: string): Promise<MarkdownEntry | ConfigDiagnostic> {
+  const fileName = relative(root, origin.path).replace(/\.md$/, '').replaceAll('\\', '/')
+  const problem = (message: string, name = fileName): ConfigDiagnostic => {
+    return { level: 'error', path: `${kind.kind}.${name}`, message: `${origin.path} ${message}` }
+  }
+  const markdown = await readMarkdown(probe, origin)
+  if (typeof markdown === 'string') return problem(markdown)
+  const name = textOrNothing(markdown.values['name']) ?? fileName
+  if (isReservedKey(name)) return problem('has a reserved name')
+  const renamed = Object.entries(markdown.values).map(([key, value]): [string, unknown] => [canonicalKey([kind.kind, name], key), value])
+  const definition: JsonRecord = {
+    ...kind.preset,
+    ...Object.fromEntries(renamed),
+    ...(markdown.body !== '' && { [kind.body]: markdown.body }),
+  }
+  const checked = kind.schema.safeParse(asDeclared(kind.schema, definition))
+  if (checked.success) return { kind: kind.kind, name, definition: checked.data }
+  const [issue] = checked.error.issues
+  return problem(`is not used: "${issue?.path.join('.') ?? ''}" ${issue?.message ?? 'is not valid'}`, name)
+}
+
+/** The parsed file, or why it is not used, as the rest of a sentence that starts with its path. */
+async function readMarkdown(probe: FileProbe, origin: Origin): Promise<{ values: JsonRecord; body: string } | string> {
+  const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.markdownBytes, within: origin.within })
+  if (outcome.type === 'absent') return 'has disappeared'
+  if (outcome.type !== 'text') return `is not read: it ${outcome.reason}`
+  const markdown = parseMarkdown(outcome.text)
+  return markdown.ok ? markdown : `is not used: line ${markdown.line}: ${markdown.message}`
+}
+
+/** Files below a folder in a fixed order, bounded in number and depth; links that leave `within` are not followed. */
+async function findFiles(probe: FileProbe, root: Origin, accepts: (name: string) => boolean): Promise<Scanned<string>> {
+  const entries: string[] = []
+  const visited = new Set<string>()
+  let full = false
+
+  const visit = async (path: string, depth: number): Promise<void> => {
+    if ((await probe.kind(path)) !== 'directory') return
+    const canonical = await probe.canonical(path)
+    if (canonical === undefined || visited.has(canonical) || (root.within !== undefined && !isWithin(root.within, canonical))) return
+    full ||= depth > MAX_FOLDER_DEPTH || visited.size >= LIMITS.config.filesPerKind
+    if (full) return
+    visited.add(canonical)
+    for (const { name, kind } of await probe.list(path)) {
+      const inner = join(path, name)
+      const isFolder = kind === 'directory' || (kind === 'link' && (await probe.kind(inner)) === 'directory')
+      if (isFolder && !SKIPPED_FOLDERS.has(name)) await visit(inner, depth + 1)
+      else if (!isFolder && accepts(name)) entries.push(inner)
+    }
+  }
+
+  await visit(root.path, 0)
+  full ||= entries.length > LIMITS.config.filesPerKind
+  const message = `${root.path} holds more than ${LIMITS.config.filesPerKind} files or ${MAX_FOLDER_DEPTH} levels; the rest is not read`
+  return {
+    entries: entries.slice(0, LIMITS.config.filesPerKind),
+    diagnostics: full ? [{ level: 'warning', path: 'config', message }] : [],
+  }
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+}

@@ -1,0 +1,73 @@
+/**
+ * Every root actor of the service, so that somebody who looks can find it. Supervisors add their actors before they start them.
+ *
+ * I1 An actor is listed from `add` until it ends, however it ends.
+ * I2 While nobody looks, an actor costs one entry and the subscription that removes it.
+ */
+import type { AnyActorRef } from 'xstate'
+import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
+import type { Clock } from '../effects.js'
+
+export interface RootActor {
+  readonly ref: AnyActorRef
+  /** `runtime`, `session`, `package`, …: what kind of thing it stands for. */
+  readonly kind: string
+  /** Unix ms. */
+  readonly startedAt: number
+  /** Actors of the same id that crashed before it. */
+  readonly restarts: number
+}
+
+interface DirectoryWatcher {
+  onAdded(root: RootActor): void
+  onEnded(root: RootActor, end: 'done' | 'error'): void
+}
+
+/** Where supervisors announce the roots they start. */
+export interface ActorRegistry {
+  /** Lists a root actor that is about to be started, until it ends; nothing else has to be done. */
+  add(ref: AnyActorRef, kind: string): void
+}
+
+export interface ActorDirectory extends ActorRegistry {
+  /** In the order they were added. */
+  roots(): IterableIterator<RootActor>
+  /** Tells of every root from now on; answers the function that ends it. */
+  watch(watcher: DirectoryWatcher): () => void
+  readonly size: number
+}
+
+export function createActorDirectory({ clock }: { readonly clock: Pick<Clock, 'now'> }): ActorDirectory {
+  const roots = new Map<AnyActorRef, RootActor>()
+  const watchers = new Set<DirectoryWatcher>()
+  /** Crashes by actor id. */
+  const crashes = createLru<string, number>(LIMITS.inspector.crashes)
+
+  function end(root: RootActor, how: 'done' | 'error'): void {
+    if (!roots.delete(root.ref)) return
+    if (how === 'error') noteCrash(root)
+    for (const watcher of watchers) watcher.onEnded(root, how)
+  }
+
+  function noteCrash({ ref: { id }, restarts }: RootActor): void {
+    crashes.set(id, restarts + 1)
+  }
+
+  return {
+    add(ref, kind) {
+      const root = { ref, kind, startedAt: clock.now(), restarts: crashes.get(ref.id) ?? 0 }
+      roots.set(ref, root)
+      ref.subscribe({ complete: () => end(root, 'done'), error: () => end(root, 'error') })
+      for (const watcher of watchers) watcher.onAdded(root)
+    },
+    roots: () => roots.values(),
+    watch(watcher) {
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+    get size() {
+      return roots.size
+    },
+  }
+}

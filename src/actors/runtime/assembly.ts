@@ -1,0 +1,192 @@
+/** How the parts of the service fit together; made once, before anything is started. */
+import type { InspectionEvent } from 'xstate'
+import type { Store } from '../../store/store.js'
+import { createActorDirectory } from './actor-directory.js'
+import { createArtifacts } from '../artifact/artifacts.js'
+import { createBus } from '../events/bus.js'
+import type { Effects } from '../effects.js'
+import { createEventStream } from '../events/events.js'
+import type { Runtime } from '../facades.js'
+import { createFamilies } from '../events/families.js'
+import { createInspector } from '../inspector/inspector.js'
+import { createJournal } from '../events/journal.js'
+import { createLive } from '../events/live.js'
+import { createOwners } from '../tenancy/owners.js'
+import { createManagedOutputs } from '../artifact/outputs.js'
+import { createEventCommit } from '../plugin/calls/event-commit.js'
+import { startEventFeed } from '../plugin/calls/event-feed.js'
+import { createNativeHost } from '../plugin/native/host.js'
+import { createPluginCalls } from '../plugin/calls/plugin-calls.js'
+import { createPluginSystem, type PluginPrograms, type PluginSystem } from '../plugin/plugin-system.js'
+import { reviewApprovals } from '../plugin/entry/trust-review.js'
+import { createProtectedFiles } from '../protection/protected-files.js'
+import { createCommandSandbox } from '../confinement/confined-command.js'
+import { createProviders } from '../provider/providers.js'
+import { publicDocument } from '../../protocol/secrets.js'
+import { createResourceFacades } from '../resource/resources.js'
+import type { SessionCore } from '../session/core.js'
+import { createExecutions } from '../session/state/executions.js'
+import { createInteractions } from '../interaction/interactions.js'
+import { createProjects } from '../session/state/project.js'
+import { familyActivities } from '../session/state/records.js'
+import { createSessions } from '../session/sessions.js'
+import { createStatuses } from '../session/state/statuses.js'
+import { createTranscripts } from '../session/state/transcripts.js'
+import { createSideStreams } from '../events/side-streams.js'
+import { tidyWhenQuiet } from './tidy.js'
+import { createSystem } from './system.js'
+
+export interface AssemblyOptions {
+  readonly effects: Effects
+  readonly store: Store
+  readonly version: string
+  readonly programs: PluginPrograms
+  /** Address of this server, once it listens. */
+  readonly serverUrl?: (() => string | undefined) | undefined
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  /** The inspector may tell payloads. */
+  readonly inspectPayloads?: boolean | undefined
+}
+
+/** Everything of a service, wired but not started. */
+export async function assemble({ effects, store, version, programs, serverUrl, inspect, inspectPayloads }: AssemblyOptions) {
+  const actors = createActorDirectory(effects)
+  const bus = createBus((error) => effects.log.error('an event subscriber failed', { cause: String(error) }))
+  const journal = createJournal({ store, bus, effects })
+  const families = createFamilies(store)
+  const live = createLive()
+  const owners = createOwners(store)
+  const statuses = createStatuses()
+  const executions = createExecutions({ store, effects, families, statuses })
+  const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions })
+  const interactions = createInteractions({ store, journal, effects, owners })
+  const protectedFiles = createProtectedFiles({
+    configDirectory: effects.paths.config,
+    stateDirectory: effects.paths.state,
+    cacheDirectory: effects.paths.cache,
+    home: effects.paths.home,
+    env: effects.env,
+    files: effects.files,
+  })
+  const sandbox = createCommandSandbox(effects, protectedFiles)
+  let plugins: PluginSystem | undefined
+  const { configs, resources, instructions } = createResourceFacades({
+    effects,
+    onUpdated: (directory) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
+    review: (before, after) => reviewApprovals(before, after, new Set()),
+    plugins: () => plugins,
+    whyNoSandbox: sandbox.whyMissing,
+    contributions: async (directory) => (await plugins?.ready(directory))?.providers ?? [],
+  })
+  plugins = createPluginSystem({
+    effects,
+    snapshots: configs.snapshots,
+    programs,
+    version,
+    inspect,
+    actors,
+    isSession: (sessionId, directory) => store.sessions.get(sessionId)?.directory === directory,
+    serverUrl: serverUrl ?? (() => undefined),
+    onUpdated: (info, directory) => journal.publish('package.updated', { info, ...(directory !== undefined && { directory }) }),
+    brokers: {
+      config: async ({ workspace }) => publicDocument(await configs.load(workspace ?? effects.paths.config)),
+      publish: createEventCommit({ journal, store, effects }),
+      protectedFiles,
+    },
+  })
+  const serving = plugins
+  const providers = createProviders({
+    effects,
+    configs,
+    contributions: async (directory) => (await serving.ready(directory)).providers,
+  })
+  const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
+  const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
+  const core: SessionCore = {
+    effects,
+    store,
+    journal,
+    families,
+    owners,
+    live,
+    statuses,
+    executions,
+    interactions,
+    plugins: serving,
+    resources,
+    configs,
+    providers,
+    outputs,
+    version,
+    transcripts: createTranscripts(store),
+    projects: createProjects(effects),
+  }
+  const system = await createSystem({
+    effects,
+    store,
+    configs,
+    resources,
+    providers,
+    version,
+    plugins: serving,
+    generation: () => serving.generation,
+  })
+  const sessions = createSessions(core, (path) => system.canonicalDirectory(path), { inspect, actors })
+  const sides = createSideStreams({ store, bus, journal, families, owners, executions, effects, activities: () => familyActivities(core) })
+  const inspector = createInspector({
+    effects,
+    directory: actors,
+    version,
+    payloads: inspectPayloads ?? false,
+    plugins: () => serving.inspected(),
+  })
+  const runtime: Runtime = {
+    sessions: sessions.facade,
+    interactions,
+    events: { ...sides, subscribe: stream.subscribe },
+    resources,
+    configs,
+    providers,
+    artifacts,
+    system,
+    inspector,
+    plugins: {
+      ...serving.facade,
+      match: createPluginCalls({
+        plugins: serving,
+        session: (id) => sessions.facade.owner(id),
+        workingDirectory: system.workingDirectory,
+      }),
+    },
+  }
+  const stopping = new AbortController()
+  return {
+    core,
+    actors,
+    sessions,
+    runtime,
+    plugins: serving,
+    /** Hands committed events to plugins; ends it. */
+    feed: () => startEventFeed({ bus, store, plugins: serving, effects }),
+    host: (pluginId: string) =>
+      createNativeHost(core, pluginId, { outputs, instructions, sessions: sessions.facade, stopping: stopping.signal, actors, sandbox }),
+    /** Tells plugins that the service begins to stop. */
+    announceStop: () => stopping.abort(),
+    async sweep() {
+      await outputs.sweep()
+      await artifacts.sweep()
+      await serving.sweep()
+    },
+    tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),
+    counters: () => ({
+      subscribers: bus.subscribers,
+      awakeSessions: sessions.supervisor.awake,
+      liveMessages: live.size,
+      processes: effects.processes.alive,
+      terminals: effects.terminals.alive,
+      sequence: journal.head(),
+      inspectorViewers: inspector.viewers,
+      ...serving.counters(),
+    }),
+  }
+}

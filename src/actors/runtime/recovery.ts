@@ -1,0 +1,95 @@
+/**
+ * What an earlier process left unfinished is ended before anything starts (threat-model 6.2; sessions-events §2.17).
+ *
+ * I1 Nothing is executed again: unfinished runs become interrupted, queued prompts keep their place.
+ * I2 Recovery may be cut short anywhere and repeated: each session is one commit.
+ */
+import type { AssistantInfo, Message, Part } from '../../protocol/message/message.js'
+import { ZERO_USAGE } from '../../protocol/message/token-usage.js'
+import type { Change } from '../events/journal.js'
+import type { SessionCore } from '../session/core.js'
+import { busyStatus } from '../session/admission/queue.js'
+import { ABORTED_CALL } from '../session/run/recorder.js'
+
+const RESTARTED = 'The server was stopped before the answer was complete.'
+
+/** Ends interrupted work; answers the sessions that have queued prompts. */
+export function recover(core: SessionCore): string[] {
+  const { store, journal } = core
+  const messages = bySession(store.messages.unfinished())
+  const runs = bySession(store.runs.running())
+  const queued = store.queue.sessionsWithRows()
+  journal.commit('process', (tx) => core.interactions.recover(tx))
+  for (const sessionId of new Set([...messages.keys(), ...runs.keys(), ...queued])) {
+    journal.commit('process', (tx) => {
+      for (const { id } of messages.get(sessionId) ?? []) endMessage(core, tx, id)
+      for (const run of runs.get(sessionId) ?? []) store.runs.finish(run.id, 'interrupted', core.effects.clock.now(), RESTARTED)
+      const session = store.sessions.get(sessionId)
+      if (session === undefined) return
+      const busy = busyStatus(core, sessionId)
+      core.statuses.set(tx, session, queued.includes(sessionId) ? busy.status : { type: 'idle' }, busy.queued)
+    })
+  }
+  journal.commit('process', (tx) => core.executions.recover(tx))
+  return queued
+}
+
+function bySession<Row extends { readonly sessionId: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(row.sessionId)
+    if (group === undefined) groups.set(row.sessionId, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+function endMessage(core: SessionCore, tx: Change, messageId: string): void {
+  const { store, effects } = core
+  const message = store.messages.get(messageId)
+  if (message?.info.role !== 'assistant') return
+  const now = effects.clock.now()
+  const keep = (part: Part) => {
+    store.messages.putPart(part)
+    tx.emit('message.part.updated', { sessionID: part.sessionId, part, time: now })
+  }
+  const info: AssistantInfo = {
+    ...message.info,
+    finish: 'error',
+    error: { message: RESTARTED, interrupted: true },
+    time: { ...message.info.time, completed: now },
+  }
+  store.messages.updateInfo(info)
+  tx.emit('message.updated', { sessionID: info.sessionId, info })
+  for (const part of message.parts) endPart(core, tx, part, now, keep)
+  if (!hasFinish(message)) {
+    keep({
+      type: 'step-finish',
+      id: effects.ids.next('prt'),
+      sessionId: info.sessionId,
+      messageId,
+      reason: 'aborted',
+      tokens: ZERO_USAGE,
+      cost: 0,
+    })
+  }
+}
+
+function hasFinish(message: Message): boolean {
+  return message.parts.some((part) => part.type === 'step-finish')
+}
+
+function endPart(core: SessionCore, tx: Change, part: Part, now: number, keep: (part: Part) => void): void {
+  if (part.type === 'text' && part.text === '') {
+    core.store.messages.removePart(part.id)
+    tx.emit('message.part.removed', { sessionID: part.sessionId, messageID: part.messageId, partID: part.id })
+  } else if (part.type === 'text' && part.time?.end === undefined) {
+    keep({ ...part, time: { start: part.time?.start ?? now, end: now } })
+  } else if (part.type === 'reasoning' && part.time.end === undefined) {
+    keep({ ...part, time: { ...part.time, end: now } })
+  } else if (part.type === 'tool' && (part.state.status === 'pending' || part.state.status === 'running')) {
+    const start = part.state.status === 'running' ? part.state.time.start : now
+    const metadata = { ...(typeof part.metadata === 'object' ? part.metadata : {}), interrupted: true }
+    keep({ ...part, metadata, state: { status: 'error', input: part.state.input, error: ABORTED_CALL, time: { start, end: now } } })
+  }
+}

@@ -1,0 +1,152 @@
+/** The system facade: health, versions, identity, capabilities, directories, tools and the audit log (subsystems o; http-contract §2.1). */
+import { API_VERSION } from '../../protocol/api.js'
+import { SvcError } from '../../protocol/errors.js'
+import { SCHEMA_VERSION } from '../../protocol/event/event.js'
+import type { Tool } from '../../protocol/resource/resource.js'
+import type { Capability } from '../../protocol/system/system.js'
+import type { Store } from '../../store/store.js'
+import { createDirectories } from './directories.js'
+import type { Effects } from '../effects.js'
+import type { Configs, Providers, Resources, System } from '../facades.js'
+import { defineTools } from '../plugin/registry/tool-definitions.js'
+import type { WorkspacePlugins } from '../plugin/registry/view.js'
+import type { ToolDefinition } from '../provider/adapter.js'
+
+export interface SystemDeps {
+  readonly effects: Pick<Effects, 'clock' | 'env' | 'files' | 'ids' | 'paths' | 'platform'>
+  readonly store: Pick<Store, 'audit' | 'transact'>
+  readonly configs: Pick<Configs, 'load'>
+  readonly resources: Pick<Resources, 'defaultAgent'>
+  readonly providers: Pick<Providers, 'defaultModel'>
+  readonly plugins: Pick<WorkspacePlugins, 'ready'> & {
+    /** What plugins add to what the server can do. */
+    capabilities(directory: string): Promise<Capability[]>
+  }
+  /** Version of the server. */
+  readonly version: string
+  /** Number of the active plugin registry generation. */
+  readonly generation: () => number
+}
+
+const PLUGIN_API_VERSION = '1.0.0'
+const DEPLOYMENT = 'local'
+const IDENTITY_LENGTH = 32
+
+/** What every server has, and the routes it is reached by; the rest is what plugins add. */
+const CAPABILITIES: Readonly<Record<string, string>> = {
+  'svc.sessions': '/v2/sessions',
+  'svc.events': '/v2/events',
+  'svc.permissions': '/v2/interactions',
+  'svc.identity': '/v2/identity',
+  'svc.directories': '/v2/directories',
+  'svc.config': '/v2/config',
+  'svc.agents': '/v2/agents',
+  'svc.commands': '/v2/commands',
+  'svc.skills': '/v2/skills',
+  'svc.providers': '/v2/providers',
+  'svc.artifacts': '/v2/artifacts',
+}
+/** Resolves once the working directory is known in canonical form. */
+export async function createSystem(deps: SystemDeps): Promise<System> {
+  const { effects, store, configs, resources, providers, version } = deps
+  const workingDirectory = await effects.files.realPath(effects.paths.cwd)
+  const directories = createDirectories(effects, workingDirectory)
+
+  return {
+    workingDirectory,
+    installationDirectory: effects.paths.config,
+    health: () => ({
+      healthy: true,
+      version,
+      providerCredentialStore: 'environment',
+      tenantResolver: 'local',
+      deployment: DEPLOYMENT,
+      executionAvailable: true,
+      artifactStore: 'local',
+      artifactStoreShared: false,
+      hostedControlPlane: false,
+    }),
+    meta: () => ({
+      apiVersion: API_VERSION,
+      serverVersion: version,
+      pluginApiVersion: PLUGIN_API_VERSION,
+      eventSchemaVersion: SCHEMA_VERSION,
+      partSchemaVersion: SCHEMA_VERSION,
+      generation: deps.generation(),
+    }),
+    runtime: () => ({ deployment: DEPLOYMENT, executionAvailable: true }),
+    async identity() {
+      const { env, platform, paths } = effects
+      const configured = personName(env['SVC_DISPLAY_NAME']) ?? personName(await configuredName(configs, paths.config))
+      return { configuredName: configured, systemName: personName(env['USER']) ?? personName(env['USERNAME']) ?? personName(platform.user) }
+    },
+    capabilities: async (directory) => [...capabilitiesOf(version), ...(await deps.plugins.capabilities(directory))],
+    directories: (caller, path) => directories.list(caller, path),
+    canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
+    async tools(directory) {
+      const view = await deps.plugins.ready(directory)
+      const { definitions } = await defineTools(view, view.tools, { clock: effects.clock, signal: new AbortController().signal })
+      return definitions.map(toTool)
+    },
+    audit: (caller, limit) => store.audit.list({ tenantId: caller.tenantId, limit }),
+    recordAudit({ caller, method, path, status }) {
+      const created = effects.clock.now()
+      const entry = { id: effects.ids.next('aud'), tenantId: caller.tenantId, subject: caller.subject, method, path, status, created }
+      store.transact('process', () => store.audit.insert(entry))
+    },
+    async defaults(directory) {
+      const [config, agent, model] = await Promise.all([
+        configs.load(directory),
+        orNothing(resources.defaultAgent(directory)),
+        orNothing(providers.defaultModel(directory)),
+      ])
+      const variant = config['variant']
+      return {
+        defaultAgent: agent?.record.name ?? null,
+        model: model === undefined ? null : `${model.providerId}/${model.id}`,
+        variant: model?.variant ?? (typeof variant === 'string' ? variant : null),
+      }
+    },
+  }
+}
+
+function capabilitiesOf(version: string): Capability[] {
+  return Object.entries(CAPABILITIES).map(([id, apiPrefix]) => ({
+    id,
+    version,
+    enabled: true,
+    disableable: false,
+    source: 'core',
+    apiPrefix,
+  }))
+}
+
+function toTool({ id, description, parameters, outputSchema }: ToolDefinition): Tool {
+  return { id, description, parameters, ...(outputSchema === undefined ? {} : { outputSchema }) }
+}
+
+/** `username` of the installation; nothing while its configuration cannot be read. */
+async function configuredName(configs: SystemDeps['configs'], installation: string): Promise<string | undefined> {
+  try {
+    const name = (await configs.load(installation))['username']
+    return typeof name === 'string' ? name : undefined
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'config.invalid') return undefined
+    throw error
+  }
+}
+
+async function orNothing<T>(value: Promise<T>): Promise<T | undefined> {
+  try {
+    return await value
+  } catch (error) {
+    if (error instanceof SvcError && (error.code === 'resource.not_found' || error.code === 'request.invalid')) return undefined
+    throw error
+  }
+}
+
+/** A name as it is shown: trimmed, without invisible characters, at most 32 characters; null when nothing is left. */
+function personName(text: string | undefined): string | null {
+  const name = [...(text ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '').trim()].slice(0, IDENTITY_LENGTH).join('').trim()
+  return name === '' ? null : name
+}

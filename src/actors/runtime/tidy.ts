@@ -1,0 +1,33 @@
+/** Gives memory back after a time of work: once, when no run has been under way for a while. */
+import type { Bus } from '../events/bus.js'
+import type { Effects } from '../effects.js'
+
+const QUIET = 3000
+/** The engine gives the room for young objects back only to a collection in quiet times, so the first is followed by another. */
+const ROUNDS = 2
+
+/** Answers the function that ends it. */
+export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' | 'memory'>; isBusy(): boolean }): () => void {
+  const { clock, memory } = deps.effects
+  let timer: unknown
+  const wait = (rounds: number) => {
+    timer = clock.setTimeout(() => {
+      timer = undefined
+      if (deps.isBusy()) return wait(ROUNDS)
+      memory.collect()
+      if (rounds > 1) wait(rounds - 1)
+    }, QUIET)
+  }
+  const leave = deps.bus.subscribe(
+    (record) => {
+      if (record.type !== 'session.status') return
+      memory.bound()
+      if (timer === undefined) wait(ROUNDS)
+    },
+    () => undefined,
+  )
+  return () => {
+    leave()
+    if (timer !== undefined) clock.clearTimeout(timer)
+  }
+}

@@ -1,0 +1,99 @@
+/** A prompt becomes a user message: agent and model are settled, the session record follows (sessions-events §4.7–4.9). */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { ModelRef, Part, QueuedPrompt, UserInfo, UserModel } from '../../../protocol/message/message.js'
+import type { Session } from '../../../protocol/session/session.js'
+import type { AgentView, ResolvedModel } from '../../facades.js'
+import type { Change } from '../../events/journal.js'
+import { type SessionCore, sessionOrThrow } from '../core.js'
+import { knownAgent } from '../state/records.js'
+import { hasDefaultTitle } from '../run/title.js'
+
+/** Who answers a prompt, and with which model. */
+export interface RunTarget {
+  readonly agent: AgentView
+  readonly model: ResolvedModel
+}
+
+/** Agent: prompt, session, default. Model: prompt, session, agent, default. Throws `request.invalid` for what is unknown. */
+export async function resolveTarget(core: SessionCore, sessionId: string, prompt: QueuedPrompt): Promise<RunTarget> {
+  const session = sessionOrThrow(core, sessionId)
+  const { directory } = session
+  const name = prompt.agent ?? session.agent
+  const agent = name === undefined ? await core.resources.defaultAgent(directory) : await knownAgent(core, directory, name)
+  const ref = modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory))
+  return { agent, model: await core.providers.resolve(directory, ref) }
+}
+
+function modelOf(model: UserModel | undefined): ModelRef | undefined {
+  if (model === undefined) return undefined
+  const { modelId: id, ...rest } = model
+  return { ...rest, id }
+}
+
+function userModelOf({ id: modelId, ...rest }: ModelRef): UserModel {
+  return { ...rest, modelId }
+}
+
+/** Appends the user message and updates the session, inside the caller's commit. Answers the session after it. */
+export function appendPrompt(core: SessionCore, tx: Change, sessionId: string, prompt: QueuedPrompt, target: RunTarget): Session {
+  const { store, effects } = core
+  const now = effects.clock.now()
+  const before = sessionOrThrow(core, sessionId)
+  const { revert: _revert, ...kept } = before
+  const title = before.parentId === undefined && hasDefaultTitle(before.title) ? fallbackTitle(prompt) : undefined
+  const session: Session = {
+    ...kept,
+    agent: before.agent ?? target.agent.record.name,
+    model: target.model.ref,
+    ...(title === undefined ? {} : { title }),
+    time: { ...before.time, updated: now },
+  }
+  store.sessions.update(session)
+  tx.emit('session.updated', { sessionID: sessionId, info: session })
+  appendMessage(core, tx, sessionId, prompt, target, now)
+  return session
+}
+
+/** Appends only the message: for prompts that join a run (sessions-events §4.6). */
+export function appendMessage(
+  core: SessionCore,
+  tx: Change,
+  sessionId: string,
+  prompt: QueuedPrompt,
+  target: RunTarget,
+  now: number,
+): void {
+  const { store, effects, transcripts } = core
+  const info: UserInfo = {
+    role: 'user',
+    id: prompt.messageId,
+    sessionId,
+    time: { created: now },
+    agent: target.agent.record.name,
+    model: userModelOf(target.model.ref),
+    ...(prompt.system === undefined ? {} : { system: prompt.system }),
+    ...(prompt.tools === undefined ? {} : { tools: { ...prompt.tools } }),
+    ...(prompt.author === undefined ? {} : { author: prompt.author }),
+  }
+  const parts = prompt.parts.map((part): Part => ({ ...part, id: effects.ids.next('prt'), sessionId, messageId: info.id }))
+  store.messages.append(info, parts)
+  tx.emit('message.updated', { sessionID: sessionId, info })
+  const author = prompt.author === undefined ? {} : { author: prompt.author }
+  for (const part of parts) tx.emit('message.part.updated', { sessionID: sessionId, part: { ...part, role: 'user', ...author }, time: now })
+  tx.after(() => transcripts.append({ info, parts }))
+}
+
+/** The first line of what was asked, cut to `titleLength` characters (sessions-events §2.8). */
+function fallbackTitle(prompt: QueuedPrompt): string | undefined {
+  for (const part of prompt.parts) {
+    const text = part.type === 'text' ? part.text : part.type === 'agent' ? part.name : part.type === 'subtask' ? part.prompt : ''
+    const line = text
+      .split('\n')
+      .map((candidate) => candidate.trim())
+      .find((candidate) => candidate !== '')
+    if (line === undefined) continue
+    const characters = [...line]
+    return characters.length <= LIMITS.sessions.titleLength ? line : `${characters.slice(0, LIMITS.sessions.titleLength).join('')}...`
+  }
+  return undefined
+}

@@ -1,0 +1,105 @@
+/**
+ * Claiming the next prompt of a session (sessions-events §4.4, §4.10).
+ *
+ * I1 The row leaves the queue in the same commit that stores its message and its run: after a crash it is
+ *    either still queued or claimed, never both, never neither.
+ * I2 The claim is synced with whatever is synced next, at the latest before a tool is executed (`executeCall`).
+ * I3 Plugins that never ran for this session have started or failed before agent, model and system context are settled;
+ *    the steps of the run then use what is published at their time.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Work } from '../../../machines/session.machine.js'
+import { type ErrorCode, SvcError, toFailure } from '../../../protocol/errors.js'
+import type { QueueRow } from '../../../store/store.js'
+import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
+import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
+import { busyStatus, dequeue, isLongPrompt } from './queue.js'
+import type { RunScope } from '../run/run-scope.js'
+import type { SystemContext } from '../run/system-context.js'
+import { wantsTitle } from '../run/title.js'
+
+/** These say nothing against the prompt: it keeps its place and is claimed later. */
+const STORE_TROUBLE: ReadonlySet<ErrorCode> = new Set(['store.unavailable', 'lifecycle.closed'])
+
+/** Claims the oldest queued prompt; `onRun` receives the scope of a claimed run. */
+export async function claimWork(
+  core: SessionCore,
+  context: SystemContext,
+  sessionId: string,
+  onRun: (run: RunScope) => void,
+): Promise<Work> {
+  const row = core.store.queue.first(sessionId)
+  if (row === undefined) return rest(core, sessionId)
+  let target: RunTarget
+  try {
+    if (!row.request.noReply) await core.plugins.ready(sessionOrThrow(core, sessionId).directory, sessionId) // I3
+    target = await resolveTarget(core, sessionId, row.request)
+    const session = core.store.sessions.get(sessionId)
+    if (session !== undefined && !row.request.noReply) await context.reconcile(session, core.transcripts.of(sessionId).length)
+  } catch (error) {
+    if (error instanceof SvcError && STORE_TROUBLE.has(error.code)) throw error
+    drop(core, sessionId, row, error)
+    return { kind: 'settled' }
+  }
+  if (isLongPrompt(row.request)) await nextTurn()
+  if (core.store.queue.first(sessionId)?.id !== row.id) return { kind: 'settled' }
+  const before = core.store.sessions.get(sessionId)
+  const run = claim(core, sessionId, row, target)
+  if (run === undefined) return { kind: 'settled' }
+  onRun(run)
+  return { kind: 'run', runId: run.runId, wantsTitle: before !== undefined && wantsTitle(before, target.model, row.request) }
+}
+
+/** Nothing is left: a session still shown as busy becomes idle. */
+function rest(core: SessionCore, sessionId: string): Work {
+  const session = core.store.sessions.get(sessionId)
+  if (session !== undefined && !core.statuses.isIdle(sessionId)) {
+    core.journal.commit('process', (tx) => {
+      core.statuses.set(tx, session, { type: 'idle' }, 0)
+      core.executions.settle(tx, rootOf(core, sessionId), sessionId)
+    })
+  }
+  return { kind: 'none' }
+}
+
+function drop(core: SessionCore, sessionId: string, row: QueueRow, error: unknown): void {
+  const { code, message } = toFailure(error)
+  core.journal.commit('power', (tx) => {
+    dequeue(core, tx, row)
+    tx.emit('session.error', {
+      sessionID: sessionId,
+      error: { code: 'prompt.failed', message, retryable: false, details: { cause: code, messageId: row.request.messageId } },
+    })
+  })
+}
+
+function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunTarget): RunScope | undefined {
+  const { store, journal, effects, statuses, executions } = core
+  return journal.commit('process', (tx) => {
+    dequeue(core, tx, row)
+    const session = appendPrompt(core, tx, sessionId, row.request, target)
+    if (row.request.noReply) return undefined
+    const runId = effects.ids.next('evt')
+    const startedAt = effects.clock.now()
+    const rootId = rootOf(core, sessionId)
+    store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: row.request.unattended === true })
+    const { status, queued } = busyStatus(core, sessionId)
+    statuses.set(tx, session, status, queued, { runId, startedAt })
+    executions.admit(tx, rootId, row.request.messageId)
+    return {
+      session,
+      rootId,
+      runId,
+      startedAt,
+      prompt: row.request,
+      target,
+      messageId: row.request.messageId,
+      calls: new Map(),
+      recent: [],
+      step: undefined,
+      ending: undefined,
+      wasCut: false,
+      continued: 0,
+    }
+  })
+}

@@ -1,0 +1,159 @@
+/**
+ * Admission of prompts (sessions-events §4.1–4.6).
+ *
+ * I1 A prompt is acknowledged after its row and `session.prompt.admitted` are durable, never before.
+ * I2 One message id is one message: a repeat with equal content changes nothing, other content is a conflict;
+ *    the comparison and the insert are one uninterrupted turn.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Caller } from '../../../protocol/caller.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { PromptPart, PromptRequest, QueuedPrompt } from '../../../protocol/message/message.js'
+import { wellFormedValue } from '../../well-formed.js'
+import type { QueueRow } from '../../../store/store.js'
+import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
+import { type SessionCore, sessionOrThrow } from '../core.js'
+import { busyStatus, isLongPrompt, queueInfo } from './queue.js'
+import { knownAgent } from '../state/records.js'
+
+/** Text of one prompt as JSON; its events need some room as well. */
+export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
+
+/** Text only the runtime itself may put into `system`. */
+const RUNTIME_MARKER = '<svc-runtime-notification>'
+
+/** Admits a prompt durably; `wake` is called when there is work to look for. */
+export async function submitPrompt(
+  core: SessionCore,
+  caller: Caller,
+  sessionId: string,
+  request: PromptRequest,
+  delivery: 'steer' | 'queue',
+  wake: () => void,
+): Promise<void> {
+  const { directory } = sessionOrThrow(core, sessionId)
+  const prompt = settle(core, caller, request)
+  if (prompt.agent !== undefined) await knownAgent(core, directory, prompt.agent)
+  if (prompt.model !== undefined) {
+    const { modelId: id, ...rest } = prompt.model
+    await core.providers.resolve(directory, { ...rest, id })
+  }
+  if (isLongPrompt(prompt)) await nextTurn()
+  const target = prompt.noReply ? await resolveTarget(core, sessionId, prompt) : undefined
+  if (isRepeat(core, sessionId, prompt, delivery)) return core.journal.synced()
+  if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
+    appendNow(core, sessionId, prompt, target)
+    return core.journal.synced()
+  }
+  admit(core, sessionId, prompt, delivery)
+  wake()
+  await core.journal.synced()
+}
+
+function settle(core: SessionCore, caller: Caller, request: PromptRequest): QueuedPrompt {
+  const parts = contentOf(request)
+  if (request.system?.includes(RUNTIME_MARKER)) {
+    throw new SvcError('request.invalid', '"system" contains a marker that is reserved for runtime notifications.')
+  }
+  refuseLongText(request.system, parts)
+  const author = caller.authenticated ? caller.subject : request.author?.trim()
+  return wellFormedValue({
+    messageId: request.messageId ?? core.effects.ids.next('msg'),
+    parts,
+    noReply: request.noReply ?? false,
+    ...(request.model === undefined
+      ? {}
+      : { model: { ...request.model, ...(request.variant === undefined ? {} : { variant: request.variant }) } }),
+    ...(request.agent === undefined ? {} : { agent: request.agent }),
+    ...(request.system === undefined ? {} : { system: request.system }),
+    ...(request.tools === undefined ? {} : { tools: request.tools }),
+    ...(author === undefined || author === '' ? {} : { author }),
+    ...(request.unattended === true ? { unattended: true as const } : {}),
+  })
+}
+
+/** Text travels in one event; contents of attached files do not count. */
+function refuseLongText(system: string | undefined, parts: readonly PromptPart[]): void {
+  const texts = [system, ...parts.map((part) => (part.type === 'file' ? part.filename : part))]
+  const bytes = Buffer.byteLength(JSON.stringify(texts))
+  if (bytes <= TEXT_BYTES) return
+  throw new SvcError('request.unprocessable', 'The text of a prompt is at most 1 MiB. Put longer text into a file and name the file.', {
+    bytes,
+  })
+}
+
+function contentOf(request: PromptRequest): readonly PromptPart[] {
+  if (request.parts?.some((part) => part.type === 'subtask')) {
+    throw new SvcError('request.invalid', 'Subtask parts need subagents, which this server does not have.')
+  }
+  if (request.parts !== undefined) return request.parts
+  if (request.prompt === undefined || request.prompt.trim() === '') {
+    throw new SvcError('request.invalid', 'Give "prompt" with some text or "parts" with at least one part.')
+  }
+  return [{ type: 'text', text: request.prompt }]
+}
+
+function isRepeat(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: QueueRow['delivery']): boolean {
+  const conflict = () =>
+    new SvcError('resource.conflict', `The message id "${prompt.messageId}" was used before with other content.`, {
+      messageId: prompt.messageId,
+    })
+  const queued = core.store.queue.byMessageId(prompt.messageId)
+  if (queued !== undefined) {
+    if (queued.sessionId === sessionId && queued.delivery === delivery && isDeepStrictEqual(plain(queued.request), plain(prompt)))
+      return true
+    throw conflict()
+  }
+  const stored = core.store.messages.get(prompt.messageId)
+  if (stored === undefined) return false
+  const { info } = stored
+  if (info.role !== 'user' || info.sessionId !== sessionId) throw conflict()
+  const parts = stored.parts.map(({ id: _id, sessionId: _session, messageId: _message, ...content }) => content)
+  const agrees =
+    isDeepStrictEqual(plain(parts), plain(prompt.parts)) &&
+    info.system === prompt.system &&
+    info.author === prompt.author &&
+    isDeepStrictEqual(plain(info.tools), plain(prompt.tools)) &&
+    (prompt.agent === undefined || prompt.agent === info.agent) &&
+    (prompt.model === undefined || isDeepStrictEqual(plain(prompt.model), plain(info.model)))
+  if (!agrees) throw conflict()
+  return true
+}
+
+/** A value as it would be read back, so that absent and undefined keys compare equal. */
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+}
+
+function appendNow(core: SessionCore, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
+  core.journal.commit('process', (tx) => appendPrompt(core, tx, sessionId, prompt, target))
+}
+
+function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
+  const { store, journal, effects, statuses } = core
+  const session = sessionOrThrow(core, sessionId)
+  if (store.queue.count(sessionId) >= LIMITS.sessions.queueRows) {
+    throw new SvcError('quota.exceeded', `The queue of this session holds ${LIMITS.sessions.queueRows} prompts already.`, { sessionId })
+  }
+  journal.commit('process', (tx) => {
+    store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
+    const request = { ...prompt, parts: [...prompt.parts] }
+    tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery, request })
+    const queue = queueInfo(core, sessionId)
+    tx.emit('session.queue.updated', {
+      sessionID: sessionId,
+      action: 'enqueue',
+      removed: 0,
+      queue,
+      messageID: prompt.messageId,
+      delivery,
+      // Admitted just before: what is long is not repeated.
+      ...(isLongPrompt(prompt) ? {} : { request }),
+    })
+    const current = statuses.get(sessionId)
+    const { status, queued } = busyStatus(core, sessionId)
+    statuses.set(tx, session, current.type === 'retry' ? current : status, queued, statuses.run(sessionId))
+  })
+}

@@ -1,0 +1,106 @@
+/** The queue of a session: what is shown of it, clearing and popping (sessions-events §5). */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { QueuedPrompt, SessionQueueInfo, SessionQueueMutation } from '../../../protocol/message/message.js'
+import type { SessionStatus } from '../../../protocol/session/session.js'
+import type { QueueRow } from '../../../store/store.js'
+import type { Change } from '../../events/journal.js'
+import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
+
+/** Rows a person put there; runtime notifications are neither listed nor counted. */
+const isVisible = (row: QueueRow) => row.delivery !== 'continue'
+
+export function queueInfo(core: Pick<SessionCore, 'store' | 'statuses'>, sessionId: string): SessionQueueInfo {
+  const rows = core.store.queue.list(sessionId).filter(isVisible)
+  const running = core.statuses.run(sessionId) !== undefined
+  return {
+    sessionId,
+    count: rows.length,
+    running,
+    worker: !core.statuses.isIdle(sessionId),
+    items: rows.map(({ request }, index) => ({
+      index,
+      noReply: request.noReply,
+      partCount: request.parts.length,
+      text: previewOf(request),
+      agent: request.agent ?? null,
+      model: request.model ?? null,
+    })),
+  }
+}
+
+/** The first part in one line of at most `queuePreview` characters. */
+function previewOf(prompt: QueuedPrompt): string | null {
+  const [part] = prompt.parts
+  if (part === undefined) return null
+  if (part.type === 'agent') return `@${part.name}`
+  if (part.type === 'file') return `@${part.filename}`
+  if (part.type === 'subtask') return cut(`@${part.agent} ${part.description === '' ? part.prompt : part.description}`)
+  return cut(part.text)
+}
+
+function cut(text: string): string {
+  const line = [...text.trim().replaceAll(/\s*\n\s*/g, ' ')]
+  return line.length <= LIMITS.sessions.queuePreview ? line.join('') : `${line.slice(0, LIMITS.sessions.queuePreview).join('')}...`
+}
+
+/** `busy` with what waits, as published after a queue change. */
+export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string): { status: SessionStatus; queued: number } {
+  const rows = core.store.queue.list(sessionId).filter(isVisible)
+  const [first] = rows
+  if (first === undefined) return { status: { type: 'busy' }, queued: 0 }
+  const preview = previewOf(first.request)
+  return { status: { type: 'busy', queue: { count: rows.length, ...(preview === null ? {} : { preview }) } }, queued: rows.length }
+}
+
+export function clearQueue(core: SessionCore, sessionId: string): SessionQueueMutation {
+  return removeRows(core, sessionId, 'clear', core.store.queue.list(sessionId).filter(isVisible))
+}
+
+/** Removes the oldest visible row (decision 5). */
+export function popQueue(core: SessionCore, sessionId: string): SessionQueueMutation {
+  return removeRows(core, sessionId, 'pop', core.store.queue.list(sessionId).filter(isVisible).slice(0, 1))
+}
+
+function removeRows(core: SessionCore, sessionId: string, action: 'clear' | 'pop', rows: readonly QueueRow[]): SessionQueueMutation {
+  const session = sessionOrThrow(core, sessionId)
+  if (rows.length === 0) return { sessionId, removed: 0, queue: queueInfo(core, sessionId) }
+  return core.journal.commit('power', (tx) => {
+    for (const row of rows) core.store.queue.remove(row.id)
+    const queue = queueInfo(core, sessionId)
+    const [first] = rows
+    const popped = action === 'pop' && first !== undefined ? { request: { ...first.request, parts: [...first.request.parts] } } : {}
+    tx.emit('session.queue.updated', { sessionID: sessionId, action, removed: rows.length, queue, ...popped })
+    publishQueueStatus(core, tx, sessionId)
+    core.executions.settle(tx, rootOf(core, sessionId))
+    return { sessionId: session.id, removed: rows.length, queue }
+  })
+}
+
+/** Repeats the status of a busy session with its new queue; an idle session says so only when it becomes idle. */
+function publishQueueStatus(core: SessionCore, tx: Change, sessionId: string): void {
+  if (core.statuses.isIdle(sessionId)) return
+  const current = core.statuses.get(sessionId)
+  const { status, queued } = busyStatus(core, sessionId)
+  core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
+}
+
+/** Whether moving a prompt takes so long that others get a turn in between. */
+export function isLongPrompt({ parts, ...rest }: QueuedPrompt): boolean {
+  const lengths = parts.map((part) => (part.type === 'file' ? part.url.length : JSON.stringify(part).length))
+  return lengths.reduce((sum, length) => sum + length, JSON.stringify(rest).length) > LIMITS.sessions.longPrompt
+}
+
+/** Takes a row out of its queue, with its event, inside the caller's commit. */
+export function dequeue(core: Pick<SessionCore, 'store' | 'statuses'>, tx: Change, row: QueueRow): void {
+  const { sessionId, delivery } = row
+  core.store.queue.remove(row.id)
+  const queue = queueInfo(core, sessionId)
+  tx.emit('session.queue.updated', {
+    sessionID: sessionId,
+    action: 'dequeue',
+    removed: 1,
+    queue,
+    messageID: row.request.messageId,
+    delivery,
+  })
+}

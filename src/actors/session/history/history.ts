@@ -1,0 +1,114 @@
+/** Stored messages over HTTP: reading, deleting, replacing parts (sessions-events §3.8). */
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Message, Part } from '../../../protocol/message/message.js'
+import type { RawJson } from '../../facades.js'
+import { type SessionCore, sessionOrThrow } from '../core.js'
+
+/** What a part that replaces another may measure as JSON; its event needs some room as well. */
+const PART_BYTES = LIMITS.events.recordBytes - 1024
+
+type HistoryCore = Pick<SessionCore, 'store' | 'journal' | 'live' | 'transcripts' | 'effects'>
+
+export interface MessageQuery {
+  limit?: number | undefined
+  order?: 'asc' | 'desc' | undefined
+  slim?: boolean | undefined
+  cursor?: string | undefined
+}
+
+/** A page as JSON text; `slim` leaves file snapshots out of tool and reasoning metadata. */
+export function messagePage(core: HistoryCore, sessionId: string, query: MessageQuery): RawJson {
+  sessionOrThrow(core, sessionId)
+  const { items, next } = core.store.messages.page({ sessionId, order: query.order ?? 'asc', limit: query.limit, cursor: query.cursor })
+  const texts = query.slim === true ? items.map(slimJson) : items
+  return { rawJson: `{"items":[${texts.join(',')}],"cursor":${next === undefined ? '{}' : JSON.stringify({ next })}}` }
+}
+
+export function messageList(core: HistoryCore, sessionId: string): RawJson {
+  sessionOrThrow(core, sessionId)
+  return { rawJson: `[${core.store.messages.page({ sessionId, order: 'asc' }).items.join(',')}]` }
+}
+
+function slimJson(json: string): string {
+  if (!json.includes('"snapshots"')) return json
+  const message = JSON.parse(json) as Message
+  for (const part of message.parts) {
+    if (part.type === 'tool') {
+      dropSnapshots(part.metadata)
+      if (part.state.status === 'completed') dropSnapshots(part.state.metadata)
+    } else if (part.type === 'reasoning') dropSnapshots(part.metadata)
+  }
+  return JSON.stringify(message)
+}
+
+function dropSnapshots(metadata: unknown): void {
+  if (typeof metadata !== 'object' || metadata === null || !('snapshots' in metadata)) return
+  delete metadata.snapshots
+  Object.assign(metadata, { snapshotsOmitted: true })
+}
+
+export function getMessage(core: HistoryCore, sessionId: string, messageId: string): Message {
+  const message = core.store.messages.get(messageId)
+  if (message?.info.sessionId !== sessionId) {
+    throw new SvcError('resource.not_found', `There is no message "${messageId}" in this session.`, { sessionId, messageId })
+  }
+  return message
+}
+
+function partOf(core: HistoryCore, sessionId: string, messageId: string, partId: string): Part {
+  const part = core.store.messages.getPart(partId)
+  if (part?.sessionId !== sessionId || part.messageId !== messageId) {
+    throw new SvcError('resource.not_found', `There is no part "${partId}" in this message.`, { sessionId, messageId, partId })
+  }
+  return part
+}
+
+function refuseWhileGenerating(core: HistoryCore, messageId: string): void {
+  if (!core.live.has(messageId)) return
+  throw new SvcError('resource.conflict', 'The message is being generated; wait until the run has ended or abort it.', { messageId })
+}
+
+export function deleteMessage(core: HistoryCore, sessionId: string, messageId: string): true {
+  getMessage(core, sessionId, messageId)
+  refuseWhileGenerating(core, messageId)
+  core.journal.commit('power', (tx) => {
+    core.store.messages.remove(messageId)
+    tx.emit('message.removed', { sessionID: sessionId, messageID: messageId })
+    tx.after(() => core.transcripts.forget(sessionId))
+  })
+  return true
+}
+
+export function replacePart(core: HistoryCore, sessionId: string, messageId: string, partId: string, part: Part): Part {
+  if (part.id !== partId || part.messageId !== messageId || part.sessionId !== sessionId) {
+    throw new SvcError('request.invalid', 'The ids in the body must equal the ids in the path.', { partId })
+  }
+  const before = partOf(core, sessionId, messageId, partId)
+  if (before.type !== part.type)
+    throw new SvcError('request.unprocessable', `A ${before.type} part cannot become a ${part.type} part.`, { partId })
+  if (part.type === 'tool' && (part.state.status === 'pending' || part.state.status === 'running')) {
+    throw new SvcError('request.unprocessable', 'A stored tool part is completed or an error; it cannot be made to run.', { partId })
+  }
+  if (Buffer.byteLength(JSON.stringify(part)) > PART_BYTES) {
+    throw new SvcError('request.unprocessable', 'A part is at most 1 MiB of JSON, so that it fits into one event.', { partId })
+  }
+  refuseWhileGenerating(core, messageId)
+  core.journal.commit('power', (tx) => {
+    core.store.messages.putPart(part)
+    tx.emit('message.part.updated', { sessionID: sessionId, part, time: core.effects.clock.now() })
+    tx.after(() => core.transcripts.forget(sessionId))
+  })
+  return part
+}
+
+export function deletePart(core: HistoryCore, sessionId: string, messageId: string, partId: string): true {
+  partOf(core, sessionId, messageId, partId)
+  refuseWhileGenerating(core, messageId)
+  core.journal.commit('power', (tx) => {
+    core.store.messages.removePart(partId)
+    tx.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: partId })
+    tx.after(() => core.transcripts.forget(sessionId))
+  })
+  return true
+}

@@ -1,0 +1,109 @@
+/** How steps and runs end: finished, failed, aborted; each end is one commit (sessions-events §4.10, §4.16). */
+import { hasFollowUp, wasCut } from '../../../machines/follow-up.js'
+import type { StepFailure } from '../../../machines/retry.js'
+import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
+import { stepCost } from '../../provider/catalog/cost.js'
+import type { Change } from '../../events/journal.js'
+import { appendMessage } from '../admission/append.js'
+import type { SessionCore } from '../core.js'
+import { busyStatus, dequeue } from '../admission/queue.js'
+import type { RunScope } from './run-scope.js'
+
+const ABORTED = 'Session aborted'
+
+/** Closes a finished step; true = another one follows. Otherwise the run is recorded as completed. */
+export function closeStep(core: SessionCore, run: RunScope, number: number): boolean {
+  return core.journal.commit('process', (tx) => {
+    const { step } = run
+    if (step === undefined) throw new Error('no step is under way')
+    const tokens = step.usage ?? ZERO_USAGE
+    step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(run.target.model.model, tokens) })
+    const steered = drainSteering(core, tx, run)
+    const limit = run.target.agent.record.steps
+    const toolCalls = step.recorder.calls
+    const follows = hasFollowUp({ finish: step.finish, toolCalls, steered, step: number, limit, continued: run.continued })
+    tx.after(() => {
+      run.wasCut = wasCut(step.finish) && steered === 0
+      run.continued = toolCalls === 0 && steered === 0 ? run.continued + 1 : 0
+    })
+    if (follows) core.executions.endSegment(tx, run.rootId, step.segmentId)
+    else endRun(core, tx, run, 'completed')
+    return follows
+  })
+}
+
+/** Steering prompts join the run as user messages; its agent, model and tools stay (sessions-events §4.6). */
+function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
+  const { store, effects } = core
+  const sessionId = run.session.id
+  let drained = 0
+  for (
+    let row = store.queue.first(sessionId, ['steer', 'continue']);
+    row !== undefined;
+    row = store.queue.first(sessionId, ['steer', 'continue'])
+  ) {
+    dequeue(core, tx, row)
+    appendMessage(core, tx, sessionId, row.request, run.target, effects.clock.now())
+    if (!row.request.noReply) {
+      drained++
+      const { messageId } = row.request
+      tx.after(() => (run.messageId = messageId))
+    }
+  }
+  if (drained > 0) {
+    const { status, queued } = busyStatus(core, sessionId)
+    core.statuses.set(tx, run.session, status, queued, run)
+  }
+  return drained
+}
+
+/** Records a step and run that failed; the queue goes on with the next prompt. */
+export function recordFailure(core: SessionCore, run: RunScope, failure: StepFailure): void {
+  run.ending = { end: 'failed', failure }
+  core.journal.commit('process', (tx) => {
+    core.interactions.withdraw(tx, run.session.id)
+    run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
+    const error = { code: 'prompt.failed', message: failure.message, retryable: false, details: { cause: failure.code } }
+    tx.emit('session.error', { sessionID: run.session.id, error })
+    endRun(core, tx, run, 'error', failure.message)
+  })
+}
+
+export function recordAbort(core: SessionCore, run: RunScope): void {
+  run.ending = { end: 'aborted' }
+  core.journal.commit('process', (tx) => {
+    core.interactions.withdraw(tx, run.session.id)
+    run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: ABORTED, interrupted: true } })
+    endRun(core, tx, run, 'interrupted', ABORTED)
+  })
+}
+
+function endRun(core: SessionCore, tx: Change, run: RunScope, status: 'completed' | 'error' | 'interrupted', error?: string): void {
+  const { store, statuses, effects, executions } = core
+  const sessionId = run.session.id
+  store.runs.finish(run.runId, status, effects.clock.now(), error)
+  const session = store.sessions.get(sessionId)
+  if (session === undefined) return
+  const idle = store.queue.count(sessionId) === 0
+  const busy = busyStatus(core, sessionId)
+  statuses.set(tx, session, idle ? { type: 'idle' } : busy.status, busy.queued)
+  executions.endSegment(tx, run.rootId, run.step?.segmentId ?? '', sessionId)
+}
+
+/** Publishes the `retry` status while a failed attempt waits; the attempt's segment ends. */
+export function announceRetry(core: SessionCore, run: RunScope, attempt: number, delay: number, message: string): void {
+  core.journal.commit('process', (tx) => {
+    const next = core.effects.clock.now() + delay
+    core.statuses.set(tx, run.session, { type: 'retry', attempt, message, next }, busyStatus(core, run.session.id).queued, run)
+    if (run.step !== undefined) core.executions.endSegment(tx, run.rootId, run.step.segmentId)
+  })
+}
+
+/** Back to `busy` when the attempt begins. */
+export function announceAttempt(core: SessionCore, run: RunScope): void {
+  core.journal.commit('process', (tx) => {
+    const { status, queued } = busyStatus(core, run.session.id)
+    core.statuses.set(tx, run.session, status, queued, run)
+    if (run.step !== undefined) core.executions.startSegment(tx, run.rootId, run.step.segmentId)
+  })
+}

@@ -1,0 +1,70 @@
+/**
+ * Deltas of one step on their way to the recorder. A model writes a few in a turn of the event loop, and they pass as they come; of a flood
+ * the rest of the turn is joined, so that its cost grows with its text and not with its pieces.
+ *
+ * I1 Order is kept: what is joined passes before anything else does.
+ * I2 What is joined passes at the end of the turn, or when it is long.
+ */
+import type { StreamPart } from '../../provider/adapter.js'
+
+type Delta = Extract<StreamPart, { readonly delta: string }>
+
+/** Deltas of one turn that pass as they come. */
+const AT_ONCE = 32
+/** Characters that are joined to one delta. */
+const LONGEST = 16_384
+
+export interface JoinedDeltas {
+  push(part: StreamPart): void
+  /** Passes what was joined. */
+  flush(): void
+}
+
+/** `soon` runs a callback at the end of the turn; what `pass` throws there goes to `onFault`. */
+export function joinDeltas(pass: (part: StreamPart) => void, onFault: (error: unknown) => void, soon = setImmediate): JoinedDeltas {
+  let passed = 0
+  let joined: { readonly first: Delta; readonly pieces: string[]; length: number } | undefined
+  let isTurnKnown = false
+
+  function flush(): void {
+    if (joined === undefined) return
+    const { first, pieces } = joined
+    joined = undefined
+    pass({ ...first, delta: pieces.join('') })
+  }
+
+  function endTurn(): void {
+    isTurnKnown = false
+    passed = 0
+    try {
+      flush()
+    } catch (error) {
+      onFault(error)
+    }
+  }
+
+  return {
+    flush,
+    push(part) {
+      if (!('delta' in part)) {
+        flush()
+        return pass(part)
+      }
+      if (!isTurnKnown) {
+        isTurnKnown = true
+        soon(endTurn)
+      }
+      if (++passed <= AT_ONCE) return pass(part)
+      if (joined !== undefined && (!isSameText(joined.first, part) || joined.length + part.delta.length > LONGEST)) flush()
+      joined ??= { first: part, pieces: [], length: 0 }
+      joined.pieces.push(part.delta)
+      joined.length += part.delta.length
+    },
+  }
+}
+
+function isSameText(a: Delta, b: Delta): boolean {
+  if (a.type === 'tool-input') return b.type === 'tool-input' && a.callId === b.callId
+  if (a.type === 'reasoning') return b.type === 'reasoning' && a.id === b.id
+  return a.type === b.type
+}

@@ -1,0 +1,26 @@
+/** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
+import { isOfferedByAll } from '../../../machines/permission/permission.js'
+import type { RegisteredTool, RegistryView } from '../../plugin/registry/view.js'
+import { type RunScope, layersOf } from './run-scope.js'
+
+export type OfferedTools = ReadonlyMap<string, RegisteredTool>
+
+const offered = new WeakMap<RunScope, { readonly view: RegistryView; readonly tools: OfferedTools }>()
+
+/** By id, in the order of the view. Rules, model and agent of a run do not change, so a view answers the same each time. */
+export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
+  const known = offered.get(run)
+  if (known?.view === view) return known.tools
+  const tools = findOffered(run, view)
+  offered.set(run, { view, tools })
+  return tools
+}
+
+function findOffered(run: RunScope, view: RegistryView): OfferedTools {
+  if (run.target.model.model.capabilities['toolCall'] === false) return new Map()
+  const layers = layersOf(run)
+  const tools = view.tools.filter(
+    ({ contribution: { id, permission } }) => isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id)),
+  )
+  return new Map(tools.map((tool) => [tool.contribution.id, tool]))
+}

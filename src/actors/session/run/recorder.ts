@@ -1,0 +1,335 @@
+/**
+ * The recorder of one run: the only writer of its parts (architecture §4.6).
+ *
+ * I1 Every snapshot and delta of a run passes here in call order, so no snapshot overtakes a delta.
+ * I2 Text is flushed to its row when its part closes, before a tool starts, and at most `flushInterval` after it arrived.
+ * I3 Once a step is closed nothing writes to it: late deltas and results are dropped.
+ * I4 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
+ * I5 Text is well-formed and bounded: what one text part says fits into one event.
+ */
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { AssistantInfo, Part, ReasoningPart, TextPart, ToolPart, ToolState } from '../../../protocol/message/message.js'
+import type { TokenUsage } from '../../../protocol/message/token-usage.js'
+import type { Change } from '../../events/journal.js'
+import type { ToolResult } from '../../plugin/native/native.js'
+import { createJoiner, type Joiner } from '../../well-formed.js'
+import type { SessionCore } from '../core.js'
+
+export const ABORTED_CALL = 'The tool call was aborted.'
+
+/** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */
+const TEXT_BYTES = LIMITS.events.recordBytes - 8192
+
+interface StepEnd {
+  readonly finish: string
+  readonly tokens: TokenUsage
+  readonly cost: number
+  readonly error?: { readonly message: string; readonly interrupted?: true }
+}
+
+/** One assistant message while it is being generated. */
+export interface StepRecorder {
+  readonly info: AssistantInfo
+  /** Throws `request.unprocessable` when the text outgrows one event, as `reasoning` does. */
+  text(delta: string): void
+  reasoningStarted(id: string): void
+  reasoning(id: string, delta: string): void
+  reasoningEnded(id: string, metadata?: unknown): void
+  callStarted(callId: string, tool: string): void
+  callInput(callId: string, delta: string): void
+  /** False = the call has run or failed already and must not be executed. */
+  callAccepted(callId: string, tool: string, input: unknown): boolean
+  callProgress(callId: string, metadata: Readonly<Record<string, unknown>>): void
+  callCompleted(callId: string, result: ToolResult): void
+  /** Also for calls that were never accepted. */
+  callFailed(callId: string, tool: string, error: string, input?: unknown, metadata?: Readonly<Record<string, unknown>>): void
+  readonly calls: number
+  knows(callId: string): boolean
+  /** Notes that the provider's stream has ended. */
+  streamed(): void
+  /** Drops what a failed attempt produced and begins the message anew, under the same id. */
+  restart(): void
+  /** Ends every open part and the message, inside the caller's commit. */
+  close(tx: Change, end: StepEnd): void
+  readonly closed: boolean
+}
+
+export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo): StepRecorder {
+  const { store, journal, effects, live } = core
+  const { id: messageId, sessionId } = opened
+  const now = () => effects.clock.now()
+  const place = () => ({ id: effects.ids.next('prt'), sessionId, messageId })
+  let info = opened
+  let closed = false
+  let flushTimer: unknown
+  /** Parts in order, by id; parts are values and are replaced, never changed. */
+  const parts = new Map<string, Part>()
+  let textId = ''
+  /** Ids of parts by the names the provider uses. */
+  const reasonings = new Map<string, string>()
+  const calls = new Map<string, string>()
+  /** Parts whose rows are older than they are. */
+  const dirty = new Set<string>()
+  const shownInput = new Map<string, number>()
+  const growth = new Map<string, { readonly joiner: Joiner; bytes: number }>()
+
+  let removeLive: () => void = () => undefined
+  store.messages.append(info, open(tx))
+  tx.after(() => {
+    removeLive = live.add(messageId, { sessionId, info: () => info, parts: () => [...parts.values()] })
+  })
+
+  /** Begins the message: from here on its parts are these. */
+  function open(change: Change): Part[] {
+    const text: TextPart = { ...place(), type: 'text', text: '', time: { start: now() } }
+    const fresh: Part[] = [{ ...place(), type: 'step-start' }, text]
+    for (const part of fresh) change.emit('message.part.updated', { sessionID: sessionId, part, time: now() })
+    change.after(() => {
+      for (const known of [parts, reasonings, calls, dirty, shownInput, growth]) known.clear()
+      textId = text.id
+      for (const part of fresh) parts.set(part.id, part)
+    })
+    return fresh
+  }
+
+  function textPart(): TextPart | undefined {
+    const part = parts.get(textId)
+    return part?.type === 'text' ? part : undefined
+  }
+
+  function reasoningPart(id: string): ReasoningPart | undefined {
+    const part = parts.get(reasonings.get(id) ?? '')
+    return part?.type === 'reasoning' ? part : undefined
+  }
+
+  function callPart(callId: string): ToolPart | undefined {
+    const part = parts.get(calls.get(callId) ?? '')
+    return part?.type === 'tool' ? part : undefined
+  }
+
+  const isOpen = (state: ToolState | undefined) => state === undefined || state.status === 'pending' || state.status === 'running'
+
+  function put(change: Change, part: Part, keep?: () => void): void {
+    store.messages.putPart(part)
+    change.emit('message.part.updated', { sessionID: sessionId, part, time: now() })
+    change.after(() => {
+      parts.set(part.id, part)
+      keep?.()
+    })
+  }
+
+  function record(part: Part, keep?: () => void): void {
+    if (closed) return
+    journal.commit('process', (change) => {
+      flushRows(change)
+      put(change, part, keep)
+    })
+  }
+
+  /** Text so far into its rows, without an event: for whoever reads after a crash. */
+  function flushRows(change: Change): void {
+    for (const id of dirty) {
+      const part = parts.get(id)
+      if (part !== undefined) store.messages.putPart(part)
+    }
+    change.after(() => dirty.clear())
+  }
+
+  function scheduleFlush(): void {
+    flushTimer ??= effects.clock.setTimeout(() => {
+      flushTimer = undefined
+      if (closed || dirty.size === 0) return
+      try {
+        journal.commit('process', flushRows)
+      } catch (error) {
+        effects.log.warn('streamed text could not be stored yet', { sessionId, cause: String(error) })
+        if (!(error instanceof SvcError && error.code === 'lifecycle.closed')) scheduleFlush()
+      }
+    }, LIMITS.store.flushInterval)
+  }
+
+  /** What a delta adds to the text of a part, the same as JSON, and how long the text is by now inside its event. */
+  function grow(id: string, delta: string): { readonly more: string; readonly json: string; readonly bytes: number } {
+    const known = growth.get(id) ?? { joiner: createJoiner(), bytes: 0 }
+    growth.set(id, known)
+    const more = known.joiner.push(delta)
+    const json = JSON.stringify(more)
+    known.bytes += Buffer.byteLength(json) - 2
+    return { more, json, bytes: known.bytes }
+  }
+
+  const restOf = (id: string) => growth.get(id)?.joiner.rest() ?? ''
+
+  function append(part: TextPart | ReasoningPart, delta: string): void {
+    const { more, json, bytes } = grow(part.id, delta)
+    if (more === '') return
+    if (bytes > TEXT_BYTES) throw new SvcError('request.unprocessable', 'The model wrote more than 1 MiB of text in one step.')
+    parts.set(part.id, { ...part, text: part.text + more })
+    dirty.add(part.id)
+    journal.publishDelta(sessionId, messageId, part.id, part.type, json)
+    scheduleFlush()
+  }
+
+  function closeCalls(change: Change): void {
+    for (const callId of calls.keys()) {
+      const part = callPart(callId)
+      if (part === undefined || !isOpen(part.state)) continue
+      const start = part.state.status === 'running' ? part.state.time.start : now()
+      const metadata = { ...metadataOf(part), interrupted: true }
+      put(change, {
+        ...part,
+        metadata,
+        state: { status: 'error', input: part.state.input, error: ABORTED_CALL, time: { start, end: now() } },
+      })
+    }
+  }
+
+  function endedReasoning(part: ReasoningPart, metadata?: unknown): ReasoningPart {
+    const time = { ...part.time, end: now() }
+    return { ...part, text: part.text + restOf(part.id), time, ...(metadata === undefined ? {} : { metadata }) }
+  }
+
+  return {
+    get info() {
+      return info
+    },
+    get closed() {
+      return closed
+    },
+    get calls() {
+      return calls.size
+    },
+    knows: (callId) => calls.has(callId),
+    text(delta) {
+      const part = textPart()
+      if (!closed && part !== undefined) append(part, delta)
+    },
+    reasoningStarted(id) {
+      if (closed || reasonings.has(id)) return
+      const part: ReasoningPart = { ...place(), type: 'reasoning', text: '', time: { start: now() } }
+      record(part, () => reasonings.set(id, part.id))
+    },
+    reasoning(id, delta) {
+      const part = reasoningPart(id)
+      if (!closed && part !== undefined && part.time.end === undefined) append(part, delta)
+    },
+    reasoningEnded(id, metadata) {
+      const part = reasoningPart(id)
+      if (closed || part === undefined || part.time.end !== undefined) return
+      record(endedReasoning(part, metadata))
+    },
+    callStarted(callId, tool) {
+      if (closed || calls.has(callId)) return
+      const part: ToolPart = { ...place(), type: 'tool', tool, callId, state: { status: 'pending', input: {}, raw: '' } }
+      calls.set(callId, part.id)
+      parts.set(part.id, part)
+      journal.publish('message.part.updated', { sessionID: sessionId, part, time: now() })
+    },
+    callInput(callId, delta) {
+      const part = callPart(callId)
+      if (closed || part?.state.status !== 'pending') return
+      const { more, bytes } = grow(part.id, delta)
+      if (bytes > LIMITS.run.callBytes) return
+      const next: ToolPart = { ...part, state: { ...part.state, raw: part.state.raw + more } }
+      parts.set(part.id, next)
+      const at = now()
+      if (at - (shownInput.get(callId) ?? 0) < LIMITS.run.toolInputInterval) return
+      shownInput.set(callId, at)
+      journal.publish('message.part.updated', { sessionID: sessionId, part: next, time: at })
+    },
+    callAccepted(callId, tool, input) {
+      const part = callPart(callId)
+      if (closed || (part !== undefined && part.state.status !== 'pending')) return false
+      const known = part ?? { ...place(), type: 'tool' as const, tool, callId }
+      record({ ...known, state: { status: 'running', input, time: { start: now() } } }, () => calls.set(callId, known.id))
+      return true
+    },
+    callProgress(callId, metadata) {
+      const part = callPart(callId)
+      if (closed || part?.state.status !== 'running') return
+      const next: ToolPart = { ...part, metadata: { ...metadataOf(part), ...metadata } }
+      parts.set(part.id, next)
+      journal.publish('message.part.updated', { sessionID: sessionId, part: next, time: now() })
+    },
+    callCompleted(callId, result) {
+      const part = callPart(callId)
+      if (closed || part?.state.status !== 'running') return
+      const { input, time } = part.state
+      const metadata = { ...result.metadata, ...(result.attachments === undefined ? {} : { attachments: fileParts(result) }) }
+      const { metadata: _progress, ...settled } = part
+      const { output, title } = result
+      record({ ...settled, state: { status: 'completed', input, output, title, metadata, time: { ...time, end: now() } } })
+    },
+    callFailed(callId, tool, error, input, metadata) {
+      const known = callPart(callId)
+      if (closed || !isOpen(known?.state)) return
+      const start = known?.state.status === 'running' ? known.state.time.start : now()
+      const part = known ?? { ...place(), type: 'tool' as const, tool, callId }
+      const shown = metadata === undefined ? {} : { metadata: { ...metadata } }
+      const state = { status: 'error' as const, input: input ?? known?.state.input ?? {}, error, time: { start, end: now() } }
+      record({ ...part, ...shown, state }, () => calls.set(callId, part.id))
+    },
+    streamed() {
+      info = { ...info, time: { ...info.time, streamed: now() } }
+    },
+    restart() {
+      if (closed) return
+      journal.commit('process', (change) => {
+        store.messages.removeParts(messageId)
+        for (const part of open(change)) store.messages.putPart(part)
+      })
+    },
+    close(change, end) {
+      if (closed) return
+      const at = now()
+      closeCalls(change)
+      for (const id of reasonings.keys()) {
+        const part = reasoningPart(id)
+        if (part !== undefined && part.time.end === undefined) put(change, endedReasoning(part))
+      }
+      const { error } = end
+      const ended: AssistantInfo = {
+        ...info,
+        finish: end.finish,
+        tokens: end.tokens,
+        cost: end.cost,
+        time: { ...info.time, completed: at },
+        ...(error === undefined ? {} : { error }),
+      }
+      store.messages.updateInfo(ended)
+      change.emit('message.updated', { sessionID: sessionId, info: ended })
+      closeText(change, at)
+      const reason = error?.interrupted === true ? 'aborted' : end.finish
+      put(change, { ...place(), type: 'step-finish', reason, tokens: end.tokens, cost: end.cost })
+      change.after(() => {
+        info = ended
+        closed = true
+        effects.clock.clearTimeout(flushTimer)
+        removeLive()
+        core.transcripts.append({ info, parts: [...parts.values()] })
+      })
+    },
+  }
+
+  function closeText(change: Change, at: number): void {
+    const text = textPart()
+    if (text === undefined) return
+    const whole = text.text + restOf(text.id)
+    if (whole !== '') {
+      put(change, { ...text, text: whole, time: { start: text.time?.start ?? at, end: at } })
+      return
+    }
+    store.messages.removePart(text.id)
+    change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: text.id })
+    change.after(() => parts.delete(text.id))
+  }
+}
+
+function metadataOf(part: ToolPart): Readonly<Record<string, unknown>> {
+  return typeof part.metadata === 'object' && part.metadata !== null ? (part.metadata as Readonly<Record<string, unknown>>) : {}
+}
+
+function fileParts(result: ToolResult): readonly unknown[] {
+  return (result.attachments ?? []).map((file) => ({ type: 'file', ...file }))
+}

@@ -1,0 +1,80 @@
+/** What the model is sent: the stored conversation as provider messages (sessions-events §4.2 model view, §12.1). */
+import type { FilePart, Message, ModelRef, Part, ToolPart } from '../../../protocol/message/message.js'
+import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../provider/adapter.js'
+
+const INTERRUPTED = 'The call was interrupted before it produced a result.'
+const IMAGE = /^image\//
+
+/** Closed messages never change, so their translation is made once per model. */
+const translated = new WeakMap<Message, { readonly model: string; readonly messages: readonly ModelMessage[] }>()
+
+/** The conversation in order; reasoning is replayed only to the model that produced it. */
+export function modelMessages(transcript: readonly Message[], ref: ModelRef): ModelMessage[] {
+  const model = `${ref.providerId}/${ref.id}`
+  return transcript.flatMap((message) => {
+    const known = translated.get(message)
+    if (known?.model === model) return known.messages
+    const messages = message.info.role === 'user' ? userMessages(message.parts) : assistantMessages(message, ref)
+    translated.set(message, { model, messages })
+    return messages
+  })
+}
+
+function userMessages(parts: readonly Part[]): ModelMessage[] {
+  const content: UserContent[] = []
+  const texts: string[] = []
+  for (const part of parts) {
+    if (part.type === 'text') texts.push(part.text)
+    else if (part.type === 'agent') texts.push(`[agent: ${part.name}]`)
+    else if (part.type === 'file') {
+      texts.push(mention(part))
+      if (part.url.startsWith('data:')) content.push({ type: 'file', file: fileOf(part) })
+    }
+  }
+  const text = texts.join('\n')
+  if (text !== '') content.unshift({ type: 'text', text })
+  return content.length === 0 ? [] : [{ role: 'user', content }]
+}
+
+function mention(part: FilePart): string {
+  const label = `[${IMAGE.test(part.mime) ? 'image' : 'file'}: ${part.filename ?? part.mime}]`
+  return part.url.startsWith('data:') ? label : `${label} ${part.url}`
+}
+
+function fileOf({ mime, url, filename }: FilePart): Pick<FilePart, 'mime' | 'url' | 'filename'> {
+  return { mime, url, ...(filename === undefined ? {} : { filename }) }
+}
+
+function assistantMessages(message: Message, ref: ModelRef): ModelMessage[] {
+  const { info } = message
+  if (info.role !== 'assistant') return []
+  const sameModel = info.providerId === ref.providerId && info.modelId === ref.id
+  const content: AssistantContent[] = []
+  const results: ToolResultContent[] = []
+  for (const part of message.parts) {
+    if (part.type === 'text' && part.text !== '') content.push({ type: 'text', text: part.text })
+    else if (part.type === 'reasoning' && sameModel && part.text !== '') {
+      content.push({ type: 'reasoning', text: part.text, ...(part.metadata === undefined ? {} : { metadata: part.metadata }) })
+    } else if (part.type === 'tool') {
+      content.push({ type: 'tool-call', callId: part.callId, tool: part.tool, input: part.state.input ?? {} })
+      results.push(resultOf(part))
+    }
+  }
+  if (content.length === 0) return []
+  const assistant: ModelMessage = { role: 'assistant', content }
+  return results.length === 0 ? [assistant] : [assistant, { role: 'tool', results }]
+}
+
+function resultOf(part: ToolPart): ToolResultContent {
+  const { callId, tool, state } = part
+  if (state.status === 'completed') {
+    const attachments = attachmentsOf(state.metadata)
+    return { callId, tool, output: state.output, isError: false, ...(attachments.length === 0 ? {} : { attachments }) }
+  }
+  return { callId, tool, output: state.status === 'error' ? state.error : INTERRUPTED, isError: true }
+}
+
+function attachmentsOf(metadata: unknown): Pick<FilePart, 'mime' | 'url' | 'filename'>[] {
+  if (typeof metadata !== 'object' || metadata === null || !('attachments' in metadata)) return []
+  return Array.isArray(metadata.attachments) ? (metadata.attachments as Pick<FilePart, 'mime' | 'url' | 'filename'>[]) : []
+}

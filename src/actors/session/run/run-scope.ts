@@ -1,0 +1,85 @@
+/** What one run works with, from its claim to its end. Held by the session actor's effects, never by a machine. */
+import type { PermissionRule } from '../../../protocol/interaction/interaction.js'
+import type { QueuedPrompt } from '../../../protocol/message/message.js'
+import type { Session } from '../../../protocol/session/session.js'
+import type { PermissionGrant, PermissionLayers } from '../../../machines/permission/permission.js'
+import type { StepFailure } from '../../../machines/retry.js'
+import type { PermissionNeed } from '../../plugin/native/native.js'
+import type { RegisteredTool } from '../../plugin/registry/view.js'
+import type { GenerateRequest } from '../../provider/adapter.js'
+import type { RunTarget } from '../admission/append.js'
+import type { StepRecorder } from './recorder.js'
+import type { TokenUsage } from '../../../protocol/message/token-usage.js'
+
+/** What is judged and then executed: the tool as it is published by now, and its input after the hook `tool.before`. */
+export interface Attempt {
+  readonly tool: RegisteredTool
+  readonly input: unknown
+  /** The input is not what the model asked for. */
+  readonly isChanged: boolean
+}
+
+/** A tool call whose arguments were accepted. */
+export interface OpenCall {
+  readonly callId: string
+  /** The tool that was offered; its generation may have been retired since. */
+  readonly tool: RegisteredTool
+  /** The arguments as the model gave them, before the tool's schema. */
+  readonly given: unknown
+  readonly input: unknown
+  readonly step: StepRecorder
+  readonly grants: PermissionGrant[]
+  /** The latest that was judged. */
+  attempt: Attempt
+  /** The need to ask about next. */
+  asking: PermissionNeed | undefined
+}
+
+export interface StepScope {
+  readonly number: number
+  readonly isLast: boolean
+  readonly request: GenerateRequest
+  readonly offered: ReadonlyMap<string, RegisteredTool>
+  readonly recorder: StepRecorder
+  readonly segmentId: string
+  finish: string
+  usage: TokenUsage | undefined
+}
+
+type RunEnding = { readonly end: 'aborted' } | { readonly end: 'failed'; readonly failure: StepFailure }
+
+export interface RunScope {
+  readonly session: Session
+  readonly rootId: string
+  readonly runId: string
+  readonly startedAt: number
+  readonly prompt: QueuedPrompt
+  readonly target: RunTarget
+  /** The user message answered; a steering prompt that joins becomes it. */
+  messageId: string
+  readonly calls: Map<string, OpenCall>
+  /** Fingerprints of the latest calls, for the doom loop. */
+  readonly recent: string[]
+  step: StepScope | undefined
+  /** How the run ended, from the moment it is known until it is recorded. */
+  ending: RunEnding | undefined
+  /** The last finish was a cut: the next request asks to continue. */
+  wasCut: boolean
+  /** Steps in a row that were followed up without a tool call or a steering prompt. */
+  continued: number
+}
+
+/**
+ * Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). The rules of a session
+ * that a workflow began are those of its file.
+ */
+export function layersOf(run: RunScope): PermissionLayers {
+  const refused = Object.entries(run.prompt.tools ?? {}).flatMap(([permission, offered]): PermissionRule[] =>
+    offered ? [] : [{ permission, pattern: '*', action: 'deny' }],
+  )
+  const { rules, narrowing } = run.target.agent
+  const { permission = [], workflowRunID, workflowAccepted } = run.session
+  if (workflowRunID === undefined) return { trusted: [...rules, ...permission, ...refused], untrusted: narrowing }
+  const workflow = { rules: permission, isAccepted: workflowAccepted === true }
+  return { trusted: [...rules, ...refused], untrusted: narrowing, workflow }
+}

@@ -1,0 +1,89 @@
+/** The run machine and its tool calls with their effects (architecture §4–5). Decides nothing. */
+import { fromCallback, fromPromise } from 'xstate'
+import { runMachine } from '../../../machines/run.machine.js'
+import { type ToolCallInput, toolCallMachine } from '../../../machines/tool-call.machine.js'
+import { askCall, executeCall, judgeCall, refuseCall } from './calls.js'
+import { announceAttempt, announceRetry, closeStep, recordAbort, recordFailure } from './closing.js'
+import type { SessionCore } from '../core.js'
+import type { OpenCall, RunScope } from './run-scope.js'
+import { prepareStep, stepFailure, streamStep } from './step.js'
+import type { SystemContext } from './system-context.js'
+
+/** Scopes of the runs under way, by run id. */
+export type Runs = Map<string, RunScope>
+
+export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) {
+  function runOf(runId: string): RunScope {
+    const run = runs.get(runId)
+    if (run === undefined) throw new Error(`run ${runId} is not under way`)
+    return run
+  }
+
+  function callOf({ runId, callId }: ToolCallInput): { run: RunScope; call: OpenCall } {
+    const run = runOf(runId)
+    const call = run.calls.get(callId)
+    if (call === undefined) throw new Error(`call ${callId} is not open`)
+    return { run, call }
+  }
+
+  const toolCall = toolCallMachine.provide({
+    actors: {
+      judge: fromPromise(({ input, signal }) => {
+        const { run, call } = callOf(input)
+        return judgeCall(core, run, call, signal)
+      }),
+      ask: fromPromise(({ input, signal }) => {
+        const { run, call } = callOf(input)
+        return askCall(core, run, call, signal)
+      }),
+      execute: fromCallback<{ type: 'abort' }, ToolCallInput>(({ input, receive, sendBack }) => {
+        const { run, call } = callOf(input)
+        const controller = new AbortController()
+        receive(() => controller.abort())
+        void executeCall(core, run, call, controller.signal).then((end) => sendBack({ type: 'execution.settled', end }))
+        return () => controller.abort()
+      }),
+      refuse: fromPromise(async ({ input }) => {
+        const { run, call } = callOf(input)
+        refuseCall(core, run, call, input)
+      }),
+    },
+  })
+
+  return runMachine.provide({
+    actors: {
+      toolCall,
+      prepare: fromPromise(async ({ input, signal }) => {
+        const run = runOf(input.runId)
+        try {
+          await prepareStep(core, context, run, input.step, signal)
+        } catch (error) {
+          if (!signal.aborted)
+            core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
+          throw error
+        }
+      }),
+      generate: fromCallback<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
+        const run = runOf(input.runId)
+        const { step } = run
+        if (step === undefined) throw new Error('no step is prepared')
+        const controller = new AbortController()
+        if (input.attempt > 0) announceAttempt(core, run)
+        streamStep(run, step, input.attempt, (callId) => sendBack({ type: 'tool.called', callId }), controller.signal).then(
+          () => sendBack({ type: 'generation.finished' }),
+          (error: unknown) => sendBack({ type: 'generation.failed', failure: stepFailure(error) }),
+        )
+        return () => controller.abort()
+      }),
+      closeStep: fromPromise(async ({ input }) => closeStep(core, runOf(input.runId), input.step)),
+      announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
+      recordEnd: fromPromise(async ({ input: { runId, failure } }) =>
+        failure === undefined ? recordAbort(core, runOf(runId)) : recordFailure(core, runOf(runId), failure),
+      ),
+    },
+  })
+}
+
+function causeOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,260 @@
+/** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { StepFailure } from '../../../machines/retry.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
+import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { AssistantInfo } from '../../../protocol/message/message.js'
+import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
+import { defineTools } from '../../plugin/registry/tool-definitions.js'
+import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart, type ToolDefinition } from '../../provider/adapter.js'
+import { hookRequest } from './chat-hooks.js'
+import type { SessionCore } from '../core.js'
+import { wellFormed, wellFormedValue } from '../../well-formed.js'
+import { parseInput } from './attempt.js'
+import { offeredTools } from './offered-tools.js'
+import { beginStep } from './recorder.js'
+import { joinDeltas } from './joined-deltas.js'
+import { isLongPrompt } from '../admission/queue.js'
+import { modelMessages } from './request.js'
+import type { RunScope, StepScope } from './run-scope.js'
+import type { SystemContext } from './system-context.js'
+
+const MAX_OUTPUT = 32_000
+/** Failures of hooks that a message tells, and characters of each. */
+const NOTES = 16
+const NOTE_LENGTH = 1000
+const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
+const LATE = 'The call came after the end of the answer, so nothing was run. Call again if it is needed.'
+const TOO_MANY = `A step has at most ${LIMITS.run.callsPerStep} tool calls; this one and those after it were not run. Call again in the next step.`
+const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
+const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
+
+/** Builds the request and opens the assistant message, unless `signal` has aborted: then nothing is opened any more. */
+export async function prepareStep(
+  core: SessionCore,
+  context: SystemContext,
+  run: RunScope,
+  number: number,
+  signal: AbortSignal,
+): Promise<StepScope> {
+  const { target, session } = run
+  const { steps } = target.agent.record
+  const isLast = steps !== undefined && steps > 0 && number >= steps
+  if (isLongPrompt(run.prompt)) await nextTurn()
+  const view = core.plugins.current(session.directory, session.id)
+  const offered = offeredTools(run, view)
+  const project = await core.projects.identify(session.directory)
+  const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
+  const plain = requestOf(core, context, run, { tools: defined.definitions, isLast })
+  const { request, failures } = await hookRequest(run, view, plain, signal)
+  const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
+  signal.throwIfAborted()
+  const info: AssistantInfo = {
+    role: 'assistant',
+    id: core.effects.ids.next('msg'),
+    sessionId: session.id,
+    time: { created: core.effects.clock.now() },
+    parentId: run.messageId,
+    mode: target.agent.record.mode,
+    agent: target.agent.record.name,
+    path: { cwd: session.directory, root: project.worktree ?? session.directory },
+    cost: 0,
+    tokens: ZERO_USAGE,
+    modelId: target.model.ref.id,
+    providerId: target.model.ref.providerId,
+    ...(hookFailures.length > 0 && { metadata: { hookFailures } }),
+  }
+  const segmentId = core.effects.ids.next('evt')
+  const recorder = core.journal.commit('process', (tx) => {
+    const opened = beginStepEvents(core, tx, info)
+    core.executions.startSegment(tx, run.rootId, segmentId)
+    return opened
+  })
+  const step: StepScope = { number, isLast, request, offered, recorder, segmentId, finish: 'error', usage: undefined }
+  run.step = step
+  run.calls.clear()
+  return step
+}
+
+/** What the message says of hooks that failed, which the log does as well. */
+function notesOf({ effects: { log } }: SessionCore, run: RunScope, failures: readonly HookFailure[]): HookFailure[] {
+  for (const failure of failures) log.warn('a hook failed and was ignored', { sessionId: run.session.id, runId: run.runId, ...failure })
+  return failures.slice(0, NOTES).map((failure) => ({ ...failure, message: wellFormed(failure.message.slice(0, NOTE_LENGTH)) }))
+}
+
+function beginStepEvents(core: SessionCore, tx: Parameters<typeof beginStep>[1], info: AssistantInfo) {
+  tx.emit('message.updated', { sessionID: info.sessionId, info })
+  return beginStep(core, tx, info)
+}
+
+function requestOf(
+  core: SessionCore,
+  context: SystemContext,
+  run: RunScope,
+  { tools, isLast }: { readonly tools: readonly ToolDefinition[]; readonly isLast: boolean },
+): GenerateRequest {
+  const { session, target } = run
+  const { record } = target.agent
+  const extras: ModelMessage[] = []
+  if (run.wasCut) extras.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })
+  if (isLast) extras.push({ role: 'assistant', content: [{ type: 'text', text: LAST_STEP }] })
+  const { output } = target.model.model.limit
+  return {
+    sessionId: session.id,
+    directory: session.directory,
+    model: target.model.ref,
+    messages: [
+      ...context.messages(session, target, run.prompt.system),
+      ...modelMessages(core.transcripts.of(session.id), target.model.ref),
+      ...extras,
+    ],
+    tools,
+    options: { ...target.model.options, ...record.options },
+    ...(record.temperature === undefined ? {} : { temperature: record.temperature }),
+    ...(record.topP === undefined ? {} : { topP: record.topP }),
+    ...(output > 0 ? { maxOutputTokens: Math.min(output, MAX_OUTPUT) } : {}),
+  }
+}
+
+/** Streams the step into its recorder; `onCall` hears of every call that may be executed. */
+export async function streamStep(
+  run: RunScope,
+  step: StepScope,
+  attempt: number,
+  onCall: (callId: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { recorder } = step
+  if (attempt > 0) {
+    recorder.restart()
+    step.usage = undefined
+  }
+  const record = (part: StreamPart): void => {
+    switch (part.type) {
+      case 'text':
+        return recorder.text(part.delta)
+      case 'reasoning-start':
+        return recorder.reasoningStarted(part.id)
+      case 'reasoning':
+        return recorder.reasoning(part.id, part.delta)
+      case 'reasoning-end':
+        return recorder.reasoningEnded(part.id, part.metadata)
+      case 'tool-input-start':
+        return recorder.calls < LIMITS.run.callsPerStep ? recorder.callStarted(part.callId, part.tool) : undefined
+      case 'tool-input':
+        return recorder.callInput(part.callId, part.delta)
+      case 'tool-call':
+        if (!recorder.knows(part.callId) && recorder.calls >= LIMITS.run.callsPerStep) return refuseMore(step, part)
+        return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
+      case 'finish':
+        step.finish = part.reason
+        step.usage = part.usage
+        return recorder.streamed()
+    }
+  }
+  await generateInto(run, step, record, signal)
+  if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
+}
+
+/** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
+async function generateInto(run: RunScope, step: StepScope, record: (part: StreamPart) => void, signal: AbortSignal): Promise<void> {
+  const stop = new AbortController()
+  const abort = () => stop.abort(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        reject(error instanceof Error ? error : new Error(String(error)))
+        stop.abort()
+      }
+      const deltas = joinDeltas((part) => {
+        if (!stop.signal.aborted && !signal.aborted) record(part)
+      }, fail)
+      const attempt = (work: () => void): void => {
+        if (stop.signal.aborted || signal.aborted) return
+        try {
+          work()
+        } catch (error) {
+          fail(error)
+        }
+      }
+      const push = (part: StreamPart): void => attempt(() => deltas.push(part))
+      const generated = run.target.model.adapter.generate(step.request, push, stop.signal)
+      generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
+    })
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+type ToolCallPart = Extract<StreamPart, { type: 'tool-call' }>
+
+/** What the provider sends after its terminal part is no part of its answer (threat-model 6.5.1). */
+function refuseLate(run: RunScope, { recorder }: StepScope, { callId, tool, input }: ToolCallPart): void {
+  if (!run.calls.has(callId)) recorder.callFailed(callId, tool, LATE, isTooLong(input) ? undefined : rawInput(input))
+}
+
+/** The first call beyond those a step may have is answered, the others leave no trace. */
+function refuseMore({ recorder }: StepScope, { callId, tool }: ToolCallPart): void {
+  if (recorder.calls === LIMITS.run.callsPerStep) recorder.callFailed(callId, tool, TOO_MANY)
+}
+
+/** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
+function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: (callId: string) => void): void {
+  const { callId, tool: name } = call
+  if (run.calls.has(callId)) return
+  const { recorder } = step
+  if (isTooLong(call.input))
+    return recorder.callFailed(callId, name, 'The arguments are longer than 512 KiB. Split the call into smaller ones.')
+  const tool = step.offered.get(name)
+  if (tool === undefined) {
+    const known = [...step.offered.keys()].join(', ')
+    return recorder.callFailed(
+      callId,
+      name,
+      `There is no tool "${name}". Available tools: ${known === '' ? 'none' : known}.`,
+      rawInput(call.input),
+    )
+  }
+  const excess = excessOf(Buffer.from(call.input), REQUEST_BOUNDS)
+  const given = excess === undefined ? readJson(call.input) : undefined
+  const parsed =
+    given === undefined ? { problem: excess === undefined ? NOT_JSON : `they are JSON that ${excess}.` } : parseInput(tool, given.json)
+  if ('problem' in parsed)
+    return recorder.callFailed(callId, name, `The arguments of "${name}" are not valid: ${parsed.problem}`, rawInput(call.input))
+  if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
+  if (!recorder.callAccepted(callId, name, parsed.input)) return
+  const attempt = { tool, input: parsed.input, isChanged: false }
+  run.calls.set(callId, { callId, tool, given: given?.json, input: parsed.input, step: recorder, grants: [], attempt, asking: undefined })
+  onCall(callId)
+}
+
+function isTooLong(input: string): boolean {
+  return Buffer.byteLength(JSON.stringify(input)) > LIMITS.run.callBytes
+}
+
+function readJson(text: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: wellFormedValue(JSON.parse(text.trim() === '' ? '{}' : text)) }
+  } catch {
+    return undefined
+  }
+}
+
+function rawInput(text: string): unknown {
+  const isShown = text.trim() !== '' && excessOf(Buffer.from(text), REQUEST_BOUNDS) === undefined
+  const read = isShown ? readJson(text) : undefined
+  return read === undefined ? { raw: wellFormed(text) } : read.json
+}
+
+/** Any rejection of a stream as the run machine's failure. */
+export function stepFailure(error: unknown): StepFailure {
+  if (error instanceof ProviderError) {
+    const code = error.overflow ? 'context.overflow' : 'provider.failed'
+    return { code, message: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs }
+  }
+  if (error instanceof SvcError) return { code: error.code, message: error.message, retryable: false }
+  return { code: 'server.internal', message: error instanceof Error ? error.message : String(error), retryable: false }
+}

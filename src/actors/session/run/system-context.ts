@@ -1,0 +1,178 @@
+/**
+ * The system messages of a request and the context epoch (sessions-events §12).
+ *
+ * I1 The first system messages, the workspace's and the plugins', are byte-stable while a session is awake: providers
+ *    can cache them. What drifts from their baseline is told in a note of its own.
+ */
+import type { Session } from '../../../protocol/session/session.js'
+import type { InstructionFile } from '../../facades.js'
+import type { ModelMessage } from '../../provider/adapter.js'
+import type { SessionCore } from '../core.js'
+import type { RunTarget } from '../admission/append.js'
+import { type ContextSection, createPluginContext } from './plugin-context.js'
+
+const DAY = 86_400_000
+
+interface Sources {
+  readonly config: { readonly generation: number }
+  readonly environment: Readonly<Record<string, unknown>>
+  readonly instructions: readonly { readonly path: string; readonly sha256: string }[]
+  /** Sections of plugins; absent when there are none. */
+  readonly services?: readonly { readonly key: string; readonly sha256: string }[]
+  readonly calendar: { readonly unixDay: number }
+}
+
+interface Epoch {
+  readonly baseline: Sources
+  readonly snapshot: Sources
+  readonly generation: number
+  readonly baselineSeq: number
+  readonly updated: number
+}
+
+export interface SystemContext {
+  /** Reconciles the epoch of a session before a run; publishes `session.context.updated` when it changed. */
+  reconcile(session: Session, messageCount: number): Promise<void>
+  /** System messages for a run of this session. */
+  messages(session: Session, target: RunTarget, system: string | undefined): ModelMessage[]
+  forget(sessionId: string): void
+}
+
+/** What a look at the sources found. */
+interface Seen {
+  readonly sources: Sources
+  readonly files: readonly InstructionFile[]
+  readonly sections: readonly ContextSection[]
+}
+
+/** What an awake session is told: the texts of its baseline, and what has changed since. */
+interface Awake {
+  readonly workspace: string
+  readonly sections: string
+  readonly epoch: Epoch
+  readonly note: string | undefined
+}
+
+export function createSystemContext(
+  core: Pick<SessionCore, 'effects' | 'resources' | 'projects' | 'journal' | 'store' | 'plugins'>,
+): SystemContext {
+  const { effects } = core
+  const sectionsOf = createPluginContext(effects)
+  /** One entry for each awake session: whoever puts a session to sleep calls `forget`. */
+  const awake = new Map<string, Awake>()
+
+  async function look(session: Session): Promise<Seen> {
+    const view = core.plugins.current(session.directory, session.id)
+    const [files, project, sections] = await Promise.all([
+      core.resources.instructions(session.directory),
+      core.projects.identify(session.directory),
+      sectionsOf(view, session.directory),
+    ])
+    const { os, arch } = effects.platform
+    const environment = {
+      directory: session.directory,
+      os,
+      arch,
+      shell: effects.childEnv['SHELL'] ?? '/bin/sh',
+      git: project.worktree !== undefined,
+    }
+    const services = sections.map(({ key, text }) => ({ key, sha256: effects.sha256(text) }))
+    return {
+      files,
+      sections,
+      sources: {
+        config: { generation: view.generation },
+        environment,
+        instructions: files.map((file) => ({ path: file.path, sha256: effects.sha256(file.text) })),
+        ...(services.length === 0 ? {} : { services }),
+        calendar: { unixDay: Math.floor(effects.clock.now() / DAY) },
+      },
+    }
+  }
+
+  return {
+    async reconcile(session, messageCount) {
+      const seen = await look(session)
+      const { sources, files } = seen
+      const known = awake.get(session.id)
+      const last = known?.epoch ?? (session['contextEpoch'] as Epoch | undefined)
+      if (known !== undefined && same(known.epoch.snapshot, sources)) return
+      const epoch: Epoch = {
+        baseline: known?.epoch.baseline ?? sources,
+        snapshot: sources,
+        generation: last === undefined ? 1 : same(last.snapshot, sources) ? last.generation : last.generation + 1,
+        baselineSeq: known?.epoch.baselineSeq ?? messageCount,
+        updated: effects.clock.now(),
+      }
+      const workspace = known?.workspace ?? workspaceSection(sources, files, effects.clock.now())
+      const sections = known?.sections ?? seen.sections.map(({ text }) => text).join('\n\n')
+      const next = { workspace, sections, epoch, note: changeNote(epoch, seen) }
+      if (last !== undefined && same(last.snapshot, sources)) {
+        awake.set(session.id, next)
+        return
+      }
+      const current = core.store.sessions.get(session.id)
+      if (current === undefined) return
+      core.journal.commit('process', (tx) => {
+        core.store.sessions.update({ ...current, contextEpoch: epoch })
+        tx.emit('session.context.updated', { sessionID: session.id, epoch: { ...epoch } })
+        tx.after(() => awake.set(session.id, next))
+      })
+    },
+    messages(session, target, system) {
+      const known = awake.get(session.id)
+      const texts = [
+        known?.workspace,
+        known?.sections,
+        known?.note,
+        [target.agent.record.prompt, system].filter((text) => text?.trim()).join('\n\n'),
+      ]
+      return texts.flatMap((text): ModelMessage[] => (text === undefined || text === '' ? [] : [{ role: 'system', text }]))
+    },
+    forget: (sessionId) => void awake.delete(sessionId),
+  }
+}
+
+function same(a: Sources, b: Sources): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function workspaceSection(sources: Sources, files: readonly InstructionFile[], now: number): string {
+  const { directory, os, arch, shell, git } = sources.environment
+  const role = [
+    'You are a coding agent. You work on the files of one directory through tools, on behalf of a person who sees your text and every tool call.',
+    'Look before you change: read a file before you edit it, and search before you assume. Change what was asked for and nothing else. Prefer `edit` for existing files and `write` for new ones. After a change, check it where you can. When a tool fails or is refused, say so or try another way; never claim what you have not seen.',
+    `Directory: ${String(directory)}\nPlatform: ${String(os)} ${String(arch)}\nShell: ${String(shell)}\nGit repository: ${git === true ? 'yes' : 'no'}\nDate: ${new Date(now).toISOString().slice(0, 10)}`,
+  ]
+  return [...role, ...files.map((file) => `Instructions from ${file.path}:\n${file.text}`)].join('\n\n')
+}
+
+/** What differs from the baseline, for the model; undefined when nothing does. */
+function changeNote(epoch: Epoch, { files, sections }: Seen): string | undefined {
+  const { baseline, snapshot } = epoch
+  const notes: string[] = []
+  if (baseline.calendar.unixDay !== snapshot.calendar.unixDay)
+    notes.push(`The date is now ${new Date(snapshot.calendar.unixDay * DAY).toISOString().slice(0, 10)}.`)
+  if (JSON.stringify(baseline.environment) !== JSON.stringify(snapshot.environment))
+    notes.push(`The environment is now ${JSON.stringify(snapshot.environment)}.`)
+  const before = new Map(baseline.instructions.map((file) => [file.path, file.sha256]))
+  for (const { path, sha256 } of snapshot.instructions) {
+    if (before.get(path) === sha256) continue
+    notes.push(`Instructions from ${path} have changed and now read:\n${files.find((file) => file.path === path)?.text ?? ''}`)
+  }
+  const now = new Set(snapshot.instructions.map((file) => file.path))
+  for (const { path } of baseline.instructions) if (!now.has(path)) notes.push(`Instructions from ${path} no longer apply.`)
+  notes.push(...sectionNotes(epoch, sections))
+  return notes.length === 0 ? undefined : ['Since this conversation began:', ...notes].join('\n\n')
+}
+
+function sectionNotes({ baseline, snapshot }: Epoch, sections: readonly ContextSection[]): string[] {
+  const before = new Map(baseline.services?.map(({ key, sha256 }) => [key, sha256]))
+  const now = new Map(snapshot.services?.map(({ key, sha256 }) => [key, sha256]))
+  const changed = sections.filter(({ key }) => before.get(key) !== now.get(key))
+  const gone = [...before.keys()].filter((key) => !now.has(key))
+  return [
+    ...changed.map(({ key, text }) => `Guidance of the plugin section ${key} now reads:\n${text}`),
+    ...gone.map((key) => `Guidance of the plugin section ${key} no longer applies.`),
+  ]
+}

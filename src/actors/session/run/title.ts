@@ -1,0 +1,107 @@
+/** Titles made by the model, in the background of a first prompt (sessions-events §2.8). */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { QueuedPrompt } from '../../../protocol/message/message.js'
+import type { Session } from '../../../protocol/session/session.js'
+import type { ResolvedModel } from '../../facades.js'
+import type { Turns } from '../../turns.js'
+import { wellFormed } from '../../well-formed.js'
+import type { SessionCore } from '../core.js'
+import { DEFAULT_TITLES } from '../state/records.js'
+
+const INSTRUCTION =
+  'Write a title for the conversation that begins with the following message: at most eight words, no quotes, no final period. Answer with the title only.'
+
+/** Only the first prompt of a session that nobody named, and that is no child, asks for one. */
+export function wantsTitle({ title, parentId }: Session, { model }: ResolvedModel, prompt: QueuedPrompt): boolean {
+  if (parentId !== undefined || !hasDefaultTitle(title) || model.capabilities['titles'] === false) return false
+  return titleText(prompt).trim() !== ''
+}
+
+export function titleText(prompt: QueuedPrompt): string {
+  return prompt.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
+/** What a title is made of. */
+export interface TitleRequest {
+  readonly session: Session
+  readonly model: ResolvedModel
+  /** The first prompt. */
+  readonly text: string
+}
+
+export function hasDefaultTitle(title: string): boolean {
+  return DEFAULT_TITLES.some((prefix) => title.startsWith(prefix))
+}
+
+/**
+ * Asks the model for a title and applies it if nobody changed the title meanwhile. Any failure leaves the fallback, and so do an
+ * abort and a model that is too slow, the wait for a turn included.
+ */
+export async function generateTitle(core: SessionCore, turns: Turns, request: TitleRequest, signal: AbortSignal): Promise<void> {
+  const { session } = request
+  const { clock, log } = core.effects
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  const timer = clock.setTimeout(() => controller.abort(new Error('it took too long')), LIMITS.titles.timeout)
+  try {
+    const giveBack = await turns.take(controller.signal)
+    const answer = await askModel(request, controller.signal).finally(giveBack)
+    controller.signal.throwIfAborted()
+    const title = cleanTitle(wellFormed(answer))
+    if (title !== '') applyTitle(core, session, title)
+  } catch (error) {
+    log.debug('no title was generated', { sessionId: session.id, cause: String(error) })
+  } finally {
+    clock.clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+async function askModel({ session, model, text }: TitleRequest, signal: AbortSignal): Promise<string> {
+  let answer = ''
+  await model.adapter.generate(
+    {
+      sessionId: session.id,
+      directory: session.directory,
+      model: model.ref,
+      messages: [
+        { role: 'system', text: INSTRUCTION },
+        { role: 'user', content: [{ type: 'text', text }] },
+      ],
+      tools: [],
+      maxOutputTokens: 64,
+      options: model.options,
+    },
+    (part) => {
+      if (part.type === 'text' && answer.length < 4096) answer += part.delta
+    },
+    signal,
+  )
+  return answer
+}
+
+function applyTitle(core: SessionCore, session: Session, title: string): void {
+  const current = core.store.sessions.get(session.id)
+  if (current === undefined || current.title !== session.title) return
+  const next: Session = { ...current, title }
+  core.journal.commit('process', (tx) => {
+    core.store.sessions.update(next)
+    tx.emit('session.updated', { sessionID: session.id, info: next })
+  })
+}
+
+/** Drops think blocks and quotes; the first line, at most `generatedTitleLength` characters. */
+function cleanTitle(answer: string): string {
+  const line = answer
+    .replaceAll(/<think>[\s\S]*?(<\/think>|$)/g, '')
+    .split('\n')
+    .map((candidate) =>
+      candidate
+        .trim()
+        .replaceAll(/^["'`]+|["'`]+$/g, '')
+        .trim(),
+    )
+    .find((candidate) => candidate !== '')
+  return [...(line ?? '')].slice(0, LIMITS.sessions.generatedTitleLength).join('')
+}

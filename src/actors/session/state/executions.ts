@@ -1,0 +1,139 @@
+/**
+ * Execution activity: one top-level work cycle of a family, with the time models spent on it
+ * (sessions-events §11.9). Every change is a row and a `session.execution.updated` in the caller's commit.
+ */
+import type { ExecutionActivitySnapshot, ExecutionSummary, SessionRuntimeSnapshot } from '../../../protocol/session/session.js'
+import type { Store } from '../../../store/store.js'
+import type { Effects } from '../../effects.js'
+import type { Families } from '../../events/families.js'
+import type { Change } from '../../events/journal.js'
+import type { Statuses } from './statuses.js'
+
+export interface Executions {
+  /** Joins the family's execution, or begins one when the last is finished. Answers its id. */
+  admit(tx: Change, rootId: string, messageId: string): string
+  startSegment(tx: Change, rootId: string, segmentId: string): void
+  /** Ends a segment, if it is open; with `exempt`, also finishes the execution when nothing else of the family is active. */
+  endSegment(tx: Change, rootId: string, segmentId: string, exempt?: string): void
+  /** Finishes the execution when nothing of the family is active; `exempt` = the session whose run is just ending. */
+  settle(tx: Change, rootId: string, exempt?: string): void
+  current(rootId: string): ExecutionActivitySnapshot | undefined
+  runtime(rootId: string): SessionRuntimeSnapshot
+  /** The latest execution of every root. Read from the rows once, then kept. */
+  summaries(): Iterable<ExecutionSummary>
+  /** Tells of a deleted root. */
+  forget(rootId: string): void
+  /** Finishes what an earlier process left open. */
+  recover(tx: Change): void
+}
+
+export function createExecutions(deps: {
+  store: Pick<Store, 'executions' | 'queue' | 'sessions'>
+  effects: Pick<Effects, 'clock' | 'ids'>
+  families: Families
+  statuses: Statuses
+}): Executions {
+  const { store, effects, families, statuses } = deps
+  /** Unfinished executions; finished ones are read from their rows. */
+  const open = new Map<string, ExecutionActivitySnapshot>()
+
+  let summaries: Map<string, ExecutionSummary> | undefined
+
+  const current = (rootId: string) => open.get(rootId) ?? store.executions.get(rootId)
+
+  /** `exempt` = a session whose run is just ending: it is shown as it will be. */
+  function put(tx: Change, snapshot: ExecutionActivitySnapshot, exempt?: string): void {
+    const next = { ...snapshot, revision: snapshot.revision + 1 }
+    store.executions.put(next)
+    tx.emit('session.execution.updated', {
+      sessionID: next.rootSessionId,
+      snapshot: next,
+      runtime: runtimeOf(next.rootSessionId, next, exempt),
+    })
+    tx.after(() => {
+      if (next.finished) open.delete(next.rootSessionId)
+      else open.set(next.rootSessionId, next)
+      summaries?.set(next.rootSessionId, summaryOf(next))
+    })
+    const draft = drafts.get(tx) ?? new Map<string, ExecutionActivitySnapshot>()
+    drafts.set(tx, draft.set(next.rootSessionId, next))
+  }
+
+  /** Changes of a commit under way, so that two changes in one commit build on each other. */
+  const drafts = new WeakMap<Change, Map<string, ExecutionActivitySnapshot>>()
+  const latest = (tx: Change, rootId: string) => drafts.get(tx)?.get(rootId) ?? current(rootId)
+
+  function isActive(sessionId: string): boolean {
+    return !statuses.isIdle(sessionId) || store.queue.count(sessionId) > 0
+  }
+
+  function isQuiet(rootId: string, exempt: string | undefined): boolean {
+    return families.members(rootId).every((id) => (id === exempt ? store.queue.count(id) === 0 : !isActive(id)))
+  }
+
+  function runtimeOf(rootId: string, execution: ExecutionActivitySnapshot | undefined, exempt?: string): SessionRuntimeSnapshot {
+    const branches = families.members(rootId).flatMap((id) => {
+      const parent = id === rootId ? null : store.sessions.parentOf(id)
+      if (typeof parent !== 'string') return []
+      const run = statuses.run(id)
+      const isOutstanding = id === exempt ? store.queue.count(id) > 0 : isActive(id)
+      const status = isOutstanding ? ('outstanding' as const) : ('completed' as const)
+      return [{ sessionId: id, parentSessionId: parent, status, startedAt: run?.startedAt ?? null }]
+    })
+    const revision = branches.length + branches.filter((branch) => branch.status === 'completed').length
+    return { rootSessionId: rootId, revision, familyRevision: revision, branches, execution: execution ?? null, runningBackgroundTasks: [] }
+  }
+
+  return {
+    admit(tx, rootId, messageId) {
+      const last = latest(tx, rootId)
+      if (last !== undefined && !last.finished) return last.executionId
+      const executionId = effects.ids.next('evt')
+      put(tx, {
+        executionId,
+        rootSessionId: rootId,
+        rootMessageId: messageId,
+        completedMs: 0,
+        activeSegments: {},
+        revision: -1,
+        finished: false,
+      })
+      return executionId
+    },
+    startSegment(tx, rootId, segmentId) {
+      const last = latest(tx, rootId)
+      if (last === undefined) return
+      put(tx, { ...last, finished: false, activeSegments: { ...last.activeSegments, [segmentId]: effects.clock.now() } })
+    },
+    endSegment(tx, rootId, segmentId, exempt) {
+      const last = latest(tx, rootId)
+      if (last === undefined || last.finished) return
+      const { [segmentId]: started, ...activeSegments } = last.activeSegments
+      const spent = started === undefined ? 0 : Math.max(0, effects.clock.now() - started)
+      const finished = exempt !== undefined && Object.keys(activeSegments).length === 0 && isQuiet(rootId, exempt)
+      if (started === undefined && !finished) return
+      put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished }, exempt)
+    },
+    settle(tx, rootId, exempt) {
+      const last = latest(tx, rootId)
+      if (last === undefined || last.finished || Object.keys(last.activeSegments).length > 0) return
+      if (isQuiet(rootId, exempt)) put(tx, { ...last, finished: true }, exempt)
+    },
+    current,
+    runtime: (rootId) => runtimeOf(rootId, current(rootId)),
+    summaries: () => (summaries ??= new Map(store.executions.all().map((one) => [one.rootSessionId, summaryOf(one)]))).values(),
+    forget(rootId) {
+      open.delete(rootId)
+      summaries?.delete(rootId)
+    },
+    recover(tx) {
+      for (const left of store.executions.unfinished()) {
+        put(tx, { ...left, activeSegments: {}, finished: store.queue.count(left.rootSessionId) === 0 })
+      }
+    },
+  }
+}
+
+function summaryOf({ rootSessionId, executionId, revision, finished }: ExecutionActivitySnapshot): ExecutionSummary {
+  return { rootSessionId, executionId, revision, finished }
+}

@@ -1,0 +1,217 @@
+/** Session records: create, list, change, delete (sessions-events §2.2–2.9). */
+import { type Caller, LOCAL_TENANT } from '../../../protocol/caller.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { ModelRef } from '../../../protocol/message/message.js'
+import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../../protocol/session/session.js'
+import type { RawJson, SessionListQuery } from '../../facades.js'
+import type { Change } from '../../events/journal.js'
+import { refuseConnection } from '../../provider/connections.js'
+import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
+import { slugOf } from './slug.js'
+
+const DEFAULT_PAGE = 100
+const CURSOR = /^v1:(\d{1,16}):([\w-]{1,128})$/
+export const DEFAULT_TITLES = ['New session - ', 'Child session - '] as const
+
+export interface CreateOptions {
+  /** Further fields of the record. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** Joins the commit that creates the session. */
+  along?(tx: Change, session: Session): void
+}
+
+/** Creates a session in a canonical directory; emits `session.created`. */
+export async function createSession(
+  core: SessionCore,
+  caller: Caller,
+  directory: string,
+  request: CreateSessionRequest,
+  { extra = {}, along }: CreateOptions = {},
+): Promise<Session> {
+  const { effects, store, journal } = core
+  if (request.parentId !== undefined) {
+    const parent = store.sessions.get(request.parentId)
+    if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)
+    if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden')
+  }
+  if (request.model !== undefined) refuseConnection(request.model)
+  const [project, agent, model] = await Promise.all([
+    core.projects.identify(directory),
+    agentName(core, directory, request.agent),
+    request.model ?? configuredModel(core, directory),
+  ])
+  const now = effects.clock.now()
+  const id = effects.ids.next('ses')
+  const session: Session = {
+    ...extra,
+    id,
+    slug: slugOf(effects.random.bytes(2)),
+    projectId: project.projectId,
+    directory,
+    title: request.title ?? `${DEFAULT_TITLES[request.parentId === undefined ? 0 : 1]}${now}`,
+    version: core.version,
+    time: { created: now, updated: now },
+    agent,
+    svcTenantId: caller.tenantId,
+    ...(request.parentId === undefined ? {} : { parentId: request.parentId }),
+    ...(request.workspaceId === undefined ? {} : { workspaceId: request.workspaceId }),
+    ...(project.path === undefined ? {} : { path: project.path }),
+    ...(model === undefined ? {} : { model }),
+    ...(request.permission === undefined ? {} : { permission: request.permission }),
+  }
+  journal.commit('process', (tx) => {
+    store.sessions.insert(session)
+    tx.emit('session.created', { sessionID: id, info: session })
+    tx.after(() => core.families.added(id, session.parentId))
+    along?.(tx, session)
+  })
+  await journal.synced()
+  return session
+}
+
+async function agentName(core: SessionCore, directory: string, name: string | undefined): Promise<string> {
+  if (name === undefined) return (await core.resources.defaultAgent(directory)).record.name
+  return (await knownAgent(core, directory, name)).record.name
+}
+
+/** An agent by name; an unknown one is the caller's mistake, not a missing resource. */
+export async function knownAgent(core: Pick<SessionCore, 'resources'>, directory: string, name: string) {
+  try {
+    return await core.resources.agent(directory, name)
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'resource.not_found') throw error
+    const known = (await core.resources.agents(directory)).filter((agent) => !agent.hidden).map((agent) => agent.name)
+    throw new SvcError('request.invalid', `There is no agent "${name}". Known agents: ${known.join(', ')}.`, { agent: name, known })
+  }
+}
+
+async function configuredModel(core: SessionCore, directory: string): Promise<ModelRef | undefined> {
+  const config = await core.configs.load(directory)
+  const text = config['model']
+  if (typeof text !== 'string' || !text.includes('/')) return undefined
+  const at = text.indexOf('/')
+  const variant = config['variant']
+  return { providerId: text.slice(0, at), id: text.slice(at + 1), ...(typeof variant === 'string' ? { variant } : {}) }
+}
+
+/** A page of sessions as JSON text, newest first, each with its `catalogActivity`. */
+export function listSessions(core: SessionCore, caller: Caller, query: SessionListQuery): RawJson {
+  const limit = query.limit ?? DEFAULT_PAGE
+  const rootsOnly = query.roots === 'true' || query.roots === '1'
+  const rows = core.store.sessions.list({
+    tenantId: caller.tenantId,
+    prefixes: caller.directoryPrefixes,
+    directory: query.directory,
+    path: query.path,
+    rootsOnly,
+    includeArchived: query.archived === 'true' || query.archived === '1',
+    updatedSince: query.start,
+    search: query.search === '' ? undefined : query.search,
+    limit,
+    after: query.cursor === undefined ? undefined : parseCursor(query.cursor),
+  })
+  const activities = familyActivities(core)
+  const items = rows.map((row) => `${row.json.slice(0, -1)},"catalogActivity":"${activities(rootOf(core, row.id))}"}`)
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  const cursor = last === undefined ? '{}' : JSON.stringify({ next: `v1:${last.updated}:${last.id}` })
+  return { rawJson: `{"items":[${items.join(',')}],"cursor":${cursor}}` }
+}
+
+function parseCursor(cursor: string): { updated: number; id: string } {
+  const match = CURSOR.exec(cursor)
+  if (match?.[1] === undefined || match[2] === undefined) {
+    throw new SvcError('request.invalid', 'The cursor is not one this server gave out.', { cursor })
+  }
+  return { updated: Number(match[1]), id: match[2] }
+}
+
+/** Activity of any root, from what is in memory: permission > running > idle (http-contract CatalogActivity). */
+export function familyActivities(core: Pick<SessionCore, 'families' | 'statuses' | 'interactions'>): (rootId: string) => CatalogActivity {
+  const asking = new Set([...core.interactions.waitingSessions()].map((id) => rootOf(core, id)))
+  const running = new Set([...core.statuses.all().keys()].map((id) => rootOf(core, id)))
+  return (rootId) => (asking.has(rootId) ? 'permission' : running.has(rootId) ? 'running' : 'idle')
+}
+
+/** Changes a session; `canonical` resolves a new directory (sessions-events §2.3). */
+export async function updateSession(
+  core: SessionCore,
+  id: string,
+  request: UpdateSessionRequest,
+  canonical: (path: string) => Promise<string>,
+): Promise<Session> {
+  const before = sessionOrThrow(core, id)
+  if (request.agent !== undefined) await knownAgent(core, before.directory, request.agent)
+  const directory = request.directory === undefined ? undefined : await canonical(absolute(before.directory, request.directory))
+  const moved = directory !== undefined && directory !== before.directory ? directory : undefined
+  const project = moved === undefined ? undefined : await core.projects.identify(moved)
+  const session = sessionOrThrow(core, id)
+  if (request.model !== undefined) refuseConnection(request.model)
+  if (moved !== undefined && !core.statuses.isIdle(id)) {
+    throw new SvcError('resource.conflict', 'The session is running; its directory can be changed when it is idle.', { sessionId: id })
+  }
+  const { archived: _archived, ...time } = { ...session.time, updated: core.effects.clock.now() }
+  const archived = request.time?.archived ?? session.time.archived
+  const { path: _path, ...unplaced } = session
+  const next: Session = {
+    ...(project === undefined
+      ? session
+      : { ...unplaced, projectId: project.projectId, ...(project.path === undefined ? {} : { path: project.path }) }),
+    ...(request.title === undefined ? {} : { title: request.title }),
+    ...(request.agent === undefined ? {} : { agent: request.agent }),
+    ...(request.model === undefined ? {} : { model: request.model }),
+    ...(request.permission === undefined ? {} : { permission: request.permission }),
+    ...(moved === undefined ? {} : { directory: moved }),
+    time: { ...time, ...(archived === undefined || archived === 0 ? {} : { archived }) },
+  }
+  core.journal.commit('power', (tx) => {
+    core.store.sessions.update(next)
+    tx.emit('session.updated', { sessionID: id, info: next })
+    tx.after(() => core.owners.noted(next))
+    if (moved === undefined) return
+    tx.emit('session.moved', { sessionID: id, info: next, previousDirectory: session.directory, directory: moved, switchWorkspace: false })
+  })
+  return next
+}
+
+function absolute(directory: string, path: string): string {
+  const text = path.trim().replace(/^(['"])(.*)\1$/, '$2')
+  return text.startsWith('/') || text === '~' || text.startsWith('~/') ? text : `${directory}/${text}`
+}
+
+export function pinSession(core: SessionCore, id: string, pinned: boolean | undefined): Session {
+  const { pinned: before, ...session } = sessionOrThrow(core, id)
+  const wanted = pinned ?? before !== true
+  const next: Session = {
+    ...session,
+    time: { ...session.time, updated: core.effects.clock.now() },
+    ...(wanted ? { pinned: true as const } : {}),
+  }
+  core.journal.commit('power', (tx) => {
+    core.store.sessions.update(next)
+    tx.emit('session.updated', { sessionID: id, info: next })
+  })
+  return next
+}
+
+/** Deletes a session and its descendants, children first, each with its event; nothing of them may be running. Answers who they were. */
+export function deleteFamily(core: SessionCore, id: string): readonly string[] {
+  sessionOrThrow(core, id)
+  return core.journal.commit('power', (tx) => {
+    const members = core.store.sessions.family(id).toReversed()
+    for (const member of members) {
+      const info = core.store.sessions.get(member)
+      if (info === undefined) continue
+      core.interactions.withdraw(tx, member)
+      core.store.sessions.delete(member)
+      tx.emit('session.deleted', { sessionID: member, info, tenantID: info.svcTenantId ?? LOCAL_TENANT })
+      tx.after(() => {
+        core.families.removed(member)
+        core.owners.noted(info)
+        core.statuses.forget(member)
+        core.transcripts.forget(member)
+        core.executions.forget(member)
+      })
+    }
+    return members
+  })
+}

@@ -1,0 +1,37 @@
+/**
+ * Messages of awake sessions, kept so that a step need not read and parse the whole history again.
+ *
+ * I1 Rows are the truth: whoever writes a message row of a session in another way than through the recorder
+ *    or the append of a prompt calls `forget`.
+ * I2 Bounded: beyond `MAX_SESSIONS` the session used longest ago is forgotten; it is read again when needed.
+ */
+import { createLru } from '../../../protocol/lru.js'
+import type { Message } from '../../../protocol/message/message.js'
+import type { Store } from '../../../store/store.js'
+
+const MAX_SESSIONS = 64
+
+export interface Transcripts {
+  /** All messages, oldest first. The array is shared: readers do not change it. */
+  of(sessionId: string): readonly Message[]
+  /** Adds a stored message, if the session is kept. */
+  append(message: Message): void
+  forget(sessionId: string): void
+}
+
+export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
+  const kept = createLru<string, Message[]>(MAX_SESSIONS)
+  return {
+    of(sessionId) {
+      const known = kept.get(sessionId) ?? store.messages.all(sessionId)
+      kept.set(sessionId, known)
+      return known
+    },
+    append(message) {
+      kept.get(message.info.sessionId)?.push(message)
+    },
+    forget(sessionId) {
+      kept.delete(sessionId)
+    },
+  }
+}

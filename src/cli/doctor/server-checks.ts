@@ -1,0 +1,85 @@
+/** Checks through the API: of a running server, or of one started for the purpose. */
+import { resolve } from 'node:path'
+import { type ConfigDiagnostic, configRoutes } from '../../protocol/resource/config.js'
+import { SvcError } from '../../protocol/errors.js'
+import { providerRoutes } from '../../protocol/provider/provider.js'
+import { systemRoutes } from '../../protocol/system/system.js'
+import type { DoctorOptions } from '../arguments.js'
+import type { Client } from '../client.js'
+import { type Connection, connect } from '../connection.js'
+import { failureText } from '../failure.js'
+import { type Finding, finding } from '../findings.js'
+import { Presence } from '../presence.js'
+
+/** Findings about the server, the configuration of the directory and its providers. */
+export async function inspectServer(options: DoctorOptions): Promise<Finding[]> {
+  const query = { directory: resolve(options.directory ?? '.') }
+  try {
+    const connection = await connect(options.server).catch(connectToHolder)
+    try {
+      const { client } = connection
+      const diagnostics = await validation(client, query)
+      return [await health(connection), ...configuration(diagnostics, query), ...(await providers(client, query, diagnostics))]
+    } finally {
+      await connection.close()
+    }
+  } catch (error) {
+    return [{ level: 'error', check: 'server', detail: failureText(error) }]
+  }
+}
+
+/** The state directory is in use: what can be asked is the server that uses it. */
+function connectToHolder(error: unknown): Promise<Connection> {
+  const holder = error instanceof SvcError ? Presence.safeParse(error.details) : undefined
+  if (holder?.data?.kind !== 'serve') throw error
+  return connect(holder.data.url)
+}
+
+function health({ client, isOwn }: Connection): Promise<Finding> {
+  return finding('server', async () => {
+    const { healthy, version } = await client.call(systemRoutes.health)
+    if (!healthy) throw new Error('answers, but is not healthy')
+    return isOwn
+      ? `none runs here; one started for this check answers, version ${version}`
+      : `${client.endpoint.url} answers, version ${version}`
+  })
+}
+
+/** What cannot be asked is a finding of its own. */
+async function validation(client: Client, query: { directory: string }): Promise<readonly ConfigDiagnostic[]> {
+  try {
+    return (await client.call(configRoutes.validate, { query })).diagnostics
+  } catch (error) {
+    return [{ level: 'error', path: '', message: failureText(error) }]
+  }
+}
+
+function configuration(diagnostics: readonly ConfigDiagnostic[], { directory }: { directory: string }): Finding[] {
+  if (diagnostics.length === 0) return [{ level: 'ok', check: 'configuration', detail: directory }]
+  return diagnostics.map(({ level, path, message }) => ({
+    level,
+    check: 'configuration',
+    detail: path === '' ? message : `${path}: ${message}`,
+  }))
+}
+
+/** What can be used, and of the rest how it could be. */
+async function providers(client: Client, query: { directory: string }, diagnostics: readonly ConfigDiagnostic[]): Promise<Finding[]> {
+  const level = 'warning'
+  const check = 'providers'
+  try {
+    const { all, connected } = await client.call(providerRoutes.list, { query })
+    if (connected.length === 0) throw new SvcError('provider.failed', 'no provider can be used')
+    const unusable = all.filter(({ id }) => !connected.includes(id))
+    return [
+      { level: 'ok', check, detail: connected.join(', ') },
+      ...unusable.map(({ id, env }) => {
+        const cause = diagnostics.find(({ path }) => path === `provider.${id}.npm`)?.message
+        const need = env.length === 0 ? '' : `; if it needs a key, start svc with ${env.join(' or ')} set`
+        return { level, check, detail: `${id} cannot be used${cause === undefined ? need : `: ${cause}`}` } as const
+      }),
+    ]
+  } catch (error) {
+    return [{ level, check, detail: failureText(error).split('\n')[0] ?? '' }]
+  }
+}

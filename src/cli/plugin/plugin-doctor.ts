@@ -1,0 +1,138 @@
+/** `svc plugin doctor`: everything that keeps a package from running, each with what to do about it. */
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FoundPackage } from '../../actors/plugin/package/package-files.js'
+import { createSandbox, sandboxPolicy } from '../../actors/plugin/entry/sandbox.js'
+import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../machines/plugin/capability.js'
+import { SvcError } from '../../protocol/errors.js'
+import { failureText } from '../failure.js'
+import { type Finding, renderFindings } from '../findings.js'
+import type { PluginDoctorOptions } from './plugin-arguments.js'
+import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
+import { askServer, type ServerView } from './plugin-server.js'
+import { jsonText, writeOut } from '../output.js'
+
+/** Prints the findings; answers 1 when one of them keeps a package from running. */
+export async function pluginDoctor(options: PluginDoctorOptions): Promise<number> {
+  const place = await openPluginPlace(options.directory)
+  const packages = place.packages.filter(({ id }) => options.id === undefined || id === options.id)
+  if (options.id !== undefined && packages.length === 0) {
+    throw new SvcError(
+      'resource.not_found',
+      `there is no package ${options.id} for ${place.workspace}; "svc plugin list" shows what there is`,
+    )
+  }
+  const server = await askServer(options.server, place.workspace)
+  const findings = [
+    ...place.entries.diagnostics.map(
+      ({ level, path, message }): Finding => ({ level, check: 'configuration', detail: `${path}: ${message}` }),
+    ),
+    ...(await Promise.all(packages.map((found) => inspectPackage(place, found)))).flat(),
+    ...serverFindings(server, options.id),
+  ]
+  const ok = findings.every(({ level }) => level !== 'error')
+  if (options.json) writeOut(`${jsonText({ ok, findings }, 2)}\n`)
+  else writeOut(findings.length === 0 ? 'no packages\n' : renderFindings(findings))
+  return ok ? 0 : 1
+}
+
+async function inspectPackage(place: PluginPlace, found: FoundPackage): Promise<Finding[]> {
+  const check = found.id
+  if (found.problems.length > 0) {
+    return found.problems.map(({ message, action }) => ({ level: 'error', check, detail: advise(`${found.root}: ${message}`, action) }))
+  }
+  if (place.entries.isDisabled(found.id)) {
+    return [{ level: 'warning', check, detail: advise('it is switched off', `svc plugin enable ${found.id}`) }]
+  }
+  try {
+    const read = await readPackage(place, found)
+    const problems = [...approvalFindings(place, read), ...capabilityFindings(read), ...(await programFindings(place, read))]
+    if (problems.length > 0) return problems
+    return [{ level: 'ok', check, detail: `${read.revision}, ${read.files} files, approved for ${read.target.scope} scope` }]
+  } catch (error) {
+    return [{ level: 'error', check, detail: failureText(error) }]
+  }
+}
+
+function approvalFindings(place: PluginPlace, read: ReadPackage): Finding[] {
+  const check = read.found.id
+  const approval = approvalOf(place, read)
+  if (approval.ok) return []
+  const { workspaceId } = applicantOf(place, read).place
+  const before = place.entries.package(check).trust.find((trust) => trust.workspaceId === (workspaceId ?? '') && trust.packageId === check)
+  const isChanged = before !== undefined && before.revision !== read.revision
+  const reason = isChanged ? `its content changed since it was approved: ${before.revision} then, ${read.revision} now` : approval.reason
+  return [{ level: 'error', check, detail: advise(reason, `look at it, then: svc plugin trust ${check} --directory ${place.workspace}`) }]
+}
+
+function capabilityFindings({ found, target }: ReadPackage): Finding[] {
+  const { scope, runtime, capabilities: declared } = target
+  const { unbrokered } = intersectCapabilities({ declared, trusted: undefined, scope, runtime, brokered: new Set() })
+  if (unbrokered.length === 0) return []
+  return [{ level: 'error', check: found.id, detail: advise(noBroker(unbrokered, scope), NO_BROKER_ACTION) }]
+}
+
+async function programFindings(place: PluginPlace, { found, target }: ReadPackage): Promise<Finding[]> {
+  if (target.runtime === 'lua') return []
+  const check = found.id
+  const [program = target.entrypoint, ...args] = target.command
+  const path = await findProgram(place, found.root, program, target.command.length === 0)
+  if (path === undefined) return [{ level: 'error', check, detail: missing(program, target.command.length === 0) }]
+  const policy = sandboxPolicy(place.entries.package(check).sandbox, place.effects.env)
+  const network = target.capabilities.includes('network')
+  const isFromPackage = target.command.length === 0 || program.includes('/')
+  const trial = isFromPackage ? args : ['--version']
+  const wrapped = await createSandbox(place.effects).wrap(policy, { program: path, args: trial, cwd: found.root, network })
+  const advice = `install bubblewrap, or set plugins.${check}.options.sandbox to false`
+  if ('unavailable' in wrapped) return [{ level: 'error', check, detail: advise(wrapped.unavailable, advice) }]
+  if (isFromPackage || wrapped.program === path) return []
+  const failure = await whyItFails(place, found.root, wrapped)
+  if (failure === undefined) return []
+  const remedy = `name an interpreter below /usr in agent.command, or set plugins.${check}.options.sandbox to false`
+  return [{ level: 'error', check, detail: advise(`${path} does not run inside the sandbox: ${failure}`, remedy) }]
+}
+
+/** Interpreters of version managers live in home directories, which the sandbox hides; only the interpreter itself is tried. */
+async function whyItFails(
+  { effects }: PluginPlace,
+  cwd: string,
+  { program, args }: { readonly program: string; readonly args: readonly string[] },
+): Promise<string | undefined> {
+  const { signal } = new AbortController()
+  const options = { command: program, args, cwd, env: effects.childEnv, signal, timeoutMs: 10_000, captureBytes: 4096 }
+  const { exitCode, stderr } = await effects.processes.run(options)
+  return exitCode === 0 ? undefined : (stderr.trim().split('\n').at(-1) ?? `it ends with code ${exitCode}`)
+}
+
+/** An entrypoint is in the package; a name with a slash is relative to it; another name is searched for. */
+async function findProgram(place: PluginPlace, root: string, program: string, isEntrypoint: boolean): Promise<string | undefined> {
+  if (!isEntrypoint && !program.includes('/')) return place.effects.processes.find(program)
+  const path = program.startsWith('/') ? program : join(root, program)
+  try {
+    await access(path, constants.X_OK)
+    return path
+  } catch {
+    return undefined
+  }
+}
+
+function missing(program: string, isEntrypoint: boolean): string {
+  if (isEntrypoint || program.includes('/')) return advise(`${program} cannot be executed`, `chmod +x ${program}, in the package`)
+  return advise(`there is no program "${program}" on the search path`, `install ${program}, or change agent.command`)
+}
+
+function serverFindings(server: ServerView, id: string | undefined): Finding[] {
+  if (server.type === 'absent') return []
+  if (server.type === 'silent') return [{ level: 'warning', check: 'server', detail: `${server.url}: ${server.reason}` }]
+  return server.packages
+    .filter(({ packageId }) => id === undefined || packageId === id)
+    .flatMap(({ packageId, state, diagnostics }) => {
+      const level = state === 'failed' || state === 'degraded' ? 'error' : state === 'active' ? 'ok' : 'warning'
+      const detail = diagnostics.map(({ message, action }) => advise(message, action)).join('; ')
+      return [{ level, check: packageId, detail: `running server: ${state}${detail === '' ? '' : `: ${detail}`}` } as const]
+    })
+}
+
+function advise(problem: string, action: string | undefined): string {
+  return action === undefined ? problem : `${problem.replace(/\.$/, '')} -> ${action}`
+}

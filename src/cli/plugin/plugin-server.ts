@@ -1,0 +1,29 @@
+/** What a running server says about the packages of a workspace. */
+import { nodePaths } from '../../actors/node/paths.js'
+import { type PackageLifecycleInfo, pluginRoutes } from '../../protocol/plugin/plugin.js'
+import { connect } from '../connection.js'
+import { failureText } from '../failure.js'
+import { readPresence } from '../presence.js'
+
+export type ServerView =
+  | { readonly type: 'absent' }
+  | { readonly type: 'silent'; readonly url: string; readonly reason: string }
+  | { readonly type: 'answered'; readonly url: string; readonly packages: readonly PackageLifecycleInfo[] }
+
+/** Asks the server at `url`, or the one that uses our state directory. Never starts one, never rejects. */
+export async function askServer(url: string | undefined, directory: string): Promise<ServerView> {
+  const address = url ?? localServer()
+  if (address === undefined) return { type: 'absent' }
+  try {
+    const { client } = await connect(address)
+    return { type: 'answered', url: address, packages: await client.call(pluginRoutes.lifecycle, { query: { directory } }) }
+  } catch (error) {
+    return { type: 'silent', url: address, reason: failureText(error).split('\n')[0] ?? '' }
+  }
+}
+
+/** The address of the server that uses our state directory. */
+export function localServer(): string | undefined {
+  const presence = readPresence(nodePaths(process.env).state)
+  return presence?.kind === 'serve' ? presence.url : undefined
+}

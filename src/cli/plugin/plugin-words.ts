@@ -1,0 +1,42 @@
+/** Plugins in the words of people. */
+import type { AgentTarget, HostCapability } from '../../protocol/plugin/plugin.js'
+
+const CAPABILITIES: Readonly<Record<HostCapability, string>> = {
+  'config-read': 'read the effective configuration',
+  'config-write': 'change the configuration',
+  'workspace-read': 'read and list every file of the workspace',
+  'workspace-write': 'write files of the workspace',
+  'event-publish': 'publish events in its namespaces',
+  network: 'use the network',
+  'process-spawn': 'have the host start programs',
+  'task-spawn': 'have the host start background tasks',
+  'secret-use': 'have the host use secrets without seeing them',
+  'secret-read': 'read secrets',
+  'prompt-read': 'read prompts',
+  'message-read': 'read messages of conversations',
+  'response-transform': 'change answers of the model',
+  'provider-access': 'call model providers',
+  'policy-invoke': 'ask the host to decide permissions',
+}
+
+export function capabilityWords(capability: HostCapability): string {
+  return CAPABILITIES[capability]
+}
+
+/** What is started, as a person would write it. */
+export function runtimeWords({ runtime, entrypoint, command }: AgentTarget): string {
+  if (runtime === 'lua') return `Lua ${entrypoint}, in a sandbox`
+  return `the program ${command.length > 0 ? command.join(' ') : entrypoint}, with your rights`
+}
+
+/** `sha256:` and the first characters of a revision. */
+export function shortRevision(revision: string): string {
+  return revision.slice(0, 'sha256:'.length + 12)
+}
+
+/** Rows in columns, the last one as it is. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+  return rows.map((row) => `${line(row).join('  ').trimEnd()}\n`).join('')
+}

@@ -1,0 +1,61 @@
+/** The built-in plugins, in the order they start. */
+import { createRequire } from 'node:module'
+import { childEnvironment } from '../../actors/node/environment.js'
+import type { Effects } from '../../actors/effects.js'
+import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import { isTruthy } from '../../actors/resource/config/config-files.js'
+import { filesPlugin } from '../../plugins/files/plugin.js'
+import { interactionsPlugin } from '../../plugins/interactions/plugin.js'
+import { createOfflinePlugin } from '../../plugins/providers/offline/plugin.js'
+import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-compatible/plugin.js'
+import { ptyPlugin } from '../../plugins/pty/plugin.js'
+import { shellPlugin } from '../../plugins/shell/plugin.js'
+import { workflowsPlugin } from '../../plugins/workflows/plugin.js'
+import { VERSION } from '../version.js'
+
+/** `env` is the environment of the server: an installation may lengthen the silence it allows a model. `localZone` is the zone of this machine. */
+export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMachine): Promise<readonly NativePlugin[]> {
+  const ripgrep = await ripgrepPath()
+  const { resolve } = createRequire(import.meta.url)
+  const shell = shellPlugin({
+    coreWasm: resolve('web-tree-sitter/web-tree-sitter.wasm'),
+    grammarWasm: resolve('tree-sitter-bash/tree-sitter-bash.wasm'),
+    allowVariables: childEnvironment,
+  })
+  return [
+    filesPlugin({ ripgrepPath: ripgrep }),
+    shell,
+    interactionsPlugin(),
+    createOpenAICompatiblePlugin({ timeouts: modelTimeouts(env) }),
+    createOfflinePlugin(),
+    ptyPlugin(),
+    workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
+  ]
+}
+
+/** Path of the bundled search program; undefined on platforms it is not made for. */
+async function ripgrepPath(): Promise<string | undefined> {
+  try {
+    return (await import('@vscode/ripgrep')).rgPath
+  } catch {
+    return undefined
+  }
+}
+
+function workflowPlaces(env: Effects['env']): Parameters<typeof workflowsPlugin>[0]['places'] {
+  const configDirectory = env['SVC_AGENT_CONFIG_DIR']
+  return {
+    configDirectory: configDirectory === '' ? undefined : configDirectory,
+    withoutProjects: isTruthy(env['SVC_AGENT_DISABLE_PROJECT_CONFIG']),
+  }
+}
+
+function zoneOfMachine(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** Milliseconds; a value that is no whole number above 0 is ignored. */
+function modelTimeouts(env: Effects['env']): { readonly idle?: number } {
+  const text = env['SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS']
+  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? { idle: Number(text) } : {}
+}

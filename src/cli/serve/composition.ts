@@ -1,0 +1,86 @@
+/** The composition root: the parts of a running service, and the order they start and stop in (architecture §8). */
+import { SvcError } from '../../protocol/errors.js'
+import type { Effects } from '../../actors/effects.js'
+import type { Runtime } from '../../actors/facades.js'
+import { type Listener, createRuntime } from '../../actors/runtime/runtime.js'
+import { createHttpServer } from '../../http/server.js'
+import { createTokens } from '../../http/admission/tokens.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { openStore } from '../../store/open.js'
+import type { ServeOptions } from '../arguments.js'
+import { builtInPlugins } from './built-ins.js'
+import { readInspectorPage } from './inspector-page.js'
+import { listenFailure } from './listen-failure.js'
+import { pluginPrograms } from './plugin-programs.js'
+import { type Presence, notePresence } from '../presence.js'
+import { unreadVariables } from './variables.js'
+import { VERSION } from '../version.js'
+
+export interface ServiceOptions extends ServeOptions {
+  /** Instead of the credentials in the environment. */
+  readonly token?: string
+  /** What other commands on this state directory are told about us. */
+  readonly kind: Presence['kind']
+}
+
+export interface RunningService {
+  /** Origin that answers, with the real port. */
+  readonly url: string
+  /** Refuses new work, ends streams and runs, closes the store; resolves within `LIMITS.stop.graceful`. */
+  stop(): Promise<Ending>
+  /** Ends every process and closes the store without waiting for anybody. */
+  kill(): void
+  /** Resolves when the service is gone, whoever ended it. */
+  readonly ended: Promise<Ending>
+}
+
+interface Ending {
+  readonly exitCode: 0 | 1
+}
+
+/** Starts everything; resolves once the socket answers. Throws `SvcError` with a message for a person, and leaves nothing running then. */
+export async function startService(effects: Effects, options: ServiceOptions): Promise<RunningService> {
+  const { env, log, paths, clock } = effects
+  const tokens = createTokens(options.token === undefined ? env : { SVC_AGENT_TOKEN: options.token })
+  for (const variable of unreadVariables(env)) log.warn('an environment variable has no effect: this svc does not read it', { variable })
+  const store = openStore({ directory: paths.state, now: () => clock.now() })
+  let url = ''
+
+  async function listen(runtime: Runtime): Promise<Listener> {
+    const server = createHttpServer({
+      runtime,
+      tokens,
+      clock,
+      log,
+      allowedHosts: options.hosts,
+      allowedOrigins: options.origins,
+      inspectorPage: readInspectorPage,
+      allowUnauthenticatedRemote: env['SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE'] === '1',
+    })
+    const { host, port } = await server.listen({ host: options.hostname, port: options.port })
+    url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    const forget = notePresence(paths.state, { pid: process.pid, url, kind: options.kind })
+    return {
+      close() {
+        forget()
+        return server.close(LIMITS.stop.answers)
+      },
+    }
+  }
+
+  try {
+    const running = await createRuntime({
+      effects,
+      store,
+      plugins: await builtInPlugins(env),
+      version: VERSION,
+      programs: pluginPrograms(),
+      ...(options.inspectPayloads === true && { inspectPayloads: true }),
+      serverUrl: () => (url === '' ? undefined : url),
+      listen,
+    })
+    return { url, stop: () => running.stop(), kill: () => running.kill(), ended: running.ended }
+  } catch (error) {
+    throw error instanceof SvcError ? error : listenFailure(error, options)
+  }
+}

@@ -1,0 +1,43 @@
+/** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
+import { closeInheritedDescriptors } from '../../actors/node/process/descriptors.js'
+import { createNodeEffects } from '../../actors/node/node-effects.js'
+import { boundHeap } from '../../actors/node/heap.js'
+import { scrubEnvironment } from '../../actors/node/environment.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { ServeOptions } from '../arguments.js'
+import { type RunningService, startService } from './composition.js'
+import { explainLock } from '../presence.js'
+import { writeOut } from '../output.js'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Says where it listens once it can answer; answers the exit code: 0 after an orderly stop, 1 otherwise. */
+export async function serve(options: ServeOptions): Promise<number> {
+  closeInheritedDescriptors()
+  boundHeap()
+  const effects = createNodeEffects()
+  scrubEnvironment()
+  const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
+    throw explainLock(error, effects.paths.state, 'start')
+  })
+  const stopped = untilStopped(service) // before the line is read: who waits for it may stop us at once
+  writeOut(`svc agent listening on ${service.url}\n`)
+  return stopped
+}
+
+/** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */
+async function untilStopped(service: RunningService): Promise<number> {
+  let stopping = false
+  const giveUp = () => {
+    service.kill()
+    process.exit(1)
+  }
+  const onSignal = () => {
+    if (stopping) giveUp()
+    stopping = true
+    setTimeout(giveUp, LIMITS.stop.graceful).unref()
+    void service.stop()
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  return (await service.ended).exitCode
+}

@@ -1,0 +1,66 @@
+/** `svc workflow preview`: the next occurrences of a file, without a server. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { nodePaths } from '../../actors/node/paths.js'
+import { upcoming } from '../../machines/schedule/occurrence.js'
+import { formatLocal, formatUtc } from '../../machines/schedule/zone.js'
+import type { WorkflowDefinition, WorkflowSchedule, WorkflowUpcoming } from '../../protocol/workflow/workflow.js'
+import { inZone } from '../../plugins/workflows/files/schedule-fields.js'
+import { columns } from '../plugin/plugin-words.js'
+import { printable } from '../../protocol/visible-text.js'
+import type { PreviewOptions } from './workflow-arguments.js'
+import { checkFile, diagnosticText, FOLDERS, localZone } from './workflow-files.js'
+import { scheduleWords } from './workflow-words.js'
+import { jsonText, writeError, writeOut } from '../output.js'
+
+/** Prints a table, or JSON; answers 1 when something is wrong with the file. */
+export function previewWorkflow({ file, directory, count, from, json }: PreviewOptions): number {
+  const checked = checkFile(fileOf(file, directory), nodePaths(process.env).home)
+  for (const diagnostic of checked.diagnostics) writeError(diagnosticText(diagnostic))
+  const { definition } = checked
+  if (definition === undefined) return 1
+  const start = from ?? Date.now()
+  const schedule = inZone(definition.schedule, localZone())
+  const next = upcoming(schedule, start, count)
+  if (json) {
+    const result = { file: checked.file, definition: { ...definition, schedule }, from: formatUtc(start), upcoming: next }
+    writeOut(`${jsonText(result, 2)}\n`)
+  } else {
+    writeOut(previewText(definition, schedule, start, next))
+  }
+  return 0
+}
+
+/** The file that is named by its path, or by its id in the workspace. */
+function fileOf(name: string, directory: string | undefined): string {
+  const workspace = resolve(directory ?? '.')
+  if (existsSync(name)) return name
+  const places = FOLDERS.map((folder) => join(workspace, '.svc', folder, `${name}.md`))
+  return places.findLast((place) => existsSync(place)) ?? name
+}
+
+function previewText(definition: WorkflowDefinition, schedule: WorkflowSchedule, from: number, next: readonly WorkflowUpcoming[]): string {
+  const title = `${printable(definition.name)} (${definition.id}): ${scheduleWords(schedule)}\n`
+  const activity = definition.active ? '' : 'It is not active: change "active" to true to run it by schedule.\n'
+  if (next.length === 0) return `${title}${activity}Nothing is due after ${formatUtc(from)}.\n`
+  const offsets = [offsetOf(formatLocal(schedule.timezone, from)), ...next.map(({ local }) => offsetOf(local))]
+  const rows = next.map((each, index) => [
+    String(index + 1),
+    each.utc,
+    each.local,
+    note(each, offsets[index] ?? '', offsets[index + 1] ?? ''),
+  ])
+  return `${title}${activity}\n${columns([['', 'UTC', `LOCAL (${schedule.timezone})`, ''], ...rows])}`
+}
+
+/** What the clock does between two occurrences, or at one. */
+function note({ shift }: WorkflowUpcoming, before: string, after: string): string {
+  const changed = before === after ? [] : [`UTC offset ${before} -> ${after}`]
+  const moved =
+    shift === 'gap' ? ['moved: the clock skips this time'] : shift === 'fold' ? ['first of two: the clock repeats this time'] : []
+  return [...moved, ...changed].join('; ')
+}
+
+function offsetOf(local: string): string {
+  return local.slice(-6)
+}

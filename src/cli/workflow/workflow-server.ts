@@ -1,0 +1,30 @@
+/** The running server that `svc workflow` talks to. */
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { SvcError } from '../../protocol/errors.js'
+import type { Client } from '../client.js'
+import { connect } from '../connection.js'
+import { localServer } from '../plugin/plugin-server.js'
+import type { OnServer } from './workflow-arguments.js'
+
+export interface WorkflowServer {
+  readonly client: Client
+  /** Of the workspace; canonical. */
+  readonly directory: string
+}
+
+/** Throws when no server runs: workflows run in a server that goes on, never in one made for a moment. */
+export async function workflowServer({ server, directory }: OnServer): Promise<WorkflowServer> {
+  const url = server ?? localServer()
+  if (url === undefined) throw new SvcError('server.starting', 'no server runs; start one with "svc serve", or name one with --server')
+  const { client } = await connect(url)
+  return { client, directory: existing(resolve(directory ?? '.')) }
+}
+
+function existing(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch (cause) {
+    throw new SvcError('request.invalid_directory', `${directory} does not exist`, {}, { cause })
+  }
+}

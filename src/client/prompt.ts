@@ -1,0 +1,129 @@
+/**
+ * One prompt and its answer.
+ *
+ * I1 The event stream is open before the prompt is sent, so nothing of the answer is missed.
+ * I2 The prompt has an id before it is sent, so sending it again after a lost connection does nothing twice.
+ * I3 After a gap the state of the server is read and told as what was missed; where events were lost for good, the gap is told first.
+ * I4 An abort is passed on to the server once the prompt may have reached it; when it does not end the run within `ABORT_WAIT`, the iteration fails.
+ */
+import type { Message, PromptRequest } from '../protocol/message/message.js'
+import { createAsking } from './asking.js'
+import { catchUp, openRequests } from './catch-up.js'
+import type { PromptEnd, PromptEvent, PromptOptions } from './client-types.js'
+import { SvcClientError } from './error.js'
+import { openEvents } from './events.js'
+import type { Operations } from './operation-types.js'
+import { ATTEMPTS, patiently } from './patience.js'
+import { type Platform, pause } from './platform.js'
+import { createTranscript, type Transcript } from './transcript.js'
+import type { Transport } from './transport.js'
+
+const ABORT_WAIT = 5000
+
+interface Context {
+  readonly operations: Pick<Operations, 'sessions' | 'interactions'>
+  readonly transport: Transport
+  readonly platform: Platform
+}
+
+export interface Prompt {
+  readonly sessionId: string
+  readonly messageId: string
+  readonly request: PromptRequest
+  /** Whether the prompt may have been submitted before, under this id. */
+  readonly known: boolean
+}
+
+export async function* followPrompt(context: Context, prompt: Prompt, options: PromptOptions): AsyncGenerator<PromptEvent> {
+  const { operations } = context
+  const { sessionId, messageId, request } = prompt
+  const { signal, attempts = ATTEMPTS } = options
+  signal?.throwIfAborted()
+  const stop = new AbortController()
+  const failures: unknown[] = []
+  const fail = (error: unknown) => {
+    failures.push(error)
+    stop.abort()
+  }
+  let sent = false
+  const onAbort = () => (sent ? void abortRun(context, sessionId, stop).catch(fail) : stop.abort())
+  const transcript = createTranscript(sessionId, messageId, request.noReply !== true)
+  const patience = { platform: context.platform, attempts, signal: stop.signal }
+  const asking = createAsking(operations.interactions, options, fail)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    const events = await openEvents(context, { sessionId, tail: true, attempts, signal: stop.signal })
+    sent = true
+    const body = { ...request, messageId }
+    const { tries } = await patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
+    if (tries > 1 || prompt.known) yield* tell(await missed())
+    for await (const event of transcript.ended ? [] : events) {
+      if (event.type !== 'gap') yield* tell([event])
+      else {
+        if (event.reason !== 'unseen') yield event
+        const events = await missed()
+        asking.keep(openRequests(events))
+        yield* tell(events)
+      }
+      if (transcript.ended) break
+    }
+    if (!transcript.ended) throw new Error('The event stream ended before the run.')
+    yield (await patiently(patience, () => endOf(operations, { sessionId, signal: stop.signal }, transcript))).value
+  } catch (error) {
+    // What ended the stream says more than that it ended.
+    throw failures[0] ?? (signal?.aborted ? signal.reason : error)
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    asking.stop()
+    stop.abort()
+  }
+
+  async function missed(): ReturnType<typeof catchUp> {
+    return (await patiently(patience, () => catchUp(operations, sessionId, messageId, stop.signal))).value
+  }
+
+  function* tell(events: Iterable<Parameters<Transcript['accept']>[0]>): Generator<PromptEvent> {
+    for (const event of events) {
+      for (const told of transcript.accept(event)) {
+        asking.see(told)
+        yield told
+      }
+    }
+  }
+}
+
+async function abortRun({ operations, platform }: Context, sessionId: string, stop: AbortController): Promise<void> {
+  const waited = pause(platform, ABORT_WAIT, stop.signal).then(() => stop.abort())
+  await operations.sessions.abort({ sessionId, signal: stop.signal }).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error
+  })
+  await waited
+}
+
+interface Place {
+  readonly sessionId: string
+  readonly signal: AbortSignal
+}
+
+async function endOf(operations: Context['operations'], place: Place, { answerId, problem }: Transcript): Promise<PromptEnd> {
+  const message = answerId === undefined ? undefined : await messageOf(operations, { ...place, messageId: answerId })
+  return { type: 'end', message, text: textOf(message), error: problem }
+}
+
+async function messageOf(
+  { sessions }: Context['operations'],
+  message: Place & { readonly messageId: string },
+): Promise<Message | undefined> {
+  try {
+    return await sessions.messages.get(message)
+  } catch (error) {
+    // Deleted meanwhile, or with its session.
+    if (error instanceof SvcClientError && error.code === 'resource.not_found') return undefined
+    throw error
+  }
+}
+
+function textOf(message: Message | undefined): string {
+  const texts = message?.parts.flatMap((part) => (part.type === 'text' && part.synthetic !== true ? [part.text] : []))
+  return texts?.join('') ?? ''
+}

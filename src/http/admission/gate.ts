@@ -1,0 +1,83 @@
+/**
+ * What every request passes before its route: the canonical target, single headers, the doors, and the
+ * question who calls (threat-model H2–H9). Runs once, before any body byte is read.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SvcError } from '../../protocol/errors.js'
+import type { OpenCalls } from '../calls.js'
+import type { Doors } from './doors.js'
+import type { Guesses } from './guesses.js'
+import { PREFLIGHT_HEADERS, answerHeaders, refuseRepeatedHeaders } from '../request/headers.js'
+import type { Sockets } from '../sockets/sockets.js'
+import { canonicalPath } from '../request/target.js'
+import { type TokenSource, isGuess } from './tokens.js'
+
+export interface GateParts {
+  readonly doors: Doors
+  readonly tokens: TokenSource
+  readonly calls: OpenCalls
+  readonly sockets: Sockets
+  readonly guesses: Guesses
+  /** Told about every refused credential. */
+  readonly onRefusedCredential: () => void
+}
+
+/** Lets a request through, or throws what refuses it. Answers true when the request was a preflight and is already answered. */
+export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential }: GateParts) {
+  function authenticate(request: FastifyRequest): void {
+    const { authorization } = request.headers
+    try {
+      request.caller = tokens.authenticate(authorization)
+    } catch (error) {
+      onRefusedCredential()
+      throw isGuess(authorization) ? guesses.refusal(request.raw.socket.remoteAddress ?? '') : error
+    }
+  }
+
+  return function gate(request: FastifyRequest, reply: FastifyReply): boolean {
+    const { headers } = request
+    reply.headers(answerHeaders(request.id, undefined))
+    refuseRepeatedHeaders(request.raw.rawHeaders)
+    const path = canonicalPath(request.raw.url ?? '')
+    if (headers.host === undefined) throw new SvcError('request.invalid', 'The Host header is missing.')
+
+    const open = request.routeOptions.config.contract?.access.class === 'open'
+    if (tokens.trusted || open) doors.checkHost(headers)
+    request.allowedOrigin = doors.checkOrigin(headers, request.routeOptions.config.contract?.isForOwnPage === true)
+    if (request.allowedOrigin !== undefined) reply.headers(answerHeaders(request.id, request.allowedOrigin))
+    if (isPreflight(request)) {
+      reply.code(204).headers(PREFLIGHT_HEADERS).send()
+      return true
+    }
+
+    if (request.is404 && !path.startsWith('/v2/')) {
+      identify(request, tokens)
+      throw notFound()
+    }
+    if (!open) authenticate(request)
+    sockets.admit(request.raw.socket)
+    if (request.is404) throw notFound()
+    if (calls.closing && !open) throw new SvcError('lifecycle.closed')
+    return false
+  }
+}
+
+/** Outside the API there is nothing to protect; a caller who says who it is is still written down. */
+function identify(request: FastifyRequest, tokens: TokenSource): void {
+  if (request.headers.authorization === undefined) return
+  try {
+    request.caller = tokens.authenticate(request.headers.authorization)
+  } catch {
+    request.caller = null
+  }
+}
+
+function isPreflight(request: FastifyRequest): boolean {
+  return (
+    request.method === 'OPTIONS' && request.allowedOrigin !== undefined && request.headers['access-control-request-method'] !== undefined
+  )
+}
+
+function notFound(): SvcError {
+  return new SvcError('resource.not_found', 'There is no such operation.')
+}

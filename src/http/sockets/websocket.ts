@@ -1,0 +1,205 @@
+/**
+ * Sockets over HTTP: what the one side says, the other hears (plugin-protocol §8.3; threat-model S2, §7).
+ *
+ * Owns the sockets it was given and one timer for all of them; does not know what a message says. A socket is open to
+ * whoever passed the doors and the credential of its request; browsers send no Authorization header with it, so that
+ * without trusted mode only other programs can open one.
+ * I1 What is said to the client leaves in order: the next is asked for once the peer has taken the last.
+ * I2 What the other side cannot take ends the socket; what it takes later stops the reading of the client meanwhile.
+ * I3 A peer that takes nothing for the write stall, or says nothing for two heartbeats while it is read, is gone.
+ * I4 The other side is told of the end exactly when there is one, whoever brought it about.
+ */
+import type { WebSocket } from '@fastify/websocket'
+import type { Clock } from '../../actors/effects.js'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Outlet, Peer, Saying } from '../admission/peers.js'
+
+export interface Bridges {
+  /** Joins an open socket of a client with its other side, until either ends. */
+  join(client: WebSocket, peer: Peer): void
+  /** Closes every socket (orderly stop), and those that still come. */
+  endAll(): void
+  readonly size: number
+}
+
+/** Settings of the socket server: no compression, messages of bounded size. */
+export const SOCKET_OPTIONS = { maxPayload: LIMITS.sockets.messageBytes, perMessageDeflate: false, clientTracking: false } as const
+
+const NORMAL = 1000
+const GOING_AWAY = 1001
+const LOST = 1006
+const TOO_BIG = 1009
+const FAILED = 1011
+const TRY_LATER = 1013
+
+const STOPPING = 'The server is stopping.'
+const HEARTBEAT = Buffer.from('svc heartbeat')
+
+interface Live {
+  readonly client: WebSocket
+  /** When the peer was last heard, and whether it was asked for a sign of life since. */
+  heard: number
+  asked: boolean
+  /** What is on its way to the peer, and since when it has taken nothing. */
+  sending: number
+  sendingSince: number | undefined
+  /** The client is not read, because the other side is still busy with what it said. */
+  isHeld: boolean
+  end(code: number, reason?: string): void
+}
+
+export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotonic' | 'setTimeout' | 'clearTimeout'> }): Bridges {
+  const open = new Set<Live>()
+  let stopping = false
+  let timer: unknown
+
+  function tend(): void {
+    const now = clock.monotonic()
+    for (const live of open) {
+      const silence = live.isHeld ? 0 : now - live.heard
+      const stalled = live.sendingSince !== undefined && now - live.sendingSince >= LIMITS.sockets.writeStall
+      if (stalled || silence >= 2 * LIMITS.sockets.heartbeat) live.client.terminate()
+      else if (silence >= LIMITS.sockets.heartbeat && !live.asked) {
+        live.asked = true
+        if (live.client.readyState === live.client.OPEN) live.client.ping(HEARTBEAT)
+      }
+    }
+    timer = open.size > 0 ? clock.setTimeout(tend, LIMITS.sockets.heartbeat / 3) : undefined
+  }
+
+  function hear(live: Live): void {
+    live.heard = clock.monotonic()
+    live.asked = false
+  }
+
+  function rest(): void {
+    if (timer !== undefined) clock.clearTimeout(timer)
+    timer = undefined
+  }
+
+  function outletOf(live: Live): Outlet {
+    const { client } = live
+    const transmit = (kind: Saying, data: string | Uint8Array, sent: (error?: Error | null) => void): void => {
+      if (kind === 'ping') client.ping(data, false, sent)
+      else if (kind === 'pong') client.pong(data, false, sent)
+      else client.send(data, { binary: kind === 'binary' }, sent)
+    }
+    return {
+      get isOpen() {
+        return client.readyState === client.OPEN
+      },
+      send: (kind, data) =>
+        new Promise((resolve, reject) => {
+          live.sending++
+          live.sendingSince ??= clock.monotonic()
+          transmit(kind, data, (error) => {
+            live.sendingSince = --live.sending > 0 ? clock.monotonic() : undefined
+            if (error instanceof Error) reject(error)
+            else resolve()
+          })
+        }),
+    }
+  }
+
+  async function carry(live: Live, peer: Peer): Promise<void> {
+    try {
+      await peer.speak(outletOf(live))
+      live.end(NORMAL)
+    } catch (error) {
+      live.end(FAILED, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  function join(client: WebSocket, peer: Peer): void {
+    let over = false
+    const live: Live = {
+      client,
+      heard: clock.monotonic(),
+      asked: false,
+      sending: 0,
+      sendingSince: undefined,
+      isHeld: false,
+      end(code, reason = '') {
+        if (over) return
+        over = true
+        client.close(code, shortened(reason))
+        peer.close()
+      },
+    }
+
+    function refuse(error: unknown): void {
+      const tooBig = error instanceof SvcError && error.code === 'request.body_too_large'
+      live.end(tooBig ? TOO_BIG : TRY_LATER, error instanceof Error ? error.message : String(error))
+    }
+
+    function hold(taken: Promise<void>): void {
+      live.isHeld = true
+      client.pause()
+      const release = () => {
+        hear(live)
+        live.isHeld = false
+        client.resume()
+      }
+      taken.catch(refuse).finally(release)
+    }
+
+    function pass(say: () => Promise<void> | undefined | void): void {
+      hear(live)
+      if (over) return
+      try {
+        const taken = say()
+        if (taken !== undefined) hold(taken)
+      } catch (error) {
+        refuse(error)
+      }
+    }
+
+    client.on('message', (data, isBinary) => pass(() => peer.hear(isBinary ? 'binary' : 'text', bytesOf(data))))
+    client.on('ping', (data) => pass(() => peer.hear('ping', data)))
+    client.on('pong', (data) => {
+      if (data.equals(HEARTBEAT)) hear(live)
+      else pass(() => peer.hear('pong', data))
+    })
+    client.once('close', (code) => {
+      open.delete(live)
+      if (open.size === 0) rest()
+      if (code !== LOST) pass(() => peer.hearEnd())
+      over = true
+      peer.close()
+    })
+    open.add(live)
+    timer ??= clock.setTimeout(tend, LIMITS.sockets.heartbeat / 3)
+    if (stopping) live.end(GOING_AWAY, STOPPING)
+    else void carry(live, peer)
+  }
+
+  return {
+    join,
+    endAll() {
+      stopping = true
+      for (const live of open) live.end(GOING_AWAY, STOPPING)
+    },
+    get size() {
+      return open.size
+    },
+  }
+}
+
+function bytesOf(data: Buffer | ArrayBuffer | readonly Buffer[]): Buffer {
+  if (Buffer.isBuffer(data)) return data
+  return data instanceof ArrayBuffer ? Buffer.from(data) : Buffer.concat(data)
+}
+
+/** As much of a sentence as a close frame holds, whole characters in one line. */
+function shortened(reason: string): string {
+  const line = reason.toWellFormed().replace(/\p{Cc}+/gu, ' ')
+  let bytes = 0
+  let text = ''
+  for (const character of line) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > LIMITS.sockets.closeReason) break
+    text += character
+  }
+  return text
+}

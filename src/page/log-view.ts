@@ -1,0 +1,79 @@
+/** What happened: the records up to the position, as far as they pass the filters. */
+import type { InspectorRecord } from '../protocol/system/inspector.js'
+import { clock, h } from './elements.js'
+import type { Model } from './model.js'
+import { virtualList } from './virtual-list.js'
+
+export interface LogFilter {
+  readonly types: ReadonlySet<string>
+  readonly text: string
+  /** Only this actor and what is below it. */
+  readonly actorId: string | undefined
+}
+
+export interface LogView {
+  update(model: Model, filter: LogFilter): void
+}
+
+const ROW = 20
+
+export function passes({ type, actorId, event, shape }: InspectorRecord, filter: LogFilter): boolean {
+  if (!filter.types.has(type)) return false
+  if (filter.actorId !== undefined && actorId !== filter.actorId && !actorId.startsWith(`${filter.actorId}/`)) return false
+  return filter.text === '' || `${actorId} ${event ?? ''} ${shape ?? ''}`.toLowerCase().includes(filter.text)
+}
+
+export function logView(element: HTMLElement, onJump: (index: number) => void): LogView {
+  let shown: { readonly record: InspectorRecord; readonly index: number }[] = []
+  let key = ''
+  let read = 0
+  let firstRead: InspectorRecord | undefined
+  const list = virtualList(element, ROW, (index) => draw(index))
+
+  function draw(index: number): HTMLElement {
+    const entry = shown[index]
+    if (entry === undefined) return h('div')
+    const { record } = entry
+    const line = h(
+      'div',
+      { class: `row log ${record.type}`, 'data-sequence': record.sequence },
+      h('span', { class: 'time' }, clock(record.at)),
+      h('span', { class: 'type' }, record.type),
+      h('span', { class: 'actor', title: record.actorId }, record.actorId),
+      h('span', { class: 'what', title: record.payload ?? record.shape }, describe(record)),
+    )
+    line.addEventListener('click', () => onJump(entry.index))
+    return line
+  }
+
+  return {
+    update({ records, position }, filter) {
+      const current = `${[...filter.types].join()} ${filter.actorId ?? ''} ${filter.text}`
+      if (current !== key || position < read || records[0] !== firstRead) {
+        shown = []
+        read = 0
+        key = current
+        firstRead = records[0]
+      }
+      for (; read < position; read++) {
+        const record = records[read]
+        if (record !== undefined && passes(record, filter)) shown.push({ record, index: read })
+      }
+      list.update(shown.length, true)
+    },
+  }
+}
+
+function describe({ type, event, sourceId, shape, payload, before, after, end }: InspectorRecord): string {
+  const states = (list: readonly string[] | undefined) => (list ?? []).join(', ')
+  switch (type) {
+    case 'event':
+      return `${event ?? ''} ${payload ?? (shape === '{}' ? '' : (shape ?? ''))}${sourceId === undefined ? '' : ` ← ${sourceId}`}`
+    case 'transition':
+      return `${states(before)} → ${states(after)}  on ${event ?? ''}`
+    case 'start':
+      return states(after)
+    case 'stop':
+      return `${end ?? ''}${(before ?? []).length === 0 ? '' : ` in ${states(before)}`}`
+  }
+}

@@ -1,0 +1,38 @@
+/** What the offline model knows of a conversation: it is read anew from the messages of every request. */
+import type { GenerateRequest, ModelMessage, ToolResultContent } from '../../../actors/provider/adapter.js'
+
+export interface Conversation {
+  /** Text of the prompt that is being worked on. */
+  readonly prompt: string
+  /** Model steps already made for that prompt. */
+  readonly steps: number
+  /** Results of the tools called for that prompt, in order. */
+  readonly results: readonly ToolResultContent[]
+  /** Texts of all prompts, oldest first. */
+  readonly prompts: readonly string[]
+}
+
+/** Prompts that only ask to go on where the last answer stopped; they begin nothing new. */
+const CONTINUATION = /^\W*(please\s+)?(continue|go on|carry on)\b|continue (exactly |right )?(where|from where) (you|it|the)/i
+
+/** Reads the conversation of a request. A prompt that says "continue" carries the one before it on. */
+export function readConversation({ messages }: Pick<GenerateRequest, 'messages'>): Conversation {
+  const prompts = messages.flatMap((message, index) => {
+    const text = promptText(message)
+    return text === undefined ? [] : [{ text, index }]
+  })
+  const current = prompts.findLast(({ text }) => !CONTINUATION.test(text)) ?? prompts.at(-1)
+  const since = messages.slice(current === undefined ? 0 : current.index + 1)
+  return {
+    prompt: current?.text ?? '',
+    steps: since.filter((message) => message.role === 'assistant').length,
+    results: since.flatMap((message) => (message.role === 'tool' ? message.results : [])),
+    prompts: prompts.map(({ text }) => text),
+  }
+}
+
+function promptText(message: ModelMessage): string | undefined {
+  if (message.role !== 'user') return undefined
+  const text = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  return text.trim() === '' ? undefined : text
+}

@@ -1,0 +1,151 @@
+/**
+ * One model step over the AI SDK: calls the model, reads its parts, ends on the provider's terminal signal.
+ * It owns the connection of a step and its time limits; the protocol is the SDK's (`sdk.ts`), what its parts mean `step.ts`.
+ *
+ * I1 Parts are pushed as soon as they are read, and never after the promise has settled.
+ * I2 Abort settles the promise at once and closes the connection; nothing waits for the peer.
+ * I3 Only data breaks a silence: keep-alive comments do not.
+ * I4 A flood of parts is read in slices of time; others have their turn between them.
+ * I5 After the terminal signal the rest of the body is read for a moment, so that the connection can serve again.
+ */
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import type { NativeHost, ProviderSettings } from '../../../actors/plugin/native/native.js'
+import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../../actors/provider/adapter.js'
+import type { JsonRecord } from '../../../protocol/json.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { toCall } from './call.js'
+import { createConnection } from './connection.js'
+import { answerTooLarge, connectionError, type ErrorContext, streamFault } from './errors.js'
+import type { ChatModels } from './sdk.js'
+import { createSlices } from './slices.js'
+import { createStep } from './step.js'
+import { vendorOf } from './vendors.js'
+import { createWatchdog } from './watchdog.js'
+
+export interface Timeouts {
+  /** Longest wait for the first data, ms. */
+  readonly firstByte: number
+  /** Longest silence between data, ms. */
+  readonly idle: number
+}
+
+export interface AdapterDeps {
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256'>
+  readonly timeouts: Timeouts
+}
+
+/** The adapter of one configured provider; it keeps its models between steps, and loads the SDK with the first. */
+export function createChatAdapter(settings: ProviderSettings, deps: AdapterDeps): ProviderAdapter {
+  let models: Promise<ChatModels> | undefined
+  const load = async () => {
+    const baseURL = addressOf(settings)
+    const { createChatModels } = await import('./sdk.js')
+    return createChatModels(settings, baseURL)
+  }
+  return {
+    generate: async (request, push, signal) => generate({ settings, deps, models: () => (models ??= load()), request, push, signal }),
+  }
+}
+
+interface Generation {
+  readonly settings: ProviderSettings
+  readonly deps: AdapterDeps
+  readonly models: () => Promise<ChatModels>
+  readonly request: GenerateRequest
+  readonly push: (part: StreamPart) => void
+  readonly signal: AbortSignal
+}
+
+function generate({ settings, deps, models, request, push, signal }: Generation): Promise<void> {
+  const { clock, fetch, sha256 } = deps.effects
+  const { providerId } = settings
+  const context: ErrorContext = { providerId, secret: settings.apiKey(), now: () => clock.now() }
+  const call = toCall(settings, request, sha256)
+  const tooLarge = (what: string) => answerTooLarge(what, context)
+  const connection = createConnection({ fetch, userAgent: call.headers['user-agent'] ?? '', tooLarge })
+
+  return new Promise((resolve, reject) => {
+    let open = true
+    const step = createStep(
+      (part) => {
+        if (open) push(part)
+      },
+      () => (connection.failure === undefined ? undefined : asProviderError(connection.failure, context)),
+      context,
+    )
+    const watchdog = createWatchdog(clock, (ms) => {
+      if (!open) connection.abort()
+      else if (step.finished) connection.end()
+      else fail(streamFault(`sent nothing for ${ms} ms.`, context))
+    })
+    const fail = (error: unknown) => {
+      connection.abort()
+      if (!open) return
+      open = false
+      signal.removeEventListener('abort', abort)
+      watchdog.stop()
+      reject(asProviderError(error, context))
+    }
+    const abort = () =>
+      fail(new ProviderError(`The request to provider "${providerId}" was aborted.`, { retryable: false, cause: signal.reason }))
+    const complete = () => {
+      if (!open) return
+      open = false
+      signal.removeEventListener('abort', abort)
+      watchdog.expect(LIMITS.provider.trailer)
+      void connection.over.then(() => watchdog.stop())
+      resolve()
+    }
+    const look = (chunk: JsonRecord) => {
+      if (!open) return
+      connection.heard()
+      if (step.look(chunk) === 'last') connection.end()
+      watchdog.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
+    }
+    const take = (part: LanguageModelV3StreamPart): boolean => {
+      if (open && step.take(part) === 'ended') complete()
+      return open
+    }
+
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort)
+    watchdog.expect(deps.timeouts.firstByte)
+    models()
+      .then((loaded) => loaded.stream(request.model.id, call, { connection, look, context }))
+      .then((stream) => readParts(stream, { take, context, turn: createSlices(clock) }))
+      .catch(fail)
+  })
+}
+
+interface Reading {
+  readonly take: (part: LanguageModelV3StreamPart) => boolean
+  readonly context: ErrorContext
+  /** Waited for after each part. */
+  readonly turn: () => Promise<void> | undefined
+}
+
+/** Hands on parts until `take` wants no more. The SDK breaks its stream only over what it cannot read. */
+async function readParts(stream: ReadableStream<LanguageModelV3StreamPart>, { take, context, turn }: Reading): Promise<void> {
+  const reader = stream.getReader()
+  for (;;) {
+    let next: ReadableStreamReadResult<LanguageModelV3StreamPart>
+    try {
+      next = await reader.read()
+    } catch (error) {
+      throw streamFault(`sent what cannot be read: ${error instanceof Error ? error.message : String(error)}`, context)
+    }
+    if (next.done) return
+    if (!take(next.value)) return reader.cancel()
+    await turn()
+  }
+}
+
+function asProviderError(error: unknown, context: ErrorContext): ProviderError {
+  return error instanceof ProviderError ? error : connectionError(error, context)
+}
+
+function addressOf({ baseURL, npm, providerId }: ProviderSettings): string {
+  const address = (baseURL ?? vendorOf(npm).endpoint ?? '').replace(/\/+$/, '')
+  if (/^https?:/i.test(address) && URL.canParse(address)) return address
+  throw new ProviderError(`Provider "${providerId}" needs options.baseURL, an http(s) address.`, { retryable: false })
+}

@@ -1,0 +1,89 @@
+/** One model step as a call of the SDK: prompt, tools, sampling, headers, and the body fields it has no name for (subsystems c.9). */
+import type { JSONObject, LanguageModelV3CallOptions } from '@ai-sdk/provider'
+import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
+import type { GenerateRequest } from '../../../actors/provider/adapter.js'
+import { isRecord } from '../../../protocol/json.js'
+import { toPrompt } from './prompt.js'
+import { type Vendor, vendorOf } from './vendors.js'
+
+/** Body keys that no configured option may set. */
+const STRUCTURAL = new Set(['model', 'messages', 'tools', 'stream', 'stream_options', 'n', '__proto__'])
+
+const EFFORTS: Readonly<Record<string, string>> = { max: 'xhigh', ultra: 'xhigh' }
+
+export interface ChatCall extends Pick<LanguageModelV3CallOptions, 'prompt' | 'tools' | 'temperature' | 'topP' | 'maxOutputTokens'> {
+  readonly headers: Record<string, string>
+  /** Body fields beside those of the SDK. */
+  readonly fields: JSONObject
+}
+
+/**
+ * Everything of a step but its signal. `sha256` answers hex; it makes call ids for vendors that accept only short
+ * ones.
+ */
+export function toCall(settings: ProviderSettings, request: GenerateRequest, sha256: (text: string) => string): ChatCall {
+  const vendor = vendorOf(settings.npm)
+  return {
+    prompt: toPrompt(request.messages, {
+      callId: vendor.nineCharacterCallIds === true ? (id) => nineCharacters(id, sha256) : (id) => id.replace(/[^\w-]/g, '_'),
+      reasoningField: request.reasoningField,
+      needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,
+    }),
+    tools: request.tools.map(({ id, description, parameters }) => ({
+      type: 'function',
+      name: id,
+      description,
+      inputSchema: { ...parameters },
+    })),
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...(request.topP === undefined ? {} : { topP: request.topP }),
+    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+    headers: headersOf(settings, request),
+    fields: extraFields(settings, request, vendor),
+  }
+}
+
+/** Whether usage is asked for in the way the SDK asks. */
+export function asksForUsage({ compatibility, npm }: ProviderSettings): boolean {
+  const { refusesStreamOptions, gateway } = vendorOf(npm)
+  return compatibility.streamUsage && refusesStreamOptions !== true && gateway !== true
+}
+
+/** The body as it is sent: the fields of `toCall` below what the SDK has set, and the name the vendor gives the output limit. */
+export function toBody(npm: string): (args: Record<string, unknown>) => Record<string, unknown> {
+  const limit = vendorOf(npm).completionTokens === true ? 'max_completion_tokens' : 'max_tokens'
+  return ({ fields, max_tokens, ...args }) => {
+    const set = Object.entries({ ...args, [limit]: max_tokens }).filter(([, value]) => value !== undefined)
+    return { ...(isRecord(fields) ? fields : {}), ...Object.fromEntries(set) }
+  }
+}
+
+function headersOf(settings: ProviderSettings, request: GenerateRequest): Record<string, string> {
+  const headers: Record<string, string> = { 'user-agent': 'svc' }
+  for (const [name, value] of Object.entries({ ...settings.headers, ...request.headers })) headers[name.toLowerCase()] = value
+  const key = settings.apiKey()
+  delete headers.authorization
+  if (key !== undefined) headers.authorization = `Bearer ${key}`
+  return { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' }
+}
+
+function extraFields(settings: ProviderSettings, { options }: GenerateRequest, vendor: Vendor): JSONObject {
+  const fields: Record<string, unknown> = { ...vendor.body }
+  for (const [key, value] of Object.entries(options)) {
+    if (STRUCTURAL.has(key) || value === undefined) continue
+    if (key === 'textVerbosity') fields.verbosity = value
+    else if (key !== 'reasoningEffort') fields[key] = value
+    else if (settings.compatibility.reasoningEffort && typeof value === 'string') {
+      const effort = EFFORTS[value] ?? value
+      if (vendor.gateway === true) fields.reasoning = { effort }
+      else fields.reasoning_effort = effort
+    }
+  }
+  if (vendor.gateway === true && settings.compatibility.streamUsage) fields.usage = { include: true }
+  // Options were parsed from JSON configuration.
+  return fields as JSONObject
+}
+
+function nineCharacters(id: string, sha256: (text: string) => string): string {
+  return /^[A-Za-z0-9]{9}$/.test(id) ? id : sha256(id).slice(0, 9)
+}

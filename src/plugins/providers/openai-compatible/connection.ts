@@ -1,0 +1,154 @@
+/**
+ * The HTTP exchange of one step, as the `fetch` that the SDK is handed. It bounds what is read and decides when the
+ * body is over; what the bytes mean is told by others: `chunks.ts` and the SDK.
+ *
+ * I1 To the SDK a body always ends well. Why it ended early is `failure`: it counts only if the model was not done.
+ * I2 After `end` the rest of the body is read and dropped, so that the connection can serve again.
+ */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Rewrite } from './chunks.js'
+
+export interface Connection {
+  /** `rewrite` makes of a good answer what the SDK gets; it may `end` the body. */
+  fetch(input: Parameters<typeof globalThis.fetch>[0], init: RequestInit, rewrite: Rewrite): Promise<Response>
+  readonly signal: AbortSignal
+  /** The bytes so far were events: the size of an event counts anew. */
+  heard(): void
+  /** Ends the body for the SDK. */
+  end(): void
+  /** Closes the connection at once. */
+  abort(): void
+  /** Resolves when nothing more will be read. */
+  readonly over: Promise<void>
+  readonly failure: unknown
+}
+
+export interface ConnectionDeps {
+  readonly fetch: typeof globalThis.fetch
+  /** Sent as it is: some endpoints admit only agents they know, and the SDK adds its own names. */
+  readonly userAgent: string
+  /** Makes the error for an answer beyond the bounds. */
+  readonly tooLarge: (what: string) => Error
+}
+
+export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps): Connection {
+  const closing = new AbortController()
+  let resolveOver = () => {}
+  const over = new Promise<void>((resolve) => {
+    resolveOver = resolve
+  })
+  let size = 0
+  let unheard = 0
+  let failure: unknown
+  let ended = false
+  let end = () => {}
+
+  /** The next piece; undefined when there is no more. */
+  const read = async (reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+    try {
+      const { done, value } = await reader.read()
+      if (!done) {
+        size += value.byteLength
+        unheard += value.byteLength
+        if (unheard > LIMITS.provider.eventBytes) throw tooLarge(`sent an event larger than ${LIMITS.provider.eventBytes} bytes.`)
+        if (size > LIMITS.provider.stepBytes) throw tooLarge(`sent an answer larger than ${LIMITS.provider.stepBytes} bytes.`)
+        return value
+      }
+    } catch (error) {
+      failure ??= error
+      closing.abort()
+    }
+    resolveOver()
+    return undefined
+  }
+
+  const bounded = (source: ReadableStream<Uint8Array<ArrayBuffer>>, rewrite: Rewrite): ReadableStream<Uint8Array<ArrayBuffer>> => {
+    const reader = source.getReader()
+    let reading = false
+    let rewriting = false
+    const drain = async () => {
+      while ((await read(reader)) !== undefined) unheard = 0
+    }
+    return new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        start(body) {
+          end = () => {
+            if (rewriting) return // `pull` sees to it
+            body.close()
+            if (!reading) void drain()
+          }
+        },
+        async pull(body) {
+          let rewritten: Uint8Array<ArrayBuffer> | undefined
+          while (rewritten === undefined && !ended) {
+            reading = true
+            const piece = await read(reader)
+            reading = false
+            if (ended) return void drain()
+            if (piece === undefined) {
+              ended = true
+              return body.close()
+            }
+            rewriting = true
+            rewritten = rewrite(piece)
+            rewriting = false
+          }
+          if (rewritten !== undefined) body.enqueue(rewritten)
+          if (!ended) return
+          body.close()
+          void drain()
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  return {
+    signal: closing.signal,
+    over,
+    async fetch(input, init, rewrite) {
+      const headers = new Headers(init.headers)
+      headers.set('user-agent', userAgent)
+      const body = typeof init.body === 'string' ? wellFormed(init.body) : null
+      const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
+      if (response.body === null) return response
+      const { status, statusText, ok } = response
+      const content = ok ? bounded(response.body, rewrite) : await readStart(response.body, LIMITS.provider.errorBytes)
+      return new Response(content, { status, statusText, headers: response.headers })
+    },
+    heard() {
+      unheard = 0
+    },
+    end() {
+      if (ended) return
+      ended = true
+      end()
+    },
+    abort: () => closing.abort(),
+    get failure() {
+      return failure
+    },
+  }
+}
+
+/** The beginning of a body as text, at most `maxBytes`; the rest is not read. */
+async function readStart(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  let text = ''
+  for (let size = 0; size < maxBytes; ) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    text += decoder.decode(value.subarray(0, maxBytes - size), { stream: true })
+    size += value.byteLength
+  }
+  await reader.cancel()
+  return text
+}
+
+/** Replaces halves of surrogate pairs, which JSON text shows as escapes, by U+FFFD (threat-model §6.5). */
+function wellFormed(json: string): string {
+  if (!json.includes('\\ud')) return json
+  return json.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escape, half: string | undefined) => (half === undefined ? escape : '\\ufffd'))
+}

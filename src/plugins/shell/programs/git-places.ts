@@ -1,0 +1,33 @@
+/** Where commands of git run, and what the repositories there name for them to start. */
+import { addReason, type Findings, lookUp } from '../judge/findings.js'
+import { canonicalPath, joinPath } from '../judge/place.js'
+import { literalOf, type Word } from '../judge/word.js'
+
+/** Their content is not known, so neither is what they put into a directory. */
+const UNPACKERS = /^(?:tar|gtar|bsdtar|unzip|7za?|cpio|rsync|scp)$/
+const MOVERS = /^(?:cp|mv|ln)$/
+
+/** Records what `git <command>` may start, called in any of the places, after its own changes of directory. */
+export async function findNamed(findings: Findings, changes: readonly Word[], command: string): Promise<void> {
+  let places = findings.places
+  for (const change of changes) {
+    const text = literalOf(change)
+    if (text === undefined) return addReason(findings, `git: the directory is only known when it runs: ${change.text}`)
+    const path = /^~(?=\/|$)/.test(text) ? findings.home + text.slice(1) : text
+    places = places.map((place) => joinPath(place, path))
+  }
+  for (const place of places) {
+    const directory = await lookUp(findings, () => canonicalPath(place, findings.files))
+    if (directory === undefined) return addReason(findings, `git: it is not certain where ${place} leads`)
+    if ((await lookUp(findings, () => findings.files.kindOf(directory))) !== 'directory') findings.gitAhead = true
+    for (const text of (await lookUp(findings, () => findings.files.named(directory, command))) ?? []) findings.named.add(text)
+  }
+}
+
+/** A repository that the same line brings in cannot be looked at before. */
+export function checkUnpacked(findings: Findings): void {
+  const programs = [...findings.segments.values()].map(({ program }) => program)
+  if (!programs.includes('git')) return
+  const brings = programs.find((program) => UNPACKERS.test(program) || (findings.gitAhead && MOVERS.test(program)))
+  if (brings !== undefined) addReason(findings, `git: ${brings} may bring a repository with it on the same line`)
+}

@@ -1,0 +1,88 @@
+/** What a version-control command line starts or changes besides itself. */
+import { splitArguments } from './arguments.js'
+import type { Word } from '../judge/word.js'
+
+export interface GitUse {
+  readonly reasons: readonly string[]
+  /** Places it looks at besides its repository. */
+  readonly reads: readonly Word[]
+  /** Read with everything below. */
+  readonly trees: readonly Word[]
+  /** Files to compare when they exist, wherever they are; else names of commits. */
+  readonly compared: readonly Word[]
+  readonly writes: readonly Word[]
+  /** Which configuration file it changes. */
+  readonly configures: 'repository' | 'user' | undefined
+  /** The subcommand; empty when it is not known. */
+  readonly command: string
+  /** Where it goes before it looks for its repository. */
+  readonly directories: readonly Word[]
+}
+
+const HARMLESS_KEYS =
+  /^(?:(?:user|author|committer)\.(?:name|email)|(?:color|advice|column)\.[\w.-]+|init\.defaultbranch|log\.(?:date|decorate|follow|abbrevcommit)|diff\.(?:noprefix|mnemonicprefix|renames|algorithm|context)|core\.(?:quotepath|autocrlf|abbrev|filemode|fsmonitor=false)|(?:commit|tag)\.gpgsign|pull\.(?:rebase|ff)|push\.(?:default|followtags|autosetupremote)|safe\.directory|gc\.auto|rebase\.(?:autosquash|autostash)|http\.\w+timeout)(?:=|$)/i
+const RUNNERS =
+  /^(?:filter-branch|difftool|mergetool|instaweb|gui|gitk|daemon|send-email|hook|citool|merge-index|for-each-repo|web--browse|remote-[\w-]+|imap-send|p4|svn|cvs\w+|upload-pack|receive-pack|shell)$/
+/** Of any command; git takes their beginnings for the whole. */
+const PROGRAM_OPTIONS =
+  'upload-pack receive-pack exec exec-path config-env template open-files-in-pager ext-diff textconv extcmd tool'.split(' ')
+/** Options of their own that begin like one of those. */
+const OTHER_OPTIONS = /^(?:text|e|ex|t|to|o|u|r|c|re|up|in|conf|config)$/
+const TELLS = /^(?:--version|-v|--help|-h|--exec-path|--html-path|--man-path)$/
+const READS_CONFIG = /^(?:--get|--list$|-l$|get$|list$|--show|--name-only$)/
+const WRITES_CONFIG = /^(?:--add|--unset|--replace|--edit|-e$|--remove|--rename|set$|unset$|edit$|rename|remove)/
+
+/** Judges the arguments of `git`. */
+export function gitUse(args: readonly Word[]): GitUse {
+  const reasons: string[] = []
+  const directories: Word[] = []
+  let at = 0
+  for (; at < args.length; at += 1) {
+    const text = args[at]?.text ?? ''
+    if (text === '-C') directories.push(...args.slice(++at, at + 1))
+    else if (/^--(?:git-dir|work-tree)(?:=|$)/.test(text)) reasons.push(`git: ${text} names a repository`)
+    else if (text === '--namespace') at += 1
+    else if (text.startsWith('-c')) {
+      const setting = text === '-c' ? args[++at] : args[at]
+      const key = setting?.text.replace(/^-c/, '') ?? ''
+      if (setting?.dynamic === true || !HARMLESS_KEYS.test(key)) reasons.push(`git: the setting ${key} may name a program`)
+    } else if (!text.startsWith('-')) break
+    else if (namesProgram(text) && text !== '--exec-path') reasons.push(`git: ${text} names a program`)
+  }
+  const command = args[at]?.text ?? ''
+  const rest = args.slice(at + 1).map((word) => word.text)
+  if (args[at]?.dynamic === true) reasons.push('git: the command is only known when it runs')
+  if (RUNNERS.test(command) || runsProgram(command, rest)) reasons.push(`git ${command}: it starts programs that are named elsewhere`)
+  if (rest.some((text) => namesProgram(text) || /^\w[\w+-]*::|^::/.test(text))) reasons.push('git: an option or address names a program')
+  const paths = command === 'diff' ? args.slice(at + 1).filter((word) => !word.text.startsWith('-')) : []
+  return {
+    reasons,
+    reads: directories,
+    trees: rest.includes('--no-index') ? paths : [],
+    compared: paths.length > 1 ? paths : [],
+    writes: splitArguments(args.slice(at + 1), ['--output', ...(/^(?:format-patch|archive)$/.test(command) ? ['-o'] : [])]).values,
+    command: command === '' && args.length === 1 && TELLS.test(args[0]?.text ?? '') ? 'version' : args[at]?.dynamic === true ? '' : command,
+    directories,
+    configures: command === 'config' && changesConfig(rest) ? (rest.includes('--global') ? 'user' : 'repository') : undefined,
+  }
+}
+
+function namesProgram(text: string): boolean {
+  const [, name] = /^--([a-z-]+)/.exec(text) ?? []
+  return (
+    name !== undefined && !OTHER_OPTIONS.test(name) && PROGRAM_OPTIONS.some((option) => option.startsWith(name) || name.startsWith(option))
+  )
+}
+
+function runsProgram(command: string, rest: readonly string[]): boolean {
+  if (command === 'clone') return rest.some((text) => /^-[a-z]*[cu]/.test(text) || text.startsWith('--con'))
+  if (command === 'submodule') return rest.includes('foreach')
+  if (command === 'bisect') return rest[0] === 'run'
+  if (command === 'rebase') return rest.some((text) => /^-\w*x/.test(text))
+  return command === 'grep' && rest.some((text) => text.startsWith('-O'))
+}
+
+function changesConfig(rest: readonly string[]): boolean {
+  if (rest.some((text) => WRITES_CONFIG.test(text))) return true
+  return !rest.some((text) => READS_CONFIG.test(text)) && rest.filter((text) => !text.startsWith('-')).length > 1
+}

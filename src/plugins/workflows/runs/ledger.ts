@@ -1,0 +1,157 @@
+/**
+ * What is known durably of workflows: activations, runs, claimed occurrences, accepted contents, tracked workspaces.
+ *
+ * I1 Memory follows the rows: it changes after a commit and never without one.
+ * I2 An occurrence has one claim row for ever; the row and its run are one commit (threat-model §6.3.1).
+ * I3 Open runs (queued, running, waiting for a retry) are listed apart, so that a start looks at those alone.
+ */
+import { LIMITS } from '../../../protocol/limits.js'
+import type { WorkflowProjection, WorkflowRun } from '../../../protocol/workflow/workflow.js'
+import type { PluginRows, RowsChange } from '../../../actors/plugin/native/native-doors.js'
+
+/** An activation: what clients see, and what only the plugin needs. */
+export interface Activation {
+  readonly projection: WorkflowProjection
+  /** Occurrences of the schedule before this are none: it was another schedule then. */
+  readonly notBefore: number
+  /** The file was deleted or broken when it was looked at last; whatever comes in its place is a change. */
+  readonly isLost: boolean
+  /** Runs so far. */
+  readonly runs: number
+}
+
+export type Tx = RowsChange
+
+export interface Ledger {
+  activation(id: string): Activation | undefined
+  activations(): IterableIterator<Activation>
+  /** Keeps it without telling anybody. */
+  noteActivation(tx: Tx, activation: Activation): void
+  /** Keeps it and tells of it; with `error` it is told as lost (http-contract, workflow.updated). */
+  putActivation(tx: Tx, activation: Activation, error?: string): void
+  run(id: string): WorkflowRun | undefined
+  /** Newest occurrence first. */
+  runs(activationId: string, limit: number): WorkflowRun[]
+  /** Runs that are queued, running or waiting for a retry. */
+  open(activationId?: string): WorkflowRun[]
+  isClaimed(activationId: string, scheduledAt: number): boolean
+  /** Adds the run and its claim, and forgets an old run beyond `runs` of them; false when the occurrence is taken. */
+  insertRun(tx: Tx, run: WorkflowRun, runs: number): boolean
+  /** Keeps it and tells of it. */
+  putRun(tx: Tx, run: WorkflowRun): void
+  /** Keeps it without telling anybody. */
+  renewLease(tx: Tx, run: WorkflowRun): void
+  /** Whether a content was accepted, or was active as somebody saved it. */
+  isAccepted(activationId: string, hash: string): boolean
+  /** Of many contents of one workflow the one that was accepted longest ago makes room. */
+  accept(tx: Tx, activationId: string, hash: string, now: number): void
+  /** Tracked workspaces; the one that was used longest ago first. */
+  workspaces(): readonly string[]
+  track(tx: Tx, directory: string, now: number): void
+  untrack(tx: Tx, directory: string): void
+  readonly commit: PluginRows['commit']
+}
+
+/** Of so many old runs one has ended, or all are kept. */
+const OLDEST = 8
+
+/** `shown` is a projection as events carry it. */
+export function createLedger(rows: PluginRows, shown: (projection: WorkflowProjection) => WorkflowProjection): Ledger {
+  const activations = new Map<string, Activation>()
+  for (const { data } of rows.list('activation')) {
+    const activation = data as Activation // our own row
+    activations.set(activation.projection.activationId, activation)
+  }
+  const accepted = new Set(rows.list('acceptance').map(({ id }) => id))
+  const open = new Map<string, WorkflowRun>()
+  for (const { id } of rows.list('open')) {
+    const run = rows.get('run', id)
+    if (run !== undefined) open.set(id, run.data as WorkflowRun)
+  }
+
+  function keepRun(tx: Tx, run: WorkflowRun): void {
+    const { id, activationId, scheduledAt } = run
+    tx.put('run', { id, group: activationId, sort: scheduledAt, data: run })
+    if (isOpen(run)) {
+      if (!open.has(id)) tx.put('open', { id, group: activationId, sort: run.created, data: null })
+      tx.after(() => void open.set(id, run))
+    } else {
+      tx.delete('open', id)
+      tx.after(() => void open.delete(id))
+    }
+  }
+
+  function keepActivation(tx: Tx, activation: Activation): void {
+    const { activationId, workspaceRoot, updated } = activation.projection
+    tx.put('activation', { id: activationId, group: workspaceRoot, sort: updated, data: activation })
+    tx.after(() => void activations.set(activationId, activation)) // I1
+  }
+
+  /** One old run makes room for each new one; claims below the newest are not needed, because the schedule only goes on. */
+  function makeRoom(tx: Tx, activationId: string, runs: number): void {
+    if (runs <= LIMITS.workflows.runsKept) return
+    const oldest = rows.list('run', { group: activationId, limit: OLDEST })
+    const over = oldest.find(({ data }) => !isOpen(data as WorkflowRun))
+    if (over === undefined) return
+    tx.delete('run', over.id)
+    tx.delete('claim', claimId(activationId, over.sort))
+  }
+
+  return {
+    commit: rows.commit,
+    activation: (id) => activations.get(id),
+    activations: () => activations.values(),
+    noteActivation: keepActivation,
+    putActivation(tx, activation, error) {
+      keepActivation(tx, activation)
+      const { activationId, workflowId, active } = activation.projection
+      const about = error === undefined ? { workflow: shown(activation.projection) } : { workflowID: workflowId, active, error }
+      tx.emit('workflow.updated', { aggregateID: activationId, ...about })
+    },
+    run: (id) => rows.get('run', id)?.data as WorkflowRun | undefined,
+    runs: (activationId, limit) => rows.list('run', { group: activationId, order: 'desc', limit }).map(({ data }) => data as WorkflowRun),
+    open: (activationId) => [...open.values()].filter((run) => activationId === undefined || run.activationId === activationId),
+    isClaimed: (activationId, scheduledAt) => rows.get('claim', claimId(activationId, scheduledAt)) !== undefined,
+    insertRun(tx, run, runs) {
+      const { id, activationId, scheduledAt } = run
+      const claim = { id: claimId(activationId, scheduledAt), group: activationId, sort: scheduledAt, data: { run: id } }
+      if (!tx.insert('claim', claim)) return false // I2
+      keepRun(tx, run)
+      makeRoom(tx, activationId, runs)
+      tx.emit('workflow.run.updated', { aggregateID: activationId, run })
+      return true
+    },
+    putRun(tx, run) {
+      keepRun(tx, run)
+      tx.emit('workflow.run.updated', { aggregateID: run.activationId, run })
+    },
+    renewLease: keepRun,
+    isAccepted: (activationId, hash) => accepted.has(acceptanceId(activationId, hash)),
+    accept(tx, activationId, hash, now) {
+      const id = acceptanceId(activationId, hash)
+      const others = rows.list('acceptance', { group: activationId }).filter((row) => row.id !== id)
+      const over = others.slice(0, Math.max(0, others.length + 1 - LIMITS.workflows.acceptedContents))
+      for (const old of over) tx.delete('acceptance', old.id)
+      tx.put('acceptance', { id, group: activationId, sort: now, data: null })
+      tx.after(() => {
+        for (const old of over) accepted.delete(old.id)
+        accepted.add(id)
+      })
+    },
+    workspaces: () => rows.list('workspace').map(({ id }) => id),
+    track: (tx, directory, now) => tx.put('workspace', { id: directory, group: '', sort: now, data: null }),
+    untrack: (tx, directory) => tx.delete('workspace', directory),
+  }
+}
+
+export function isOpen({ status }: WorkflowRun): boolean {
+  return status === 'queued' || status === 'running' || status === 'retry_waiting'
+}
+
+function acceptanceId(activationId: string, hash: string): string {
+  return `${activationId}:${hash}`
+}
+
+function claimId(activationId: string, scheduledAt: number): string {
+  return `${activationId}:${scheduledAt}`
+}

@@ -1,0 +1,55 @@
+/** Which runs are repeated by themselves, and when (subsystems a.11). */
+import type { WorkflowDefinition, WorkflowRetryPolicy, WorkflowRun } from '../../../protocol/workflow/workflow.js'
+import type { Ledger, Tx } from './ledger.js'
+
+export interface RetryRequest {
+  readonly run: WorkflowRun
+  readonly definition: WorkflowDefinition
+  readonly trigger: 'automatic-retry' | 'recovery-retry'
+  readonly error: string
+  readonly now: number
+  readonly runId: string
+  /** Runs of the activation so far. */
+  readonly runs: number
+}
+
+/** Adds the next attempt of a run that failed, if its policy allows one; whether it did. */
+export function scheduleRetry(ledger: Ledger, tx: Tx, { run, definition, trigger, error, now, runId, runs }: RetryRequest): boolean {
+  const { retry } = definition
+  if (retry === undefined || run.attempt >= retry.maxAttempts || !isRetryable(retry, error)) return false
+  return ledger.insertRun(
+    tx,
+    {
+      id: runId,
+      activationId: run.activationId,
+      workflowId: run.workflowId,
+      scheduledAt: freeSlot(ledger, run),
+      status: 'retry_waiting',
+      trigger,
+      created: now,
+      attempt: run.attempt + 1,
+      rootRunId: run.rootRunId,
+      retryOf: run.id,
+      nextAttemptAt: now + retryDelay(retry, run.attempt + 1),
+    },
+    runs + 1,
+  )
+}
+
+/** The occurrence of a repeated run: one millisecond on, so that it is one of its own. */
+export function freeSlot(ledger: Ledger, { activationId, scheduledAt }: Pick<WorkflowRun, 'activationId' | 'scheduledAt'>): number {
+  let slot = scheduledAt + 1
+  while (ledger.isClaimed(activationId, slot)) slot++
+  return slot
+}
+
+/** Milliseconds before an attempt; `attempt` is 2 for the first repetition. */
+function retryDelay({ backoff, initialDelayMs, maxDelayMs }: WorkflowRetryPolicy, attempt: number): number {
+  const delay = backoff === 'fixed' ? initialDelayMs : initialDelayMs * 2 ** Math.min(attempt - 2, 40)
+  return maxDelayMs > 0 ? Math.min(delay, maxDelayMs) : delay
+}
+
+function isRetryable({ retryableErrors }: WorkflowRetryPolicy, error: string): boolean {
+  const text = error.toLowerCase()
+  return retryableErrors.length === 0 || retryableErrors.some((part) => text.includes(part.toLowerCase()))
+}

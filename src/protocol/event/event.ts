@@ -1,0 +1,198 @@
+/** The Event union, discriminated by `type`, and which events are durable (http-contract §4.1; sessions-events §11). */
+import * as z from 'zod'
+import { ApiError } from '../errors.js'
+import { PermissionRequest, QuestionRequest } from '../interaction/interaction.js'
+import { LIMITS } from '../limits.js'
+import { MessageInfo, Part, PromptRequest, SessionQueueInfo } from '../message/message.js'
+import { PackageLifecycleInfo } from '../plugin/plugin.js'
+import { Pty } from '../terminal/pty.js'
+import { defineRoute } from '../route.js'
+import {
+  CatalogActivity,
+  ExecutionActivitySnapshot,
+  ExecutionSummary,
+  Session,
+  SessionRuntimeSnapshot,
+  SessionStatus,
+  Todo,
+} from '../session/session.js'
+import { WorkflowProjection, WorkflowRun } from '../workflow/workflow.js'
+import { anyRecord, directoryHeaders, directoryQuery, ms, queryBool, queryClampedInt, queryInt, uint } from '../shared.js'
+
+export const SCHEMA_VERSION = '1.0.0'
+
+export const EventSubject = z.looseObject({ kind: z.string(), id: z.string() }).meta({ id: 'EventSubject' })
+
+const session = { sessionID: z.string() }
+/** Both are the id of the terminal. */
+const terminal = { id: z.string(), ptyID: z.string() }
+
+/** Data of every event svc core emits, by type. */
+export const EVENT_DATA = {
+  'session.created': z.looseObject({ ...session, info: Session }),
+  'session.updated': z.looseObject({ ...session, info: Session }),
+  'session.deleted': z.looseObject({ ...session, info: Session, tenantID: z.string() }),
+  'session.moved': z.looseObject({
+    ...session,
+    info: Session,
+    previousDirectory: z.string(),
+    directory: z.string(),
+    switchWorkspace: z.boolean(),
+  }),
+  'session.status': z.looseObject({
+    ...session,
+    status: SessionStatus,
+    runID: z.string().optional(),
+    startedAt: ms.optional(),
+    queue: uint.optional(),
+    parentSessionID: z.string().optional(),
+    sourceSessionID: z.string().optional(),
+    sourceTitle: z.string().optional(),
+    sourceAgent: z.string().optional(),
+  }),
+  'session.error': z.looseObject({ ...session, error: ApiError }),
+  'session.prompt.admitted': z.looseObject({ ...session, delivery: z.string(), request: PromptRequest }),
+  'session.queue.updated': z.looseObject({
+    ...session,
+    action: z.enum(['enqueue', 'dequeue', 'requeue', 'pop', 'clear', 'clear-all']),
+    removed: z.number().int(),
+    queue: SessionQueueInfo,
+    delivery: z.string().optional(),
+    messageID: z.string().optional(),
+    request: PromptRequest.optional(),
+  }),
+  'session.context.updated': z.looseObject({ ...session, epoch: anyRecord }),
+  'session.execution.updated': z.looseObject({ ...session, snapshot: ExecutionActivitySnapshot, runtime: SessionRuntimeSnapshot }),
+  'session.catalog.activity': z.looseObject({ ...session, activity: CatalogActivity }),
+  'message.updated': z.looseObject({ ...session, info: MessageInfo }),
+  'message.removed': z.looseObject({ ...session, messageID: z.string() }),
+  'message.part.updated': z.looseObject({ ...session, part: Part, time: ms }),
+  'message.part.removed': z.looseObject({ ...session, messageID: z.string(), partID: z.string() }),
+  'message.part.delta': z.looseObject({
+    ...session,
+    messageID: z.string(),
+    partID: z.string(),
+    partType: z.string(),
+    field: z.string(),
+    delta: z.string(),
+  }),
+  'permission.asked': PermissionRequest,
+  'permission.replied': z.looseObject({ requestID: z.string(), reply: z.string(), info: PermissionRequest.nullable().optional() }),
+  'question.asked': QuestionRequest,
+  'question.replied': z.looseObject({
+    requestID: z.string(),
+    reply: z.looseObject({ answers: z.array(z.array(z.string())) }),
+    info: QuestionRequest.nullable().optional(),
+  }),
+  'question.rejected': z.looseObject({ requestID: z.string(), info: QuestionRequest.nullable().optional(), reason: z.string().optional() }),
+  'todo.updated': z.looseObject({ ...session, todos: z.array(Todo) }),
+  'config.updated': z.looseObject({ directory: z.string().optional() }),
+  /** A plugin package is in another state; `directory` is absent for packages of every workspace. */
+  'package.updated': z.looseObject({ directory: z.string().optional(), info: PackageLifecycleInfo }),
+  /** `aggregateID` is the activation. With `workflow`, unless its file is gone or not valid: then `workflowID`, `active` and `error`. */
+  'workflow.updated': z.looseObject({
+    aggregateID: z.string(),
+    workflow: WorkflowProjection.optional(),
+    workflowID: z.string().optional(),
+    active: z.boolean().optional(),
+    error: z.string().optional(),
+  }),
+  'workflow.run.updated': z.looseObject({ aggregateID: z.string(), run: WorkflowRun }),
+  'pty.created': z.looseObject({ ...terminal, info: Pty }),
+  'pty.updated': z.looseObject({ ...terminal, info: Pty }),
+  'pty.deleted': z.looseObject({ ...terminal, info: Pty }),
+  /** Null when a signal ended the program. */
+  'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),
+} as const
+
+export type EventType = keyof typeof EVENT_DATA
+export type EventData<T extends EventType> = z.infer<(typeof EVENT_DATA)[T]>
+
+/** Events that may be published without a commit; every other event is stored with the change it describes. */
+export const TRANSIENT_EVENTS: ReadonlySet<EventType> = new Set([
+  'message.part.delta',
+  'message.part.updated',
+  'session.catalog.activity',
+  'package.updated',
+])
+
+const envelope = {
+  id: z.string(),
+  sequence: uint,
+  source: z.string(),
+  schemaVersion: z.string(),
+  timestamp: ms,
+  subject: EventSubject.optional(),
+}
+
+function record(type: EventType) {
+  const name = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return z.looseObject({ ...envelope, type: z.literal(type), data: EVENT_DATA[type] }).meta({ id: `Event${name.join('')}` })
+}
+
+const types = Object.keys(EVENT_DATA) as EventType[]
+const [first, ...rest] = types.map(record)
+if (first === undefined) throw new Error('no event types')
+export const Event = z.discriminatedUnion('type', [first, ...rest]).meta({ id: 'Event' })
+
+/** An event as it travels: the envelope with typed data. */
+export interface EventOf<T extends EventType> {
+  readonly id: string
+  readonly sequence: number
+  readonly type: T
+  readonly source: string
+  readonly schemaVersion: string
+  readonly timestamp: number
+  readonly subject?: { readonly kind: string; readonly id: string }
+  readonly data: EventData<T>
+}
+
+const streamOf = (description: string) => ({ status: 200, description, mediaType: 'text/event-stream' }) as const
+
+export const eventRoutes = {
+  subscribe: defineRoute({
+    id: 'v2.events.subscribe',
+    method: 'GET',
+    path: '/v2/events',
+    tag: 'events',
+    access: { class: 'caller' },
+    headers: z.looseObject({ 'last-event-id': z.string().optional().meta({ type: 'integer', minimum: 0 }) }),
+    query: z.strictObject({
+      since: queryInt(0, Number.MAX_SAFE_INTEGER).optional(),
+      tail: queryBool.optional().meta({ default: false }),
+      limit: queryClampedInt(1, LIMITS.events.replayPageMax).optional().meta({ default: LIMITS.events.replayPageDefault }),
+      sessionId: z.string().optional(),
+    }),
+    summary: 'Subscribe to events: replay from a cursor, then live.',
+    success: { ...streamOf('A stream of events.'), schema: Event },
+  }),
+  catalog: defineRoute({
+    id: 'v2.sessionCatalog.subscribe',
+    method: 'GET',
+    path: '/v2/session-catalog/events',
+    tag: 'events',
+    access: { class: 'directory' },
+    headers: directoryHeaders,
+    query: z.strictObject(directoryQuery),
+    summary: 'Subscribe to root sessions of a directory and their activity.',
+    success: { ...streamOf('A stream of events of root sessions.'), schema: Event },
+  }),
+  activity: defineRoute({
+    id: 'v2.executionActivity.list',
+    method: 'GET',
+    path: '/v2/execution-activity',
+    tag: 'events',
+    access: { class: 'caller' },
+    summary: 'The latest execution of every root session.',
+    success: { status: 200, description: 'Execution summaries.', schema: z.array(ExecutionSummary) },
+  }),
+  activityEvents: defineRoute({
+    id: 'v2.executionActivity.events',
+    method: 'GET',
+    path: '/v2/execution-activity/events',
+    tag: 'events',
+    access: { class: 'caller' },
+    summary: 'Subscribe to execution summaries; every record is the whole list.',
+    success: { ...streamOf('A stream of lists.'), schema: z.array(ExecutionSummary) },
+  }),
+} as const

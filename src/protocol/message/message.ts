@@ -1,0 +1,399 @@
+/** Messages, parts and prompt submission (http-contract §2.6–2.7, §4.2–4.3; sessions-events §3–5). */
+import * as z from 'zod'
+import { HookFailure } from '../plugin/hook-failure.js'
+import { alsoSpelled } from '../leniency.js'
+import { LIMITS } from '../limits.js'
+import { defineRoute } from '../route.js'
+import { ClientMessageId, ms, queryBool, queryInt, uint } from '../shared.js'
+import { TokenUsage } from './token-usage.js'
+
+export const ModelRef = alsoSpelled(
+  z
+    .strictObject({ id: z.string(), providerId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
+    .meta({ id: 'ModelRef' }),
+  { providerID: 'providerId', modelId: 'id', modelID: 'id' },
+)
+export type ModelRef = z.infer<typeof ModelRef>
+
+export const UserModel = alsoSpelled(
+  z
+    .strictObject({ providerId: z.string(), modelId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
+    .meta({ id: 'UserModel' }),
+  { providerID: 'providerId', modelID: 'modelId' },
+)
+export type UserModel = z.infer<typeof UserModel>
+
+const PartTime = z.looseObject({ start: uint, end: uint.optional() }).meta({ id: 'PartTime' })
+
+const place = { id: z.string(), sessionId: z.string(), messageId: z.string() }
+
+export const TextPart = z
+  .looseObject({ ...place, type: z.literal('text'), text: z.string(), synthetic: z.boolean().optional(), time: PartTime.optional() })
+  .meta({ id: 'TextPart' })
+export type TextPart = z.infer<typeof TextPart>
+
+export const ReasoningPart = z
+  .looseObject({ ...place, type: z.literal('reasoning'), text: z.string(), time: PartTime, metadata: z.unknown().optional() })
+  .meta({ id: 'ReasoningPart' })
+export type ReasoningPart = z.infer<typeof ReasoningPart>
+
+const ToolStatePending = z
+  .looseObject({ status: z.literal('pending'), input: z.unknown(), raw: z.string() })
+  .meta({ id: 'ToolStatePending' })
+const ToolStateRunning = z
+  .looseObject({ status: z.literal('running'), input: z.unknown(), time: PartTime })
+  .meta({ id: 'ToolStateRunning' })
+const ToolStateCompleted = z
+  .looseObject({
+    status: z.literal('completed'),
+    input: z.unknown(),
+    output: z.string(),
+    metadata: z.unknown(),
+    title: z.string(),
+    time: PartTime,
+  })
+  .meta({ id: 'ToolStateCompleted' })
+const ToolStateError = z
+  .looseObject({ status: z.literal('error'), input: z.unknown(), error: z.string(), time: PartTime })
+  .meta({ id: 'ToolStateError' })
+export const ToolState = z
+  .discriminatedUnion('status', [ToolStatePending, ToolStateRunning, ToolStateCompleted, ToolStateError])
+  .meta({ id: 'ToolState' })
+export type ToolState = z.infer<typeof ToolState>
+
+export const ToolPart = z
+  .looseObject({
+    ...place,
+    type: z.literal('tool'),
+    tool: z.string(),
+    callId: z.string(),
+    state: ToolState,
+    metadata: z.unknown().optional(),
+  })
+  .meta({ id: 'ToolPart' })
+export type ToolPart = z.infer<typeof ToolPart>
+
+export const FilePart = z
+  .looseObject({ ...place, type: z.literal('file'), mime: z.string(), url: z.string(), filename: z.string().optional() })
+  .meta({ id: 'FilePart' })
+export type FilePart = z.infer<typeof FilePart>
+
+const AgentPart = z
+  .looseObject({ ...place, type: z.literal('agent'), name: z.string(), source: z.unknown().optional() })
+  .meta({ id: 'AgentPart' })
+
+const SubtaskPart = z
+  .looseObject({
+    ...place,
+    type: z.literal('subtask'),
+    prompt: z.string(),
+    description: z.string(),
+    agent: z.string(),
+    model: UserModel.optional(),
+    command: z.string().optional(),
+  })
+  .meta({ id: 'SubtaskPart' })
+
+const StepStartPart = z
+  .looseObject({ ...place, type: z.literal('step-start'), snapshot: z.string().optional() })
+  .meta({ id: 'StepStartPart' })
+
+const StepFinishPart = z
+  .looseObject({
+    ...place,
+    type: z.literal('step-finish'),
+    reason: z.string(),
+    tokens: TokenUsage,
+    cost: z.number(),
+    snapshot: z.string().optional(),
+  })
+  .meta({ id: 'StepFinishPart' })
+
+const CompactionPart = z
+  .looseObject({
+    ...place,
+    type: z.literal('compaction'),
+    reason: z.string(),
+    summary: z.boolean(),
+    tailStartMessageId: z.string().optional(),
+  })
+  .meta({ id: 'CompactionPart' })
+
+export const Part = z
+  .discriminatedUnion('type', [
+    TextPart,
+    CompactionPart,
+    AgentPart,
+    SubtaskPart,
+    ReasoningPart,
+    ToolPart,
+    StepStartPart,
+    StepFinishPart,
+    FilePart,
+  ])
+  .meta({ id: 'Part' })
+export type Part = z.infer<typeof Part>
+
+const MessageError = z.looseObject({ message: z.string(), interrupted: z.literal(true).optional() })
+
+export const UserInfo = z.looseObject({
+  role: z.literal('user'),
+  id: z.string(),
+  sessionId: z.string(),
+  time: z.looseObject({ created: ms }),
+  agent: z.string(),
+  model: UserModel,
+  system: z.string().optional(),
+  tools: z.record(z.string(), z.boolean()).optional(),
+  author: z.string().optional(),
+})
+export type UserInfo = z.infer<typeof UserInfo>
+
+export const AssistantInfo = z.looseObject({
+  role: z.literal('assistant'),
+  id: z.string(),
+  sessionId: z.string(),
+  time: z.looseObject({ created: ms, streamed: ms.optional(), completed: ms.optional() }),
+  parentId: z.string(),
+  mode: z.string(),
+  agent: z.string(),
+  path: z.looseObject({ cwd: z.string(), root: z.string() }),
+  cost: z.number(),
+  tokens: TokenUsage,
+  modelId: z.string(),
+  providerId: z.string(),
+  finish: z.string().optional(),
+  error: MessageError.optional(),
+  metadata: z.looseObject({ hookFailures: z.array(HookFailure).optional() }).optional(),
+})
+export type AssistantInfo = z.infer<typeof AssistantInfo>
+
+export const MessageInfo = z.discriminatedUnion('role', [UserInfo, AssistantInfo]).meta({ id: 'MessageInfo' })
+export type MessageInfo = z.infer<typeof MessageInfo>
+
+export const Message = z.looseObject({ info: MessageInfo, parts: z.array(Part) }).meta({ id: 'Message' })
+export type Message = z.infer<typeof Message>
+const MessageList = z.array(Message).meta({ id: 'MessageList' })
+
+export const PageCursor = z.looseObject({ next: z.string().optional(), previous: z.string().optional() }).meta({ id: 'PageCursor' })
+const MessagePage = z.looseObject({ items: z.array(Message), cursor: PageCursor }).meta({ id: 'MessagePage' })
+
+export const PromptPart = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('text'), text: z.string() }),
+    z.strictObject({ type: z.literal('agent'), name: z.string().min(1), source: z.unknown().optional() }),
+    z.strictObject({ type: z.literal('file'), url: z.string().min(1), filename: z.string(), mime: z.string().min(1) }),
+    z.strictObject({
+      type: z.literal('subtask'),
+      prompt: z.string(),
+      description: z.string(),
+      agent: z.string(),
+      model: UserModel.optional(),
+      command: z.string().optional(),
+    }),
+  ])
+  .meta({ id: 'PromptPart' })
+export type PromptPart = z.infer<typeof PromptPart>
+
+const Delivery = z.enum(['steer', 'queue'])
+type Delivery = z.infer<typeof Delivery>
+
+const isShort = (table: object) => Object.keys(table).length <= LIMITS.sessions.promptParts
+
+export const PromptRequest = z
+  .strictObject({
+    prompt: z.string().optional(),
+    parts: z.array(PromptPart).min(1).max(LIMITS.sessions.promptParts).optional(),
+    messageId: ClientMessageId.optional(),
+    model: UserModel.optional(),
+    variant: z.string().optional(),
+    agent: z.string().optional(),
+    delivery: Delivery.optional(),
+    noReply: z.boolean().optional(),
+    system: z.string().optional(),
+    tools: z.record(z.string(), z.boolean()).refine(isShort, `must have at most ${LIMITS.sessions.promptParts} entries`).optional(),
+    author: z.string().optional(),
+    unattended: z.boolean().optional().describe('Nobody will answer: what the run asks and nobody answers in time is denied.'),
+  })
+  .meta({ id: 'PromptRequest' })
+export type PromptRequest = z.infer<typeof PromptRequest>
+
+/** A prompt as it is queued: content settled into parts, defaults filled in (http-contract QueuedPrompt). */
+export interface QueuedPrompt {
+  readonly messageId: string
+  readonly parts: readonly PromptPart[]
+  readonly noReply: boolean
+  readonly model?: UserModel
+  readonly agent?: string
+  readonly system?: string
+  readonly tools?: Readonly<Record<string, boolean>>
+  readonly author?: string
+  readonly unattended?: true
+}
+
+const SessionQueueItem = z
+  .looseObject({
+    index: uint,
+    noReply: z.boolean(),
+    partCount: uint,
+    text: z.string().nullable().optional(),
+    agent: z.string().nullable().optional(),
+    model: UserModel.nullable().optional(),
+  })
+  .meta({ id: 'SessionQueueItem' })
+export const SessionQueueInfo = z
+  .looseObject({ sessionId: z.string(), count: uint, running: z.boolean(), worker: z.boolean(), items: z.array(SessionQueueItem) })
+  .meta({ id: 'SessionQueueInfo' })
+export type SessionQueueInfo = z.infer<typeof SessionQueueInfo>
+export const SessionQueueMutation = z
+  .looseObject({ sessionId: z.string(), removed: uint, queue: SessionQueueInfo })
+  .meta({ id: 'SessionQueueMutation' })
+export type SessionQueueMutation = z.infer<typeof SessionQueueMutation>
+
+const sessionParams = z.strictObject({ session_id: z.string() })
+const messageParams = z.strictObject({ session_id: z.string(), message_id: z.string() })
+const partParams = z.strictObject({ session_id: z.string(), message_id: z.string(), part_id: z.string() })
+const access = { class: 'session', param: 'session_id' } as const
+const tag = 'sessions' as const
+
+export const messageRoutes = {
+  prompt: defineRoute({
+    id: 'v2.sessions.prompt',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/prompt',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'Submit a prompt: it joins the active run (`steer`) or waits for it (`queue`).',
+    body: { schema: PromptRequest, required: true, maxBytes: LIMITS.http.promptBody },
+    success: { status: 204, description: 'The prompt is durably admitted.' },
+  }),
+  promptAsync: defineRoute({
+    id: 'v2.sessions.promptAsync',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/prompt-async',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'Submit a prompt that always waits for the active run.',
+    body: { schema: PromptRequest, required: true, maxBytes: LIMITS.http.promptBody },
+    success: { status: 204, description: 'The prompt is durably admitted.' },
+  }),
+  abort: defineRoute({
+    id: 'v2.sessions.abort',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/abort',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'Abort the active run.',
+    success: { status: 200, description: 'True if a run was aborted.', schema: z.boolean() },
+  }),
+  wait: defineRoute({
+    id: 'v2.sessions.wait',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/wait',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'Wait until the session has no active run and no queued prompt.',
+    success: { status: 204, description: 'The session is settled.' },
+  }),
+  context: defineRoute({
+    id: 'v2.sessions.context',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}/context',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'The whole stored message list.',
+    success: { status: 200, description: 'Messages, oldest first.', schema: MessageList },
+  }),
+  list: defineRoute({
+    id: 'v2.sessions.messages',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}/messages',
+    tag,
+    access,
+    params: sessionParams,
+    query: z.strictObject({
+      limit: queryInt(1, 1_000_000).optional(),
+      order: z.enum(['asc', 'desc']).optional(),
+      slim: queryBool.optional(),
+      cursor: z.string().optional(),
+    }),
+    summary: 'List messages, a page at a time.',
+    success: { status: 200, description: 'A page of messages.', schema: MessagePage },
+  }),
+  get: defineRoute({
+    id: 'v2.sessions.messages.get',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}/messages/{message_id}',
+    tag,
+    access,
+    params: messageParams,
+    summary: 'Get one message.',
+    success: { status: 200, description: 'The message.', schema: Message },
+  }),
+  delete: defineRoute({
+    id: 'v2.sessions.messages.delete',
+    method: 'DELETE',
+    path: '/v2/sessions/{session_id}/messages/{message_id}',
+    tag,
+    access,
+    params: messageParams,
+    summary: 'Delete one message.',
+    success: { status: 200, description: 'True once deleted.', schema: z.boolean() },
+  }),
+  updatePart: defineRoute({
+    id: 'v2.sessions.parts.update',
+    method: 'PATCH',
+    path: '/v2/sessions/{session_id}/messages/{message_id}/parts/{part_id}',
+    tag,
+    access,
+    params: partParams,
+    summary: 'Replace one part of a message.',
+    body: { schema: Part, required: true },
+    success: { status: 200, description: 'The stored part.', schema: Part },
+  }),
+  deletePart: defineRoute({
+    id: 'v2.sessions.parts.delete',
+    method: 'DELETE',
+    path: '/v2/sessions/{session_id}/messages/{message_id}/parts/{part_id}',
+    tag,
+    access,
+    params: partParams,
+    summary: 'Delete one part of a message.',
+    success: { status: 200, description: 'True once deleted.', schema: z.boolean() },
+  }),
+  queue: defineRoute({
+    id: 'v2.sessions.queue.list',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}/queue',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'List queued prompts.',
+    success: { status: 200, description: 'The queue.', schema: SessionQueueInfo },
+  }),
+  clearQueue: defineRoute({
+    id: 'v2.sessions.queue.clear',
+    method: 'DELETE',
+    path: '/v2/sessions/{session_id}/queue',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'Remove every queued prompt.',
+    success: { status: 200, description: 'What was removed, and the queue after it.', schema: SessionQueueMutation },
+  }),
+  popQueue: defineRoute({
+    id: 'v2.sessions.queue.pop',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/queue/pop',
+    tag,
+    access,
+    params: sessionParams,
+    summary: 'Remove the oldest queued prompt.',
+    success: { status: 200, description: 'What was removed, and the queue after it.', schema: SessionQueueMutation },
+  }),
+} as const

@@ -1,0 +1,171 @@
+/**
+ * The agent part of the configuration document: its keys, their other spellings and their types
+ * (subsystems b.3). Keys that are not named here are kept as they are.
+ */
+import * as z from 'zod'
+import { CompactionConfig } from './config.js'
+import { uint } from '../shared.js'
+
+const texts = z.array(z.string())
+const open = z.record(z.string(), z.unknown())
+
+/** `{group: action | {pattern: action}}`; an unknown action is not a type error, validation reports it (sessions-events §8.3). */
+export const PermissionConfig = z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())]))
+export type PermissionConfig = z.infer<typeof PermissionConfig>
+
+const Variant = z.string().optional()
+
+export const AgentConfig = z.looseObject({
+  name: z.string().optional(),
+  model: z.string().optional(),
+  variant: Variant,
+  temperature: z.number().optional(),
+  topP: z.number().optional(),
+  prompt: z.string().optional(),
+  tools: z.record(z.string(), z.boolean()).optional(),
+  disable: z.boolean().optional(),
+  description: z.string().optional(),
+  mode: z.enum(['primary', 'subagent', 'all']).optional(),
+  hidden: z.boolean().optional(),
+  options: open.optional(),
+  color: z.string().optional(),
+  steps: uint.optional(),
+  permission: PermissionConfig.optional(),
+})
+export type AgentConfig = z.infer<typeof AgentConfig>
+
+export const CommandConfig = z.looseObject({
+  name: z.string().optional(),
+  description: z.string().optional(),
+  template: z.string().optional(),
+  agent: z.string().optional(),
+  model: z.string().optional(),
+  subtask: z.boolean().optional(),
+})
+export type CommandConfig = z.infer<typeof CommandConfig>
+
+export const ProviderModelConfig = z.looseObject({
+  id: z.string().optional(),
+  name: z.string().optional(),
+  family: z.string().optional(),
+  attachment: z.boolean().optional(),
+  reasoning: z.boolean().optional(),
+  temperature: z.boolean().optional(),
+  toolCall: z.boolean().optional(),
+  limit: z.looseObject({ context: uint.optional(), output: uint.optional(), input: uint.optional() }).optional(),
+  options: open.optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  variants: z.record(z.string(), open).optional(),
+})
+export type ProviderModelConfig = z.infer<typeof ProviderModelConfig>
+
+/** `agent.provider.<id>` (service.md, Provider configuration). */
+export const ProviderConfig = z.looseObject({
+  name: z.string().optional(),
+  npm: z.string().optional(),
+  auth: z.enum(['none', 'optional', 'required']).optional(),
+  options: z.looseObject({ baseURL: z.string().optional() }).optional(),
+  env: texts.optional(),
+  discoverModels: z.boolean().optional(),
+  models: z.record(z.string(), ProviderModelConfig).optional(),
+  compatibility: z.looseObject({ streamUsage: z.boolean().optional(), reasoningEffort: z.boolean().optional() }).optional(),
+})
+export type ProviderConfig = z.infer<typeof ProviderConfig>
+
+/** The agent document in its flat, normalised form. */
+export const AgentDocument = z.looseObject({
+  $schema: z.string().optional(),
+  shell: z.union([z.string(), z.looseObject({ program: z.string(), args: texts.optional() })]).optional(),
+  model: z.string().optional(),
+  smallModel: z.string().optional(),
+  variant: Variant,
+  textVerbosity: z.enum(['low', 'medium', 'high']).optional(),
+  defaultAgent: z.string().optional(),
+  agent: z.record(z.string(), AgentConfig).optional(),
+  command: z.record(z.string(), CommandConfig).optional(),
+  plugin: z.array(z.unknown()).optional(),
+  plugins: open.optional(),
+  provider: z.record(z.string(), ProviderConfig).optional(),
+  enabledProviders: texts.optional(),
+  disabledProviders: texts.optional(),
+  skills: z.looseObject({ paths: texts.optional(), urls: texts.optional() }).optional(),
+  mcp: z.record(z.string(), open).optional(),
+  lsp: z.union([z.boolean(), open]).optional(),
+  formatter: z.union([z.boolean(), open]).optional(),
+  permission: PermissionConfig.optional(),
+  dangerouslySkipPermissions: z.boolean().optional(),
+  tools: z.record(z.string(), z.boolean()).optional(),
+  instructions: texts.optional(),
+  compaction: CompactionConfig.optional(),
+  watcher: z.looseObject({ ignore: texts.optional() }).optional(),
+  share: z.enum(['manual', 'auto', 'disabled']).optional(),
+  autoshare: z.boolean().optional(),
+  autoupdate: z.union([z.boolean(), z.literal('notify')]).optional(),
+  username: z.string().optional(),
+  experimental: open.optional(),
+})
+export type AgentDocument = z.infer<typeof AgentDocument>
+
+/** Names of settings that belong to the installation alone, also those that do not exist yet; workspace files cannot set them. */
+export const INSTALLATION_KEYS = ['workflows', 'server', 'network', 'cors', 'auth', 'trust', 'limits'] as const
+
+/** Groups of a client's own settings: kept verbatim, never interpreted, except `terminal.shell`. */
+const EDITOR_GROUPS = ['appearance', 'editor', 'terminal', 'ui', 'presence', 'keybinds', 'renderer', 'developer', 'platform'] as const
+
+const VARIANT_ALIASES = { thinking: 'variant', reasoning: 'variant', reasoningEffort: 'variant', 'reasoning-effort': 'variant' }
+const DOCUMENT_KEYS = [...Object.keys(AgentDocument.shape), 'mode']
+const DOCUMENT = spellings(DOCUMENT_KEYS, VARIANT_ALIASES)
+const AGENT = spellings(Object.keys(AgentConfig.shape), { ...VARIANT_ALIASES, maxSteps: 'steps', 'max-steps': 'steps' })
+const COMMAND = spellings(Object.keys(CommandConfig.shape))
+const PROVIDER = spellings(Object.keys(ProviderConfig.shape))
+const PROVIDER_OPTIONS = spellings(['baseURL', 'apiKey'], { 'base-url': 'baseURL', baseUrl: 'baseURL' })
+const MODEL = spellings(Object.keys(ProviderModelConfig.shape))
+const COMPATIBILITY = spellings(['streamUsage', 'reasoningEffort'])
+const COMPACTION = spellings(['auto', 'buffer', 'keep', 'prune'], { thresholdPercent: 'threshold-percent' })
+const EXPERIMENTAL = spellings(['disablePasteSummary', 'batchTool', 'openTelemetry', 'primaryTools'])
+
+/** The canonical spelling of `key` in the flat document at `path`: kebab-case and other aliases become the documented name. */
+export function canonicalKey(path: readonly string[], key: string): string {
+  return spellingsAt(path)?.get(key) ?? key
+}
+
+const ALIASED_GROUPS = ['agent', 'mode', 'command', 'provider', 'compaction', 'experimental']
+
+/** Whether any key at `path` or below it may have another spelling. */
+export function hasAliases(path: readonly string[]): boolean {
+  const [group] = path
+  return group === undefined || ALIASED_GROUPS.includes(group)
+}
+
+/** Whether a key, in any spelling, belongs to the agent document. */
+export function isAgentDocumentKey(key: string): boolean {
+  return DOCUMENT_KEYS.includes(canonicalKey([], key))
+}
+
+/** Whether a top-level key is one svc knows at all. */
+export function isKnownKey(key: string): boolean {
+  return isAgentDocumentKey(key) || isEditorGroup(key) || key === 'workflows'
+}
+
+export function isEditorGroup(key: string): boolean {
+  return EDITOR_GROUPS.some((group) => group === key)
+}
+
+function spellingsAt(path: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const [group, , inner] = path
+  if (path.length === 0) return DOCUMENT
+  if (group === 'compaction' && path.length === 1) return COMPACTION
+  if (group === 'experimental' && path.length === 1) return EXPERIMENTAL
+  if ((group === 'agent' || group === 'mode') && path.length === 2) return AGENT
+  if (group === 'command' && path.length === 2) return COMMAND
+  if (group !== 'provider') return undefined
+  if (path.length === 2) return PROVIDER
+  if (path.length === 3 && inner === 'options') return PROVIDER_OPTIONS
+  if (path.length === 3 && inner === 'compatibility') return COMPATIBILITY
+  return path.length === 4 && inner === 'models' ? MODEL : undefined
+}
+
+function spellings(keys: readonly string[], aliases: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+  const kebab = keys.map((key): [string, string] => [key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), key])
+  return new Map([...kebab, ...Object.entries(aliases)])
+}

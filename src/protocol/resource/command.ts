@@ -1,0 +1,30 @@
+/** Running a command in a session (http-contract §2.6; subsystems b.9). */
+import * as z from 'zod'
+import { Message, UserModel } from '../message/message.js'
+import { defineRoute } from '../route.js'
+import { ClientMessageId } from '../shared.js'
+
+export const SessionCommandRequest = z
+  .strictObject({
+    command: z.string().min(1).max(1000),
+    arguments: z.string().optional(),
+    agent: z.string().optional(),
+    model: UserModel.optional(),
+    messageId: ClientMessageId.optional(),
+  })
+  .meta({ id: 'SessionCommandRequest' })
+export type SessionCommandRequest = z.infer<typeof SessionCommandRequest>
+
+export const commandRoutes = {
+  execute: defineRoute({
+    id: 'v2.sessions.commands.execute',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/commands',
+    tag: 'sessions',
+    access: { class: 'session', param: 'session_id' },
+    params: z.strictObject({ session_id: z.string() }),
+    summary: 'Run a command: its template with the arguments is a prompt of its own. Answers when the session is settled.',
+    body: { schema: SessionCommandRequest, required: true },
+    success: { status: 200, description: 'The last answer; the prompt itself when it was not answered.', schema: Message },
+  }),
+} as const

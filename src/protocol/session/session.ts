@@ -1,0 +1,253 @@
+/** Sessions: record, status, runtime, execution activity, todos, and their routes (http-contract §2.5). */
+import * as z from 'zod'
+import { ModelRef, PageCursor } from '../message/message.js'
+import { PermissionRule } from '../interaction/interaction.js'
+import { LIMITS } from '../limits.js'
+import { defineRoute } from '../route.js'
+import { directoryHeaders, directoryQuery, ms, queryInt, uint } from '../shared.js'
+
+const SessionTime = z
+  .looseObject({ created: uint, updated: uint, compacting: uint.optional(), archived: ms.optional() })
+  .meta({ id: 'SessionTime' })
+
+export const CatalogActivity = z.enum(['idle', 'running', 'background', 'permission']).meta({ id: 'CatalogActivity' })
+export type CatalogActivity = z.infer<typeof CatalogActivity>
+
+export const Session = z
+  .looseObject({
+    id: z.string(),
+    slug: z.string(),
+    projectId: z.string(),
+    directory: z.string(),
+    title: z.string(),
+    version: z.string(),
+    time: SessionTime,
+    parentId: z.string().optional(),
+    workspaceId: z.string().optional(),
+    path: z.string().optional(),
+    agent: z.string().optional(),
+    model: ModelRef.optional(),
+    permission: z.array(PermissionRule).optional(),
+    catalogActivity: CatalogActivity.optional(),
+    pinned: z.literal(true).optional(),
+    svcTenantId: z.string().optional(),
+    executionID: z.string().optional(),
+    executionRootSessionID: z.string().optional(),
+    /** The run of a workflow that began the session; its `permission` are the rules of the file. */
+    workflowRunID: z.string().optional(),
+    /** Somebody stands for the content of the file: it was accepted, or saved by hand. */
+    workflowAccepted: z.boolean().optional(),
+  })
+  .meta({ id: 'Session' })
+export type Session = z.infer<typeof Session>
+
+export const SessionPage = z.looseObject({ items: z.array(Session), cursor: PageCursor }).meta({ id: 'SessionPage' })
+export type SessionPage = z.infer<typeof SessionPage>
+
+export const CreateSessionRequest = z
+  .strictObject({
+    parentId: z.string().optional(),
+    title: z.string().max(1000).optional(),
+    agent: z.string().optional(),
+    model: ModelRef.optional(),
+    permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
+    workspaceId: z.string().optional(),
+  })
+  .meta({ id: 'CreateSessionRequest' })
+export type CreateSessionRequest = z.infer<typeof CreateSessionRequest>
+
+export const UpdateSessionRequest = z
+  .strictObject({
+    title: z.string().max(1000).optional(),
+    agent: z.string().optional(),
+    directory: z.string().min(1).max(4096).optional(),
+    model: ModelRef.optional(),
+    permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
+    time: z.strictObject({ archived: ms.optional() }).optional(),
+  })
+  .meta({ id: 'UpdateSessionRequest' })
+export type UpdateSessionRequest = z.infer<typeof UpdateSessionRequest>
+
+const SetPinRequest = z.strictObject({ pinned: z.boolean().optional() }).meta({ id: 'SetPinRequest' })
+
+export const SessionStatus = z
+  .looseObject({
+    type: z.enum(['idle', 'busy', 'retry']),
+    queue: z.looseObject({ count: uint, preview: z.string().optional() }).optional(),
+    attempt: uint.optional(),
+    message: z.string().optional(),
+    next: uint.optional(),
+    runID: z.string().optional(),
+    startedAt: ms.optional(),
+    parentSessionID: z.string().optional(),
+    sourceSessionID: z.string().optional(),
+    sourceTitle: z.string().optional(),
+    sourceAgent: z.string().optional(),
+  })
+  .meta({ id: 'SessionStatus' })
+export type SessionStatus = z.infer<typeof SessionStatus>
+const SessionStatusMap = z.record(z.string(), SessionStatus).meta({ id: 'SessionStatusMap' })
+
+export const Todo = z.looseObject({ content: z.string(), status: z.string(), priority: z.string() }).meta({ id: 'Todo' })
+export type Todo = z.infer<typeof Todo>
+
+const SubtaskLifecycleSnapshot = z
+  .looseObject({
+    sessionId: z.string(),
+    parentSessionId: z.string(),
+    status: z.enum(['outstanding', 'completed', 'failed']),
+    startedAt: uint.nullable().optional(),
+  })
+  .meta({ id: 'SubtaskLifecycleSnapshot' })
+
+export const ExecutionActivitySnapshot = z
+  .looseObject({
+    executionId: z.string(),
+    rootSessionId: z.string(),
+    rootMessageId: z.string(),
+    completedMs: uint,
+    activeSegments: z.record(z.string(), uint),
+    revision: uint,
+    finished: z.boolean(),
+  })
+  .meta({ id: 'ExecutionActivitySnapshot' })
+export type ExecutionActivitySnapshot = z.infer<typeof ExecutionActivitySnapshot>
+
+export const ExecutionSummary = z
+  .strictObject({ rootSessionId: z.string(), executionId: z.string(), revision: uint, finished: z.boolean() })
+  .meta({ id: 'ExecutionSummary' })
+export type ExecutionSummary = z.infer<typeof ExecutionSummary>
+
+export const SessionRuntimeSnapshot = z
+  .looseObject({
+    rootSessionId: z.string(),
+    revision: uint,
+    familyRevision: uint.optional(),
+    branches: z.array(SubtaskLifecycleSnapshot),
+    execution: ExecutionActivitySnapshot.nullable().optional(),
+    backgroundJobsEpoch: z.string().optional(),
+    backgroundJobsRevision: uint.optional(),
+    runningBackgroundTasks: z.array(z.looseObject({ jobId: z.string(), sessionId: z.string(), startedAt: uint })).optional(),
+  })
+  .meta({ id: 'SessionRuntimeSnapshot' })
+export type SessionRuntimeSnapshot = z.infer<typeof SessionRuntimeSnapshot>
+
+const params = z.strictObject({ session_id: z.string() })
+const access = { class: 'session', param: 'session_id' } as const
+const tag = 'sessions' as const
+
+export const sessionRoutes = {
+  list: defineRoute({
+    id: 'v2.sessions.list',
+    method: 'GET',
+    path: '/v2/sessions',
+    tag,
+    access: { class: 'caller' },
+    headers: directoryHeaders,
+    query: z.strictObject({
+      ...directoryQuery,
+      path: z.string().optional(),
+      roots: z.string().optional(),
+      archived: z.string().optional(),
+      start: queryInt(0, Number.MAX_SAFE_INTEGER).optional(),
+      search: z.string().max(1000).optional(),
+      limit: queryInt(1, 200).optional(),
+      cursor: z.string().max(256).optional(),
+    }),
+    summary: 'List sessions, newest first.',
+    success: { status: 200, description: 'A page of sessions.', schema: SessionPage },
+  }),
+  create: defineRoute({
+    id: 'v2.sessions.create',
+    method: 'POST',
+    path: '/v2/sessions',
+    tag,
+    access: { class: 'directory' },
+    headers: directoryHeaders,
+    query: z.strictObject(directoryQuery),
+    summary: 'Create a session rooted in the directory of the call.',
+    body: { schema: CreateSessionRequest, required: false },
+    success: { status: 200, description: 'The session.', schema: Session },
+  }),
+  status: defineRoute({
+    id: 'v2.sessions.status',
+    method: 'GET',
+    path: '/v2/sessions/status',
+    tag,
+    access: { class: 'caller' },
+    summary: 'Status of every session that is not idle.',
+    success: { status: 200, description: 'Status by session id.', schema: SessionStatusMap },
+  }),
+  get: defineRoute({
+    id: 'v2.sessions.get',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}',
+    tag,
+    access,
+    params,
+    summary: 'Get one session.',
+    success: { status: 200, description: 'The session.', schema: Session },
+  }),
+  update: defineRoute({
+    id: 'v2.sessions.update',
+    method: 'PATCH',
+    path: '/v2/sessions/{session_id}',
+    tag,
+    access,
+    params,
+    summary: 'Change a session.',
+    body: { schema: UpdateSessionRequest, required: true },
+    success: { status: 200, description: 'The session.', schema: Session },
+  }),
+  delete: defineRoute({
+    id: 'v2.sessions.delete',
+    method: 'DELETE',
+    path: '/v2/sessions/{session_id}',
+    tag,
+    access,
+    params,
+    summary: 'Delete a session and its descendants.',
+    success: { status: 200, description: 'True once deleted.', schema: z.boolean() },
+  }),
+  children: defineRoute({
+    id: 'v2.sessions.children',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}/children',
+    tag,
+    access,
+    params,
+    summary: 'List direct children.',
+    success: { status: 200, description: 'The children.', schema: SessionPage },
+  }),
+  runtime: defineRoute({
+    id: 'v2.sessions.runtime',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}/runtime',
+    tag,
+    access,
+    params,
+    summary: 'Runtime of the family of a session.',
+    success: { status: 200, description: 'The runtime snapshot.', schema: SessionRuntimeSnapshot },
+  }),
+  todos: defineRoute({
+    id: 'v2.sessions.todos',
+    method: 'GET',
+    path: '/v2/sessions/{session_id}/todos',
+    tag,
+    access,
+    params,
+    summary: 'The todo list.',
+    success: { status: 200, description: 'Todos.', schema: z.array(Todo) },
+  }),
+  pin: defineRoute({
+    id: 'v2.sessions.pin',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/pin',
+    tag,
+    access,
+    params,
+    summary: 'Pin or unpin a session; without a value, toggle.',
+    body: { schema: SetPinRequest, required: false },
+    success: { status: 200, description: 'The session.', schema: Session },
+  }),
+} as const

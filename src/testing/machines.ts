@@ -1,0 +1,42 @@
+/** The state machines of svc as data: what a test may wait for, and what it may send. */
+import type { AnyStateMachine } from 'xstate'
+import { createCharts } from '../actors/inspector/charts.js'
+import { activationMachine } from '../machines/activation.machine.js'
+import { generationMachine } from '../machines/generation.machine.js'
+import { packageMachine } from '../machines/package.machine.js'
+import { ptyMachine } from '../machines/pty.machine.js'
+import { runMachine } from '../machines/run.machine.js'
+import { runtimeMachine } from '../machines/runtime.machine.js'
+import { sessionMachine } from '../machines/session.machine.js'
+import { toolCallMachine } from '../machines/tool-call.machine.js'
+import type { InspectedState } from '../protocol/system/inspector.js'
+import type { ActorKind } from './actor-types.js'
+
+export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
+  activation: activationMachine,
+  generation: generationMachine,
+  package: packageMachine,
+  pty: ptyMachine,
+  run: runMachine,
+  runtime: runtimeMachine,
+  session: sessionMachine,
+  'tool-call': toolCallMachine,
+}
+
+const charts = createCharts()
+
+/** Paths of all states of a kind, outer ones before inner ones. */
+export function statesOfKind(kind: ActorKind): readonly string[] {
+  const root = charts.of(MACHINES[kind])?.root
+  return root === undefined ? [] : root.states.flatMap(pathsOf)
+}
+
+/** Types of the events a kind knows, without those XState makes. */
+export function eventsOfKind(kind: ActorKind): readonly string[] {
+  const types: readonly string[] = MACHINES[kind].events
+  return types.filter((type) => !type.startsWith('xstate.')).toSorted((a, b) => a.localeCompare(b))
+}
+
+function pathsOf(state: InspectedState): readonly string[] {
+  return [state.path, ...state.states.flatMap(pathsOf)]
+}

@@ -1,0 +1,167 @@
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createProtectedFiles } from '../../../src/actors/protection/protected-files.js'
+import { createCommandSandbox } from '../../../src/actors/confinement/confined-command.js'
+import type { SandboxedCommand } from '../../../src/actors/plugin/native/native-doors.js'
+import { createFakeProcesses } from '../../../src/testing/processes.js'
+import { createFakeEffects } from '../../fakes/effects.js'
+
+/** A machine on which bubblewrap works, as far as anybody can tell. */
+function setup({ failure }: { failure?: string } = {}) {
+  const processes = createFakeProcesses()
+  processes.programs.set('bwrap', '/usr/bin/bwrap')
+  processes.script(() => (failure === undefined ? { stdout: 'bubblewrap' } : { exitCode: 1, stderr: failure }))
+  const effects = createFakeEffects({ processes })
+  const { paths, env } = effects
+  const protectedFiles = createProtectedFiles({
+    configDirectory: paths.config,
+    stateDirectory: paths.state,
+    cacheDirectory: paths.cache,
+    home: paths.home,
+    env,
+    files: effects.files,
+  })
+  const sandbox = createCommandSandbox(effects, protectedFiles)
+  const put = (path: string, content = '') => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content)
+    return realpathSync(path)
+  }
+  const command = (more: Partial<SandboxedCommand> = {}): SandboxedCommand => ({
+    program: '/usr/bin/bash',
+    args: ['-c', 'make'],
+    cwd: paths.cwd,
+    workspace: paths.cwd,
+    network: false,
+    searchPath: '/usr/bin',
+    directories: [],
+    reads: [],
+    writes: [],
+    ...more,
+  })
+  /** What is mounted where: the last option for each place. */
+  const mounted = async (more: Partial<SandboxedCommand> = {}) => {
+    const wrapped = await sandbox.wrap(command(more))
+    if ('unavailable' in wrapped) throw new Error(wrapped.unavailable)
+    const args = wrapped.args.slice(0, wrapped.args.lastIndexOf('--chdir'))
+    const places = new Map<string, string>()
+    for (const [at, option] of args.entries()) {
+      if (option === '--bind' || option === '--ro-bind') places.set(args[at + 2] ?? '', `${option} ${args[at + 1]}`)
+      if (option === '--tmpfs') places.set(args[at + 1] ?? '', option)
+    }
+    return places
+  }
+  return { effects, paths, sandbox, put, command, mounted, processes }
+}
+
+describe('the sandbox of commands', () => {
+  it('has a writable workspace, a home of its own with the tools, and the system', async () => {
+    const { paths, put, mounted } = setup()
+    put(join(paths.home, '.cargo/bin/cargo'))
+    put(join(paths.home, '.cargo/credentials.toml'))
+    put(join(paths.home, '.ssh/id_x'))
+    const places = await mounted()
+    expect(places.get(paths.cwd)).toBe(`--bind ${paths.cwd}`)
+    expect(places.get(paths.home)).toBe('--tmpfs')
+    expect(places.get(join(paths.home, '.cargo'))).toBe(`--ro-bind ${paths.home}/.cargo`)
+    expect(places.get(join(paths.home, '.cargo/credentials.toml'))).toBe('--ro-bind /dev/null')
+    expect(places.get('/usr')).toBe('--ro-bind /usr')
+    expect([...places.keys()].filter((path) => path.includes('.ssh'))).toEqual([])
+    expect([...places].filter(([, how]) => how.startsWith('--bind')).map(([path]) => path)).toEqual([paths.cwd])
+  })
+
+  it('hides secrets in a workspace that holds them, and keeps start-up files', async () => {
+    const { paths, put, mounted } = setup()
+    const key = put(join(paths.home, '.ssh/id_x'))
+    const rc = put(join(paths.home, '.bashrc'))
+    const places = await mounted({ workspace: paths.home, cwd: paths.home })
+    expect(places.get(paths.home)).toBe(`--bind ${paths.home}`)
+    expect(places.get(dirname(key))).toBe('--tmpfs')
+    expect(places.get(rc)).toBe(`--ro-bind ${rc}`)
+  })
+
+  it('shows nothing that was allowed of a place that is hidden or holds one', async () => {
+    const { paths, put, mounted } = setup()
+    const key = put(join(paths.home, '.ssh/id_x'))
+    const config = put(join(paths.config, 'config.json'))
+    const notes = put(join(paths.home, 'notes.txt'))
+    const other = dirname(put(join(paths.home, 'other/file')))
+    const places = await mounted({
+      directories: [paths.home, dirname(key), dirname(config), dirname(paths.config), other],
+      reads: [key, config, notes],
+    })
+    expect(places.get(paths.home)).toBe('--tmpfs')
+    expect(places.get(other)).toBe(`--bind ${other}`)
+    expect(places.get(notes)).toBe(`--ro-bind ${notes}`)
+    for (const path of [key, dirname(key), config, dirname(config), dirname(paths.config)]) expect(places.has(path)).toBe(false)
+  })
+
+  it('shows of the state of svc the whole output of a tool that the line names', async () => {
+    const { paths, put, mounted } = setup()
+    const output = put(join(paths.state, 'tool-output/tool_1'))
+    const other = put(join(paths.state, 'agent.sqlite3'))
+    const places = await mounted({ directories: [dirname(output)], reads: [output, other] })
+    expect([...places.keys()].filter((path) => path.startsWith(paths.state))).toEqual([output])
+  })
+
+  it('runs nothing in a session directory that lies in a hidden place', async () => {
+    const { paths, put, sandbox, command } = setup()
+    const inside = dirname(put(join(paths.state, 'work/file')))
+    expect(await sandbox.wrap(command({ workspace: inside }))).toEqual({
+      unavailable: expect.stringContaining('which the sandbox hides') as string,
+    })
+  })
+
+  it('runs nothing where bubblewrap does not work', async () => {
+    const { sandbox, command, processes } = setup({ failure: 'bwrap: no namespaces\nmore' })
+    const reason = 'bubblewrap (/usr/bin/bwrap) does not work here: bwrap: no namespaces'
+    expect(await sandbox.wrap(command())).toEqual({ unavailable: reason })
+    expect(await sandbox.whyMissing()).toBe(reason)
+    expect(processes.calls).toHaveLength(1)
+  })
+
+  it('keeps the settings of the repository, and lets a command write the one it was allowed to', async () => {
+    const { paths, put, mounted } = setup()
+    const git = join(paths.cwd, '.git')
+    for (const name of ['config', 'info/exclude', 'HEAD']) put(join(git, name))
+    const places = await mounted()
+    expect(places.get(git)).toBe(`--bind ${git}`)
+    expect(places.get(join(git, 'config'))).toBe(`--ro-bind ${git}/config`)
+    expect(places.get(join(git, 'info'))).toBe(`--ro-bind ${git}/info`)
+    expect(places.get(join(git, 'hooks'))).toBe('--tmpfs')
+    expect((await mounted({ writes: [join(git, 'config')] })).has(join(git, 'config'))).toBe(false)
+  })
+
+  it('takes no commits where a setting of the repository is a link, which could be replaced', async () => {
+    const { paths, put, mounted } = setup()
+    const git = dirname(put(join(paths.cwd, '.git/HEAD')))
+    symlinkSync(paths.cwd, join(git, 'hooks'))
+    expect((await mounted()).get(git)).toBe(`--ro-bind ${git}`)
+  })
+
+  it('believes no workspace that says its repository is elsewhere', async () => {
+    const { paths, put, mounted } = setup()
+    const theirs = join(paths.home, 'other/.git')
+    for (const name of ['config', 'HEAD', 'worktrees/x/HEAD', 'worktrees/x/commondir']) put(join(theirs, name), '../..')
+    put(join(theirs, 'worktrees/x/gitdir'), '/elsewhere/.git\n')
+    put(join(paths.cwd, '.git'), `gitdir: ${theirs}/worktrees/x\n`)
+    expect([...(await mounted()).keys()].filter((path) => path.startsWith(theirs))).toEqual([])
+    put(join(theirs, 'worktrees/x/gitdir'), `${paths.cwd}/.git\n`)
+    const places = await mounted()
+    expect(places.get(theirs)).toBe(`--bind ${theirs}`)
+    expect(places.get(join(theirs, 'worktrees'))).toBe(`--ro-bind ${theirs}/worktrees`)
+    expect(places.get(join(theirs, 'worktrees/x'))).toBe(`--bind ${theirs}/worktrees/x`)
+    expect(places.get(join(theirs, 'worktrees/x/commondir'))).toBe(`--ro-bind ${theirs}/worktrees/x/commondir`)
+  })
+
+  it('keeps protected files of the workspace, and their directory where it is', async () => {
+    const { paths, put, mounted } = setup()
+    const config = put(join(paths.cwd, 'svc.json'))
+    put(join(paths.cwd, '.svc/agent/x.md'))
+    const places = await mounted()
+    expect(places.get(config)).toBe(`--ro-bind ${config}`)
+    expect(places.get(join(paths.cwd, '.svc'))).toBe(`--ro-bind ${paths.cwd}/.svc`)
+    expect((await mounted({ writes: [config] })).has(config)).toBe(false)
+  })
+})

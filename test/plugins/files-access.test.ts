@@ -16,7 +16,9 @@ describe('what a file tool must be allowed to do', () => {
     expect(needs.filter((need) => need.permission === permission)).toEqual([
       { permission, patterns: ['src/a.ts'], title, metadata: { path } },
     ])
-    expect(needs.filter((need) => need.permission !== permission).map((need) => need.permission)).toEqual(id === 'grep' ? ['read'] : [])
+    expect(needs.filter((need) => need.permission !== permission).map((need) => need.permission)).toEqual(
+      id === 'grep' || id === 'edit' ? ['read'] : [],
+    )
   })
 
   it('the session directory itself is called "."', async () => {
@@ -81,7 +83,10 @@ describe('what a file tool must be allowed to do', () => {
     symlinkSync(workspace.path('.git'), workspace.path('g'))
     const explicit = { permission: 'edit', explicit: 'version control configuration' }
     expect(await workspace.tool('write').needs({ filePath: 'x/../.git/config', content: '' })).toMatchObject([explicit])
-    expect(await workspace.tool('edit').needs({ filePath: 'g/config', oldString: 'a', newString: 'b' })).toMatchObject([explicit])
+    expect(await workspace.tool('edit').needs({ filePath: 'g/config', oldString: 'a', newString: 'b' })).toMatchObject([
+      explicit,
+      { permission: 'read' },
+    ])
     expect((await workspace.tool('read').needs({ filePath: '.git/config' }))[0]?.explicit).toBeUndefined()
     expect((await workspace.tool('write').needs({ filePath: 'a.txt', content: '' }))[0]?.explicit).toBeUndefined()
   })

@@ -182,15 +182,18 @@ describe('the catalog', () => {
     const elsewhere = join(flows.effects.root, 'elsewhere.md')
     writeFileSync(elsewhere, workflowFile({ id: 'linked' }))
     symlinkSync(elsewhere, join(flows.directory, '.svc/workflows/linked.md'))
-    symlinkSync(join(flows.directory, 'inside.md'), join(flows.directory, '.svc/workflows/inside.md'))
-    flows.save('inside.md', workflowFile({ id: 'inside' }))
+    symlinkSync(join(flows.directory, '.svc/inside.md'), join(flows.directory, '.svc/workflows/inside.md'))
+    flows.save('.svc/inside.md', workflowFile({ id: 'inside' }))
+    symlinkSync(join(flows.directory, 'unprotected.md'), join(flows.directory, '.svc/workflows/unprotected.md'))
+    flows.save('unprotected.md', workflowFile({ id: 'unprotected' }))
     const { workflows, diagnostics } = await flows.list()
     expect(workflows.map(({ definition, sourcePath }) => [definition.id, sourcePath])).toEqual([
-      ['inside', join(flows.directory, 'inside.md')],
+      ['inside', join(flows.directory, '.svc/inside.md')],
     ])
     expect(diagnostics.map(({ message }) => message).toSorted()).toEqual([
       'is not read: it can be written by everybody',
       expect.stringContaining('is not read: it leads outside'),
+      expect.stringMatching(/^is not read: it leads to .*unprotected\.md, which is in no \.svc directory$/),
     ])
   })
 

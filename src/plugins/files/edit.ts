@@ -31,7 +31,7 @@ export function editTool({ effects, targets, locks }: ChangeTools): ToolContribu
     description: DESCRIPTION,
     input: Input,
     permission: 'edit',
-    needs: async (input, context) => targets.judge(input.filePath, context, { permission: 'edit', verb: 'Edit', changes: true }),
+    needs: async (input, context) => targets.judgeShowing(input.filePath, context, { permission: 'edit', verb: 'Edit', changes: true }),
     async invoke(input, context) {
       const target = await targets.confirm(input.filePath, context)
       return locks.hold(target.path, context.signal, async () => {

@@ -97,7 +97,8 @@ export function createTargets(host: Host): Targets {
       const needs = await judge(requested, context, access)
       const { target } = await locate(requested, context)
       const stat = await files.stat(target.path).catch(() => undefined)
-      return [...needs, ...needs.slice(-1).flatMap((need) => (stat?.kind === 'directory' ? [] : [{ ...need, permission: 'read' }]))]
+      if (stat?.kind === 'directory') return needs
+      return [...needs, ...needs.slice(-1).map(({ patterns, title, metadata = {} }) => ({ permission: 'read', patterns, title, metadata }))]
     },
 
     async confirm(requested, context) {

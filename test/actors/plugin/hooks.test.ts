@@ -120,6 +120,20 @@ describe('answers of hooks', () => {
 
   it('refuse variables that run something before the command, or belong to the server', () => {
     expect(HookedVariables.parse({ NODE_ENV: 'test', PATH: '/opt/bin:/usr/bin' })).toEqual({ NODE_ENV: 'test', PATH: '/opt/bin:/usr/bin' })
+    expect(HookedVariables.parse({ PAGER: 'cat', AWS_PROFILE: 'test' })).toEqual({ PAGER: 'cat', AWS_PROFILE: 'test' })
+    for (const name of [
+      'HOME',
+      'BASHOPTS',
+      'CDPATH',
+      'GIT_SSH_COMMAND',
+      'PAGER',
+      'EDITOR',
+      'PYTHONPATH',
+      'RUSTC_WRAPPER',
+      'XDG_CONFIG_HOME',
+      'https_proxy',
+    ])
+      expect([name, HookedVariables.safeParse({ [name]: '/x' }).success]).toEqual([name, false])
     for (const name of ['LD_PRELOAD', 'BASH_ENV', 'ENV', 'SVC_TOKEN', 'svc_token', 'IFS', 'A=B', '1A', ''])
       expect([name, HookedVariables.safeParse({ [name]: '/x' }).success]).toEqual([name, false])
     for (const variables of [{ PATH: '' }, { PATH: '/bin:' }, { PATH: 'bin' }, { A: 'x\0y' }, { A: 1 }])

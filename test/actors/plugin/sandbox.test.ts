@@ -11,9 +11,8 @@ import { isRunning, until } from '../../fakes/programs.js'
 
 describe('the policy', () => {
   it.each([
-    [false, { SVC_AGENT_AUTH_CONFIG: '/a', SVC_AGENT_PLUGIN_SANDBOX: 'required' }, 'off'],
+    [false, { SVC_AGENT_PLUGIN_SANDBOX: 'required' }, 'off'],
     [true, { SVC_AGENT_PLUGIN_SANDBOX: 'off' }, 'required'],
-    [undefined, { SVC_AGENT_AUTH_CONFIG: '/a', SVC_AGENT_PLUGIN_SANDBOX: 'off' }, 'required'],
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: 'required' }, 'required'],
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: '1' }, 'required'],
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: 'true' }, 'required'],
@@ -21,7 +20,6 @@ describe('the policy', () => {
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: '0' }, 'off'],
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: 'false' }, 'off'],
     [undefined, { SVC_AGENT_PLUGIN_SANDBOX: 'maybe' }, 'auto'],
-    [undefined, { SVC_AGENT_AUTH_CONFIG: '' }, 'auto'],
     [undefined, {}, 'auto'],
   ])('of %s under %j is %s', (sandbox, env, expected) => {
     expect(sandboxPolicy(sandbox, env)).toBe(expected)

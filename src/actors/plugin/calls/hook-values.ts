@@ -1,5 +1,6 @@
 /** What hooks may answer (plugin-protocol §5.1). An empty list counts as an empty object: some languages have one kind of table. */
 import * as z from 'zod'
+import { isSteering } from '../../../machines/permission/shell-variables.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { ProviderMessage } from '../../../protocol/plugin/plugin-services.js'
 import { anyRecord } from '../../../protocol/shared.js'
@@ -39,10 +40,10 @@ export const HookedResult = z.looseObject({
 })
 
 /**
- * Variables that make a shell or a loader run something before the command, or count among the server's own: a command
- * was judged without them (threat-model K1, G1).
+ * Variables that make a shell, a loader or a program run or trust something else, or count among the server's own: a
+ * command was judged without them, and plugins without files and programs may set them, too (threat-model K1, G1).
  */
-const REFUSED = /^(?:SVC_.*|LD_.*|DYLD_.*|BASH_.*|ENV|SHELLOPTS|PROMPT_COMMAND|PS4|IFS|PWD|OLDPWD)$/i
+const REFUSED = /^(?:SVC_.*|LD_.*|DYLD_.*|BASH.*|ENV|SHELLOPTS|PROMPT_COMMAND|PS4|IFS|PWD|OLDPWD)$/i
 const VariableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of a variable')
@@ -53,6 +54,11 @@ const VariableValue = z.string().refine((value) => !value.includes('\0'), 'conta
 export const HookedVariables = tableOf(
   z
     .record(VariableName, VariableValue)
+    .superRefine((variables, issues) => {
+      for (const [name, value] of Object.entries(variables))
+        if (isSteering(name, value))
+          issues.addIssue({ code: 'custom', path: [name], message: 'may not be set by plugins: it decides what programs run or trust' })
+    })
     .refine(({ PATH: path }) => path === undefined || path.split(':').every((entry) => entry.startsWith('/')), {
       path: ['PATH'],
       message: 'must be absolute directories joined by ":"',

@@ -44,7 +44,6 @@ export interface Sandbox {
 /** The policy of one plugin: what its entry says, else that of the installation. */
 export function sandboxPolicy(sandbox: boolean | undefined, env: Readonly<Record<string, string | undefined>>): SandboxPolicy {
   if (sandbox !== undefined) return sandbox ? 'required' : 'off'
-  if (isSet(env['SVC_AGENT_AUTH_CONFIG'])) return 'required'
   switch (env['SVC_AGENT_PLUGIN_SANDBOX']?.toLowerCase()) {
     case 'required':
     case '1':
@@ -90,7 +89,3 @@ export async function bubblewrapArgs(effects: Pick<Effects, 'files'>, spec: Sand
 }
 
 const SYSTEM = [...PROGRAMS, '/etc/ssl', '/etc/resolv.conf']
-
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value !== ''
-}

@@ -2,7 +2,7 @@
 import { checkExpression, checkVariableName } from './arithmetic.js'
 import { splitArguments } from '../programs/arguments.js'
 import { addReason, type Findings } from './findings.js'
-import { isDecisive, isHarmless } from './variables.js'
+import { isDecisive, isHarmless } from '../../../machines/permission/shell-variables.js'
 import { literalOf, type Word } from './word.js'
 
 /** `name` is the program as it stands on the line; a path is never part of the shell. */

@@ -13,7 +13,7 @@ import { mayBeList, textsOf } from './settings.js'
 import { opaqueReason } from '../programs/opaque.js'
 import type { ShellNode } from '../parse/syntax.js'
 import { touchWord } from './touch.js'
-import { isDecisive, isHarmless } from './variables.js'
+import { isDecisive, isHarmless } from '../../../machines/permission/shell-variables.js'
 import { readWord, shownWord, spread, unescape, type Word, type WordContext } from './word.js'
 
 type Walk = (walker: Walker, node: ShellNode, flow: Flow) => Promise<void>

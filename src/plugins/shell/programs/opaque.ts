@@ -2,7 +2,7 @@
 import { hasOption, splitArguments } from './arguments.js'
 import { isHarmlessAwk } from './awk-script.js'
 import { isHarmlessSed } from './sed-script.js'
-import { isDecisive } from '../judge/variables.js'
+import { isDecisive } from '../../../machines/permission/shell-variables.js'
 import { literalOf, type Word } from '../judge/word.js'
 
 type Reason = (args: readonly Word[]) => string | undefined

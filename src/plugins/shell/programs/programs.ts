@@ -12,7 +12,7 @@ import { interpreterReason, isShell, shellUse } from './shells.js'
 import { checkNamedVariables } from '../judge/named-variables.js'
 import { optionsDecide, takesText } from './options.js'
 import { mayBeOption, resolveWord, touchPath, touchTarget, touchWord } from '../judge/touch.js'
-import { isHarmless } from '../judge/variables.js'
+import { isHarmless } from '../../../machines/permission/shell-variables.js'
 import { literalOf, plainWord, shownWord, unknownWord, type Word } from '../judge/word.js'
 import { isWrapper, unwrap } from './wrappers.js'
 

@@ -31,7 +31,7 @@ export interface PlaceOptions {
 
 type PlaceEffects = Pick<Effects, 'files' | 'paths'>
 
-const PROJECT_DIRECTORY = '.svc'
+export const PROJECT_DIRECTORY = '.svc'
 const INSTALLATION = 'svc-installation:'
 
 /** Whether a root is that of the installation, and no path. */

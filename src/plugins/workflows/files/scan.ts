@@ -4,7 +4,7 @@ import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects, FileStat } from '../../../actors/effects.js'
 import { dirname, joinPath } from '../../files/paths.js'
-import type { Root } from './places.js'
+import { PROJECT_DIRECTORY, type Root } from './places.js'
 import { takeTurns } from '../turns.js'
 
 export interface FoundFile {
@@ -75,13 +75,10 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
     if (target === undefined || stat === undefined) return
     const isFolder = stat.kind === 'directory' && !SKIPPED.has(name)
     if (!isFolder && !name.endsWith(SUFFIX)) return
-    if (root.within !== undefined && !isWithin(root.within, target)) {
-      problems.push({ sourcePath: at, message: `is not read: it leads outside ${root.within}` })
-    } else if (isFolder) {
-      await visit(target, `${order}/`, depth + 1)
-    } else {
-      await add(target, order)
-    }
+    const astray = whyAstray(root, target)
+    if (astray !== undefined) problems.push({ sourcePath: at, message: astray })
+    else if (isFolder) await visit(target, `${order}/`, depth + 1)
+    else await add(target, order)
   }
 
   async function add(path: string, order: string): Promise<void> {
@@ -95,8 +92,9 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
     const at = joinPath(root.path, folder)
     const path = await files.realPath(at).catch(() => undefined)
     if (path === undefined || (await statOf(files, path))?.kind !== 'directory') continue
-    if (root.within === undefined || isWithin(root.within, path)) await visit(path, `${folder}/`, 0)
-    else problems.push({ sourcePath: at, message: `is not read: it leads outside ${root.within}` })
+    const astray = whyAstray(root, path)
+    if (astray === undefined) await visit(path, `${folder}/`, 0)
+    else problems.push({ sourcePath: at, message: astray })
   }
   if (isFull) {
     const { filesPerRoot, folders: most, depth } = LIMITS.workflows
@@ -104,6 +102,15 @@ export async function scanRoot({ files }: ScanEffects, root: Root): Promise<Scan
     problems.push({ sourcePath: root.path, message })
   }
   return { files: [...found.values()].toSorted((a, b) => compareBytes(a.order, b.order)), problems, folders: [...folders] }
+}
+
+/** Files of a workspace lie where agents may not write without an explicit answer, whatever links say (threat-model G3, W5). */
+function whyAstray({ within }: Root, path: string): string | undefined {
+  if (within === undefined) return undefined
+  if (!isWithin(within, path)) return `is not read: it leads outside ${within}`
+  return path.split('/').includes(PROJECT_DIRECTORY)
+    ? undefined
+    : `is not read: it leads to ${path}, which is in no ${PROJECT_DIRECTORY} directory`
 }
 
 /** Whose files may be read: our own or the administrator's, and nobody else may write them (threat-model W3). */

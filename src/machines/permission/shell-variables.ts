@@ -18,6 +18,15 @@ const HARMLESS: readonly (readonly [names: RegExp, values: RegExp])[] = [
   [/^(?:EDITOR|VISUAL|GIT_EDITOR|GIT_SEQUENCE_EDITOR)$/, /^(?:true|false|:)$/],
 ]
 
+/** Programs take code, libraries, settings or places of these from them. */
+const STEERING =
+  /^(?:XDG_\w+|NODE_\w*PATH|PERL5?LIB|PERL5DB|RUBYLIB|GEM_\w+|BUNDLE_\w+|PYTHON(?:PATH|HOME|USERBASE|INSPECT|BREAKPOINT|PLATLIBDIR|PYCACHEPREFIX|EXECUTABLE)|LUA_\w+|TCLLIBPATH|R_\w+|PHPRC|PHP_INI_SCAN_DIR|CLASSPATH|JDK_JAVA_OPTIONS|JAVA_OPTS|MAVEN_\w+|GRADLE_OPTS|SBT_OPTS|DOTNET_\w+|CORECLR_\w+|COMPLUS_\w+|(?:CARGO|RUSTC|RUSTUP|RUSTDOC)(?:_\w+)?|RUSTFLAGS|GO(?:FLAGS|ROOT|TOOLCHAIN|ENV|_LDSO)|CC|CXX|CPP|LD|AR|AS|MAKE|MFLAGS|GNUMAKEFLAGS|CMAKE_\w+|OPENSSL_\w+|SSL_CERT_\w+|CURL_HOME|WGETRC|SYSTEM_WGETRC|RIPGREP_CONFIG_PATH|GREP_OPTIONS|LESS(?:KEY\w*)?|TERMINFO\w*|TERMCAP|INPUTRC|GNUPGHOME|KUBECONFIG|DOCKER_\w+|(?:AWS|CLOUDSDK)_CONFIG\w*|SSH_\w+|SUDO_\w+|TMPDIR|POSIXLY_CORRECT|MALLOC_\w+|GLIBC_TUNABLES|NLSPATH|LOCPATH|HOSTALIASES|RES_OPTIONS|[Hh][Tt][Tt][Pp][Ss]?_[Pp][Rr][Oo][Xx][Yy]|[Aa][Ll][Ll]_[Pp][Rr][Oo][Xx][Yy])$/
+
+/** True when a program that was judged without this value might start, load or trust something else because of it. `PATH` is for the caller. */
+export function isSteering(name: string, value: string): boolean {
+  return name !== 'PATH' && (isDecisive(name, value) || STEERING.test(name)) && !isHarmless(name, value)
+}
+
 /** True when giving `name` this value (undefined = not known) may change which programs the shell starts, or how it reads. */
 export function isDecisive(name: string, value: string | undefined): boolean {
   return DECISIVE.test(name) || (COMMANDS.test(name) && !isHarmless(name, value))

@@ -34,6 +34,8 @@ describe('what a campaign found needs an answer', () => {
     'git --git-dir=sub status',
     'file -m . a.txt',
     'file -C -m sub',
+    ': "${x:=$\'a[\\x24(marker)]\'}"',
+    'echo "${x:-$\'\\140marker\\140\'}"',
   ])('%s', async (command) => {
     expect(await reasons(command)).not.toEqual([])
   })
@@ -47,6 +49,7 @@ describe('what a campaign found needs an answer', () => {
     'echo a{b,c} {1..3}',
     'git -C sub log --oneline -3',
     'file --mime-type -b a.txt',
+    'x=ab; echo "${x//$\'\\n\'/ }"',
   ])('and what is like it and harmless does not: %s', async (command) => {
     expect(await reasons(command)).toEqual([])
   })
@@ -67,6 +70,8 @@ describe('files that options name', () => {
     ['git -C .. status', ['/*'], []],
     ['git diff --no-index a.txt ../x', ['/*'], []],
     ['git diff a.txt ../work/../home', ['/home/*'], []],
+    ['git diff ../hom{e,es}', ['/home/*'], []],
+    ['git diff ../h*', ['/home/*'], []],
     ['git diff main feature/x -- a.txt', [], []],
     ['git diff --output=a.txt', [], ['a.txt']],
     ['split a.txt sub/part', [], ['sub/part']],
@@ -79,6 +84,14 @@ describe('files that options name', () => {
       outside,
       writes: written,
     })
+  })
+
+  it.each(['git diff $(cat list)', 'git diff "$A" a.txt'])('may be anywhere when only running tells: %s', async (command) => {
+    expect((await workspace.scan(command)).unknownReads).not.toEqual([])
+  })
+
+  it.each(['git diff "$A"', 'git diff $A main'])('are none where names of commits must be meant: %s', async (command) => {
+    expect((await workspace.scan(command)).unknownReads).toEqual([])
   })
 
   it.each(['git diff --no-index trees sub', 'diff -r trees sub', 'diff -rN sub trees/'])(

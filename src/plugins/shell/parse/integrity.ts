@@ -4,6 +4,7 @@
  * understood and an explicit answer is needed (threat-model G1).
  */
 import { hasActiveOpener, hasUnescaped, hidesActive, holdsSubstitution } from './active-text.js'
+import { decodeAnsi } from './ansi.js'
 import { BLANK, CONTINUATION, inspectGaps } from './gaps.js'
 import { inspectHeredoc } from './heredoc.js'
 import type { ShellNode } from './syntax.js'
@@ -47,8 +48,11 @@ function inspectNode(node: ShellNode, source: string, ancestors: readonly string
       return inspectHeredoc(node, source)
     case 'heredoc_body':
       return undefined
-    case 'raw_string':
     case 'ansi_c_string':
+      return ancestors.some((type) => EVALUATING.has(type)) && isReadAgain(node.text.slice(2, -1))
+        ? 'quoted text that may still be expanded'
+        : undefined
+    case 'raw_string':
       return ancestors.some((type) => EVALUATING.has(type)) && holdsSubstitution(node.text)
         ? 'quoted text that may still be expanded'
         : undefined
@@ -66,6 +70,12 @@ function inspectNode(node: ShellNode, source: string, ancestors: readonly string
     default:
       return node.children.length === 0 ? inspectLeaf(node, source, ancestors) : inspectGaps(node, source)
   }
+}
+
+/** Inside double quotes a shell decodes `$'…'` within an expansion first, and reads what it stands for once more. */
+function isReadAgain(inside: string): boolean {
+  const decoded = decodeAnsi(inside)
+  return decoded === undefined || /[$`"'\\{}]/.test(decoded)
 }
 
 function inspectLeaf(node: ShellNode, source: string, ancestors: readonly string[]): string | undefined {

@@ -1,6 +1,6 @@
 /** What a version-control command line starts or changes besides itself. */
 import { splitArguments } from './arguments.js'
-import type { Word } from '../judge/word.js'
+import { hasActive, type Word } from '../judge/word.js'
 
 export interface GitUse {
   readonly reasons: readonly string[]
@@ -8,7 +8,7 @@ export interface GitUse {
   readonly reads: readonly Word[]
   /** Read with everything below. */
   readonly trees: readonly Word[]
-  /** Files to compare when they exist, wherever they are; else names of commits. */
+  /** What `git diff` is given: two files that exist are compared, wherever they are; all else are names of commits and of tracked files. */
   readonly compared: readonly Word[]
   readonly writes: readonly Word[]
   /** Which configuration file it changes. */
@@ -59,7 +59,7 @@ export function gitUse(args: readonly Word[]): GitUse {
     reasons,
     reads: directories,
     trees: rest.includes('--no-index') ? paths : [],
-    compared: paths.length > 1 ? paths : [],
+    compared: paths.length > 1 || paths.some((word) => word.splits || hasActive(word.pattern, '*?[{')) ? paths : [],
     writes: splitArguments(args.slice(at + 1), ['--output', ...(/^(?:format-patch|archive)$/.test(command) ? ['-o'] : [])]).values,
     command: command === '' && args.length === 1 && TELLS.test(args[0]?.text ?? '') ? 'version' : args[at]?.dynamic === true ? '' : command,
     directories,

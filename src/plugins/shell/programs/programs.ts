@@ -108,7 +108,7 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   const { reasons, reads, trees, compared, writes, configures, command, directories } = gitUse(args)
   for (const word of reads) await touchWord(findings, word, 'read')
   await touchTrees(findings, trees)
-  for (const word of compared) await touchExisting(findings, word)
+  await touchCompared(findings, compared)
   for (const word of writes) await touchWord(findings, word, 'write')
   for (const reason of reasons) addReason(findings, reason)
   await findNamed(findings, directories, command)
@@ -116,9 +116,19 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   if (configures === 'repository') for (const place of findings.places) await touchPath(findings, joinPath(place, '.git/config'), 'write')
 }
 
-async function touchExisting(findings: Findings, word: Word): Promise<void> {
-  for (const path of word.dynamic ? [] : await resolveWord(findings, word, 'read'))
-    if ((await lookUp(findings, () => findings.files.kindOf(path))) !== undefined) await touchPath(findings, path, 'read')
+/** A word that is only known when it runs may be such a file, unless another one certainly is not. */
+async function touchCompared(findings: Findings, words: readonly Word[]): Promise<void> {
+  let mayBeFiles = true
+  for (const word of words.filter(({ dynamic }) => !dynamic)) {
+    let exists = false
+    for (const path of await resolveWord(findings, word, 'read')) {
+      if ((await lookUp(findings, () => findings.files.kindOf(path))) === undefined) continue
+      exists = true
+      await touchPath(findings, path, 'read')
+    }
+    if (!exists && !word.approximate) mayBeFiles = false
+  }
+  if (mayBeFiles) for (const { dynamic, text } of words) if (dynamic) findings.unknownReads.add(text)
 }
 
 /** What such a program shows of directories are the files in them. */

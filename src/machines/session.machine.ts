@@ -13,6 +13,7 @@ import { LIMITS } from '../protocol/limits.js'
 import { requiredPromise } from './required.js'
 import { RETRY_POLICY, type RetryPolicy } from './retry.js'
 import { type RunInput, type RunOutput, runMachine } from './run.machine.js'
+import { titleMachine } from './title.machine.js'
 
 export interface SessionInput {
   readonly sessionId: string
@@ -54,8 +55,7 @@ export const sessionMachine = setup({
     /** Claims the oldest queued prompt durably; afterwards nothing of it can run twice. */
     claimWork: requiredPromise<Work, { sessionId: string }>('claimWork'),
     run: runMachine,
-    /** Asks the model for a title of the conversation that began with this run, and stores it. */
-    title: requiredPromise<void, { sessionId: string; runId: string }>('title'),
+    title: titleMachine,
     /** Records the end of a run that crashed or whose end could not be recorded. */
     recordCrash: requiredPromise<void, { sessionId: string; runId: string | undefined }>('recordCrash'),
   },
@@ -81,6 +81,9 @@ export const sessionMachine = setup({
       enqueue.spawnChild('title', { id: `${TITLE}${work.runId}`, input: { sessionId, runId: work.runId } })
     }),
     endTitle: stopChild((_, actorId: string) => actorId),
+    withdrawTitles: enqueueActions(({ self, enqueue }) => {
+      for (const id of Object.keys(self.getSnapshot().children)) if (id.startsWith(TITLE)) enqueue.sendTo(id, { type: 'stop.requested' })
+    }),
     clearRun: assign({ runId: undefined }),
     countFault: assign({ faults: ({ context }) => context.faults + 1 }),
     clearFaults: assign({ faults: 0 }),
@@ -198,7 +201,7 @@ export const sessionMachine = setup({
         'stop.requested': { target: 'stopped' },
       },
     },
-    asleep: { type: 'final' },
-    stopped: { type: 'final' },
+    asleep: { type: 'final', entry: 'withdrawTitles' },
+    stopped: { type: 'final', entry: 'withdrawTitles' },
   },
 })

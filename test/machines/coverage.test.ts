@@ -3,6 +3,7 @@ import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
 import { sessionMachine } from '../../src/machines/session.machine.js'
 import { toolCallMachine } from '../../src/machines/tool-call.machine.js'
+import { titleMachine } from '../../src/machines/title.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })
@@ -92,6 +93,22 @@ describe('every transition is covered by generated paths', () => {
       key: ({ context: { faults, ...context } }) => ({ ...context, faults: Math.min(faults, 1) }),
     })
     expect(missing(explored)).toEqual([])
+  })
+
+  it('of the title machine, which ends at once when it is stopped', () => {
+    const explored = explore(titleMachine, { sessionId: 'ses_1', runId: 'evt_1' }, [
+      { type: 'turn.taken' },
+      { type: 'turn.refused' },
+      { type: 'stop.requested' },
+      error('turn'),
+      done('generate', true),
+      done('generate', false),
+      error('generate'),
+      after('titleTimeout', 'title.making'),
+    ])
+    expect(missing(explored)).toEqual([])
+    const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ value }) => String(value))
+    expect(ends.toSorted()).toEqual(['givenUp', 'recorded', 'withdrawn'])
   })
 
   it('of the runtime machine', () => {

@@ -1,22 +1,19 @@
 /** The session machine with its effects. Decides nothing. */
 import { fromPromise } from 'xstate'
 import { sessionMachine } from '../../machines/session.machine.js'
-import { LIMITS } from '../../protocol/limits.js'
-import { createTurns } from '../turns.js'
 import { claimWork } from './admission/claim.js'
 import { recordAbort, recordFailure } from './run/closing.js'
 import type { SessionCore } from './core.js'
 import type { RunScope } from './run/run-scope.js'
 import { type Runs, runLogic } from './run/run.actor.js'
 import type { SystemContext } from './run/system-context.js'
-import { generateTitle, titleText } from './run/title.js'
+import { titleLogic } from './run/title.actor.js'
 
 const CRASH = { code: 'server.internal', message: 'The run ended unexpectedly.', retryable: false } as const
 
 /** One logic for every session actor; scopes of runs are kept by id, so that actors share nothing else. */
 export function sessionLogic(core: SessionCore, context: SystemContext, runs: Runs) {
   const bySession = new Map<string, string>()
-  const turns = createTurns(LIMITS.titles)
 
   function begin(run: RunScope): void {
     const before = bySession.get(run.session.id)
@@ -38,12 +35,7 @@ export function sessionLogic(core: SessionCore, context: SystemContext, runs: Ru
           throw error
         }
       }),
-      title: fromPromise(async ({ input, signal }) => {
-        const run = runs.get(input.runId)
-        if (run === undefined) return
-        const { session, target, prompt } = run
-        await generateTitle(core, turns, { session, model: target.model, text: titleText(prompt) }, signal)
-      }),
+      title: titleLogic(core, runs),
       recordCrash: fromPromise(async ({ input }) => {
         const run = input.runId === undefined ? undefined : runs.get(input.runId)
         if (run !== undefined && core.statuses.run(input.sessionId)?.runId === run.runId) recordEnd(run)

@@ -3,7 +3,6 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { ResolvedModel } from '../../facades.js'
-import type { Turns } from '../../turns.js'
 import { wellFormed } from '../../well-formed.js'
 import type { SessionCore } from '../core.js'
 import { DEFAULT_TITLES } from '../state/records.js'
@@ -33,29 +32,12 @@ export function hasDefaultTitle(title: string): boolean {
   return DEFAULT_TITLES.some((prefix) => title.startsWith(prefix))
 }
 
-/**
- * Asks the model for a title and applies it if nobody changed the title meanwhile. Any failure leaves the fallback, and so do an
- * abort and a model that is too slow, the wait for a turn included.
- */
-export async function generateTitle(core: SessionCore, turns: Turns, request: TitleRequest, signal: AbortSignal): Promise<void> {
-  const { session } = request
-  const { clock, log } = core.effects
-  const controller = new AbortController()
-  const abort = () => controller.abort(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  const timer = clock.setTimeout(() => controller.abort(new Error('it took too long')), LIMITS.titles.timeout)
-  try {
-    const giveBack = await turns.take(controller.signal)
-    const answer = await askModel(request, controller.signal).finally(giveBack)
-    controller.signal.throwIfAborted()
-    const title = cleanTitle(wellFormed(answer))
-    if (title !== '') applyTitle(core, session, title)
-  } catch (error) {
-    log.debug('no title was generated', { sessionId: session.id, cause: String(error) })
-  } finally {
-    clock.clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  }
+/** Asks the model for a title and records it; false = it has none to give, or somebody has changed the title meanwhile. */
+export async function makeTitle(core: SessionCore, request: TitleRequest, signal: AbortSignal): Promise<boolean> {
+  const answer = await askModel(request, signal)
+  signal.throwIfAborted()
+  const title = cleanTitle(wellFormed(answer))
+  return title !== '' && recordTitle(core, request.session, title)
 }
 
 async function askModel({ session, model, text }: TitleRequest, signal: AbortSignal): Promise<string> {
@@ -81,14 +63,15 @@ async function askModel({ session, model, text }: TitleRequest, signal: AbortSig
   return answer
 }
 
-function applyTitle(core: SessionCore, session: Session, title: string): void {
+function recordTitle(core: SessionCore, session: Session, title: string): boolean {
   const current = core.store.sessions.get(session.id)
-  if (current === undefined || current.title !== session.title) return
+  if (current === undefined || current.title !== session.title) return false
   const next: Session = { ...current, title }
   core.journal.commit('process', (tx) => {
     core.store.sessions.update(next)
     tx.emit('session.updated', { sessionID: session.id, info: next })
   })
+  return true
 }
 
 /** Drops think blocks and quotes; the first line, at most `generatedTitleLength` characters. */

@@ -4,7 +4,12 @@ import * as z from 'zod'
 
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
 
-const PROGRAM = ['test/e2e/**/*.test.ts', 'test/campaigns/request-bodies/*.test.ts', 'test/cli/program-*.test.ts', 'examples/**/*.test.ts']
+const PROGRAM = [
+  'test/e2e/**/*.test.ts',
+  'test/campaigns/{request-bodies,floods}/*.test.ts',
+  'test/cli/program-*.test.ts',
+  'examples/**/*.test.ts',
+]
 const NODES = ['test/nodes/**/*.test.ts']
 
 /** Fetches other Nodes and a fresh install from the registry, so it runs only where `SVC_TEST_NODES` asks for it, as CI does. */

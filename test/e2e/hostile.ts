@@ -144,8 +144,8 @@ export async function keepVigil(server: Server, place: Place, ward: Ward): Promi
   const home = household(server, place)
   const first = await memoryOf(server)
   let warm = first
-  const health = startProbe(server, '/v2/health', 20)
-  const neighbour = startProbe(server, `${NEIGHBOUR_ROUTE}?directory=${place.repo}`, 100)
+  const health = await startProbe(server, '/v2/health', 20)
+  const neighbour = await startProbe(server, `${NEIGHBOUR_ROUTE}?directory=${place.repo}`, 100)
   return {
     before,
     async warm() {

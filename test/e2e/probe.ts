@@ -1,6 +1,7 @@
 /** Looks at a server from outside while others misbehave in it: how fast it answers, how much memory it takes. */
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { Agent, get } from 'node:http'
+import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './place.js'
@@ -13,47 +14,24 @@ export interface Probe {
 }
 
 /**
- * Asks for a path every `everyMs`, whether earlier answers have come or not. A time is what the answer took without what
- * this process or the server had to wait for a processor: others on the machine may be busy, and nobody here can help it.
+ * Asks for a path every `everyMs` from a process of its own, whether earlier answers have come or not; resolves with the first answer. A time is what the answer took
+ * without what that process or the server had to wait for a processor: others on the machine may be busy, and nobody here can help it.
  */
-export function startProbe({ url, pid }: Pick<Server, 'url' | 'pid'>, path: string, everyMs: number): Probe {
-  const agent = new Agent({ keepAlive: true })
-  const asked: Promise<number>[] = []
-  const waited = (): readonly number[] => [pid, process.pid].map(waitedForProcessor)
-  const ask = async (): Promise<number> => {
-    const before = waited()
-    const took = await timeOf(`${url}${path}`, agent)
-    const excuses = waited().map((ms, index) => ms - (before[index] ?? ms))
-    return Math.max(0, took - Math.max(...excuses))
-  }
-  const timer = setInterval(() => asked.push(ask()), everyMs)
+export async function startProbe({ url, pid }: Pick<Server, 'url' | 'pid'>, path: string, everyMs: number): Promise<Probe> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../fixtures/health-probe.mjs', import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async () => String((await lines.next()).value)
+  child.stdin.write(`${JSON.stringify({ url: `${url}${path}`, pid, everyMs })}\n`)
+  if ((await next()) !== 'asking') throw new Error('the probe did not start')
   return {
     async stop() {
-      clearInterval(timer)
-      const times = await Promise.all(asked)
-      agent.destroy()
+      child.stdin.end()
+      const times = (await next()).split(' ').map(Number)
       return times.toSorted((a, b) => a - b)
     },
   }
-}
-
-/** How long the main thread of a process was ready to run and did not, in all, ms; 0 where the kernel does not tell. */
-function waitedForProcessor(pid: number): number {
-  try {
-    const [, waited] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')
-    return Number(waited) / 1e6
-  } catch {
-    return 0
-  }
-}
-
-function timeOf(url: string, agent: Agent): Promise<number> {
-  const start = performance.now()
-  return new Promise((resolve) => {
-    get(url, { agent }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode === 200 ? performance.now() - start : Number.POSITIVE_INFINITY))
-    }).on('error', () => resolve(Number.POSITIVE_INFINITY))
-  })
 }
 
 /** The value below which `share` of the sorted values lie. */
@@ -74,19 +52,34 @@ export interface Memory {
 }
 
 /** Environment of a server that `memoryOf` may ask. */
-export const ASKABLE = { NODE_OPTIONS: `--require ${fileURLToPath(new URL('../fixtures/memory-on-request.cjs', import.meta.url))}` }
+export const ASKABLE = preloaded('memory-on-request.cjs')
+/** Environment of a server that `longestStall` may ask. */
+export const TIMED = preloaded('stalls-on-request.cjs')
+
+function preloaded(fixture: string): { readonly NODE_OPTIONS: string } {
+  return { NODE_OPTIONS: `--require ${fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url))}` }
+}
 
 /** What a server holds after it has freed what it can. */
-export async function memoryOf({ pid, stderr }: Pick<Server, 'pid' | 'stderr'>): Promise<Memory> {
+export async function memoryOf(server: Pick<Server, 'pid' | 'stderr'>): Promise<Memory> {
+  const { live, resident } = JSON.parse(await answerOf(server, 'memory')) as Memory
+  return { live: live / MiB, resident: resident / MiB }
+}
+
+/** Processor time, ms, that the main thread of a server took at most in one turn of its event loop since it was last asked. */
+export async function longestStall(server: Pick<Server, 'pid' | 'stderr'>): Promise<number> {
+  return Number(await answerOf(server, 'stall'))
+}
+
+/** What a preloaded server says on standard error when it is asked. */
+async function answerOf({ pid, stderr }: Pick<Server, 'pid' | 'stderr'>, what: string): Promise<string> {
   const known = stderr().length
   process.kill(pid, 'SIGUSR2')
   for (const deadline = performance.now() + 10_000; performance.now() < deadline; await delay(20)) {
-    const [, text] = /^memory (.+)$/m.exec(stderr().slice(known)) ?? []
-    if (text === undefined) continue
-    const { live, resident } = JSON.parse(text) as Memory
-    return { live: live / MiB, resident: resident / MiB }
+    const [, text] = new RegExp(`^${what} (.+)\\n`, 'm').exec(stderr().slice(known)) ?? []
+    if (text !== undefined) return text
   }
-  throw new Error('the server does not say how much memory it holds')
+  throw new Error(`the server does not answer what is asked of it: ${what}`)
 }
 
 const MiB = 1024 * 1024

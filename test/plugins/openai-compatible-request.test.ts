@@ -3,6 +3,7 @@ import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
 import type { GenerateRequest, ModelMessage } from '../../src/actors/provider/adapter.js'
 import { createChatAdapter } from '../../src/plugins/providers/openai-compatible/adapter.js'
 import { normaliseUsage } from '../../src/plugins/providers/openai-compatible/usage.js'
+import { createPause } from '../../src/protocol/pause.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { REQUEST, settings, TIMEOUTS } from './openai-compatible-setup.js'
 
@@ -22,7 +23,11 @@ async function build(request: Partial<GenerateRequest> = {}, overrides: Partial<
       return Promise.resolve(new Response('no', { status: 400 }))
     },
   })
-  const adapter = createChatAdapter(settings({ baseURL: 'http://127.0.0.1:1/v1/', ...overrides }), { effects, timeouts: TIMEOUTS })
+  const adapter = createChatAdapter(settings({ baseURL: 'http://127.0.0.1:1/v1/', ...overrides }), {
+    effects,
+    timeouts: TIMEOUTS,
+    pause: createPause(),
+  })
   const step = adapter.generate({ ...REQUEST, ...request }, () => {}, new AbortController().signal)
   await expect(step).rejects.toThrow('answered 400: no')
   const [only] = sent

@@ -1,6 +1,7 @@
 import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
 import { type GenerateRequest, ProviderError, type StreamPart } from '../../src/actors/provider/adapter.js'
 import { createChatAdapter } from '../../src/plugins/providers/openai-compatible/adapter.js'
+import { createPause } from '../../src/protocol/pause.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { type ModelServer, type Reply, type Script, startModelServer } from '../fixtures/model-server.js'
 
@@ -59,7 +60,11 @@ export async function createBench(script: Script): Promise<Bench> {
     server,
     effects,
     start(options = {}) {
-      const adapter = createChatAdapter(settings({ baseURL: server.url, ...options.settings }), { effects, timeouts: TIMEOUTS })
+      const adapter = createChatAdapter(settings({ baseURL: server.url, ...options.settings }), {
+        effects,
+        timeouts: TIMEOUTS,
+        pause: createPause(),
+      })
       const abort = new AbortController()
       const parts: StreamPart[] = []
       const push = (part: StreamPart) => {

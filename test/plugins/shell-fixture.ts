@@ -7,6 +7,7 @@ import { createProtectedFiles } from '../../src/actors/protection/protected-file
 import { createFileView } from '../../src/plugins/shell/judge/file-view.js'
 import { shellPlugin } from '../../src/plugins/shell/plugin.js'
 import { createShellScanner, type ShellScan, type ShellScanner } from '../../src/plugins/shell/judge/scan.js'
+import type { ShellGrammar } from '../../src/plugins/shell/parse/syntax.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'
 
@@ -15,7 +16,8 @@ const coreWasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
 const grammarWasm = require.resolve('tree-sitter-bash/tree-sitter-bash.wasm')
 
 const bytes = (path: string) => async () => new Uint8Array(readFileSync(path))
-export const scanner: ShellScanner = createShellScanner({ core: bytes(coreWasm), bash: bytes(grammarWasm) }, () => 0)
+export const grammar: ShellGrammar = { core: bytes(coreWasm), bash: bytes(grammarWasm) }
+export const scanner: ShellScanner = createShellScanner(grammar, () => 0)
 
 /** What programs of a scanned line find in their environment. */
 const ENVIRONMENT = new Set(['HOME', 'PATH', 'LANG', 'TERM', 'XDG_CONFIG_HOME', 'PAGER'])

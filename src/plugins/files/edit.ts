@@ -25,7 +25,7 @@ const DESCRIPTION = `Replaces text in a file.
 - When oldString fits more than one place nothing is changed: add lines around it, or set replaceAll to rename throughout the file.
 - To create a file use "write".`
 
-export function editTool({ effects, targets, locks }: ChangeTools): ToolContribution {
+export function editTool({ effects, targets, locks, pause }: ChangeTools): ToolContribution {
   return defineTool<Input>({
     id: 'edit',
     description: DESCRIPTION,
@@ -41,6 +41,7 @@ export function editTool({ effects, targets, locks }: ChangeTools): ToolContribu
         const after = new TextEncoder().encode(content)
         context.signal.throwIfAborted()
         await writeFile(effects.files, target, after)
+        await pause()
         const record = recordChange({ target, before, after }, effects.sha256)
         return {
           title: target.display,

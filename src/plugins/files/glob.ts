@@ -30,7 +30,7 @@ const DESCRIPTION = `Finds files by name or path, one path per line.
 
 const DEFAULT_LIMIT = 50
 
-export function globTool({ files, targets, engine }: SearchTools): ToolContribution {
+export function globTool({ files, targets, engine, slices }: SearchTools): ToolContribution {
   return defineTool<z.infer<typeof Input>>({
     id: 'glob',
     description: DESCRIPTION,
@@ -43,7 +43,7 @@ export function globTool({ files, targets, engine }: SearchTools): ToolContribut
       const answer = tree.file === undefined ? await engine.listPaths(tree) : ({ status: 'found', paths: [tree.file] } as const)
       if (answer.status === 'timed-out') throw timedOut(tree)
       const { rankPaths } = await import('./rank.js')
-      const ranked = rankPaths(answer.paths, relativeTo(tree.root, input.pattern))
+      const ranked = await rankPaths(answer.paths, relativeTo(tree.root, input.pattern), slices())
       const offset = input.offset ?? 0
       const limit = input.limit ?? DEFAULT_LIMIT
       const page = ranked.slice(offset, offset + limit).map((path) => displayFound(tree, path, context.directory))

@@ -7,6 +7,7 @@ import { type GrepQuery, grepQuery } from './grep-query.js'
 import { renderMatches } from './grep-output.js'
 import { joinPath } from './paths.js'
 import { displayFound, globList, listOf, sharedInput, timedOut, treeOf } from './search-input.js'
+import type { Turn } from './sort.js'
 import type { FoundFile, SearchEngine, TextAnswer, Tree } from './search.js'
 import { describe, type Targets } from './targets.js'
 
@@ -49,6 +50,8 @@ export interface SearchTools {
   readonly files: NativeHost['effects']['files']
   readonly targets: Targets
   readonly engine: SearchEngine
+  /** Begins a long piece of work: answers what it waits for between its parts. */
+  readonly slices: () => Turn
 }
 
 export function grepTool({ files, targets, engine }: SearchTools): ToolContribution {

@@ -4,6 +4,7 @@ import { ToolError } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { fileFailure } from './failures.js'
 import { joinPath } from './paths.js'
+import { sortInTurns, type Turn } from './sort.js'
 import type { Target } from './targets.js'
 
 export interface Page {
@@ -12,11 +13,15 @@ export interface Page {
   readonly limit: number
 }
 
-export async function listDirectory(files: NativeHost['effects']['files'], target: Target, { offset, limit }: Page): Promise<ToolResult> {
-  const entries = await files.readDirectory(target.path).catch((error: unknown) => {
+export async function listDirectory(
+  files: NativeHost['effects']['files'],
+  target: Target,
+  { offset, limit, turn }: Page & { readonly turn: Turn },
+): Promise<ToolResult> {
+  const found = await files.readDirectory(target.path).catch((error: unknown) => {
     throw fileFailure(`list ${target.display}`, error)
   })
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  const entries = await sortInTurns(found, (a, b) => (a.name < b.name ? -1 : 1), turn)
   if (offset > Math.max(1, entries.length))
     throw new ToolError(`Offset ${offset} is past the end: ${target.display} has ${entries.length} entries.`)
   const page = await Promise.all(entries.slice(offset - 1, offset - 1 + limit).map(async (entry) => shownName(files, target, entry)))

@@ -2,7 +2,7 @@
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatch, type StructuredPatchHunk } from 'diff'
 
 const CONTEXT = 3
-const TIMEOUT_MS = 100
+const TIMEOUT_MS = 40
 const MAX_EDITS = 2000
 /** Longest patch that is kept, in characters. */
 const MAX_LENGTH = 50 * 1024
@@ -25,7 +25,8 @@ export function createPatch(path: string, before: string | undefined, after: str
   const oldPart = old.slice(window.start, window.oldEnd)
   const newPart = now.slice(window.start, window.newEnd)
   const options = { context: CONTEXT, timeout: TIMEOUT_MS, maxEditLength: MAX_EDITS }
-  const computed = structuredPatch(path, path, oldPart, newPart, undefined, undefined, options)
+  const compared = old !== '' && now !== ''
+  const computed = compared ? structuredPatch(path, path, oldPart, newPart, undefined, undefined, options) : undefined
   const hunks = (computed?.hunks ?? [wholeHunk(oldPart, newPart)]).map((hunk) => ({
     ...hunk,
     oldStart: hunk.oldStart + window.lines,

@@ -1,5 +1,6 @@
 /** The built-in plugin with the tools that read, change and search files. */
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import { createPause, createSlices } from '../../protocol/pause.js'
 import { editTool } from './edit.js'
 import { createEngine } from './engine.js'
 import { globTool } from './glob.js'
@@ -22,9 +23,19 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
     start(host) {
       const { effects } = host
       const targets = createTargets(host)
-      const changes = { effects, targets, locks: createLocks() }
-      const search = { files: effects.files, targets, engine: createEngine(ripgrepPath, effects) }
-      return { tools: [readTool(host, targets), writeTool(changes), editTool(changes), grepTool(search), globTool(search)] }
+      const pause = createPause()
+      const slices = () => createSlices(() => effects.clock.monotonic(), pause)
+      const changes = { effects, targets, locks: createLocks(), pause }
+      const search = { files: effects.files, targets, engine: createEngine(ripgrepPath, effects), slices }
+      return {
+        tools: [
+          readTool({ effects, instructions: host.instructions, slices }, targets),
+          writeTool(changes),
+          editTool(changes),
+          grepTool(search),
+          globTool(search),
+        ],
+      }
     },
   }
 }

@@ -1,23 +1,43 @@
-/** Orders paths by how well they fit a search text. Pure; linear in the length of each path. */
+/** Orders paths by how well they fit a search text; linear in the length of each path, and others have their turn between them. */
 import { compileGlob } from './glob-matcher.js'
 import { isGlob } from './globs.js'
 import { basename } from './paths.js'
+import { sortInTurns, type Turn } from './sort.js'
+
+/** Paths looked at between two looks at the clock. */
+const STRETCH = 32
+
+interface Ranked {
+  readonly path: string
+  /** Higher is better. */
+  readonly score: number
+}
 
 /** The paths that fit, best first. A glob selects, shallow paths first; any other text is looked for in names and paths, word by word. */
-export function rankPaths(paths: readonly string[], pattern: string): string[] {
-  if (isGlob(pattern)) {
-    const matches = compileGlob(pattern)
-    return paths.filter((path) => matches(path)).toSorted((a, b) => depth(a) - depth(b) || compare(a, b))
+export async function rankPaths(paths: readonly string[], pattern: string, turn: Turn): Promise<readonly string[]> {
+  const glob = isGlob(pattern)
+  const score = glob ? scoreGlob(pattern) : scoreWords(pattern)
+  const fitting: Ranked[] = []
+  for (const [index, path] of paths.entries()) {
+    if (index % STRETCH === 0) await turn()
+    const fits = score(path)
+    if (fits !== undefined) fitting.push({ path, score: fits })
   }
+  const order = (a: Ranked, b: Ranked) => b.score - a.score || (glob ? 0 : a.path.length - b.path.length) || compare(a.path, b.path)
+  return (await sortInTurns(fitting, order, turn)).map(({ path }) => path)
+}
+
+function scoreGlob(pattern: string): (path: string) => number | undefined {
+  const matches = compileGlob(pattern)
+  return (path) => (matches(path) ? -depth(path) : undefined)
+}
+
+function scoreWords(pattern: string): (path: string) => number | undefined {
   const words = pattern
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
-  return paths
-    .map((path) => ({ path, score: scoreAll(path.toLowerCase(), words) }))
-    .filter(({ score }) => score !== undefined)
-    .toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0) || a.path.length - b.path.length || compare(a.path, b.path))
-    .map(({ path }) => path)
+  return (path) => scoreAll(path.toLowerCase(), words)
 }
 
 /** Undefined when a word does not fit. */

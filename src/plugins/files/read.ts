@@ -11,6 +11,7 @@ import { isMedia, type MediaType, mediaTypeOf } from './media.js'
 import { missingFile } from './missing.js'
 import { nestedInstructions } from './nested.js'
 import { basename } from './paths.js'
+import type { Turn } from './sort.js'
 import type { Target, Targets } from './targets.js'
 
 /** Files up to this size are read at once, larger ones in chunks. */
@@ -28,7 +29,10 @@ const DESCRIPTION = `Reads a file or lists a directory.
 - Images (jpg, png, gif, webp) and PDF files are shown to you. Other binary files are refused.
 - A directory is listed with one entry per line; directories end with "/".`
 
-export type ReadHost = Pick<NativeHost, 'instructions'> & { readonly effects: Pick<NativeHost['effects'], 'files'> }
+export type ReadHost = Pick<NativeHost, 'instructions'> & {
+  readonly effects: Pick<NativeHost['effects'], 'files'>
+  readonly slices: () => Turn
+}
 
 export function readTool(host: ReadHost, targets: Targets): ToolContribution {
   const { files } = host.effects
@@ -45,7 +49,7 @@ export function readTool(host: ReadHost, targets: Targets): ToolContribution {
         throw fileFailure(`read ${target.display}`, error)
       })
       if (stat === undefined) throw await missingFile(target, context.directory, files)
-      if (stat.kind === 'directory') return listDirectory(files, target, page)
+      if (stat.kind === 'directory') return listDirectory(files, target, { ...page, turn: host.slices() })
       if (stat.kind !== 'file') throw new ToolError(`${target.display} is not a regular file.`)
       const media = mediaTypeOf(target.path)
       const shown = media === undefined ? undefined : await readMedia(files, target, { ...media, size: stat.size })

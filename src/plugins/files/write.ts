@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
 import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
+import type { Pause } from '../../protocol/pause.js'
 import { recordChange } from './changes.js'
 import { fileFailure } from './failures.js'
 import type { Locks } from './locks.js'
@@ -29,9 +30,11 @@ export interface ChangeTools {
   readonly effects: Pick<NativeHost['effects'], 'files' | 'sha256'>
   readonly targets: Targets
   readonly locks: Locks
+  /** Waited for before a change is compared, which takes a while. */
+  readonly pause: Pause
 }
 
-export function writeTool({ effects, targets, locks }: ChangeTools): ToolContribution {
+export function writeTool({ effects, targets, locks, pause }: ChangeTools): ToolContribution {
   return defineTool<z.infer<typeof Input>>({
     id: 'write',
     description: DESCRIPTION,
@@ -47,6 +50,7 @@ export function writeTool({ effects, targets, locks }: ChangeTools): ToolContrib
           throw new ToolError(`The content has ${after.length} bytes; files of at most ${MAX_FILE_BYTES} bytes are written.`)
         context.signal.throwIfAborted()
         await writeFile(effects.files, target, after)
+        await pause()
         const record = recordChange({ target, before, after }, effects.sha256)
         return {
           title: target.display,

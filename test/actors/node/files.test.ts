@@ -244,6 +244,14 @@ describe('names', () => {
     ])
   })
 
+  it('lists a directory of thousands of names', async () => {
+    const names = Array.from({ length: 4000 }, (_, index) => `a-long-name-of-a-file-${String(index).padStart(4, '0')}`)
+    for (const name of names) writeFileSync(join(directory, name), '')
+    const entries = await files.readDirectory(directory)
+    expect(entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(names.map((name) => ({ name, kind: 'file' })))
+    await expect(files.readDirectory(join(directory, 'nowhere'))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
   it('resolves links', async () => {
     const path = put('file', '')
     symlinkSync('file', join(directory, 'link'))

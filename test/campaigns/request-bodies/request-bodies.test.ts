@@ -26,7 +26,7 @@ test('bodies of every shape and size are answered, and the server keeps answerin
   try {
     const server = await scene.start({ SVC_AGENT_TOKEN: 'secret' })
     const bodies = whole ? allBodies() : someBodies(BODIES, seed)
-    const probe = startProbe(server, '/v2/health', 20)
+    const probe = await startProbe(server, '/v2/health', 20)
     const wrong: string[] = []
     for (const body of bodies) {
       const path = await pathOf(server, body)

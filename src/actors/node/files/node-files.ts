@@ -7,7 +7,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { BigIntStats, Dirent, Stats } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { mkdir, open, opendir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import type { DirectoryEntry, FileStat, Files } from '../../effects.js'
@@ -18,6 +18,8 @@ import { createWatch } from './watch.js'
 
 const SMALL = 256 * 1024
 const CHUNK = 256 * 1024
+/** Bytes of a directory itself, which grow with its entries. */
+const LARGE_DIRECTORY = 64 * 1024
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 /** Reused by every small read: the synchronous path never yields between filling and copying. */
 let scratch: Buffer | undefined
@@ -27,7 +29,7 @@ export function createNodeFiles(): Files {
     realPath: async (path) => realpathSync.native(path),
     stat: async (path) => fileStat(path),
     exposure: async (path) => findExposure(path),
-    readDirectory: async (path) => (await readdir(path, { withFileTypes: true })).map(directoryEntry),
+    readDirectory,
     read: async (path, maxBytes, options) => readWhole(path, maxBytes, options?.canonical === true),
     readRange,
     readChunks,
@@ -67,6 +69,14 @@ function statIfPresent(path: string): BigIntStats | undefined {
     if (errorCode(error) === 'ENOTDIR') return undefined
     throw error
   }
+}
+
+/** Entries of a large directory are made a few at a time, those of another in one turn of the event loop. */
+async function readDirectory(path: string): Promise<DirectoryEntry[]> {
+  if ((statIfPresent(path)?.size ?? 0n) < LARGE_DIRECTORY) return (await readdir(path, { withFileTypes: true })).map(directoryEntry)
+  const entries: DirectoryEntry[] = []
+  for await (const entry of await opendir(path, { bufferSize: 1024 })) entries.push(directoryEntry(entry))
+  return entries
 }
 
 function directoryEntry(entry: Dirent): DirectoryEntry {

@@ -58,6 +58,7 @@ export async function patchText(text: string, patch: JsonRecord): Promise<string
       column,
     })
   }
+  await nextTurn()
   const groups = Object.keys(withoutNulls(patch)).some(isEditorGroup)
   let result = groups ? wrapFlat(text) : text
   const edits = collectEdits(rawOf(result), patch, groups)
@@ -76,32 +77,50 @@ export async function patchText(text: string, patch: JsonRecord): Promise<string
   throw new SvcError('request.unprocessable', 'The layout of the configuration file cannot take this patch; edit the file instead.', {})
 }
 
+/** A record of the file. */
+interface Spot {
+  readonly raw: JsonRecord
+  readonly flatPath: readonly string[]
+  readonly place: readonly string[]
+  /** Keys as they are written, by their documented spelling. */
+  readonly spellings: ReadonlyMap<string, readonly string[]>
+}
+
 function collectEdits(raw: JsonRecord, patch: JsonRecord, groups: boolean): Edit[] {
-  const group = recordAt(raw, 'agent')
-  if (!groups && !isGrouped(raw)) return editsOf({ raw, flatPath: [], place: [] }, patch)
+  const top = spotOf(raw, [], [])
+  if (!groups && !isGrouped(raw)) return editsOf(top, patch)
+  const group = spotOf(recordAt(raw, 'agent'), [], ['agent'])
+  const fresh = spotOf({}, [], [])
   return Object.entries(patch).flatMap(([key, value]) => {
-    const inGroup = editsOf({ raw: group, flatPath: [], place: ['agent'] }, { [key]: value })
-    const atTop = editsOf({ raw: key === 'agent' ? {} : raw, flatPath: [], place: [] }, { [key]: value })
+    const inGroup = editsOf(group, { [key]: value })
+    const atTop = editsOf(key === 'agent' ? fresh : top, { [key]: value })
     if (value === null) return [...inGroup, ...atTop]
-    const has = (record: JsonRecord) => Object.keys(record).some((name) => canonicalKey([], name) === key)
-    const stays = has(group) || (isAgentDocumentKey(key) && (key === 'agent' || !has(raw)))
+    const stays = group.spellings.has(key) || (isAgentDocumentKey(key) && (key === 'agent' || !top.spellings.has(key)))
     return stays ? inGroup : atTop
   })
 }
 
-function editsOf(
-  at: { readonly raw: JsonRecord; readonly flatPath: readonly string[]; readonly place: readonly string[] },
-  patch: JsonRecord,
-): Edit[] {
+function spotOf(raw: JsonRecord, flatPath: readonly string[], place: readonly string[]): Spot {
+  const spellings = new Map<string, string[]>()
+  for (const name of Object.keys(raw)) {
+    const key = canonicalKey(flatPath, name)
+    const known = spellings.get(key)
+    if (known === undefined) spellings.set(key, [name])
+    else known.push(name)
+  }
+  return { raw, flatPath, place, spellings }
+}
+
+function editsOf(at: Spot, patch: JsonRecord): Edit[] {
   return Object.entries(patch).flatMap(([key, value]): Edit[] => {
-    const spelled = Object.keys(at.raw).filter((name) => canonicalKey(at.flatPath, name) === key)
+    const spelled = at.spellings.get(key) ?? []
     if (value === null) return spelled.map((name) => ({ path: [...at.place, name], value: undefined }))
     const name = spelled.includes(key) ? key : (spelled[0] ?? key)
     const existing = at.raw[name]
     const place = [...at.place, name]
     if (!isRecord(value)) return [{ path: place, value }]
     if (!isRecord(existing)) return [{ path: place, value: withoutNulls(value) }]
-    return editsOf({ raw: existing, flatPath: [...at.flatPath, key], place }, value)
+    return editsOf(spotOf(existing, [...at.flatPath, key], place), value)
   })
 }
 

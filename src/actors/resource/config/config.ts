@@ -3,6 +3,7 @@ import { ConfigDocument } from '../../../protocol/resource/config.js'
 import { publicDocument } from '../../../protocol/secrets.js'
 import type { Configs } from '../../facades.js'
 import type { JsonRecord } from '../../../protocol/json.js'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
@@ -47,10 +48,12 @@ export function createConfigs({
 
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
     const before = await snapshots.get(directory, { fresh: true })
+    await nextTurn()
     const meant = withoutEchoes(flat, layer(before).document)
     review?.(before.trusted, mergePatch(before.trusted, meant))
     await writePatch(effects, before, meant)
     snapshots.noteWrite()
+    await nextTurn()
     const shown = await show(directory)
     onUpdated?.(directory)
     return shown

@@ -13,11 +13,11 @@ import type { NativeHost, ProviderSettings } from '../../../actors/plugin/native
 import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../../actors/provider/adapter.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { createSlices, type Pause } from '../../../protocol/pause.js'
 import { toCall } from './call.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault } from './errors.js'
 import type { ChatModels } from './sdk.js'
-import { createSlices } from './slices.js'
 import { createStep } from './step.js'
 import { vendorOf } from './vendors.js'
 import { createWatchdog } from './watchdog.js'
@@ -32,6 +32,8 @@ export interface Timeouts {
 export interface AdapterDeps {
   readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256'>
   readonly timeouts: Timeouts
+  /** Waited for between the slices of time in which answers are read. */
+  readonly pause: Pause
 }
 
 /** The adapter of one configured provider; it keeps its models between steps, and loads the SDK with the first. */
@@ -112,7 +114,7 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
     watchdog.expect(deps.timeouts.firstByte)
     models()
       .then((loaded) => loaded.stream(request.model.id, call, { connection, look, context }))
-      .then((stream) => readParts(stream, { take, context, turn: createSlices(clock) }))
+      .then((stream) => readParts(stream, { take, context, turn: createSlices(() => clock.monotonic(), deps.pause) }))
       .catch(fail)
   })
 }

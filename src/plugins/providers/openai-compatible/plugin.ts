@@ -1,6 +1,7 @@
 /** Native plugin `dev.svc.openai-compatible`: models behind the chat completions protocol. */
 import type { NativePlugin } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { createPause } from '../../../protocol/pause.js'
 import { createChatAdapter, type Timeouts } from './adapter.js'
 import { VENDORS, vendorEndpoints } from './vendors.js'
 
@@ -11,6 +12,7 @@ export interface OpenAICompatibleOptions {
 
 /** The plugin; it starts nothing and connects to nothing before the first step. */
 export function createOpenAICompatiblePlugin(options: OpenAICompatibleOptions = {}): NativePlugin {
+  const pause = createPause()
   const timeouts = { firstByte: LIMITS.provider.firstByte, idle: LIMITS.provider.idle, ...options.timeouts }
   return {
     id: 'dev.svc.openai-compatible',
@@ -22,7 +24,7 @@ export function createOpenAICompatiblePlugin(options: OpenAICompatibleOptions = 
         {
           npm: Object.keys(VENDORS),
           endpoints: vendorEndpoints(),
-          create: (settings) => createChatAdapter(settings, { effects, timeouts }),
+          create: (settings) => createChatAdapter(settings, { effects, timeouts, pause }),
         },
       ],
     }),

@@ -1,4 +1,5 @@
 /** What one scan has found so far, and where in the file system it stands. */
+import type { Pause } from '../../../protocol/pause.js'
 import type { FileView } from './place.js'
 import type { Settings } from './settings.js'
 import type { ShellParser } from '../parse/syntax.js'
@@ -6,7 +7,8 @@ import type { ShellParser } from '../parse/syntax.js'
 export interface ScanPlace {
   /** True once the time for this line is spent. */
   readonly isLate: () => boolean
-
+  /** Lets others have their turn. */
+  readonly pause: Pause
   /** Canonical directory of the session: paths below it are inside. */
   readonly session: string
   readonly home: string

@@ -8,7 +8,8 @@ import { checkUnpacked } from '../programs/git-places.js'
 import { checkDescriptors } from './descriptors.js'
 import { findDisagreement, refuseCharacters } from '../parse/integrity.js'
 import { collectSettings } from './settings.js'
-import { createShellParser, type ShellGrammar } from '../parse/syntax.js'
+import { createShellParser, LONG, type ShellGrammar } from '../parse/syntax.js'
+import { createPause } from '../../../protocol/pause.js'
 import { walk } from './walk.js'
 
 export interface ShellScan {
@@ -28,7 +29,7 @@ export interface ShellScan {
   readonly reasons: readonly string[]
 }
 
-interface ScanContext extends Omit<ScanPlace, 'parser' | 'session' | 'isLate'> {
+interface ScanContext extends Omit<ScanPlace, 'parser' | 'session' | 'isLate' | 'pause'> {
   /** Canonical directory of the session. */
   readonly session: string
   /** Canonical directory the command starts in. */
@@ -45,11 +46,12 @@ const MAX_MS = 2000
 
 /** Makes a scanner; the grammar is loaded at the first scan. `monotonic` is a clock in ms. */
 export function createShellScanner(grammar: ShellGrammar, monotonic: () => number): ShellScanner {
-  const parser = createShellParser(grammar, monotonic)
+  const pause = createPause()
+  const parser = createShellParser(grammar, monotonic, pause)
   return {
     async scan(command, { directory, ...place }) {
       const deadline = monotonic() + MAX_MS
-      const findings = createFindings({ ...place, parser, isLate: () => monotonic() > deadline }, directory)
+      const findings = createFindings({ ...place, parser, isLate: () => monotonic() > deadline, pause }, directory)
       await scanText(findings, command, TOP)
       if (findings.evaluates && findings.evaluable) addReason(findings, 'quoted text may be evaluated as a command')
       checkDescriptors(findings)
@@ -74,10 +76,18 @@ async function scanText(findings: Findings, text: string, flow: Flow): Promise<v
   if (findings.depth >= MAX_DEPTH) return addReason(findings, 'commands inside commands, too deep to analyse')
   const parsed = await findings.parser.parse(text)
   if ('refused' in parsed) return addReason(findings, parsed.refused)
+  await pauseAfter(findings, text)
   const disagreement = findDisagreement(parsed.root, text)
   if (disagreement !== undefined) addReason(findings, disagreement)
+  await pauseAfter(findings, text)
   collectSettings(findings.settings, parsed.root, { home: findings.home, directory: undefined })
+  await pauseAfter(findings, text)
   findings.depth += 1
   await walk({ findings, scanText: (inner, how) => scanText(findings, inner, how) }, parsed.root, flow)
   findings.depth -= 1
+}
+
+/** After a part of the work that takes time when the text is long. */
+async function pauseAfter(findings: Findings, text: string): Promise<void> {
+  if (text.length > LONG) await findings.pause()
 }

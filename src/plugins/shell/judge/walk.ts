@@ -82,7 +82,7 @@ const AT_ONCE = 256
 /** Walks one node and everything below it. */
 export async function walk(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   walker.findings.walked += 1
-  if (walker.findings.walked % AT_ONCE === 0) await new Promise((resolve) => void setImmediate(resolve))
+  if (walker.findings.walked % AT_ONCE === 0) await walker.findings.pause()
   if (walker.findings.isLate()) return addReason(walker.findings, 'it takes too long to judge')
   const handler = HANDLERS.get(node.type)
   if (handler !== undefined) return handler(walker, node, flow)
@@ -281,8 +281,9 @@ async function walkList(walker: Walker, node: ShellNode, flow: Flow): Promise<vo
 
 async function walkPipeline(walker: Walker, node: ShellNode, flow: Flow): Promise<void> {
   const parts = node.children.filter((part) => part.named)
+  const carriesErrors = node.children.some(({ type }) => type === '|&')
   for (const [index, child] of parts.entries()) {
-    const before = takesInput(child) && !node.children.some(({ type }) => type === '|&') ? commandOf(parts[index - 1]) : undefined
+    const before = takesInput(child) && !carriesErrors ? commandOf(parts[index - 1]) : undefined
     const words = before?.children.flatMap((part) => spread(readHere(walker, part)))
     const found = words === undefined || flow.repeats ? undefined : await pathsFound(walker.findings, words)
     await within(walker.findings, () => walk(walker, child, { ...flow, certain: false, gates: false, fed: flow.fed || index > 0, found }))

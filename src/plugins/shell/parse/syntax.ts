@@ -1,5 +1,6 @@
 /** Shell text as a plain syntax tree: tree-sitter's bash grammar, with limits on size, depth and time. */
 import type { Parser, Tree } from 'web-tree-sitter'
+import type { Pause } from '../../../protocol/pause.js'
 
 /** Where the two WebAssembly modules come from; called once, at the first parse. */
 export interface ShellGrammar {
@@ -26,17 +27,24 @@ export interface ShellParser {
 }
 
 const MAX_SOURCE = 16 * 1024
+/** Characters from which on others have their turn between the parts of the work. */
+export const LONG = 1024
 const MAX_DEPTH = 200
 const MAX_NODES = 40_000
 const MAX_PARSE_MS = 500
+/** How long a parse may keep the event loop, and nodes copied before others have their turn. */
+const SLICE_MS = 8
+const AT_ONCE = 2048
 
 /**
- * Makes a parser that loads its grammar at the first use; `monotonic` (ms) bounds the time of one parse.
+ * Makes a parser that loads its grammar at the first use; `monotonic` (ms) bounds the time of one parse, and `pause` is waited for between
+ * its parts.
  *
  * I1 Every text is parsed by a parser of its own: the grammar's scanner keeps state, and how one command is
  *    read must never depend on another.
+ * I2 A long text is parsed in slices of time: a parser that was stopped goes on where it was, with the same outcome.
  */
-export function createShellParser(grammar: ShellGrammar, monotonic: () => number): ShellParser {
+export function createShellParser(grammar: ShellGrammar, monotonic: () => number, pause: Pause): ShellParser {
   let loading: Promise<() => Parser> | undefined
   return {
     async parse(source) {
@@ -46,9 +54,10 @@ export function createShellParser(grammar: ShellGrammar, monotonic: () => number
         throw error
       })
       const createParser = await loading
+      if (source.length > LONG) await pause()
       const parser = createParser() // I1
       try {
-        return parseSource(parser, source, monotonic)
+        return await parseSource(parser, source, { monotonic, pause })
       } finally {
         parser.delete()
       }
@@ -63,17 +72,33 @@ async function loadGrammar(grammar: ShellGrammar): Promise<() => Parser> {
   return () => new treeSitter.Parser().setLanguage(language)
 }
 
-function parseSource(parser: Parser, source: string, monotonic: () => number): ShellParse {
-  const deadline = monotonic() + MAX_PARSE_MS
-  const tree = parser.parse(source, null, { progressCallback: () => monotonic() > deadline })
+interface Pace {
+  readonly monotonic: () => number
+  readonly pause: Pause
+}
+
+async function parseSource(parser: Parser, source: string, pace: Pace): Promise<ShellParse> {
+  const tree = await parseInSlices(parser, source, pace)
   if (tree === null) return { refused: 'the command takes too long to analyse' }
   try {
     if (tree.rootNode.hasError) return { refused: 'the command is not complete shell syntax, or uses syntax that is not understood' }
-    const root = toPlain(tree, source)
+    const root = await toPlain(tree, source, pace.pause)
     return root === undefined ? { refused: 'the command is nested too deeply' } : { root }
   } finally {
     tree.delete()
   }
+}
+
+/** I2 */
+async function parseInSlices(parser: Parser, source: string, { monotonic, pause }: Pace): Promise<Tree | null> {
+  for (let spent = 0; spent <= MAX_PARSE_MS; ) {
+    const began = monotonic()
+    const tree = parser.parse(source, null, { progressCallback: () => monotonic() - began > SLICE_MS })
+    if (tree !== null) return tree
+    spent += monotonic() - began
+    await pause()
+  }
+  return null
 }
 
 interface Building {
@@ -86,7 +111,7 @@ interface Building {
 }
 
 /** Copies the tree out of WebAssembly memory without recursion; undefined beyond the limits. */
-function toPlain(tree: Tree, source: string): ShellNode | undefined {
+async function toPlain(tree: Tree, source: string, pause: Pause): Promise<ShellNode | undefined> {
   const cursor = tree.walk()
   const current = (): Building => {
     const { startIndex: start, endIndex: end } = cursor
@@ -110,6 +135,7 @@ function toPlain(tree: Tree, source: string): ShellNode | undefined {
       const node = current()
       parent.children.push(node)
       nodes += 1
+      if (nodes % AT_ONCE === 0) await pause()
       if (nodes > MAX_NODES || open.length > MAX_DEPTH) return undefined
       if (cursor.gotoFirstChild()) open.push(node)
       else descending = cursor.gotoNextSibling()

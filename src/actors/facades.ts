@@ -109,7 +109,8 @@ export interface FrameSink {
 }
 
 export interface EventSubscription {
-  close(): void
+  /** The reader has left, or does not take what it is sent. */
+  close(how?: 'left' | 'stalled'): void
 }
 
 export interface EventQuery {

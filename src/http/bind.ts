@@ -112,7 +112,7 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
         const stream = streams.create(reply.raw)
         const subscription = subscribe(callOf(contract, request, reply, calls), stream)
         reply.hijack()
-        stream.open(answerHeaders(request.id, request.allowedOrigin), () => subscription.close())
+        stream.open(answerHeaders(request.id, request.allowedOrigin), (how) => subscription.close(how))
         audit.record(request, contract.success.status)
       })
     },

@@ -28,8 +28,8 @@ interface Bench {
   readonly port: number
   /** Sinks handed to the facade, oldest first. */
   readonly sinks: FrameSink[]
-  /** Resolves once that many subscriptions were closed by the server. */
-  closed(count: number): Promise<void>
+  /** Resolves once that many subscriptions were closed by the server, with how they were. */
+  closed(count: number): Promise<readonly (string | undefined)[]>
   read(path?: string, headers?: string[]): Promise<Reader>
 }
 
@@ -50,14 +50,14 @@ async function bench(
 ): Promise<Bench> {
   const sinks: FrameSink[] = []
   const clock = createFakeClock()
-  let closedCount = 0
+  const ends: (string | undefined)[] = []
   let wake: () => void = () => undefined
   const subscribe = (sink: FrameSink) => {
     sinks.push(sink)
     onSubscribe(sink)
     return {
-      close() {
-        closedCount++
+      close(how?: string) {
+        ends.push(how)
         wake()
       },
     }
@@ -84,7 +84,8 @@ async function bench(
     port,
     sinks,
     async closed(count) {
-      while (closedCount < count) await new Promise<void>((resolve) => (wake = resolve))
+      while (ends.length < count) await new Promise<void>((resolve) => (wake = resolve))
+      return ends
     },
     async read(path = '/v2/events', headers = []) {
       const socket = connect(port, '127.0.0.1')
@@ -265,8 +266,10 @@ describe('a reader that does not read', () => {
     clock.advance(29_000)
     expect(server.streams).toBe(2)
     clock.advance(11_000)
-    await closed(1)
+    expect(await closed(1)).toEqual(['stalled'])
     expect(server.streams).toBe(1)
+    quick.socket.destroy()
+    expect(await closed(2)).toEqual(['stalled', 'left'])
   })
 
   test('is waited for between pages, until it reads again', async () => {

@@ -3,6 +3,7 @@ import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
 import { sessionMachine } from '../../src/machines/session.machine.js'
 import { toolCallMachine } from '../../src/machines/tool-call.machine.js'
+import { subscriptionMachine } from '../../src/machines/subscription.machine.js'
 import { titleMachine } from '../../src/machines/title.machine.js'
 import { explore, missing } from './paths.js'
 
@@ -109,6 +110,25 @@ describe('every transition is covered by generated paths', () => {
     expect(missing(explored)).toEqual([])
     const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ value }) => String(value))
     expect(ends.toSorted()).toEqual(['givenUp', 'recorded', 'withdrawn'])
+  })
+
+  it.each([undefined, 7])('of the subscription machine after %s', (after) => {
+    const explored = explore(subscriptionMachine, { id: 'subscription:1', after }, [
+      { type: 'log.read' },
+      { type: 'log.pruned' },
+      { type: 'reader.left' },
+      { type: 'reader.lagged' },
+      { type: 'delivery.failed' },
+      error('replay'),
+      error('deliver'),
+    ])
+    const unused = after === undefined ? /opening --always\[0\]|replaying --/ : /opening --always\[1\]/
+    expect(missing(explored).filter((name) => !unused.test(name))).toEqual([])
+    expect(explored.snapshots[0]?.value).toBe(after === undefined ? 'live' : 'replaying')
+    const ended = explored.snapshots.filter(({ status }) => status === 'done')
+    expect(new Set(ended.map(({ value, output }) => `${String(value)}: ${output.end}`))).toEqual(
+      new Set(['lagged: lagged', 'ended: left', 'ended: failed', ...(after === undefined ? [] : ['ended: pruned'])]),
+    )
   })
 
   it('of the runtime machine', () => {

@@ -1,5 +1,5 @@
 /**
- * Event subscriptions: replay from a cursor, catch-up, then live (sessions-events §11.4–11.8).
+ * The event stream: replay from a cursor, catch-up, then live (sessions-events §11.4–11.8).
  *
  * I1 The last replay page, the baseline and the live registration happen in one tick, so that nothing lies
  *    between replay and live and nothing arrives twice.
@@ -15,6 +15,7 @@ import type { EventQuery, Events, EventSubscription, FrameSink } from '../facade
 import type { Families } from './families.js'
 import type { Journal } from './journal.js'
 import type { Live } from './live.js'
+import type { DeliveryReports, Subscriptions } from './subscriptions.js'
 import type { Owners } from '../tenancy/owners.js'
 import type { Executions } from '../session/state/executions.js'
 import type { Statuses } from '../session/state/statuses.js'
@@ -39,8 +40,9 @@ export function createEventStream(deps: {
   live: Live
   statuses: Pick<Statuses, 'all' | 'event'>
   executions: Pick<Executions, 'current' | 'runtime'>
+  subscriptions: Subscriptions
 }): EventStream {
-  const { store, bus, journal, families, owners, live, statuses, executions } = deps
+  const { store, bus, journal, families, owners, live, statuses, executions, subscriptions } = deps
 
   function scopeOf(caller: Caller, sessionId: string | undefined): Scope {
     return { sessionId, matches: (other) => isOfFamily(sessionId, other) && owners.mayHear(caller, other) }
@@ -104,13 +106,14 @@ export function createEventStream(deps: {
     }
   }
 
-  /** One page of the log as one chunk of frames; answers the cursor after it, or undefined when the log is read up. */
-  function replayPage(after: number, limit: number, scope: Scope, sink: FrameSink): number | undefined {
+  /** One page of the log as one chunk of frames. */
+  function sendPage(after: number, limit: number, scope: Scope, sink: FrameSink): number | 'read' | 'pruned' {
+    if (after < store.events.prunedThrough()) return 'pruned'
     const rows =
       scope.sessionId === undefined ? store.events.after(after, limit) : store.events.afterFor(after, limit, kin(scope.sessionId))
     const seen = rows.filter((row) => scope.matches(row.sessionId ?? undefined))
     if (seen.length > 0) sink.write(encodeFrame(seen.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
-    return rows.length < limit ? undefined : rows.at(-1)?.sequence
+    return rows.length < limit ? 'read' : (rows.at(-1)?.sequence ?? 'read')
   }
 
   /** The family of a session; a deleted one still has its log. */
@@ -119,8 +122,8 @@ export function createEventStream(deps: {
     return members.includes(sessionId) ? members : [...members, sessionId]
   }
 
-  /** Delivers from now on; `end` is called once when the subscriber cannot be served any more. */
-  function goLive(scope: Scope, sink: FrameSink, end: () => void): () => void {
+  /** Delivers from now on. */
+  function sendLive(scope: Scope, sink: FrameSink, { lagged, failed }: DeliveryReports): () => void {
     let records = 0
     let bytes = 0
     let unchecked = 0
@@ -133,49 +136,23 @@ export function createEventStream(deps: {
       if (++records % LAG_CHECK !== 0 && unchecked < LIMITS.events.recordBytes) return
       unchecked = 0
       const pending = sink.pending()
-      if (pending > LIMITS.events.backlogBytes || (pending / bytes) * records > LIMITS.events.backlogRecords) end()
-    }, end)
+      if (pending > LIMITS.events.backlogBytes || (pending / bytes) * records > LIMITS.events.backlogRecords) lagged()
+    }, failed)
   }
 
   return {
-    subscribe(caller, query: EventQuery, sink): EventSubscription {
-      if (query.after !== undefined) checkCursor(query.after)
-      const scope = scopeOf(caller, query.sessionId)
-      let closed = false
-      let stop: (() => void) | undefined
-      const close = () => {
-        closed = true
-        stop?.()
-      }
-      const end = () => {
-        close()
-        sink.end()
-      }
-      const replay = async (from: number) => {
-        let cursor: number | undefined = from
-        while (!closed) {
-          if (cursor < store.events.prunedThrough()) return end()
-          cursor = replayPage(cursor, query.limit, scope, sink)
-          if (cursor === undefined) return join()
-          await sink.drained()
-        }
-      }
-      const join = () => {
-        sendBaseline(scope, sink)
-        stop = goLive(scope, sink, end)
-      }
-      const from = query.after ?? (query.tail ? undefined : store.events.prunedThrough())
-      if (from !== undefined) {
-        replay(from).catch(end)
-        return { close }
-      }
-      try {
-        join()
-      } catch (error) {
-        close()
-        throw error
-      }
-      return { close }
+    subscribe(caller, { after, tail, limit, sessionId }: EventQuery, sink): EventSubscription {
+      if (after !== undefined) checkCursor(after)
+      const scope = scopeOf(caller, sessionId)
+      const from = after ?? (tail ? undefined : store.events.prunedThrough())
+      return subscriptions.open({
+        sink,
+        log: from === undefined ? undefined : { after: from, page: (cursor) => sendPage(cursor, limit, scope, sink) },
+        deliver(reports) {
+          sendBaseline(scope, sink)
+          return sendLive(scope, sink, reports)
+        },
+      })
     },
   }
 }

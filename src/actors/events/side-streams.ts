@@ -5,9 +5,10 @@ import type { CatalogActivity, ExecutionSummary, Session } from '../../protocol/
 import type { Store } from '../../store/store.js'
 import { type Bus, type BusRecord, encodeFrame } from './bus.js'
 import type { Effects } from '../effects.js'
-import type { Events, EventSubscription, FrameSink } from '../facades.js'
+import type { Events, FrameSink } from '../facades.js'
 import type { Families } from './families.js'
 import type { Journal } from './journal.js'
+import type { Subscriptions } from './subscriptions.js'
 import type { Owners } from '../tenancy/owners.js'
 import type { Executions } from '../session/state/executions.js'
 
@@ -35,15 +36,9 @@ export function createSideStreams(deps: {
   /** Looks at every family once; answers the activity of any root. */
   activities(): (rootId: string) => CatalogActivity
   effects: Pick<Effects, 'clock' | 'log'>
+  subscriptions: Subscriptions
 }): Pick<Events, 'subscribeCatalog' | 'subscribeActivity' | 'activity'> {
-  const { store, bus, journal, families, owners, executions, effects } = deps
-
-  /** Ends a stream whose reader is too slow; true = it was ended. */
-  function lagged(sink: FrameSink): boolean {
-    if (sink.pending() <= LIMITS.events.backlogBytes) return false
-    sink.end()
-    return true
-  }
+  const { store, bus, journal, families, owners, executions, effects, subscriptions } = deps
 
   function catalogRecord(record: BusRecord, caller: Caller, directory: string, sink: FrameSink): void {
     if (record.sessionId === undefined || !EDGES.has(record.type)) return
@@ -64,64 +59,71 @@ export function createSideStreams(deps: {
     sink.write(journal.baseline('session.catalog.activity', { sessionID: root, activity }))
   }
 
+  function sendRoots(caller: Caller, directory: string, sink: FrameSink): void {
+    const roots = store.sessions.list({
+      tenantId: caller.tenantId,
+      prefixes: caller.directoryPrefixes,
+      directory,
+      rootsOnly: true,
+      limit: LIMITS.events.backlogRecords / 2,
+    })
+    const activityOf = deps.activities()
+    for (const root of roots)
+      sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: activityOf(root.id) }))
+  }
+
   return {
-    subscribeCatalog(caller, directory, sink): EventSubscription {
-      const roots = store.sessions.list({
-        tenantId: caller.tenantId,
-        prefixes: caller.directoryPrefixes,
-        directory,
-        rootsOnly: true,
-        limit: LIMITS.events.backlogRecords / 2,
-      })
-      const activityOf = deps.activities()
-      for (const root of roots)
-        sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: activityOf(root.id) }))
-      const close = bus.subscribe(
-        (record) => {
-          catalogRecord(record, caller, directory, sink)
-          if (lagged(sink)) close()
+    subscribeCatalog: (caller, directory, sink) =>
+      subscriptions.open({
+        sink,
+        deliver({ lagged, failed }) {
+          sendRoots(caller, directory, sink)
+          return bus.subscribe((record) => {
+            catalogRecord(record, caller, directory, sink)
+            if (isLagging(sink)) lagged()
+          }, failed)
         },
-        () => sink.end(),
-      )
-      return { close }
-    },
-    subscribeActivity(caller, sink): EventSubscription {
-      const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(summaries(caller))}\n\n`))
-      let timer: unknown
-      const close = () => {
-        stop()
-        effects.clock.clearTimeout(timer)
-      }
-      const end = () => {
-        close()
-        sink.end()
-      }
-      const arm = () => {
-        timer = effects.clock.setTimeout(() => {
-          try {
-            send()
-            arm()
-          } catch (error) {
-            effects.log.warn('an activity stream failed', { cause: String(error) })
-            end()
+      }),
+    subscribeActivity: (caller, sink) =>
+      subscriptions.open({
+        sink,
+        deliver({ lagged, failed }) {
+          const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(summaries(caller))}\n\n`))
+          send()
+          let timer: unknown
+          const arm = () => {
+            timer = effects.clock.setTimeout(() => {
+              try {
+                send()
+                arm()
+              } catch (error) {
+                effects.log.warn('an activity stream failed', { cause: String(error) })
+                failed()
+              }
+            }, LIMITS.events.activityInterval)
           }
-        }, LIMITS.events.activityInterval)
-      }
-      const stop = bus.subscribe((record) => {
-        if (record.type !== 'session.execution.updated' && record.type !== 'session.deleted') return
-        send()
-        if (lagged(sink)) close()
-      }, end)
-      send()
-      arm()
-      return { close }
-    },
+          arm()
+          const stop = bus.subscribe((record) => {
+            if (record.type !== 'session.execution.updated' && record.type !== 'session.deleted') return
+            send()
+            if (isLagging(sink)) lagged()
+          }, failed)
+          return () => {
+            stop()
+            effects.clock.clearTimeout(timer)
+          }
+        },
+      }),
     activity: summaries,
   }
 
   function summaries(caller: Caller): ExecutionSummary[] {
     return [...executions.summaries()].filter(({ rootSessionId }) => owners.mayUse(caller, rootSessionId))
   }
+}
+
+function isLagging(sink: FrameSink): boolean {
+  return sink.pending() > LIMITS.events.backlogBytes
 }
 
 function sessionIn(data: unknown): Session | undefined {

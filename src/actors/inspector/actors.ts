@@ -1,5 +1,5 @@
 /** Live actors as data: names, kinds and states, and the walk from a root to everything below it (architecture §8). */
-import type { AnyActorRef } from 'xstate'
+import type { AnyActorRef, AnyEventObject } from 'xstate'
 import type { InspectedActor } from '../../protocol/system/inspector.js'
 import type { RootActor } from '../runtime/actor-directory.js'
 import { isMachine } from './charts.js'
@@ -17,7 +17,7 @@ export interface Seen {
   /** The state value that `state` was made from. */
   value: unknown
   /** Events that wait in its mailbox, in order, with the records that told them. */
-  readonly waiting: { readonly event: object; readonly sequence: number }[]
+  readonly waiting: { readonly event: AnyEventObject; readonly sequence: number }[]
 }
 
 /** What is known of an actor when it comes into sight. */

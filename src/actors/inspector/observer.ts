@@ -123,6 +123,12 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     }))
   }
 
+  /** The last step of a root is told after its end. */
+  function tookLastStep({ ref }: RootActor): void {
+    const last = live.get(ref)?.waiting[0]
+    if (last !== undefined) moved(ref, last.event, ref.getSnapshot())
+  }
+
   function observe(told: InspectionEvent, root: RootActor): void {
     if (told.type === '@xstate.event') {
       const ref = refOf(told.actorRef)
@@ -154,6 +160,7 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     onAdded: attach,
     onEnded(root, end) {
       for (const ref of live.keys()) if (ref.system === root.ref.system && ref !== root.ref) stopped(ref, root, 'stopped')
+      tookLastStep(root)
       stopped(root.ref, root, end)
       attached.get(root)?.()
       attached.delete(root)

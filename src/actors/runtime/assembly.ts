@@ -33,6 +33,7 @@ import { createSessions } from '../session/sessions.js'
 import { createStatuses } from '../session/state/statuses.js'
 import { createTranscripts } from '../session/state/transcripts.js'
 import { createSideStreams } from '../events/side-streams.js'
+import { createSubscriptions } from '../events/subscriptions.js'
 import { tidyWhenQuiet } from './tidy.js'
 import { createSystem } from './system.js'
 
@@ -58,7 +59,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const owners = createOwners(store)
   const statuses = createStatuses()
   const executions = createExecutions({ store, effects, families, statuses })
-  const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions })
+  const subscriptions = createSubscriptions({ effects, actors })
+  const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions, subscriptions })
   const interactions = createInteractions({ store, journal, effects, owners })
   const protectedFiles = createProtectedFiles({
     configDirectory: effects.paths.config,
@@ -132,7 +134,17 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     generation: () => serving.generation,
   })
   const sessions = createSessions(core, (path) => system.canonicalDirectory(path), { inspect, actors })
-  const sides = createSideStreams({ store, bus, journal, families, owners, executions, effects, activities: () => familyActivities(core) })
+  const sides = createSideStreams({
+    store,
+    bus,
+    journal,
+    families,
+    owners,
+    executions,
+    effects,
+    subscriptions,
+    activities: () => familyActivities(core),
+  })
   const inspector = createInspector({
     effects,
     directory: actors,

@@ -15,7 +15,7 @@ import { untilWritable } from './writable.js'
 
 interface EventStream extends FrameSink {
   /** Sends the head and what was written so far; before that nothing has left, and an error answer is still possible. */
-  open(headers: Readonly<Record<string, string>>, onClose: () => void): void
+  open(headers: Readonly<Record<string, string>>, onClose: (how: 'left' | 'stalled') => void): void
 }
 
 export interface EventStreams {
@@ -38,6 +38,8 @@ interface Live {
   /** Bytes the peer had taken when we last looked, and since when that has not changed. */
   taken: number
   stalledSince: number | undefined
+  /** How its closing is told: its peer leaves, unless it does not take what it is sent. */
+  leaves: 'left' | 'stalled'
 }
 
 const HEARTBEAT = Buffer.from(':\n\n')
@@ -62,6 +64,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
     let next = Number.POSITIVE_INFINITY
     for (const live of streams.values()) {
       if (isStalled(live, now)) {
+        live.leaves = 'stalled'
         live.raw.destroy()
         continue
       }
@@ -92,7 +95,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
     let collected = 0
     let phase: 'collecting' | 'open' | 'closed' = 'collecting'
     let endsAtOnce = false
-    const live: Live = { raw, lastWrite: clock.monotonic(), taken: 0, stalledSince: undefined }
+    const live: Live = { raw, lastWrite: clock.monotonic(), taken: 0, stalledSince: undefined, leaves: 'left' }
 
     function flush(): void {
       if (phase !== 'open' || frames.length === 0) return
@@ -107,7 +110,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
       open(headers, onClose) {
         if (raw.destroyed) {
           phase = 'closed'
-          onClose()
+          onClose('left')
           return
         }
         phase = 'open'
@@ -119,7 +122,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
           streams.delete(stream)
           dirty.delete(flush)
           if (streams.size === 0) rest()
-          onClose()
+          onClose(live.leaves)
         })
         // The end of the connection ends the stream: no chunk framing, a third less work per write.
         raw.useChunkedEncodingByDefault = false

@@ -8,6 +8,7 @@ import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { openStore } from '../../../src/store/open.js'
 import { createFakeEffects } from '../../fakes/effects.js'
+import { lives } from '../../fakes/lives.js'
 import { calls, gate, type PlayedTool, says, type SeenEvent, startTestService, type TestService } from '../../fakes/service.js'
 
 const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
@@ -45,6 +46,10 @@ function reader() {
 
 const subscribe = (service: TestService, query: Partial<EventQuery>, sink: FrameSink, caller = TRUSTED_CALLER) =>
   service.runtime.events.subscribe(caller, { after: undefined, tail: false, limit: 1000, sessionId: undefined, ...query }, sink)
+
+function fail(): never {
+  throw new Error('broken')
+}
 
 /** A step that waits in the middle of its text. */
 function half(release: Promise<void>, ...before: string[]) {
@@ -243,15 +248,47 @@ describe('a subscription', () => {
   it('ends when its sink fails', async () => {
     const service = await startTestService()
     const { sink, state } = reader()
-    const broken = {
-      ...sink,
-      write: () => {
-        throw new Error('broken')
-      },
-    }
-    subscribe(service, { tail: true }, broken)
+    subscribe(service, { tail: true }, { ...sink, write: fail })
     await service.session()
     expect(state.ended).toBe(1)
+  })
+
+  it('is an actor that replays, is live, and ends as it was ended', async () => {
+    const service = await startTestService()
+    for (let at = 0; at < 3; at++) await service.session()
+    const seen = lives(service)
+    const readers = Array.from({ length: 5 }, reader)
+    const [gone, stalled, late, lagging, broken] = readers.map(({ sink }, at) =>
+      subscribe(service, at < 3 ? { after: 0, limit: 2 } : { tail: true }, { ...sink, write: at === 4 ? fail : sink.write }),
+    )
+    await service.effects.clock.advanceAsync(0)
+    gone?.close()
+    stalled?.close('stalled')
+    for (const each of readers) each.state.pending = LIMITS.events.backlogBytes + 1
+    late?.close()
+    for (let at = 0; at < 64; at++) await service.session()
+    lagging?.close()
+    broken?.close()
+    expect(seen('subscription:')).toEqual([
+      ['replaying', 'live', 'ended', '(done)'],
+      ['replaying', 'live', 'lagged', '(done)'],
+      ['replaying', 'live', 'ended', '(done)'],
+      ['live', 'lagged', '(done)'],
+      ['live', 'ended', '(done)'],
+    ])
+    expect(readers.map(({ state }) => state.ended)).toEqual([0, 1, 0, 1, 1])
+  })
+
+  it('that is read up at once is live before anybody can hear of it', async () => {
+    const service = await startTestService()
+    await service.session()
+    const seen = lives(service)
+    const { sink, records } = reader()
+    subscribe(service, { after: 0 }, sink)
+    expect(seen('subscription:')).toEqual([['replaying', 'live']])
+    const count = records.length
+    const id = await service.session()
+    expect(records.slice(count)).toMatchObject([{ type: 'session.created', event: { data: { sessionID: id } } }])
   })
 
   it('of another tenant or another directory hears nothing, live or replayed', async () => {

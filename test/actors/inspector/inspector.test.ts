@@ -88,7 +88,16 @@ describe('the tree', () => {
     await service.prompt(sessionId, 'go')
     await atRest(service, sessionId)
     const machines = service.runtime.inspector.machines().map((machine) => InspectedMachine.parse(machine))
-    expect(machines.map(({ id }) => id)).toEqual(['generation', 'package', 'run', 'runtime', 'session', 'title', 'tool-call'])
+    expect(machines.map(({ id }) => id)).toEqual([
+      'generation',
+      'package',
+      'run',
+      'runtime',
+      'session',
+      'subscription',
+      'title',
+      'tool-call',
+    ])
     const session = machines.find(({ id }) => id === 'session')
     expect(session?.delays['idleMemory']).toBe(LIMITS.sessions.idleMemory)
     expect(session?.root).toMatchObject({ path: '', initial: 'looking', type: 'compound' })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GenerateRequest } from '../../../src/actors/provider/adapter.js'
-import { InspectorFrame, type InspectorRecord } from '../../../src/protocol/system/inspector.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
+import { lives } from '../../fakes/lives.js'
 import { gate, type PlayedStep, says, startTestService, type TestService } from '../../fakes/service.js'
 
 interface Asked {
@@ -44,46 +44,26 @@ async function startService() {
   return { service, asked, untilAsked, prompt }
 }
 
-/** How the titles of a session moved, as somebody sees it who looks on. */
-function watch(service: TestService) {
-  const records: InspectorRecord[] = []
-  const sink = {
-    write(frame: Uint8Array) {
-      const data = /^data: (.*)$/m.exec(new TextDecoder().decode(frame))?.[1] ?? ''
-      records.push(...InspectorFrame.parse(JSON.parse(data)).records)
-    },
-    pending: () => 0,
-    drained: () => Promise.resolve(),
-    end: () => undefined,
-  }
-  service.runtime.inspector.subscribe(undefined, sink)
-  return (sessionId: string) => {
-    service.effects.clock.advance(LIMITS.inspector.batch)
-    const ofTitle = records.filter(({ actorId }) => new RegExp(`^session:${sessionId}/title:[^/]+$`).test(actorId))
-    return ofTitle.flatMap(({ type, after, end }) => (type === 'stop' ? [end] : (after ?? [])))
-  }
-}
-
 const titleOf = (service: TestService, id: string) => service.runtime.sessions.get(id).title
 
 describe('a title in the making', () => {
   it('is an actor below its session: it waits for its turn, generates, and is recorded', async () => {
     const { service, asked, untilAsked, prompt } = await startService()
-    const seen = watch(service)
+    const seen = lives(service)
     const id = await prompt('hello')
     await untilAsked(1)
     asked[0]?.answer('Greeting')
     await service.until(({ type, data }) => type === 'session.updated' && data['info'].title === 'Greeting')
-    await expect.poll(() => seen(id)).toEqual(['making.waiting', 'making.generating', 'recorded', 'done'])
+    await expect.poll(() => seen(`session:${id}/title:`)).toEqual([['making.waiting', 'making.generating', 'recorded', '(done)']])
   })
 
   it('is withdrawn when its session stops', async () => {
     const { service, untilAsked, prompt } = await startService()
-    const seen = watch(service)
+    const seen = lives(service)
     const id = await prompt('hello')
     await untilAsked(1)
     await service.runtime.sessions.delete(id)
-    expect(seen(id)).toEqual(['making.waiting', 'making.generating', 'withdrawn', 'done'])
+    expect(seen(`session:${id}/title:`)).toEqual([['making.waiting', 'making.generating', 'withdrawn', '(done)']])
   })
 
   it('ends with its session when that is deleted', async () => {

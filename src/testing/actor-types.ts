@@ -3,7 +3,17 @@ import type { InspectedActor, InspectorRecord, InspectorTrace } from '../protoco
 import type { WaitOptions } from './journal-types.js'
 
 /** Kinds of actors that are state machines. */
-export type ActorKind = 'activation' | 'generation' | 'package' | 'pty' | 'run' | 'runtime' | 'session' | 'tool-call'
+export type ActorKind =
+  | 'activation'
+  | 'generation'
+  | 'package'
+  | 'pty'
+  | 'run'
+  | 'runtime'
+  | 'session'
+  | 'subscription'
+  | 'title'
+  | 'tool-call'
 
 /**
  * Which actor is meant. `id` is its path (`session:ses_1/run`), its name, or what it stands for or belongs to: the id of a session,

@@ -8,6 +8,8 @@ import { ptyMachine } from '../machines/pty.machine.js'
 import { runMachine } from '../machines/run.machine.js'
 import { runtimeMachine } from '../machines/runtime.machine.js'
 import { sessionMachine } from '../machines/session.machine.js'
+import { subscriptionMachine } from '../machines/subscription.machine.js'
+import { titleMachine } from '../machines/title.machine.js'
 import { toolCallMachine } from '../machines/tool-call.machine.js'
 import type { InspectedState } from '../protocol/system/inspector.js'
 import type { ActorKind } from './actor-types.js'
@@ -20,6 +22,8 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   run: runMachine,
   runtime: runtimeMachine,
   session: sessionMachine,
+  subscription: subscriptionMachine,
+  title: titleMachine,
   'tool-call': toolCallMachine,
 }
 

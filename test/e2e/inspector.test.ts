@@ -296,7 +296,9 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const trace = readTrace(readFileSync(file, 'utf8'))
     const replayed = recordedActors(trace).map((each) => replay(trace, each))
     expect(checkTrace(trace)).toEqual([])
-    expect(new Set(replayed.map(({ machine }) => machine))).toEqual(new Set(['session', 'run', 'tool-call', 'package', 'generation']))
+    expect(new Set(replayed.map(({ machine }) => machine))).toEqual(
+      new Set(['session', 'run', 'tool-call', 'subscription', 'package', 'generation']),
+    )
     expect(replayed.find(({ machine }) => machine === 'tool-call')?.steps.map(({ before }) => before.join())).toEqual([
       'judging',
       'asking',

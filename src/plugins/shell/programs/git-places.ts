@@ -2,10 +2,7 @@
 import { addReason, type Findings, lookUp } from '../judge/findings.js'
 import { canonicalPath, joinPath } from '../judge/place.js'
 import { literalOf, type Word } from '../judge/word.js'
-
-/** Their content is not known, so neither is what they put into a directory. */
-const UNPACKERS = /^(?:tar|gtar|bsdtar|unzip|7za?|cpio|rsync|scp)$/
-const MOVERS = /^(?:cp|mv|ln)$/
+import { factsOf } from './table.js'
 
 /** Records what `git <command>` may start, called in any of the places, after its own changes of directory. */
 export async function findNamed(findings: Findings, changes: readonly Word[], command: string): Promise<void> {
@@ -28,6 +25,9 @@ export async function findNamed(findings: Findings, changes: readonly Word[], co
 export function checkUnpacked(findings: Findings): void {
   const programs = [...findings.segments.values()].map(({ program }) => program)
   if (!programs.includes('git')) return
-  const brings = programs.find((program) => UNPACKERS.test(program) || (findings.gitAhead && MOVERS.test(program)))
+  const brings = programs.find((program) => {
+    const { brings } = factsOf(program)
+    return brings === 'unknown' || (findings.gitAhead && brings === 'trees')
+  })
   if (brings !== undefined) addReason(findings, `git: ${brings} may bring a repository with it on the same line`)
 }

@@ -1,5 +1,5 @@
 /** What a version-control command line starts or changes besides itself. */
-import { splitArguments } from './arguments.js'
+import { gitFiles } from './git-files.js'
 import { hasActive, type Word } from '../judge/word.js'
 
 export interface GitUse {
@@ -8,9 +8,11 @@ export interface GitUse {
   readonly reads: readonly Word[]
   /** Read with everything below. */
   readonly trees: readonly Word[]
-  /** What `git diff` is given: two files that exist are compared, wherever they are; all else are names of commits and of tracked files. */
+  /** Files to look into when they exist, wherever they are; else names of commits and of tracked files. */
   readonly compared: readonly Word[]
   readonly writes: readonly Word[]
+  /** Written with everything below. */
+  readonly wholes: readonly Word[]
   /** Which configuration file it changes. */
   readonly configures: 'repository' | 'user' | undefined
   /** The subcommand; empty when it is not known. */
@@ -55,15 +57,22 @@ export function gitUse(args: readonly Word[]): GitUse {
   if (RUNNERS.test(command) || runsProgram(command, rest)) reasons.push(`git ${command}: it starts programs that are named elsewhere`)
   if (rest.some((text) => namesProgram(text) || /^\w[\w+-]*::|^::/.test(text))) reasons.push('git: an option or address names a program')
   const paths = command === 'diff' ? args.slice(at + 1).filter((word) => !word.text.startsWith('-')) : []
+  const changes = command === 'config' && changesConfig(rest)
+  const files = gitFiles(command, args.slice(at + 1), changes)
+  const ownFile = rest.some((text) => /^(?:-f|--fi)/.test(text))
   return {
     reasons,
-    reads: directories,
+    reads: [...directories, ...files.reads],
     trees: rest.includes('--no-index') ? paths : [],
-    compared: paths.length > 1 || paths.some((word) => word.splits || hasActive(word.pattern, '*?[{')) ? paths : [],
-    writes: splitArguments(args.slice(at + 1), ['--output', ...(/^(?:format-patch|archive)$/.test(command) ? ['-o'] : [])]).values,
+    compared: [
+      ...(paths.length > 1 || paths.some((word) => word.splits || hasActive(word.pattern, '*?[{')) ? paths : []),
+      ...files.perhaps,
+    ],
+    writes: files.writes,
+    wholes: files.wholes,
     command: command === '' && args.length === 1 && TELLS.test(args[0]?.text ?? '') ? 'version' : args[at]?.dynamic === true ? '' : command,
     directories,
-    configures: command === 'config' && changesConfig(rest) ? (rest.includes('--global') ? 'user' : 'repository') : undefined,
+    configures: changes && !ownFile ? (rest.includes('--global') ? 'user' : 'repository') : undefined,
   }
 }
 

@@ -1,16 +1,15 @@
 /** What starting one program means: the segments it adds, the programs inside it, the paths it touches. */
 import { within, without } from '../judge/assigned.js'
 import { changeDirectory, isDirectoryChange } from '../judge/directory.js'
-import { fileUse } from './file-commands.js'
+import { filesOf } from './named-files.js'
 import { addReason, addSegment, type Findings, type Flow, lookUp, TOP } from '../judge/findings.js'
 import { addedWords, pathsBelow } from '../judge/found-files.js'
 import { gitUse } from './git.js'
 import { findNamed } from './git-places.js'
-import { opaqueReason } from './opaque.js'
 import { joinPath, nameOf } from '../judge/place.js'
 import { interpreterReason, isShell, shellUse } from './shells.js'
 import { checkNamedVariables } from '../judge/named-variables.js'
-import { optionsDecide, takesText } from './options.js'
+import { explicitReason, factsOf } from './table.js'
 import { mayBeOption, resolveWord, touchPath, touchTarget, touchWord } from '../judge/touch.js'
 import { isHarmless } from '../../../machines/permission/shell-variables.js'
 import { literalOf, plainWord, shownWord, unknownWord, type Word } from '../judge/word.js'
@@ -45,9 +44,9 @@ export async function startProgram(findings: Findings, words: readonly Word[], f
   }
   if (ARITHMETIC.has(program)) findings.evaluates = true
   checkNamedVariables(findings, name, args)
-  const opaque = opaqueReason(program, args) ?? interpreterReason(program, args, flow.fed)
+  const opaque = explicitReason(program, args) ?? interpreterReason(program, args, flow.fed)
   if (opaque !== undefined) addReason(findings, opaque)
-  if (optionsDecide(program)) await checkOptions(findings, program, args)
+  if (factsOf(program).optionsDecide === true) await checkOptions(findings, program, args)
   await startInner(findings, program, args, { flow, scanText, nesting })
   await touchFiles(findings, program, args)
 }
@@ -63,6 +62,7 @@ async function startInner(findings: Findings, program: string, args: readonly Wo
   if (isShell(program)) {
     const use = shellUse(program, args)
     if (use.reason !== undefined) addReason(findings, use.reason)
+    if (use.script !== undefined) await touchWord(findings, use.script, 'read')
     const { places } = findings
     const { text } = use
     if (text !== undefined) await without(findings, () => scanText(text, { ...TOP, fed: flow.fed }))
@@ -98,18 +98,19 @@ async function startText(findings: Findings, program: string, args: readonly Wor
 }
 
 async function touchFiles(findings: Findings, program: string, args: readonly Word[]): Promise<void> {
-  const use = fileUse(program, args)
+  const use = filesOf(program, args)
   for (const word of use.reads) await touchWord(findings, word, 'read')
   for (const word of use.writes) await touchWord(findings, word, 'write')
   for (const word of use.wholes) await touchWord(findings, word, 'whole')
   if (use.target !== undefined) await touchTarget(findings, use.target, use.sources)
   if (program === 'diff') await touchTrees(findings, use.reads)
   if (program !== 'git') return
-  const { reasons, reads, trees, compared, writes, configures, command, directories } = gitUse(args)
+  const { reasons, reads, trees, compared, writes, wholes, configures, command, directories } = gitUse(args)
   for (const word of reads) await touchWord(findings, word, 'read')
   await touchTrees(findings, trees)
   await touchCompared(findings, compared)
   for (const word of writes) await touchWord(findings, word, 'write')
+  for (const word of wholes) await touchWord(findings, word, 'whole')
   for (const reason of reasons) addReason(findings, reason)
   await findNamed(findings, directories, command)
   if (configures === 'user') await touchPath(findings, joinPath(findings.home, '.gitconfig'), 'write')
@@ -151,10 +152,11 @@ export function checkExported(findings: Findings, word: Word): void {
 
 /** Options of such a program start others or write files: a word that may be one decides. */
 async function checkOptions(findings: Findings, program: string, args: readonly Word[]): Promise<void> {
+  const { textAfter } = factsOf(program)
   const end = program === 'find' ? -1 : args.findIndex((word) => word.text === '--')
   const before = args.slice(0, end < 0 ? args.length : end)
   for (const [index, word] of before.entries()) {
-    if (takesText(program, before[index - 1]?.text ?? '') && !word.splits) continue
+    if (textAfter?.test(before[index - 1]?.text ?? '') === true && !word.splits) continue
     if (await mayBeOption(findings, word))
       addReason(findings, `${program}: a word that may be an option is only known when it runs: ${word.text}`)
   }

@@ -1,28 +1,26 @@
 /** Programs that read program text: shells, whose text is analysed when it is plain, and other interpreters. */
 import { literalOf, type Word } from '../judge/word.js'
+import { factsOf } from './table.js'
 
-const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'rbash', 'ksh', 'mksh'])
-/** Their grammar is another one. */
-const OTHER_SHELLS = new Set(['zsh', 'fish', 'csh', 'tcsh', 'nu', 'pwsh', 'xonsh', 'elvish'])
-const INTERPRETERS =
-  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh|Rscript|R|osascript|guile|irb|ipython|tsx|ts-node|psql|sqlite3|mysql)$/
 const INFORMATION = /^--(?:version|help)$/
 const PLAIN_LONG = new Set(['--login', '--norc', '--noprofile', '--posix', '--noediting', '--restricted'])
 
-/** `text`: program text to analyse; `reason`: why it cannot be; neither: an ordinary program call. */
+/** `text`: program text to analyse; `script`: a file with it; `reason`: why it cannot be; none: an ordinary program call. */
 export interface ShellUse {
   readonly text?: string
+  readonly script?: Word
   readonly reason?: string
 }
 
 export function isShell(program: string): boolean {
-  return SHELLS.has(program) || OTHER_SHELLS.has(program)
+  const { language } = factsOf(program)
+  return language === 'bash' || language === 'other-shell'
 }
 
 /** What a shell called with these arguments would run. */
 export function shellUse(program: string, args: readonly Word[]): ShellUse {
   if (args.length === 1 && INFORMATION.test(args[0]?.text ?? '')) return {}
-  if (OTHER_SHELLS.has(program)) return { reason: `${program}: a shell whose language is not analysed` }
+  if (factsOf(program).language === 'other-shell') return { reason: `${program}: a shell whose language is not analysed` }
   let command = false
   let at = 0
   for (; at < args.length; at += 1) {
@@ -44,12 +42,12 @@ export function shellUse(program: string, args: readonly Word[]): ShellUse {
   if (operand === undefined) return { reason: `${program}: it reads commands from its input` }
   const literal = literalOf(operand)
   if (literal === undefined) return { reason: `${program}: what it runs is only known when it runs` }
-  return command ? { text: literal } : {}
+  return command ? { text: literal } : { script: operand }
 }
 
 /** Why an interpreter that is given data by the line runs that data, or undefined. */
 export function interpreterReason(program: string, args: readonly Word[], fed: boolean): string | undefined {
-  if (!fed || !INTERPRETERS.test(program)) return undefined
+  if (!fed || factsOf(program).language !== 'interpreter') return undefined
   const hasProgram = args.some(
     (word) => word.text !== '-' && (!word.text.startsWith('-') || /^(?:-[a-zA-Z]*[cemprfV]|--\w)/.test(word.text)),
   )

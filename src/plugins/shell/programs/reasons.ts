@@ -1,0 +1,102 @@
+/** Why arguments of programs need an explicit answer: they run, load or redefine something the line does not show. */
+import { isDecisive } from '../../../machines/permission/shell-variables.js'
+import { literalOf, type Word } from '../judge/word.js'
+import { hasOption, splitArguments } from './arguments.js'
+import { isHarmlessAwk } from './awk-script.js'
+import { isHarmlessSed } from './sed-script.js'
+
+type Reason = (args: readonly Word[]) => string | undefined
+
+const SAFE_SHOPT = /^(?:nullglob|failglob|globstar|inherit_errexit|nocasematch|-[su])$/
+const REREADS = 'it changes how the shell reads commands'
+const SAFE_SET =
+  /^(?:--|[-+][befhmnuvxCET]*|pipefail|errexit|nounset|xtrace|noclobber|noglob|verbose|errtrace|functrace|-[befhmnuvxCET]*o)$/
+
+const AWK_OPTIONS = /^(?:-[Fv].*|--(?:assign|field-separator)(?:=.*)?|--(?:posix|traditional|version|help))$/s
+
+/** An option that names another program. */
+export function programOption(letters: string, ...longs: readonly string[]): Reason {
+  return (args) => optionReason(args, letters, ...longs)
+}
+
+/** An option that is a whole word with one dash. */
+export function wordOption(...words: readonly string[]): Reason {
+  return (args) => (args.some(({ text }) => words.includes(text)) ? 'an option names a library or another program' : undefined)
+}
+
+export function always(reason: string): Reason {
+  return () => reason
+}
+
+function optionReason(args: readonly Word[], letters: string, ...longs: readonly string[]): string | undefined {
+  return hasOption(splitArguments(args).options, letters, ...longs) ? 'an option names another program' : undefined
+}
+
+export function decisiveNames(args: readonly Word[]): string | undefined {
+  const names = args.filter((word) => !word.dynamic).map((word) => word.text.replace(/^-\w/, ''))
+  return names.some((name) => isDecisive(name, undefined)) ? 'it sets a variable that decides what programs run' : undefined
+}
+
+/** `mapfile`, whose `-C` names a command to call back. */
+export function mapfileReason(args: readonly Word[]): string | undefined {
+  return hasOption(splitArguments(args).options, 'C') ? 'it names a command to call back' : decisiveNames(args)
+}
+
+export function shoptReason(args: readonly Word[]): string | undefined {
+  return args.every((word) => SAFE_SHOPT.test(word.text)) ? undefined : REREADS
+}
+
+export function setReason(args: readonly Word[]): string | undefined {
+  return safeSet(args) ? undefined : REREADS
+}
+
+function safeSet(args: readonly Word[]): boolean {
+  const end = args.findIndex((word) => word.text === '--' || !/^[-+]/.test(word.text))
+  const options = end < 0 ? args : args.slice(0, end + 1)
+  return options.every((word) => !word.dynamic && (SAFE_SET.test(word.text) || !/^[-+]/.test(word.text)))
+}
+
+export function tarReason(args: readonly Word[]): string | undefined {
+  const bundle = /^[A-Za-z]+$/.test(args[0]?.text ?? '') ? (args[0]?.text ?? '') : ''
+  const longs = [
+    '--to-command',
+    '--checkpoint-action',
+    '--use-compress-program',
+    '--rsh-command',
+    '--rmt-command',
+    '--info-script',
+    '--new-volume-script',
+  ]
+  if (/[IFP]/.test(bundle)) return 'an option names another program or absolute paths'
+  return optionReason(args, 'IFP', ...longs, '--absolute-names')
+}
+
+export function sedReason(args: readonly Word[]): string | undefined {
+  const { options, operands, values } = splitArguments(args, ['-e', '--expression'])
+  if (hasOption(options, 'f', '--file')) return 'the script is in a file'
+  const scripts = hasOption(options, 'e', '--expression') ? values : operands.slice(0, 1)
+  const harmless = scripts.every((script) => !script.dynamic && !script.approximate && isHarmlessSed(literalOf(script) ?? script.text))
+  return harmless ? undefined : 'the script may write files or start programs'
+}
+
+export function awkReason(args: readonly Word[]): string | undefined {
+  const { options, operands } = splitArguments(args, ['-v', '--assign', '-F', '--field-separator'])
+  if (!options.every((option) => AWK_OPTIONS.test(option))) return 'an option may name a program or a file'
+  const [script] = operands
+  if (script?.dynamic === true || script?.approximate === true) return 'the program is only known when it runs'
+  return isHarmlessAwk(script?.text ?? '') ? undefined : 'the program may write files or start programs'
+}
+
+/** A filter of `rsync` may be read from a file. */
+export function rsyncReason(args: readonly Word[]): string | undefined {
+  const { given } = splitArguments(args, ['-f', '--filter'])
+  if (given.some(({ value }) => value.dynamic || /^(?:[.:]|merge|dir-merge)/.test(value.text))) return 'a filter names a file with filters'
+  return hasOption(splitArguments(args, ['-f', '--filter']).options, 'e', '--rsh', '--rsync-path')
+    ? 'an option names another program'
+    : undefined
+}
+
+/** An expression of `yq` may read other files. */
+export function yqReason(args: readonly Word[]): string | undefined {
+  return args.some((word) => word.dynamic || /\bload/.test(word.text)) ? 'an expression may read other files' : undefined
+}

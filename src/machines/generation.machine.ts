@@ -6,8 +6,9 @@
  *    retired at once.
  * I3 Retirement is: revoke, fail streams, `shutdown`, wait `shutdownGrace`, kill the tree. It always ends.
  */
-import { assign, enqueueActions, setup } from 'xstate'
+import { type ActorRef, type ActorRefFrom, assign, type ErrorActorEvent, enqueueActions, setup, type Snapshot } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
+import { instanceMachine } from './instance.machine.js'
 import { requiredCallback, requiredPromise } from './required.js'
 
 export interface GenerationInput {
@@ -15,6 +16,8 @@ export interface GenerationInput {
   readonly key: string
   readonly number: number
   readonly revision: string
+  /** The package actor, which is told what becomes of it. */
+  readonly parent?: ActorRef<Snapshot<unknown>, GenerationReport>
 }
 
 type GenerationEnd = 'refused' | 'failed' | 'retired'
@@ -31,6 +34,8 @@ interface GenerationContext extends GenerationInput {
 }
 
 type GenerationEvent =
+  /** It is started as a process, which its effects have ready under this id. */
+  | { readonly type: 'process.prepared'; readonly instanceId: string }
   | { readonly type: 'superseded' }
   | { readonly type: 'switched.off' }
   | { readonly type: 'revoked' }
@@ -44,16 +49,29 @@ export type GenerationReport =
 
 type Subject = Pick<GenerationInput, 'key' | 'number'>
 
+/** The generation as the effect that starts it sees it: whom it tells of a process, and where it finds the actor of it. */
+export interface GenerationRef {
+  send(event: GenerationEvent): void
+  getSnapshot(): { readonly children: { readonly instance?: ActorRefFrom<typeof instanceMachine> | undefined } }
+}
+
+export interface StartInput extends Omit<GenerationInput, 'parent'> {
+  readonly generation: GenerationRef
+}
+
 export const generationMachine = setup({
   types: {
     input: {} as GenerationInput,
     context: {} as GenerationContext,
-    events: {} as GenerationEvent,
+    events: {} as GenerationEvent | ErrorActorEvent,
     output: {} as GenerationOutput,
+    children: {} as { instance: 'instance' },
   },
   actors: {
     /** Creates and initialises the instance and validates its contributions; leaves nothing running when it rejects or is aborted. */
-    start: requiredPromise<void, GenerationInput>('start'),
+    start: requiredPromise<void, StartInput>('start'),
+    /** The process of it; what is no process has none. */
+    instance: instanceMachine,
     /** Publishes everything in one step, or rejects without effect. */
     publish: requiredPromise<void, Subject>('publish'),
     /** Reports `instance.failed` once, if it happens. */
@@ -68,11 +86,14 @@ export const generationMachine = setup({
   actions: {
     noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => sentence(error) }),
     noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
-    reportPublished: enqueueActions(({ context: { number, revision }, self, enqueue }) => {
-      if (self._parent !== undefined) enqueue.sendTo(self._parent, { type: 'generation.published', number, revision })
+    spawnInstance: enqueueActions(({ enqueue }, instanceId: string) =>
+      enqueue.spawnChild('instance', { id: 'instance', input: { instanceId } }),
+    ),
+    reportPublished: enqueueActions(({ context: { parent, number, revision }, enqueue }) => {
+      if (parent !== undefined) enqueue.sendTo(parent, { type: 'generation.published', number, revision })
     }),
-    reportUnavailable: enqueueActions(({ context: { number, reason }, self, enqueue }) => {
-      if (self._parent !== undefined) enqueue.sendTo(self._parent, { type: 'generation.unavailable', number, reason })
+    reportUnavailable: enqueueActions(({ context: { parent, number, reason }, enqueue }) => {
+      if (parent !== undefined) enqueue.sendTo(parent, { type: 'generation.unavailable', number, reason })
     }),
   },
   delays: {
@@ -85,17 +106,23 @@ export const generationMachine = setup({
   id: 'generation',
   context: ({ input }) => ({ ...input, end: 'retired', reason: '' }),
   output: ({ context }) => ({ number: context.number, end: context.end, reason: context.reason }),
+  on: { 'xstate.error.actor.*': { target: '.killing' } },
   initial: 'starting',
   states: {
     starting: {
       invoke: {
         id: 'start',
         src: 'start',
-        input: ({ context: { key, number, revision } }) => ({ key, number, revision }),
+        input: ({ context: { key, number, revision }, self }) => ({ key, number, revision, generation: self }),
         onDone: { target: 'publishing' },
         onError: { target: 'killing', actions: { type: 'noteRefusal', params: ({ event }: { event: { error: unknown } }) => event.error } },
       },
-      on: { revoked: { target: 'killing' }, superseded: { target: 'killing' }, 'switched.off': { target: 'killing' } },
+      on: {
+        'process.prepared': { actions: { type: 'spawnInstance', params: ({ event }) => event.instanceId } },
+        revoked: { target: 'killing' },
+        superseded: { target: 'killing' },
+        'switched.off': { target: 'killing' },
+      },
     },
     publishing: {
       invoke: {

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { createCharts } from '../actors/inspector/charts.js'
 import { activationMachine } from '../machines/activation.machine.js'
 import { generationMachine } from '../machines/generation.machine.js'
+import { instanceMachine } from '../machines/instance.machine.js'
 import { packageMachine } from '../machines/package.machine.js'
 import { ptyMachine } from '../machines/pty.machine.js'
 import { runMachine } from '../machines/run.machine.js'
@@ -17,6 +18,7 @@ import type { ActorKind } from './actor-types.js'
 export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   activation: activationMachine,
   generation: generationMachine,
+  instance: instanceMachine,
   package: packageMachine,
   pty: ptyMachine,
   run: runMachine,

@@ -2,6 +2,7 @@ import type { AnyMachineSnapshot, SnapshotFrom } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import type { Assessment } from '../../src/machines/plugin/assessment.js'
 import { generationMachine } from '../../src/machines/generation.machine.js'
+import { instanceMachine } from '../../src/machines/instance.machine.js'
 import { packageMachine } from '../../src/machines/package.machine.js'
 import { packageStateOf } from '../../src/machines/plugin/package-state.js'
 import { PACKAGE_STATES } from '../../src/protocol/plugin/plugin.js'
@@ -108,6 +109,8 @@ describe('every transition is covered by generated paths', () => {
       { type: 'instance.failed', reason: 'it exited' } as never,
       ...['start', 'publish', 'drain', 'retire', 'kill'].flatMap((id) => [done(id), error(id)]),
       error('watch'),
+      { type: 'process.prepared', instanceId: 'plugin-instance-1' } as never,
+      error('instance'),
       after('drainLimit', 'generation.draining'),
       after('offLimit', 'generation.leaving'),
       after('shutdownGrace', 'generation.retiring'),
@@ -116,6 +119,40 @@ describe('every transition is covered by generated paths', () => {
     expect(missing(explored)).toEqual([])
     const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end)
     expect(new Set(ends)).toEqual(new Set(['refused', 'failed', 'retired']))
+  })
+
+  it('of the instance machine, which has failed only by itself', () => {
+    const ended = (exitCode: number | null) => ({ type: 'process.ended', ending: { exitCode, signal: null, lastLine: 'bye' } }) as never
+    const explored = explore(instanceMachine, { instanceId: 'plugin-instance-1' }, [
+      ...['drain.requested', 'retire.requested', 'kill.requested', 'start.cancelled'].map((type) => ({ type })),
+      { type: 'rule.broken', reason: 'it floods' } as never,
+      ended(3),
+      ended(null),
+      ...['spawn', 'initialize', 'retire', 'kill'].flatMap((id) => [done(id), error(id)]),
+      error('process'),
+    ])
+    expect(missing(explored)).toEqual([])
+    const told = (served: boolean) =>
+      new Set(
+        explored.snapshots
+          .filter(({ status, context }, index) => {
+            const wasServing = explored.paths[index]?.includes('xstate.done.actor.initialize') === true
+            return status === 'done' && wasServing === served && (context.failure ?? context.reason) !== undefined
+          })
+          .map(({ context }) => context.reason ?? context.failure.message),
+      )
+    expect(told(false)).toEqual(
+      new Set([
+        'broken',
+        'The start was cancelled.',
+        'The plugin did not start: it floods',
+        'The plugin did not start: The plugin process exited with code 3. The last line of its log: bye',
+        'The plugin did not start: The plugin process closed its output. The last line of its log: bye',
+      ]),
+    )
+    expect(told(true)).toEqual(new Set(['it floods', 'The plugin process exited with code 3.', 'The plugin process closed its output.']))
+    const retired = explored.paths.filter((path) => path.includes('retire.requested'))
+    expect(retired.filter((path) => explored.snapshots[explored.paths.indexOf(path)]?.context.reason !== undefined)).toEqual([])
   })
 
   it('of the package machine, in all eleven states', { timeout: 60_000 }, () => {

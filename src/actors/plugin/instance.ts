@@ -1,7 +1,10 @@
 /** One incarnation of a plugin, whatever its tier, as its generation actor drives it (plugin-protocol §3.4, §3.6). */
+import type { ActorRefFrom } from 'xstate'
+import type { instanceMachine } from '../../machines/instance.machine.js'
 import type { HostCapability, PluginScope } from '../../protocol/plugin/plugin.js'
 import type { PluginOwner } from '../../protocol/plugin/plugin-frame.js'
 import type { Contributions } from './native/native.js'
+import type { InstanceEffects } from './process/instance.actor.js'
 
 /** A plugin that has answered `initialize` with contributions of a valid shape. Nothing of it is published yet. */
 export interface PluginInstance {
@@ -50,7 +53,11 @@ export type StartInstance = (
   generation: number,
   onProblem: (problem: InstanceProblem) => void,
   signal: AbortSignal,
+  adopt?: AdoptProcess,
 ) => Promise<PluginInstance>
+
+/** Makes the actor of a process a child of the generation it is started for. */
+export type AdoptProcess = (instanceId: string, effects: InstanceEffects) => ActorRefFrom<typeof instanceMachine>
 
 /** Something worth a diagnostic that does not end the instance: a dropped line, a refused request, a call without an answer. */
 export interface InstanceProblem {

@@ -90,6 +90,7 @@ describe('the tree', () => {
     const machines = service.runtime.inspector.machines().map((machine) => InspectedMachine.parse(machine))
     expect(machines.map(({ id }) => id)).toEqual([
       'generation',
+      'instance',
       'package',
       'run',
       'runtime',

@@ -21,7 +21,7 @@ test('what the child does not take is not counted as sent', () => {
   expect(link.counters).toMatchObject({ framesOut: 0, bytesOut: 0 })
 })
 
-test('the plugins of the inspector tell the frames of each process, and none of what is no process', async () => {
+test('the plugins of the inspector tell the frames of each process, whose actor is below its generation, and none of what is no process', async () => {
   const effects = createFakeEffects({ env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' } })
   effects.processes.pipe(() => (child) => {
     child.onInput(() => child.stdout('{"id":1,"result":{"protocol":"svc-plugin/2"}}\nnoise\n'))
@@ -39,5 +39,10 @@ test('the plugins of the inspector tell the frames of each process, and none of 
   ])
   const native = plugins().find(({ pluginId }) => pluginId === 'test.played')
   expect(native?.generations.map(({ frames }) => frames)).toEqual([undefined])
+  const actors = () => service.runtime.inspector.tree().actors
+  const generation = played()?.generations[0]?.actorId
+  expect(actors().filter(({ kind }) => kind === 'instance')).toMatchObject([
+    { parentId: generation, name: 'instance', machine: 'instance', state: ['running.serving'] },
+  ])
   await service.stop()
 })

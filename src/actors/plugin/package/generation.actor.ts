@@ -6,9 +6,10 @@
  */
 import { fromCallback, fromPromise } from 'xstate'
 import { LIMITS } from '../../../protocol/limits.js'
-import { generationMachine } from '../../../machines/generation.machine.js'
+import { type GenerationRef, generationMachine, type StartInput } from '../../../machines/generation.machine.js'
 import { createDoor, type Door } from '../calls/door.js'
-import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
+import type { AdoptProcess, InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
+import { type InstanceEffects, instanceLogic } from '../process/instance.actor.js'
 import type { HookReport, Publication } from '../registry/publication.js'
 import type { Registry } from '../registry/registry.js'
 import type { Reach } from '../registry/view.js'
@@ -56,11 +57,28 @@ export function createGenerations(deps: GenerationDeps): Generations {
   /** Starts under way; each ends in an instance that is kept or in nothing. */
   const starting = new Map<string, Promise<unknown>>()
 
-  async function start(id: string, at: { key: string; number: number; revision: string }, signal: AbortSignal): Promise<void> {
-    const { key, number, revision } = at
+  /** By id of the instance, while its actor lives. */
+  const processes = new Map<string, InstanceEffects>()
+
+  function adopt(generation: GenerationRef, instanceId: string, effects: InstanceEffects): ReturnType<AdoptProcess> {
+    processes.set(instanceId, effects)
+    generation.send({ type: 'process.prepared', instanceId })
+    const { instance } = generation.getSnapshot().children
+    if (instance === undefined) throw new Error('the generation has ended')
+    const forget = () => void processes.delete(instanceId)
+    instance.subscribe({ complete: forget, error: forget })
+    return instance
+  }
+
+  async function start(id: string, { key, number, revision, generation }: StartInput, signal: AbortSignal): Promise<void> {
     const plan = await deps.plan(key, revision)
     signal.throwIfAborted()
-    const instance = await plan.start(number, (problem) => deps.onProblem(key, number, problem), signal)
+    const instance = await plan.start(
+      number,
+      (problem) => deps.onProblem(key, number, problem),
+      signal,
+      (...process) => adopt(generation, ...process),
+    )
     if (signal.aborted) {
       instance.kill()
       await instance.gone
@@ -84,6 +102,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
 
   const logic = generationMachine.provide({
     actors: {
+      instance: instanceLogic((instanceId) => processes.get(instanceId)),
       start: fromPromise(async ({ input, signal }) => {
         const id = idOf(input)
         const work = start(id, input, signal)

@@ -1,176 +1,128 @@
 /**
- * A plugin that is a process of its own: from spawn through `initialize` to its end (plugin-protocol §3.6, §4.1, §4.5).
+ * A plugin that is a process of its own (plugin-protocol §3.6, §4.1, §4.5): the instance machine given its process.
  *
  * I1 A start that fails leaves nothing running: the group is killed and gone before the rejection.
  * I2 `failed` settles at most once and never after `retire`; a failure kills the group at once.
- * I3 Retirement is: inactive and lease revoked, streams failed, waiting requests answered, `shutdown`, input closed.
  */
+import { type ActorRefFrom, createActor, waitFor } from 'xstate'
+import type { InstanceEvent, instanceMachine } from '../../../machines/instance.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
-import type { ChildPipe, Effects, PipeOptions } from '../../effects.js'
-import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
+import { machineClock } from '../../effects.js'
+import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
+import type { Contributions } from '../native/native.js'
 import { toContributions } from './external.js'
-import { createEventSender } from './external-events.js'
+import { createEventSender, type EventSender } from './external-events.js'
 import { parseInitializeReply } from './initialize.js'
-import { createLease, type InstanceProblem, type PluginInstance, type StartInstance } from '../instance.js'
-import { createLink, EXITED, type Link } from './link.js'
-import { createPluginLog } from './plugin-log.js'
+import { type InstanceEffects, instanceLogic } from './instance.actor.js'
+import { EXITED } from './link.js'
+import { type Child, openChild, type ProcessDeps } from './process-child.js'
 import type { ProcessSpec } from './process-spec.js'
-import { createWatchdog } from './watchdog.js'
-
-export interface ProcessDeps {
-  readonly effects: Pick<Effects, 'clock' | 'files' | 'processes' | 'log'>
-  /** `createInstanceIds()`, one for the whole server. */
-  readonly nextInstanceId: () => string
-  readonly host: BrokerHost
-}
 
 /** How to start `spec`, as often as it takes; every start is a new process with a new instance id. */
 export function startProcess(deps: ProcessDeps, spec: ProcessSpec): StartInstance {
-  return async (generation, onProblem, signal) => {
+  return async (generation, onProblem, signal, adopt = alone(deps)) => {
     signal.throwIfAborted()
-    const config = spec.capabilities.has('config-read') ? await deps.host.config(spec.place) : null
     const owner = ownerOf(spec, deps.nextInstanceId(), generation)
-    const child = await openChild(deps, spec, { owner, config, onProblem })
-    const abort = () => child.fail('The start was cancelled.')
-    signal.addEventListener('abort', abort, { once: true })
+    const process = createProcess(deps, spec, { owner, onProblem })
+    const actor = adopt(owner.instanceId, process.effects)
+    const cancel = () => actor.send({ type: 'start.cancelled' })
+    signal.addEventListener('abort', cancel, { once: true })
     try {
-      signal.throwIfAborted()
-      return await initialize(deps, spec, child)
-    } catch (error) {
-      const isOver = error instanceof SvcError && error.message === EXITED
-      child.kill()
-      await child.pipe.gone
-      if (signal.aborted) throw error
-      throw startFailure(error, spec, isOver ? `${await child.reason}${lastWords(child)}` : undefined)
+      const { context } = await waitFor(actor, (snapshot) => snapshot.hasTag('serving') || snapshot.status !== 'active')
+      const { failure } = context
+      if (failure !== undefined) {
+        const code = failure.code === 'plugin.invalid' ? failure.code : 'plugin.failed'
+        throw new SvcError(code, failure.message, { pluginId: spec.pluginId })
+      }
+      return instanceOf(actor, process)
     } finally {
-      signal.removeEventListener('abort', abort)
+      signal.removeEventListener('abort', cancel)
     }
   }
 }
 
-interface Child {
-  readonly owner: PluginOwner
-  readonly pipe: ChildPipe
-  readonly link: Link
-  /** Why it ended by itself, with its last words. */
-  readonly reason: Promise<string>
-  readonly lastLine: () => string
-  onProblem(problem: InstanceProblem): void
-  loaded(): void
-  fail(reason: string): void
-  retire(): void
-  kill(): void
+/** Without a generation above it, as tests and tools start one. */
+function alone({ effects }: ProcessDeps) {
+  return (instanceId: string, process: InstanceEffects): ActorRefFrom<typeof instanceMachine> =>
+    createActor(
+      instanceLogic(() => process),
+      { input: { instanceId }, clock: machineClock(effects.clock) },
+    ).start()
 }
 
-interface ChildOptions {
+/** What the effects of one instance share. */
+interface Process {
+  readonly effects: InstanceEffects
+  /** There once it was spawned. */
+  readonly child: Child | undefined
+  /** There once it was initialised. */
+  readonly offer: Offer | undefined
+}
+
+interface Offer {
+  readonly name: string | undefined
+  readonly version: string | undefined
+  readonly contributions: Contributions
+  readonly events: EventSender
+}
+
+interface Subject {
   readonly owner: PluginOwner
-  readonly config: unknown
   onProblem(problem: InstanceProblem): void
 }
 
-async function openChild({ effects, host }: ProcessDeps, spec: ProcessSpec, { owner, config, onProblem }: ChildOptions): Promise<Child> {
-  const { clock, log, processes } = effects
-  const { pluginId, place, eventNamespaces } = spec
-  const lease = createLease(spec.capabilities)
-  const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
-  const output = createPluginLog({ clock, log, pluginId, instanceId: owner.instanceId, onProblem })
-  let opened: ChildPipe | undefined
-  let broken: string | undefined
-  let isRetired = false
-
+function createProcess(deps: ProcessDeps, spec: ProcessSpec, subject: Subject): Process {
+  let report: (event: InstanceEvent) => void = ignore
+  let opening: Promise<Child> | undefined
+  let child: Child | undefined
+  let offer: Offer | undefined
+  const onBroken = (reason: string) => report({ type: 'rule.broken', reason })
   const kill = (): void => {
-    watchdog.stop()
-    lease.revoke()
-    link.retire()
-    opened?.kill()
+    offer?.events.stop()
+    if (child === undefined) void opening?.then((late) => late.kill(), ignore)
+    else child.kill()
   }
-  const link = createLink({
-    clock,
-    log,
-    owner,
-    callTimeoutMs: spec.timeoutMs,
-    pipe: {
-      write: (text) => opened?.write(text) === true,
-      get waiting() {
-        return opened?.waiting ?? 0
-      },
-      closeInput: () => opened?.closeInput(),
-      pause: () => opened?.pause(),
-      resume: () => opened?.resume(),
+  const effects: InstanceEffects = {
+    process(tell) {
+      report = tell
+      return kill
     },
-    serve: (request) => brokers.serve(request),
-    audit: (method, outcome) => brokers.audit(method, outcome),
-    onFailure(reason) {
-      broken ??= reason
+    async spawn() {
+      opening = openChild(deps, spec, { ...subject, onBroken })
+      child = await opening
+      void child.ended.then((ending) => report({ type: 'process.ended', ending }))
+    },
+    async initialize() {
+      const opened = await opening
+      if (opened !== undefined) offer = await initialize(deps, spec, { ...subject, child: opened })
+    },
+    async retire() {
+      offer?.events.stop()
+      child?.retire()
+      await child?.pipe.gone
+    },
+    async kill() {
       kill()
+      const opened = await opening?.catch(ignore)
+      await Promise.all([opened?.pipe.gone, opened?.ended])
     },
-    onProblem,
-    onSent: (id) => watchdog.sent(id),
-    onReply: (id) => watchdog.replied(id),
-  })
-  const watchdog = createWatchdog({
-    clock,
-    watch: spec.watch ?? {},
-    residentBytes: () => opened?.residentBytes(),
-    onBroken: (reason) => link.fail(reason),
-  })
-
-  const early: Uint8Array[] = []
-  const read = (chunk: Uint8Array): void => {
-    watchdog.started()
-    link.receive(chunk)
-  }
-  const pipe = await open(processes, spec, {
-    command: spec.program,
-    args: spec.args,
-    cwd: spec.directory,
-    env: { ...spec.env, SVC_PLUGIN_INSTANCE_ID: owner.instanceId },
-    inputBacklog: LIMITS.plugins.inputBacklog,
-    onStdout: (chunk) => (opened === undefined ? void early.push(chunk) : read(chunk)),
-    onStderr: (chunk) => output.receive(chunk),
-  })
-  opened = pipe
-  for (const chunk of early) read(chunk)
-  const end = async (): Promise<string> => {
-    const ending = await pipe.ended
-    output.end()
-    await link.ended()
-    watchdog.stop()
-    if (!isRetired) kill()
-    return endingText(ending, broken)
   }
   return {
-    owner,
-    pipe,
-    link,
-    reason: end(),
-    lastLine: () => output.lastLine,
-    onProblem,
-    loaded: () => watchdog.loaded(),
-    fail: (reason) => link.fail(reason),
-    retire() {
-      if (isRetired) return
-      isRetired = true
-      lease.revoke()
-      link.retire()
+    effects,
+    get child() {
+      return child
     },
-    kill,
+    get offer() {
+      return offer
+    },
   }
 }
 
-async function open(processes: Effects['processes'], { program }: ProcessSpec, options: PipeOptions): Promise<ChildPipe> {
-  try {
-    return await processes.open(options)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new SvcError('plugin.failed', `The program "${program}" cannot be started: ${reason}`, { program }, { cause: error })
-  }
-}
-
-async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, child: Child): Promise<PluginInstance> {
-  const { owner, link, pipe } = child
+async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subject & { readonly child: Child }): Promise<Offer> {
+  const { child, owner, onProblem } = at
+  const { link } = child
   const { pluginId } = spec
   const params: InitializeParams = {
     protocol: PROCESS_PROTOCOL,
@@ -180,37 +132,51 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, child: Ch
     config: spec.config ?? {},
     owner,
   }
-  const reply = parseInitializeReply(await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize }))
-  child.loaded()
-  const events = createEventSender({ link, clock: effects.clock, onProblem: child.onProblem })
-  const contributions = toContributions(reply, { pluginId, link, clock: effects.clock, events })
-  let isRetired = false
+  try {
+    const reply = parseInitializeReply(await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize }))
+    child.loaded()
+    const events = createEventSender({ link, clock: effects.clock, onProblem })
+    return {
+      name: reply.name,
+      version: reply.version,
+      contributions: toContributions(reply, { pluginId, link, clock: effects.clock, events }),
+      events,
+    }
+  } catch (error) {
+    if (error instanceof SvcError && error.message === EXITED) await child.ended // which says more
+    if (error instanceof SvcError && error.code === 'plugin.invalid') throw error
+    const message = error instanceof Error ? error.message : String(error)
+    throw new SvcError('plugin.failed', `The plugin did not start: ${message}`, { pluginId }, { cause: error })
+  }
+}
+
+function instanceOf(actor: ActorRefFrom<typeof instanceMachine>, { child, offer }: Process): PluginInstance {
+  if (child === undefined || offer === undefined) throw new Error('the instance serves before it has started')
+  const { name, version, contributions } = offer
+  const tell = (type: 'drain.requested' | 'retire.requested' | 'kill.requested') => {
+    if (actor.getSnapshot().status === 'active') actor.send({ type })
+  }
   return {
-    ...(reply.name === undefined ? {} : { name: reply.name }),
-    ...(reply.version === undefined ? {} : { version: reply.version }),
+    ...(name === undefined ? {} : { name }),
+    ...(version === undefined ? {} : { version }),
     contributions,
     failed: new Promise((resolve) => {
-      void child.reason.then((reason) => {
-        events.stop()
-        if (!isRetired) resolve(reason)
-      })
+      const look = () => {
+        const { reason } = actor.getSnapshot().context
+        if (reason !== undefined) resolve(reason)
+      }
+      actor.subscribe({ next: look, error: ignore })
+      look()
     }),
-    retire() {
-      isRetired = true
-      events.stop()
-      child.retire()
-    },
-    kill() {
-      isRetired = true
-      events.stop()
-      child.kill()
-    },
-    gone: pipe.gone,
+    quiesce: () => tell('drain.requested'),
+    retire: () => tell('retire.requested'),
+    kill: () => tell('kill.requested'),
+    gone: child.pipe.gone,
     get droppedFrames() {
-      return link.counters.dropped
+      return child.link.counters.dropped
     },
     get traffic() {
-      const { framesIn, framesOut, bytesIn, bytesOut } = link.counters
+      const { framesIn, framesOut, bytesIn, bytesOut } = child.link.counters
       return { framesIn, framesOut, bytesIn, bytesOut }
     },
   }
@@ -230,21 +196,4 @@ function ownerOf({ pluginId, revision, place }: ProcessSpec, instanceId: string,
   }
 }
 
-/** What ended a process. A rule it broke explains more than the kill that followed, its own exit more than a closed input. */
-function endingText({ exitCode, signal }: Awaited<ChildPipe['ended']>, broken: string | undefined): string {
-  if (exitCode !== null) return `The plugin process exited with code ${exitCode}.`
-  if (broken !== undefined) return broken
-  return signal === null ? 'The plugin process closed its output.' : `The plugin process was ended by ${signal}.`
-}
-
-/** `ending`: what is known about a process that ended before it answered. */
-function startFailure(error: unknown, { pluginId }: ProcessSpec, ending: string | undefined): SvcError {
-  if (error instanceof SvcError && error.code === 'plugin.invalid') return error
-  const message = ending ?? (error instanceof Error ? error.message : String(error))
-  return new SvcError('plugin.failed', `The plugin did not start: ${message}`, { pluginId }, { cause: error })
-}
-
-function lastWords({ lastLine }: Child): string {
-  const line = lastLine()
-  return line === '' ? '' : ` The last line of its log: ${line}`
-}
+function ignore(): undefined {}

@@ -1,0 +1,129 @@
+/**
+ * One plugin process as the host holds it: its pipe, its link, its lease, its log and who watches it. What becomes of it the instance
+ * machine decides.
+ */
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
+import type { ProcessEnding } from '../../../machines/instance.machine.js'
+import type { ChildPipe, Effects, PipeOptions } from '../../effects.js'
+import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
+import { createLease, type InstanceProblem } from '../instance.js'
+import { createLink, type Link } from './link.js'
+import { createPluginLog } from './plugin-log.js'
+import type { ProcessSpec } from './process-spec.js'
+import { createWatchdog } from './watchdog.js'
+
+export interface ProcessDeps {
+  readonly effects: Pick<Effects, 'clock' | 'files' | 'processes' | 'log'>
+  /** `createInstanceIds()`, one for the whole server. */
+  readonly nextInstanceId: () => string
+  readonly host: BrokerHost
+}
+
+export interface Child {
+  readonly pipe: ChildPipe
+  readonly link: Link
+  /** How it ended, once what it sent before was taken; never rejects. */
+  readonly ended: Promise<ProcessEnding>
+  /** It has answered `initialize`. */
+  loaded(): void
+  /** Lease revoked, link retired: streams failed, waiting requests answered, `shutdown`, input closed. */
+  retire(): void
+  kill(): void
+}
+
+interface ChildOptions {
+  readonly owner: PluginOwner
+  onProblem(problem: InstanceProblem): void
+  /** Told at most once, and not after `retire` or `kill`. */
+  onBroken(reason: string): void
+}
+
+export async function openChild({ effects, host }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
+  const { clock, log, processes } = effects
+  const { pluginId, place, eventNamespaces } = spec
+  const { owner, onProblem, onBroken } = options
+  const config = spec.capabilities.has('config-read') ? await host.config(place) : null
+  const lease = createLease(spec.capabilities)
+  const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
+  const output = createPluginLog({ clock, log, pluginId, instanceId: owner.instanceId, onProblem })
+  let opened: ChildPipe | undefined
+
+  const link = createLink({
+    clock,
+    log,
+    owner,
+    callTimeoutMs: spec.timeoutMs,
+    pipe: {
+      write: (text) => opened?.write(text) === true,
+      get waiting() {
+        return opened?.waiting ?? 0
+      },
+      closeInput: () => opened?.closeInput(),
+      pause: () => opened?.pause(),
+      resume: () => opened?.resume(),
+    },
+    serve: (request) => brokers.serve(request),
+    audit: (method, outcome) => brokers.audit(method, outcome),
+    onFailure: onBroken,
+    onProblem,
+    onSent: (id) => watchdog.sent(id),
+    onReply: (id) => watchdog.replied(id),
+  })
+  const watchdog = createWatchdog({
+    clock,
+    watch: spec.watch ?? {},
+    residentBytes: () => opened?.residentBytes(),
+    onBroken: (reason) => link.fail(reason),
+  })
+
+  const early: Uint8Array[] = []
+  const read = (chunk: Uint8Array): void => {
+    watchdog.started()
+    link.receive(chunk)
+  }
+  const pipe = await open(processes, spec, {
+    command: spec.program,
+    args: spec.args,
+    cwd: spec.directory,
+    env: { ...spec.env, SVC_PLUGIN_INSTANCE_ID: owner.instanceId },
+    inputBacklog: LIMITS.plugins.inputBacklog,
+    onStdout: (chunk) => (opened === undefined ? void early.push(chunk) : read(chunk)),
+    onStderr: (chunk) => output.receive(chunk),
+  })
+  opened = pipe
+  for (const chunk of early) read(chunk)
+  const end = async (): Promise<ProcessEnding> => {
+    const { exitCode, signal } = await pipe.ended
+    output.end()
+    await link.ended()
+    watchdog.stop()
+    return { exitCode, signal, lastLine: output.lastLine }
+  }
+  const retire = (): void => {
+    lease.revoke()
+    link.retire()
+  }
+  return {
+    pipe,
+    link,
+    ended: end(),
+    loaded: () => watchdog.loaded(),
+    retire,
+    kill() {
+      watchdog.stop()
+      retire()
+      pipe.kill()
+    },
+  }
+}
+
+async function open(processes: Effects['processes'], { program }: ProcessSpec, options: PipeOptions): Promise<ChildPipe> {
+  try {
+    return await processes.open(options)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new SvcError('plugin.failed', `The program "${program}" cannot be started: ${reason}`, { program }, { cause: error })
+  }
+}

@@ -47,6 +47,8 @@ export const LIMITS = {
     idleMemory: 60 * SECOND,
     queuePreview: 120,
     queueRows: 1000,
+    /** Of all prompts that wait for one session, as JSON. */
+    queueBytes: 32 * MiB,
     /** Parts of one prompt, and names in its table of tools. */
     promptParts: 1000,
     /** Characters of a prompt from which on only its admission tells its content, not the change of the queue. */
@@ -87,6 +89,8 @@ export const LIMITS = {
     trailer: 2 * SECOND,
     eventBytes: 1 * MiB,
     stepBytes: 32 * MiB,
+    /** Tokens that one step can be believed to take. */
+    stepTokens: 1_000_000_000,
     errorBytes: 64 * KiB,
     discover: 3 * SECOND,
     discoverBytes: 1 * MiB,

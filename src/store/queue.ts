@@ -1,23 +1,24 @@
 /** Prompts waiting for their session, oldest first (sessions-events §5). */
 import type { Connection } from './connection.js'
-import type { QueueRow, QueueTable } from './store.js'
+import type { QueueHead, QueueRow, QueueTable } from './store.js'
 import { valueOf } from './stored-json.js'
 
-interface StoredRow {
-  readonly id: string
-  readonly sessionId: string
-  readonly delivery: QueueRow['delivery']
-  readonly created: number
+interface StoredRow extends QueueHead {
   readonly request: string
 }
 
-const COLUMNS = 'id, session_id as sessionId, delivery, created, request'
+const HEAD = 'id, session_id as sessionId, delivery, created'
+const COLUMNS = `${HEAD}, request`
 
 export function createQueueTable(connection: Connection): QueueTable {
   const insert = connection.query<[StoredRow & { readonly messageId: string }]>(`
     insert into queue (id, session_id, message_id, delivery, created, request)
     values (@id, @sessionId, @messageId, @delivery, @created, @request)`)
-  const list = connection.query<[string], StoredRow>(`select ${COLUMNS} from queue where session_id = ? order by key`)
+  const list = connection.query<[string], QueueHead>(`select ${HEAD} from queue where session_id = ? order by key`)
+  const get = connection.query<[string], StoredRow>(`select ${COLUMNS} from queue where id = ?`)
+  const bytes = connection.query<[string], { bytes: number | null }>(
+    'select sum(octet_length(request)) as bytes from queue where session_id = ?',
+  )
   const first = connection.query<[string, string], StoredRow>(
     `select ${COLUMNS} from queue where session_id = ? and delivery in (select value from json_each(?)) order by key limit 1`,
   )
@@ -37,7 +38,9 @@ export function createQueueTable(connection: Connection): QueueTable {
         created: row.created,
         request: JSON.stringify(row.request),
       }),
-    list: (sessionId) => list.all(sessionId).map(parse),
+    list: (sessionId) => list.all(sessionId),
+    get: (id) => parseFound(get.get(id)),
+    bytes: (sessionId) => bytes.get(sessionId)?.bytes ?? 0,
     first: (sessionId, deliveries) =>
       parseFound(deliveries === undefined ? firstOfAny.get(sessionId) : first.get(sessionId, JSON.stringify(deliveries))),
     byMessageId: (messageId) => parseFound(byMessageId.get(messageId)),

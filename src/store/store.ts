@@ -90,10 +90,16 @@ export interface QueueRow {
   readonly created: number
 }
 
+/** A waiting prompt without what it asks, which may be long. */
+export type QueueHead = Omit<QueueRow, 'request'>
+
 export interface QueueTable {
   append(row: QueueRow): void
   /** Oldest first. */
-  list(sessionId: string): QueueRow[]
+  list(sessionId: string): QueueHead[]
+  get(id: string): QueueRow | undefined
+  /** Bytes of all prompts of a session, as JSON. */
+  bytes(sessionId: string): number
   /** The oldest row, of the given deliveries if named. */
   first(sessionId: string, deliveries?: readonly QueueRow['delivery'][]): QueueRow | undefined
   /** A row whose prompt carries this message id, in any session. */

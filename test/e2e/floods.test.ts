@@ -38,3 +38,17 @@ test('a flood of deltas arrives whole and in fewer pieces; of a flood of calls a
   const calls = (await server.messages(id)).flatMap((message) => toolParts([message]))
   expect(calls.map(({ state }) => state.status)).toEqual([...Array.from({ length: 64 }, () => 'completed'), 'error'])
 })
+
+test('figures of usage that cannot be are not counted, and the log tells which', async () => {
+  model = await startModelServer([reply(text('a'), finish('stop', { prompt_tokens: 1e308, completion_tokens: 7, total_tokens: -1 }))])
+  scene = openScene(makePlace())
+  scene.place.configure(withModel(model.url))
+  const server = await scene.start()
+  const { id } = await server.createSession()
+  await server.prompt(id, { prompt: 'write' })
+  await server.call('POST', `/v2/sessions/${id}/wait`)
+  const answer = (await server.messages(id)).at(-1)
+  expect(answer?.info).toMatchObject({ cost: 0, tokens: { input: 0, output: 7, reasoning: 0, cache: { read: 0, write: 0 } } })
+  expect(JSON.stringify(answer?.info)).not.toContain('total')
+  expect(server.stderr()).toMatch(/counts of tokens that cannot be.*prompt_tokens, total_tokens/)
+})

@@ -76,6 +76,7 @@ test('what is asked about before it is read is asked about by every way to read 
   for (const [index, expected] of [reading, reading, reading, unpacking].entries()) {
     const request = (await asked(stream, index + 1)).at(-1)
     expect(request).toMatchObject(expected)
+    expect((await answer(server, request?.id, { message: 'no' })).status, 'an answer without a decision is none').toBe(400)
     await answer(server, request?.id, { reply: 'reject' })
   }
   await stream.idle(sessionId)
@@ -142,7 +143,7 @@ describe('a rule that says ask', () => {
     const [, second] = await asked(stream, 2)
     expect(scene.place.read('a.txt')).toBe('c1\n')
     expect(second).toMatchObject({ patterns: ['a.txt'], tool: { callID: 'c2' } })
-    await answer(server, second?.id, {})
+    await answer(server, second?.id, { reply: 'once' })
     await stream.idle(
       sessionId,
       stream.events.findLastIndex((event) => event.type === 'permission.asked'),

@@ -53,6 +53,27 @@ const runs = () =>
   new Set(stream.events.flatMap((event) => (event.type === 'session.status' && event.data.runID !== undefined ? [event.data.runID] : [])))
 
 describe('prompts while a run is streaming', () => {
+  test('wait up to a bound of their bytes, and are told by their first words however long they are', async () => {
+    await server.prompt(sessionId, { prompt: 'first' })
+    await streaming()
+    const file = { type: 'file', mime: 'text/plain', filename: 'a.txt', url: `data:text/plain;base64,${'A'.repeat(2_900_000)}` }
+    const send = async (delivery = 'queue') =>
+      server.call('POST', `/v2/sessions/${sessionId}/prompt-async`, { parts: [file], noReply: true, delivery })
+    const statuses: number[] = []
+    for (let sent = 0; sent < 11; sent++) statuses.push((await send()).status)
+    expect(statuses).toEqual(Array.from({ length: 11 }, () => 204))
+    const refused = await send()
+    expect(refused.status).toBe(429)
+    expect(refused.body).toMatchObject({ code: 'quota.exceeded', message: expect.stringContaining('33554432. Send it when') })
+    expect((await queue()).items.map(({ text: shown }) => shown)).toEqual(Array.from({ length: 11 }, () => '@a.txt'))
+    await server.call('POST', `/v2/sessions/${sessionId}/queue/pop`)
+    expect((await send()).status).toBe(204)
+    await server.prompt(sessionId, { prompt: `  long\n words ${'x'.repeat(100_000)}`, delivery: 'queue' })
+    expect((await queue()).items.at(-1)?.text).toBe(`long words ${'x'.repeat(109)}...`)
+    await server.call('DELETE', `/v2/sessions/${sessionId}/queue`)
+    expect((await queue()).count).toBe(0)
+  })
+
   test('a steering prompt joins the run, a queued one waits for a run of its own', async () => {
     await server.prompt(sessionId, { prompt: 'first' })
     await streaming()

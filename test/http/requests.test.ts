@@ -80,6 +80,22 @@ describe('a JSON body', () => {
     expect(text.json()).toMatchObject({ code: 'request.invalid', message: 'body.title: Too big: must be string to have <=1000 characters' })
   })
 
+  test.each([
+    ['{"title":"a","title":"b"}', '"title"'],
+    ['{"title":"a\\\\","metadata":{"a":[{"b":1},{"b":":","c":0,"\\u0062":2}]}}', '"\\u0062"'],
+    [`{"${'k'.repeat(1000)}":1,"${'k'.repeat(1000)}":2}`, `"${'k'.repeat(199)}`],
+  ])('that names a key twice in one object is refused: %s', async (payload, key) => {
+    const answer = await post('/v2/sessions', payload)
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ code: 'request.invalid_json', message: `The body names ${key} twice in one object.` })
+  })
+
+  test('may name a key in several objects, and in texts', async () => {
+    const title = '{"title":"a","title":"b"} \\'
+    const answer = await post('/v2/sessions', JSON.stringify({ title, metadata: { title: [{ title }, { title, ':': ':"' }] } }))
+    expect(answer.body).not.toContain('twice')
+  })
+
   test('is not sent back whole by its refusal', async () => {
     const answer = await post('/v2/sessions', JSON.stringify({ ['k'.repeat(100_000)]: 1 }))
     expect(answer.statusCode).toBe(400)

@@ -273,4 +273,17 @@ describe('usage', () => {
   ])('is counted %s', (_, raw, expected) => {
     expect(normaliseUsage(raw)).toEqual(expected)
   })
+
+  it.each([
+    ['negative', { prompt_tokens: -3, completion_tokens: 5 }, ['prompt_tokens'], { input: 0, output: 5 }],
+    ['fractions', { prompt_tokens: 2.6, completion_tokens: 5 }, ['prompt_tokens'], { input: 3, output: 5 }],
+    ['beyond belief', { prompt_tokens: 1e308, completion_tokens: 1_000_000_001, total_tokens: 1e308 }, undefined, { input: 0, output: 0 }],
+    ['no numbers', { prompt_tokens: '7', total_tokens: {} }, ['prompt_tokens', 'total_tokens'], { input: 0, output: 0 }],
+    ['what they should be', { prompt_tokens: 1_000_000_000, completion_tokens: null }, [], { input: 1_000_000_000, output: 0 }],
+  ])('tells which figures cannot be: %s', (_, raw, fields = ['prompt_tokens', 'completion_tokens', 'total_tokens'], counted) => {
+    const odd: string[] = []
+    const usage = normaliseUsage(raw, (names) => odd.push(...names))
+    expect(usage).toEqual({ reasoning: 0, cache: { read: 0, write: 0 }, ...counted })
+    expect(odd).toEqual(fields)
+  })
 })

@@ -20,7 +20,11 @@ describe('queue', () => {
       queued('que_1', { created: 5 }),
     ]
     store.transact('power', () => rows.forEach((row) => store.queue.append(row)))
-    expect(store.queue.list('ses_1')).toEqual(rows)
+    expect(store.queue.list('ses_1')).toEqual(rows.map(({ request: _request, ...head }) => head))
+    expect(store.queue.get('que_2')).toEqual(rows[1])
+    expect(store.queue.get('que_9')).toBeUndefined()
+    expect(store.queue.bytes('ses_1')).toBe(Buffer.byteLength(rows.map(({ request }) => JSON.stringify(request)).join('')))
+    expect(store.queue.bytes('ses_2')).toBe(0)
     expect(store.queue.first('ses_1')).toEqual(rows[0])
     expect(store.queue.first('ses_1', ['queue', 'steer'])).toEqual(rows[1])
     expect(store.queue.first('ses_1', ['queue'])).toEqual(rows[2])

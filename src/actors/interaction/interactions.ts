@@ -269,7 +269,8 @@ function replyOf(body: PermissionReply): 'once' | 'always' | 'reject' {
   if (body.reply !== undefined && body.response !== undefined && body.reply !== body.response) {
     throw new SvcError('request.invalid', '"reply" and "response" say different things; give one of them.')
   }
-  const reply = body.reply ?? body.response ?? 'once'
+  const reply = body.reply ?? body.response
+  if (reply === undefined) throw new SvcError('request.invalid', 'Give "reply": "once", "always" or "reject".')
   if (reply !== 'always' && body.alwaysPatterns !== undefined && body.alwaysPatterns.length > 0) {
     throw new SvcError('request.unprocessable', `"alwaysPatterns" is remembered only with the reply "always", not with "${reply}".`)
   }

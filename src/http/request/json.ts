@@ -6,6 +6,9 @@ import { LIMITS } from '../../protocol/limits.js'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+const COLON = 0x3a
+/** Characters of a key that are told. */
+const SHOWN_KEY = 200
 const SUSPICIOUS_KEY = /__proto__|constructor|\\u/
 /** Escapes of surrogate halves; whole characters may be written so, too. */
 const ESCAPED_HALF = /\\u[dD][89a-fA-F]/
@@ -24,6 +27,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   const value = parse(text)
   if (SUSPICIOUS_KEY.test(text)) refusePrototypeKeys(value)
   if (ESCAPED_HALF.test(text)) refuseHalfCharacters(value)
+  if (membersIn(text) !== membersOf(value)) refuseTwins(text)
   return value
 }
 
@@ -57,6 +61,55 @@ function refusePrototypeKeys(root: unknown): void {
       throw new SvcError('request.invalid_json', 'The body contains a key that names a prototype.')
     }
     for (const child of Object.values(value)) if (typeof child === 'object' && child !== null) open.push(child)
+  }
+}
+
+/** How many members all objects of a text have, as it is written. */
+function membersIn(text: string): number {
+  let members = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === COLON) members++
+    else if (code === QUOTE) {
+      do at = text.indexOf('"', at + 1)
+      while (isEscaped(text, at))
+    }
+  }
+  return members
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at
+  while (text.charCodeAt(before - 1) === BACKSLASH) before--
+  return (at - before) % 2 === 1
+}
+
+/** How many they have once they are read: of a key that is given twice, the last one. */
+function membersOf(root: unknown): number {
+  let members = 0
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
+    if (!Array.isArray(value)) members += inner.length
+    for (const each of inner) if (typeof each === 'object' && each !== null) open.push(each)
+  }
+  return members
+}
+
+/** Who reads a key that is given twice reads either; others on the way may have read the other one. */
+function refuseTwins(text: string): void {
+  const objects: Set<unknown>[] = []
+  for (const [token, key] of text.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")\s*:|"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g)) {
+    if (token === '{') objects.push(new Set())
+    else if (token === '}') objects.pop()
+    else if (key !== undefined) {
+      const name: unknown = JSON.parse(key)
+      if (objects.at(-1)?.has(name) === true)
+        throw new SvcError('request.invalid_json', `The body names ${key.slice(0, SHOWN_KEY)} twice in one object.`)
+      objects.at(-1)?.add(name)
+    }
   }
 }
 

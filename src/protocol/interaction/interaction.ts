@@ -43,7 +43,7 @@ type ReplyKind = z.infer<typeof ReplyKind>
 
 export const PermissionReply = z
   .strictObject({
-    reply: ReplyKind.optional(),
+    reply: ReplyKind.optional().describe('The decision. It must be given, here or as `response`, its older name.'),
     response: ReplyKind.optional(),
     message: z.string().max(10_000).optional(),
     alwaysPatterns: z

@@ -1,5 +1,6 @@
 /** Records that plugins and the host exchange in calls (plugin-protocol §4.7, §7, §8.2, §8.3). */
 import * as z from 'zod'
+import { LIMITS } from '../limits.js'
 import { uint } from '../shared.js'
 
 const anyRecord = z.record(z.string(), z.unknown())
@@ -65,14 +66,15 @@ export const ProviderMessage = z.looseObject({
 })
 export type ProviderMessage = z.infer<typeof ProviderMessage>
 
+const tokens = uint.max(LIMITS.provider.stepTokens)
 const usage = {
   finish: z.string().nullish(),
-  totalTokens: uint.nullish(),
-  inputTokens: uint.default(0),
-  outputTokens: uint.default(0),
-  reasoningTokens: uint.default(0),
-  cacheReadTokens: uint.default(0),
-  cacheWriteTokens: uint.default(0),
+  totalTokens: tokens.nullish(),
+  inputTokens: tokens.default(0),
+  outputTokens: tokens.default(0),
+  reasoningTokens: tokens.default(0),
+  cacheReadTokens: tokens.default(0),
+  cacheWriteTokens: tokens.default(0),
 }
 const id = z.string()
 

@@ -61,7 +61,14 @@ describe('a permission request', () => {
     expect(service.runtime.interactions.replyPermission(first?.['id'], { reply: 'once' })).toBe(true)
     const [, second] = await asked(service, 2)
     expect(ran).toEqual(['x'])
-    expect(service.runtime.interactions.replyPermission(second?.['id'], {})).toBe(true)
+    for (const body of [{}, { message: 'no' }]) {
+      expect(() => service.runtime.interactions.replyPermission(second?.['id'], body)).toThrow(
+        expect.objectContaining({ code: 'request.invalid', message: 'Give "reply": "once", "always" or "reject".' }),
+      )
+    }
+    expect(ran).toEqual(['x'])
+    expect(pending(service)).toEqual([second])
+    expect(service.runtime.interactions.replyPermission(second?.['id'], { response: 'once' })).toBe(true)
     await service.idle(id)
     expect(ran).toEqual(['x', 'x'])
     expect(replied(service)).toEqual([

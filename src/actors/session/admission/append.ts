@@ -87,12 +87,11 @@ export function appendMessage(
 function fallbackTitle(prompt: QueuedPrompt): string | undefined {
   for (const part of prompt.parts) {
     const text = part.type === 'text' ? part.text : part.type === 'agent' ? part.name : part.type === 'subtask' ? part.prompt : ''
-    const line = text
-      .split('\n')
-      .map((candidate) => candidate.trim())
-      .find((candidate) => candidate !== '')
+    const line = /\S[^\n]*/.exec(text)?.[0].trimEnd()
     if (line === undefined) continue
-    const characters = [...line]
+    // A character has two units at most.
+    const start = line.slice(0, 2 * LIMITS.sessions.titleLength + 2)
+    const characters = [...start]
     return characters.length <= LIMITS.sessions.titleLength ? line : `${characters.slice(0, LIMITS.sessions.titleLength).join('')}...`
   }
   return undefined

@@ -131,12 +131,23 @@ function appendNow(core: SessionCore, sessionId: string, prompt: QueuedPrompt, t
   core.journal.commit('process', (tx) => appendPrompt(core, tx, sessionId, prompt, target))
 }
 
+/** What waits is bounded in bytes as well: a prompt with attached files may have 3 MiB. */
+function refuseCrowded({ store }: SessionCore, sessionId: string, prompt: QueuedPrompt): void {
+  const waiting = store.queue.bytes(sessionId)
+  if (waiting + LIMITS.http.promptBody <= LIMITS.sessions.queueBytes) return
+  const bytes = Buffer.byteLength(JSON.stringify(prompt))
+  if (waiting + bytes <= LIMITS.sessions.queueBytes) return
+  const message = `The prompts that wait in this session have ${waiting} bytes; with this one they would have more than ${LIMITS.sessions.queueBytes}. Send it when some of them have been taken, or remove some.`
+  throw new SvcError('quota.exceeded', message, { sessionId, waiting, bytes })
+}
+
 function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
   const { store, journal, effects, statuses } = core
   const session = sessionOrThrow(core, sessionId)
   if (store.queue.count(sessionId) >= LIMITS.sessions.queueRows) {
     throw new SvcError('quota.exceeded', `The queue of this session holds ${LIMITS.sessions.queueRows} prompts already.`, { sessionId })
   }
+  refuseCrowded(core, sessionId, prompt)
   journal.commit('process', (tx) => {
     store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
     const request = { ...prompt, parts: [...prompt.parts] }

@@ -1,31 +1,63 @@
 /** The queue of a session: what is shown of it, clearing and popping (sessions-events §5). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { QueuedPrompt, SessionQueueInfo, SessionQueueMutation } from '../../../protocol/message/message.js'
+import type { QueuedPrompt, SessionQueueInfo, SessionQueueMutation, UserModel } from '../../../protocol/message/message.js'
 import type { SessionStatus } from '../../../protocol/session/session.js'
-import type { QueueRow } from '../../../store/store.js'
+import { createLru, type Lru } from '../../../protocol/lru.js'
+import type { QueueHead, QueueRow, QueueTable, Store } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
 
+/** Items that are remembered, and characters of a text that are looked at for its preview. */
+const REMEMBERED = 4096
+const SEEN = 4096
+
+interface Item {
+  readonly noReply: boolean
+  readonly partCount: number
+  readonly text: string | null
+  readonly agent: string | null
+  readonly model: UserModel | null
+}
+
+/** What is shown of rows, which never change; reading all of a long queue at each change of it would take long. */
+const shown = new WeakMap<QueueTable, Lru<string, Item>>()
+
 /** Rows a person put there; runtime notifications are neither listed nor counted. */
-const isVisible = (row: QueueRow) => row.delivery !== 'continue'
+function visibleRows({ queue }: Pick<Store, 'queue'>, sessionId: string): QueueHead[] {
+  return queue.list(sessionId).filter(({ delivery }) => delivery !== 'continue')
+}
 
 export function queueInfo(core: Pick<SessionCore, 'store' | 'statuses'>, sessionId: string): SessionQueueInfo {
-  const rows = core.store.queue.list(sessionId).filter(isVisible)
+  const rows = visibleRows(core.store, sessionId)
   const running = core.statuses.run(sessionId) !== undefined
   return {
     sessionId,
     count: rows.length,
     running,
     worker: !core.statuses.isIdle(sessionId),
-    items: rows.map(({ request }, index) => ({
-      index,
-      noReply: request.noReply,
-      partCount: request.parts.length,
-      text: previewOf(request),
-      agent: request.agent ?? null,
-      model: request.model ?? null,
-    })),
+    items: rows.flatMap(({ id }, index) => {
+      const item = itemOf(core.store, id)
+      return item === undefined ? [] : [{ index, ...item }]
+    }),
   }
+}
+
+function itemOf({ queue }: Pick<Store, 'queue'>, id: string): Item | undefined {
+  const items = shown.get(queue) ?? createLru<string, Item>(REMEMBERED)
+  shown.set(queue, items)
+  const known = items.get(id)
+  if (known !== undefined) return known
+  const request = queue.get(id)?.request
+  if (request === undefined) return undefined
+  const item: Item = {
+    noReply: request.noReply,
+    partCount: request.parts.length,
+    text: previewOf(request),
+    agent: request.agent ?? null,
+    model: request.model ?? null,
+  }
+  items.set(id, item)
+  return item
 }
 
 /** The first part in one line of at most `queuePreview` characters. */
@@ -39,36 +71,39 @@ function previewOf(prompt: QueuedPrompt): string | null {
 }
 
 function cut(text: string): string {
-  const line = [...text.trim().replaceAll(/\s*\n\s*/g, ' ')]
-  return line.length <= LIMITS.sessions.queuePreview ? line.join('') : `${line.slice(0, LIMITS.sessions.queuePreview).join('')}...`
+  const whole = text.trim()
+  const line = [...whole.slice(0, SEEN).replaceAll(/\s*\n\s*/g, ' ')]
+  const most = LIMITS.sessions.queuePreview
+  return whole.length <= SEEN && line.length <= most ? line.join('') : `${line.slice(0, most).join('')}...`
 }
 
 /** `busy` with what waits, as published after a queue change. */
 export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string): { status: SessionStatus; queued: number } {
-  const rows = core.store.queue.list(sessionId).filter(isVisible)
+  const rows = visibleRows(core.store, sessionId)
   const [first] = rows
   if (first === undefined) return { status: { type: 'busy' }, queued: 0 }
-  const preview = previewOf(first.request)
+  const preview = itemOf(core.store, first.id)?.text ?? null
   return { status: { type: 'busy', queue: { count: rows.length, ...(preview === null ? {} : { preview }) } }, queued: rows.length }
 }
 
 export function clearQueue(core: SessionCore, sessionId: string): SessionQueueMutation {
-  return removeRows(core, sessionId, 'clear', core.store.queue.list(sessionId).filter(isVisible))
+  return removeRows(core, sessionId, 'clear', visibleRows(core.store, sessionId))
 }
 
 /** Removes the oldest visible row (decision 5). */
 export function popQueue(core: SessionCore, sessionId: string): SessionQueueMutation {
-  return removeRows(core, sessionId, 'pop', core.store.queue.list(sessionId).filter(isVisible).slice(0, 1))
+  return removeRows(core, sessionId, 'pop', visibleRows(core.store, sessionId).slice(0, 1))
 }
 
-function removeRows(core: SessionCore, sessionId: string, action: 'clear' | 'pop', rows: readonly QueueRow[]): SessionQueueMutation {
+function removeRows(core: SessionCore, sessionId: string, action: 'clear' | 'pop', rows: readonly QueueHead[]): SessionQueueMutation {
   const session = sessionOrThrow(core, sessionId)
   if (rows.length === 0) return { sessionId, removed: 0, queue: queueInfo(core, sessionId) }
+  const [first] = action === 'pop' ? rows : []
+  const request = first && core.store.queue.get(first.id)?.request
   return core.journal.commit('power', (tx) => {
     for (const row of rows) core.store.queue.remove(row.id)
     const queue = queueInfo(core, sessionId)
-    const [first] = rows
-    const popped = action === 'pop' && first !== undefined ? { request: { ...first.request, parts: [...first.request.parts] } } : {}
+    const popped = request === undefined ? {} : { request: { ...request, parts: [...request.parts] } }
     tx.emit('session.queue.updated', { sessionID: sessionId, action, removed: rows.length, queue, ...popped })
     publishQueueStatus(core, tx, sessionId)
     core.executions.settle(tx, rootOf(core, sessionId))

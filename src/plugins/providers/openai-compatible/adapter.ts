@@ -30,7 +30,7 @@ export interface Timeouts {
 }
 
 export interface AdapterDeps {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256' | 'log'>
   readonly timeouts: Timeouts
   /** Waited for between the slices of time in which answers are read. */
   readonly pause: Pause
@@ -59,7 +59,7 @@ interface Generation {
 }
 
 function generate({ settings, deps, models, request, push, signal }: Generation): Promise<void> {
-  const { clock, fetch, sha256 } = deps.effects
+  const { clock, fetch, sha256, log } = deps.effects
   const { providerId } = settings
   const context: ErrorContext = { providerId, secret: settings.apiKey(), now: () => clock.now() }
   const call = toCall(settings, request, sha256)
@@ -73,7 +73,15 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
         if (open) push(part)
       },
       () => (connection.failure === undefined ? undefined : asProviderError(connection.failure, context)),
-      context,
+      {
+        context,
+        onOddUsage: (fields) =>
+          log.warn('a provider told counts of tokens that cannot be; they are not counted', {
+            providerId,
+            model: request.model.id,
+            fields: fields.join(', '),
+          }),
+      },
     )
     const watchdog = createWatchdog(clock, (ms) => {
       if (!open) connection.abort()

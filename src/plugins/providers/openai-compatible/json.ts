@@ -5,11 +5,6 @@ export function filled(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A whole number from 0; anything else is 0. */
-export function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0
-}
-
 /** Parsed JSON, or undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

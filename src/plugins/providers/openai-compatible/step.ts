@@ -26,8 +26,14 @@ export interface Step {
   readonly finished: boolean
 }
 
+interface StepContext {
+  readonly context: ErrorContext
+  /** Told the figures of usage that cannot be. */
+  readonly onOddUsage: (fields: readonly string[]) => void
+}
+
 /** `broken` answers why the body ended early, if it did. */
-export function createStep(push: (part: StreamPart) => void, broken: () => Error | undefined, context: ErrorContext): Step {
+export function createStep(push: (part: StreamPart) => void, broken: () => Error | undefined, { context, onOddUsage }: StepContext): Step {
   const calls = createToolCalls(push)
   let reason: string | undefined
   let usage: JsonRecord | undefined
@@ -49,7 +55,7 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
     push({
       type: 'finish',
       reason: known === 'stop' && made > 0 ? 'tool-calls' : known,
-      usage: normaliseUsage(usage) ?? ZERO_USAGE,
+      usage: normaliseUsage(usage, onOddUsage) ?? ZERO_USAGE,
     })
     calls.finishLate()
   }

@@ -1,28 +1,37 @@
 /** Token counts of a chat completion in the form of sessions-events §3.3. */
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import { isRecord } from '../../../protocol/json.js'
-import { count } from './json.js'
+import { LIMITS } from '../../../protocol/limits.js'
 
 /**
  * `input` without what the cache served or stored, `output` without reasoning, `total` as reported. Vendors
- * that count reasoning beside the completion are recognised by their total.
+ * that count reasoning beside the completion are recognised by their total. `onOdd` is told which figures cannot be: they are not
+ * counted, or rounded when they are fractions.
  */
-export function normaliseUsage(usage: unknown): TokenUsage | undefined {
+export function normaliseUsage(usage: unknown, onOdd: (fields: readonly string[]) => void = () => undefined): TokenUsage | undefined {
   if (!isRecord(usage)) return undefined
-  const prompt = count(usage.prompt_tokens)
-  const completion = count(usage.completion_tokens)
+  const odd = new Set<string>()
+  const count = (value: unknown, field: string): number => {
+    if (value === undefined || value === null) return 0
+    const isCount = typeof value === 'number' && value >= 0 && value <= LIMITS.provider.stepTokens
+    if (!isCount || !Number.isInteger(value)) odd.add(field)
+    return isCount ? Math.round(value) : 0
+  }
+  const prompt = count(usage.prompt_tokens, 'prompt_tokens')
+  const completion = count(usage.completion_tokens, 'completion_tokens')
   const promptDetails = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completionDetails = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
-  const read = count(promptDetails.cached_tokens ?? usage.prompt_cache_hit_tokens)
-  const write = count(promptDetails.cache_write_tokens ?? usage.cache_creation_input_tokens)
-  const reasoning = count(completionDetails.reasoning_tokens)
-  const total = usage.total_tokens
+  const read = count(promptDetails.cached_tokens ?? usage.prompt_cache_hit_tokens, 'cached_tokens')
+  const write = count(promptDetails.cache_write_tokens ?? usage.cache_creation_input_tokens, 'cache_write_tokens')
+  const reasoning = count(completionDetails.reasoning_tokens, 'reasoning_tokens')
+  const total = count(usage.total_tokens, 'total_tokens')
   const beside = reasoning > 0 && total === prompt + completion + reasoning
+  if (odd.size > 0) onOdd([...odd])
   return {
     input: Math.max(0, prompt - read - write),
     output: beside ? completion : Math.max(0, completion - reasoning),
     reasoning,
     cache: { read, write },
-    ...(typeof total === 'number' ? { total: count(total) } : {}),
+    ...(typeof usage.total_tokens === 'number' && !odd.has('total_tokens') && { total }),
   }
 }

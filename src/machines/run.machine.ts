@@ -25,6 +25,18 @@ export interface RunInput {
 
 export interface RunOutput {
   readonly end: 'finished' | 'failed' | 'aborted' | 'unrecorded'
+  /** What is to be recorded of an end that is not yet; absent = it was aborted. */
+  readonly failure?: StepFailure
+}
+
+/** How a step ended, for what comes after it. */
+export interface StepEnd {
+  /** Another step follows; otherwise the run is recorded as finished. */
+  readonly follows: boolean
+  /** Its answer was cut, and nobody said anything since. */
+  readonly wasCut: boolean
+  /** It followed up neither a tool call nor a steering prompt. */
+  readonly isContinuation: boolean
 }
 
 interface RunContext {
@@ -38,6 +50,10 @@ interface RunContext {
   readonly waiting: readonly string[]
   readonly active: readonly string[]
   readonly callsStarted: number
+  /** The step before was cut: the model is asked to continue. */
+  readonly wasCut: boolean
+  /** Steps in a row that were followed up without a tool call or a steering prompt. */
+  readonly continued: number
   readonly failure: StepFailure | undefined
   /** How the run ends, once it does. */
   readonly end: RunOutput['end']
@@ -63,12 +79,12 @@ export const runMachine = setup({
   types: { input: {} as RunInput, output: {} as RunOutput, context: {} as RunContext, events: {} as RunEvent },
   actors: {
     /** Builds what the model is sent and opens the assistant message. */
-    prepare: requiredPromise<void, { runId: string; step: number }>('prepare'),
+    prepare: requiredPromise<void, { runId: string; step: number; wasCut: boolean }>('prepare'),
     /** Streams one step; reports `tool.called`, then `generation.finished` or `generation.failed`. */
     generate: requiredCallback<{ runId: string; attempt: number }>('generate'),
     toolCall: toolCallMachine,
-    /** Closes the step, drains steering prompts; true = another step follows, false = the run is recorded as finished. */
-    closeStep: requiredPromise<boolean, { runId: string; step: number }>('closeStep'),
+    /** Closes the step, drains steering prompts, and records the run as finished when no step follows. */
+    closeStep: requiredPromise<StepEnd, { runId: string; step: number; continued: number }>('closeStep'),
     /** Publishes the `retry` status. */
     announceRetry: requiredPromise<void, { runId: string; attempt: number; delay: number; message: string }>('announceRetry'),
     /** Records the step and the run as failed, or as aborted when there is no failure; every open part ends. */
@@ -77,13 +93,17 @@ export const runMachine = setup({
   guards: {
     wasAborted: ({ context }) => context.end === 'aborted',
     mayRetry: ({ context }, failure: StepFailure) => mayRetry(context.policy, failure, context.attempt, context.callsStarted),
-    followUp: (_, follows: boolean) => follows,
+    followUp: (_, { follows }: StepEnd) => follows,
     hasRoom: ({ context }) => context.active.length < LIMITS.run.concurrentTools,
     callsSettled: ({ context }) => context.active.length === 0 && context.waiting.length === 0,
     isCall: (_, actorId: string) => actorId.startsWith(CALL),
   },
   actions: {
     beginStep: assign(({ context }) => ({ step: context.step + 1, attempt: 0, callsStarted: 0, failure: undefined })),
+    noteStep: assign(({ context }, { wasCut, isContinuation }: StepEnd) => ({
+      wasCut,
+      continued: isContinuation ? context.continued + 1 : 0,
+    })),
     noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
     noteFault: assign(({ context }, { error }: { error: unknown }) => ({
@@ -112,6 +132,10 @@ export const runMachine = setup({
       enqueue.assign({ waiting: [] })
       for (const callId of context.active) enqueue(sendTo(`${CALL}${callId}`, { type: 'abort.requested' }))
     }),
+    noteUnrecorded: assign(({ context: { end, failure } }) => ({
+      end: 'unrecorded' as const,
+      failure: end === 'aborted' ? undefined : (failure ?? FAULT),
+    })),
     endAs: assign({ end: (_, end: RunOutput['end']) => end }),
   },
   delays: {
@@ -129,11 +153,13 @@ export const runMachine = setup({
     waiting: [],
     active: [],
     callsStarted: 0,
+    wasCut: false,
+    continued: 0,
     failure: undefined,
     end: input.aborted === true ? 'aborted' : 'failed',
   }),
   initial: 'starting',
-  output: ({ context }) => ({ end: context.end }),
+  output: ({ context: { end, failure } }) => ({ end, ...(end === 'unrecorded' && failure !== undefined && { failure }) }),
   on: {
     'xstate.done.actor.*': {
       guard: { type: 'isCall', params: ({ event }) => event.actorId },
@@ -151,7 +177,7 @@ export const runMachine = setup({
       invoke: {
         id: 'prepare',
         src: 'prepare',
-        input: ({ context }) => ({ runId: context.runId, step: context.step }),
+        input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut }),
         onDone: { target: 'generating' },
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
@@ -190,9 +216,13 @@ export const runMachine = setup({
       invoke: {
         id: 'closeStep',
         src: 'closeStep',
-        input: ({ context }) => ({ runId: context.runId, step: context.step }),
+        input: ({ context }) => ({ runId: context.runId, step: context.step, continued: context.continued }),
         onDone: [
-          { guard: { type: 'followUp', params: ({ event }) => event.output }, target: 'starting' },
+          {
+            guard: { type: 'followUp', params: ({ event }) => event.output },
+            target: 'starting',
+            actions: { type: 'noteStep', params: ({ event }) => event.output },
+          },
           { target: 'finished', actions: { type: 'endAs', params: 'finished' } },
         ],
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
@@ -233,7 +263,7 @@ export const runMachine = setup({
               failure: context.end === 'aborted' ? undefined : (context.failure ?? FAULT),
             }),
             onDone: [{ guard: 'wasAborted', target: '#run.aborted' }, { target: '#run.failed' }],
-            onError: { target: '#run.failed', actions: { type: 'endAs', params: 'unrecorded' } },
+            onError: { target: '#run.failed', actions: 'noteUnrecorded' },
           },
         },
       },

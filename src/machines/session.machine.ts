@@ -11,7 +11,7 @@
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, sendTo, setup, stopChild } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
 import { requiredPromise } from './required.js'
-import { RETRY_POLICY, type RetryPolicy } from './retry.js'
+import { RETRY_POLICY, type RetryPolicy, type StepFailure } from './retry.js'
 import { type RunInput, type RunOutput, runMachine } from './run.machine.js'
 import { titleMachine } from './title.machine.js'
 
@@ -31,6 +31,8 @@ interface SessionContext {
   readonly sessionId: string
   readonly policy: RetryPolicy
   readonly runId: string | undefined
+  /** How a run ended whose end is not recorded; absent = it was aborted. */
+  readonly failure: StepFailure | undefined
   /** An abort that arrived while a run was being claimed. */
   readonly abortPending: boolean
   /** A wake that arrived while looking or running. */
@@ -49,6 +51,8 @@ type SessionEvent =
 
 const TITLE = 'title:'
 
+const CRASH: StepFailure = { code: 'server.internal', message: 'The run ended unexpectedly.', retryable: false }
+
 export const sessionMachine = setup({
   types: { input: {} as SessionInput, context: {} as SessionContext, events: {} as SessionEvent },
   actors: {
@@ -56,8 +60,8 @@ export const sessionMachine = setup({
     claimWork: requiredPromise<Work, { sessionId: string }>('claimWork'),
     run: runMachine,
     title: titleMachine,
-    /** Records the end of a run that crashed or whose end could not be recorded. */
-    recordCrash: requiredPromise<void, { sessionId: string; runId: string | undefined }>('recordCrash'),
+    /** Records the end of a run that crashed or whose end could not be recorded; as aborted when there is no failure. */
+    recordCrash: requiredPromise<void, { sessionId: string; runId: string | undefined; failure: StepFailure | undefined }>('recordCrash'),
   },
   guards: {
     foundRun: (_, work: Work) => work.kind === 'run',
@@ -84,7 +88,8 @@ export const sessionMachine = setup({
     withdrawTitles: enqueueActions(({ self, enqueue }) => {
       for (const id of Object.keys(self.getSnapshot().children)) if (id.startsWith(TITLE)) enqueue.sendTo(id, { type: 'stop.requested' })
     }),
-    clearRun: assign({ runId: undefined }),
+    noteFailure: assign({ failure: (_, failure: StepFailure | undefined) => failure }),
+    clearRun: assign({ runId: undefined, failure: undefined }),
     countFault: assign({ faults: ({ context }) => context.faults + 1 }),
     clearFaults: assign({ faults: 0 }),
     abortRun: sendTo('run', { type: 'abort.requested' }),
@@ -99,6 +104,7 @@ export const sessionMachine = setup({
     sessionId: input.sessionId,
     policy: input.policy ?? RETRY_POLICY,
     runId: undefined,
+    failure: undefined,
     abortPending: false,
     wakePending: false,
     faults: 0,
@@ -169,11 +175,15 @@ export const sessionMachine = setup({
           aborted: context.abortPending || context.stopping,
         }),
         onDone: [
-          { guard: { type: 'isUnrecorded', params: ({ event }) => event.output }, target: 'recovering' },
+          {
+            guard: { type: 'isUnrecorded', params: ({ event }) => event.output },
+            target: 'recovering',
+            actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
+          },
           { guard: 'isStopping', target: 'stopped' },
           { target: 'looking' },
         ],
-        onError: { target: 'recovering' },
+        onError: { target: 'recovering', actions: { type: 'noteFailure', params: CRASH } },
       },
       exit: 'clearAbort',
       on: {
@@ -186,7 +196,7 @@ export const sessionMachine = setup({
       invoke: {
         id: 'recordCrash',
         src: 'recordCrash',
-        input: ({ context }) => ({ sessionId: context.sessionId, runId: context.runId }),
+        input: ({ context: { sessionId, runId, failure } }) => ({ sessionId, runId, failure }),
         onDone: [{ guard: 'isStopping', target: 'stopped' }, { target: 'looking' }],
         onError: [{ guard: 'isStopping', target: 'stopped' }, { target: 'pausing' }],
       },

@@ -71,6 +71,13 @@ describe('the session machine', () => {
     expect(session(...failed, { type: 'woken' }, done('recordCrash'))).toMatchObject({ value: 'looking', context: { runId: undefined } })
   })
 
+  it('knows how a run ended whose end is not recorded, and that one that crashed has failed', () => {
+    const failure = { code: 'provider.failed', message: 'no', retryable: false }
+    expect(session(claimed, done('run', { end: 'unrecorded', failure })).context).toMatchObject({ failure })
+    expect(session(claimed, done('run', { end: 'unrecorded' })).context.failure).toBeUndefined()
+    expect(session(claimed, error('run')).context).toMatchObject({ failure: { message: 'The run ended unexpectedly.' } })
+  })
+
   it('asks for a title beside the run when one is wanted, and stops with it', () => {
     const titled = done('claimWork', { kind: 'run', runId: 'evt_1', wantsTitle: true })
     expect(session(titled).actions).toContain('xstate.spawnChild title:evt_1')
@@ -105,6 +112,7 @@ describe('the run machine', () => {
   const prepared = done('prepare')
   const called = (callId: string) => ({ type: 'tool.called', callId })
   const failed = (retryable: boolean) => ({ type: 'generation.failed', failure: { code: 'provider.failed', message: 'no', retryable } })
+  const closed = (follows: boolean, more: object = {}) => done('closeStep', { follows, wasCut: false, isContinuation: false, ...more })
   const settled = (callId: string) => done(`call:${callId}`, { callId, end: 'completed' })
 
   it('starts calls while the stream goes on and closes the step after both', () => {
@@ -159,10 +167,10 @@ describe('the run machine', () => {
 
   it('ends aborted when the abort came while the step was closed', () => {
     const closing = [prepared, { type: 'generation.finished' }, { type: 'abort.requested' }]
-    expect(run(...closing, done('closeStep', true)).value).toEqual({ ending: 'recording' })
-    expect(run(...closing, done('closeStep', true), done('recordEnd')).output).toEqual({ end: 'aborted' })
+    expect(run(...closing, closed(true)).value).toEqual({ ending: 'recording' })
+    expect(run(...closing, closed(true), done('recordEnd')).output).toEqual({ end: 'aborted' })
     expect(run(...closing, error('closeStep'), done('recordEnd')).output).toEqual({ end: 'failed' })
-    expect(run(...closing, done('closeStep', false)).output).toEqual({ end: 'finished' })
+    expect(run(...closing, closed(false)).output).toEqual({ end: 'finished' })
   })
 
   it('tells why an effect failed, and when the end could not be recorded', () => {
@@ -172,13 +180,24 @@ describe('the run machine', () => {
       context: { failure: { code: 'store.unavailable', message: 'The disk is full.', retryable: false } },
     })
     expect(run(error('prepare')).context.failure).toMatchObject({ code: 'server.internal', message: 'The step could not be carried out.' })
-    expect(run(error('prepare'), error('recordEnd')).output).toEqual({ end: 'unrecorded' })
+    expect(run(error('prepare', full), error('recordEnd')).output).toEqual({
+      end: 'unrecorded',
+      failure: { code: 'store.unavailable', message: 'The disk is full.', retryable: false },
+    })
     expect(run(error('prepare'), done('recordEnd')).output).toEqual({ end: 'failed' })
     expect(run({ type: 'abort.requested' }, error('recordEnd')).output).toEqual({ end: 'unrecorded' })
   })
 
+  it('remembers that a step was cut, and how many in a row only announced more', () => {
+    const step = [prepared, { type: 'generation.finished' }]
+    const cut = [...step, closed(true, { wasCut: true, isContinuation: true })]
+    expect(run(...cut).context).toMatchObject({ wasCut: true, continued: 1 })
+    expect(run(...cut, ...cut).context).toMatchObject({ wasCut: true, continued: 2 })
+    expect(run(...cut, ...step, closed(true)).context).toMatchObject({ wasCut: false, continued: 0 })
+  })
+
   it('begins the next step with its counters at zero', () => {
-    const next = run(prepared, called('a'), settled('a'), { type: 'generation.finished' }, done('closeStep', true))
+    const next = run(prepared, called('a'), settled('a'), { type: 'generation.finished' }, closed(true))
     expect(next).toMatchObject({ value: 'preparing', context: { step: 2, attempt: 0, callsStarted: 0 } })
   })
 })

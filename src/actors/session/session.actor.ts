@@ -1,5 +1,6 @@
 /** The session machine with its effects. Decides nothing. */
 import { fromPromise } from 'xstate'
+import type { StepFailure } from '../../machines/retry.js'
 import { sessionMachine } from '../../machines/session.machine.js'
 import { claimWork } from './admission/claim.js'
 import { recordAbort, recordFailure } from './run/closing.js'
@@ -8,8 +9,6 @@ import type { RunScope } from './run/run-scope.js'
 import { type Runs, runLogic } from './run/run.actor.js'
 import type { SystemContext } from './run/system-context.js'
 import { titleLogic } from './run/title.actor.js'
-
-const CRASH = { code: 'server.internal', message: 'The run ended unexpectedly.', retryable: false } as const
 
 /** One logic for every session actor; scopes of runs are kept by id, so that actors share nothing else. */
 export function sessionLogic(core: SessionCore, context: SystemContext, runs: Runs) {
@@ -36,18 +35,18 @@ export function sessionLogic(core: SessionCore, context: SystemContext, runs: Ru
         }
       }),
       title: titleLogic(core, runs),
-      recordCrash: fromPromise(async ({ input }) => {
-        const run = input.runId === undefined ? undefined : runs.get(input.runId)
-        if (run !== undefined && core.statuses.run(input.sessionId)?.runId === run.runId) recordEnd(run)
-        release(input.sessionId)
+      recordCrash: fromPromise(async ({ input: { sessionId, runId, failure } }) => {
+        const run = runId === undefined ? undefined : runs.get(runId)
+        if (run !== undefined && core.statuses.run(sessionId)?.runId === runId) recordEnd(run, failure)
+        release(sessionId)
       }),
     },
   })
 
-  function recordEnd(run: RunScope): void {
+  function recordEnd(run: RunScope, failure: StepFailure | undefined): void {
     try {
-      if (run.ending?.end === 'aborted') recordAbort(core, run)
-      else recordFailure(core, run, run.ending?.failure ?? CRASH)
+      if (failure === undefined) recordAbort(core, run)
+      else recordFailure(core, run, failure)
     } catch (error) {
       core.effects.log.warn('the end of a run could not be recorded yet', { sessionId: run.session.id, cause: String(error) })
       throw error

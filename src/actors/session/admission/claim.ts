@@ -97,9 +97,6 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
       calls: new Map(),
       recent: [],
       step: undefined,
-      ending: undefined,
-      wasCut: false,
-      continued: 0,
     }
   })
 }

@@ -1,6 +1,7 @@
 /** How steps and runs end: finished, failed, aborted; each end is one commit (sessions-events §4.10, §4.16). */
 import { hasFollowUp, wasCut } from '../../../machines/follow-up.js'
 import type { StepFailure } from '../../../machines/retry.js'
+import type { StepEnd } from '../../../machines/run.machine.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { stepCost } from '../../provider/catalog/cost.js'
 import type { Change } from '../../events/journal.js'
@@ -11,8 +12,8 @@ import type { RunScope } from './run-scope.js'
 
 const ABORTED = 'Session aborted'
 
-/** Closes a finished step; true = another one follows. Otherwise the run is recorded as completed. */
-export function closeStep(core: SessionCore, run: RunScope, number: number): boolean {
+/** Closes a finished step; when none follows, the run is recorded as completed. `continued`: see the run machine. */
+export function closeStep(core: SessionCore, run: RunScope, { number, continued }: { number: number; continued: number }): StepEnd {
   return core.journal.commit('process', (tx) => {
     const { step } = run
     if (step === undefined) throw new Error('no step is under way')
@@ -21,14 +22,10 @@ export function closeStep(core: SessionCore, run: RunScope, number: number): boo
     const steered = drainSteering(core, tx, run)
     const limit = run.target.agent.record.steps
     const toolCalls = step.recorder.calls
-    const follows = hasFollowUp({ finish: step.finish, toolCalls, steered, step: number, limit, continued: run.continued })
-    tx.after(() => {
-      run.wasCut = wasCut(step.finish) && steered === 0
-      run.continued = toolCalls === 0 && steered === 0 ? run.continued + 1 : 0
-    })
+    const follows = hasFollowUp({ finish: step.finish, toolCalls, steered, step: number, limit, continued })
     if (follows) core.executions.endSegment(tx, run.rootId, step.segmentId)
     else endRun(core, tx, run, 'completed')
-    return follows
+    return { follows, wasCut: wasCut(step.finish) && steered === 0, isContinuation: toolCalls === 0 && steered === 0 }
   })
 }
 
@@ -59,7 +56,6 @@ function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
 
 /** Records a step and run that failed; the queue goes on with the next prompt. */
 export function recordFailure(core: SessionCore, run: RunScope, failure: StepFailure): void {
-  run.ending = { end: 'failed', failure }
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
     run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
@@ -70,7 +66,6 @@ export function recordFailure(core: SessionCore, run: RunScope, failure: StepFai
 }
 
 export function recordAbort(core: SessionCore, run: RunScope): void {
-  run.ending = { end: 'aborted' }
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
     run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: ABORTED, interrupted: true } })

@@ -3,7 +3,6 @@ import type { PermissionRule } from '../../../protocol/interaction/interaction.j
 import type { QueuedPrompt } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { PermissionGrant, PermissionLayers } from '../../../machines/permission/permission.js'
-import type { StepFailure } from '../../../machines/retry.js'
 import type { PermissionNeed } from '../../plugin/native/native.js'
 import type { RegisteredTool } from '../../plugin/registry/view.js'
 import type { GenerateRequest } from '../../provider/adapter.js'
@@ -46,8 +45,6 @@ export interface StepScope {
   usage: TokenUsage | undefined
 }
 
-type RunEnding = { readonly end: 'aborted' } | { readonly end: 'failed'; readonly failure: StepFailure }
-
 export interface RunScope {
   readonly session: Session
   readonly rootId: string
@@ -61,12 +58,6 @@ export interface RunScope {
   /** Fingerprints of the latest calls, for the doom loop. */
   readonly recent: string[]
   step: StepScope | undefined
-  /** How the run ended, from the moment it is known until it is recorded. */
-  ending: RunEnding | undefined
-  /** The last finish was a cut: the next request asks to continue. */
-  wasCut: boolean
-  /** Steps in a row that were followed up without a tool call or a steering prompt. */
-  continued: number
 }
 
 /**

@@ -56,7 +56,7 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) 
       prepare: fromPromise(async ({ input, signal }) => {
         const run = runOf(input.runId)
         try {
-          await prepareStep(core, context, run, input.step, signal)
+          await prepareStep(core, context, run, { number: input.step, wasCut: input.wasCut }, signal)
         } catch (error) {
           if (!signal.aborted)
             core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
@@ -75,7 +75,7 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) 
         )
         return () => controller.abort()
       }),
-      closeStep: fromPromise(async ({ input }) => closeStep(core, runOf(input.runId), input.step)),
+      closeStep: fromPromise(async ({ input: { runId, step, continued } }) => closeStep(core, runOf(runId), { number: step, continued })),
       announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
       recordEnd: fromPromise(async ({ input: { runId, failure } }) =>
         failure === undefined ? recordAbort(core, runOf(runId)) : recordFailure(core, runOf(runId), failure),

@@ -36,7 +36,7 @@ export async function prepareStep(
   core: SessionCore,
   context: SystemContext,
   run: RunScope,
-  number: number,
+  { number, wasCut }: { readonly number: number; readonly wasCut: boolean },
   signal: AbortSignal,
 ): Promise<StepScope> {
   const { target, session } = run
@@ -47,7 +47,7 @@ export async function prepareStep(
   const offered = offeredTools(run, view)
   const project = await core.projects.identify(session.directory)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
-  const plain = requestOf(core, context, run, { tools: defined.definitions, isLast })
+  const plain = requestOf(core, context, run, { tools: defined.definitions, isLast, wasCut })
   const { request, failures } = await hookRequest(run, view, plain, signal)
   const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
   signal.throwIfAborted()
@@ -93,12 +93,12 @@ function requestOf(
   core: SessionCore,
   context: SystemContext,
   run: RunScope,
-  { tools, isLast }: { readonly tools: readonly ToolDefinition[]; readonly isLast: boolean },
+  { tools, isLast, wasCut }: { readonly tools: readonly ToolDefinition[]; readonly isLast: boolean; readonly wasCut: boolean },
 ): GenerateRequest {
   const { session, target } = run
   const { record } = target.agent
   const extras: ModelMessage[] = []
-  if (run.wasCut) extras.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })
+  if (wasCut) extras.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })
   if (isLast) extras.push({ role: 'assistant', content: [{ type: 'text', text: LAST_STEP }] })
   const { output } = target.model.model.limit
   return {

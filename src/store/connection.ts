@@ -21,6 +21,10 @@ export interface Connection {
   /** Runs SQL without values, e.g. a pragma. */
   exec(sql: string): void
   readonly inTransaction: boolean
+  /** Number of the handle that serves what comes next: tells one from its successor. */
+  readonly handles: number
+  /** The handle met an I/O error that SQLite did not see: it is not written again (I2). Not inside a transaction. */
+  abandon(): void
   /** Undoes the open transaction because of `error`; answers the error to report. */
   rollBack(error: unknown): unknown
   close(): void
@@ -29,11 +33,15 @@ export interface Connection {
 /** `open` makes a handle; `reopens` is false for a database in memory, which a new handle would lose. */
 export function createConnection(open: () => Database, options: { readonly reopens: boolean }): Connection {
   let handle = open()
+  let handles = 1
   let closed = false
 
   function current(): Database {
     if (closed) throw new SvcError('lifecycle.closed', 'The store is closed.')
-    if (!handle.open) handle = open()
+    if (!handle.open) {
+      handle = open()
+      handles++
+    }
     return handle
   }
 
@@ -72,6 +80,12 @@ export function createConnection(open: () => Database, options: { readonly reope
     exec: (sql) => guard((database) => void database.exec(sql)),
     get inTransaction() {
       return handle.inTransaction
+    },
+    get handles() {
+      return handle.open ? handles : handles + 1
+    },
+    abandon() {
+      if (options.reopens) handle.close()
     },
     rollBack(error) {
       retire(error)

@@ -9,6 +9,7 @@ import { openDatabase } from './database.js'
 import { createExecutionTable } from './executions.js'
 import { createApprovalTable, createInteractionTable, createTodoTable } from './interactions.js'
 import { acquireLock } from './lock.js'
+import { createLogSync } from './log-sync.js'
 import { createAuditTable, createEventTable } from './logs.js'
 import { createMessageTable } from './messages.js'
 import { createQueueTable } from './queue.js'
@@ -36,7 +37,7 @@ export interface StoreOptions {
 export function openStore(options: StoreOptions): Store {
   if (options.directory === ':memory:') {
     const connection = createConnection(() => openDatabase(':memory:', options.now()), { reopens: false })
-    return assemble(connection, options.failpoint, () => connection.close())
+    return assemble(connection, options.failpoint, { log: undefined, release: () => connection.close() })
   }
   const directory = prepareDirectory(options.directory)
   const lock = acquireLock(directory)
@@ -48,23 +49,32 @@ export function openStore(options: StoreOptions): Store {
       return openDatabase(path, options.now())
     }
     const connection = createConnection(open, { reopens: true })
-    return assemble(connection, options.failpoint, () => {
+    const release = () => {
       try {
         connection.exec('pragma wal_checkpoint(truncate)')
       } finally {
         connection.close()
         lock.release()
       }
-    })
+    }
+    return assemble(connection, options.failpoint, { log: `${path}-wal`, release })
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
-function assemble(connection: Connection, failpoint: Failpoint | undefined, release: () => void): Store {
+interface Files {
+  /** The write-ahead log; undefined in memory. */
+  readonly log: string | undefined
+  release(): void
+}
+
+function assemble(connection: Connection, failpoint: Failpoint | undefined, { log, release }: Files): Store {
   const transact = createTransact(connection, failpoint)
   const counters = createCounters(connection)
+  const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
+  const logSync = createLogSync(log, connection, syncedCommit)
   let open = true
   return {
     transact,
@@ -81,7 +91,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, rele
     artifacts: createArtifactTable(connection),
     pluginRows: createPluginRowTable(connection),
     reserveSequences: createSequenceReservation(connection, transact, counters),
-    sync: () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1)),
+    sync: logSync.sync,
     prune: createPrune(connection, transact, counters),
     checkpoint() {
       if (connection.inTransaction) throw new Error('the log cannot be moved inside a transaction')
@@ -90,6 +100,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, rele
     close() {
       if (!open) return
       open = false
+      logSync.close()
       release()
     },
   }

@@ -227,8 +227,8 @@ export interface Store {
   readonly audit: AuditTable
   readonly artifacts: ArtifactTable
   readonly pluginRows: PluginRowTable
-  /** Syncs every commit so far: afterwards they survive power loss as well. */
-  sync(): void
+  /** Syncs every commit so far, beside the event loop: once it resolves they survive power loss as well. One at a time. */
+  sync(): Promise<void>
   /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. Not inside `transact`. */
   reserveSequences(count: number): number
   /** One bounded step of retention; true while more is left to remove. */

@@ -11,7 +11,7 @@ export interface KnownFiles extends Files {
   settle(): Promise<void>
 }
 
-/** Turns of the event loop without file work after which nothing goes on by itself: commits are synced two turns later. */
+/** Turns of the event loop without file work after which nothing goes on by itself: commits are synced a turn later. */
 const CALM = 6
 
 export function knowFiles(files: Files): KnownFiles {

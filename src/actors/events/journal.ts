@@ -40,7 +40,7 @@ export interface Change {
 export interface Journal {
   /** Runs `change` in one transaction; the events it emits are stored with it and published after it. */
   commit<T>(durability: Durability, change: (tx: Change) => T): T
-  /** Resolves once everything committed so far survives power loss; whoever waits in one turn of the loop shares one sync. */
+  /** Resolves once everything committed so far survives power loss; whoever waits in one turn of the loop, or while a sync is under way, shares one sync. */
   synced(): Promise<void>
   /** Publishes an event that is not stored. */
   publish<T extends EventType>(type: T, data: EventData<T>): void
@@ -100,26 +100,34 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
 
   let open: BusRecord[] | undefined
   let waiting: { resolve(): void; reject(error: unknown): void }[] = []
-  let isSynced = true
+  let isSyncing = false
+  let commits = 0
+  /** Commits that survive power loss. */
+  let synced = 0
 
-  function settle(error?: unknown): void {
-    const settled = waiting
-    waiting = []
-    for (const waiter of settled) {
+  function settle(waiters: typeof waiting, error?: unknown): void {
+    for (const waiter of waiters) {
       if (error === undefined) waiter.resolve()
       else waiter.reject(error)
     }
   }
 
-  function syncNow(): void {
-    if (waiting.length === 0) return
+  /** What is committed meanwhile may have missed the sync, and waits for the next. */
+  async function syncNow(): Promise<void> {
+    const waiters = waiting
+    const covered = commits
+    waiting = []
     try {
-      store.sync()
-      isSynced = true
-      settle()
+      if (waiters.length > 0) {
+        await store.sync()
+        synced = Math.max(synced, covered)
+      }
+      settle(waiters)
     } catch (error) {
-      settle(error)
+      settle(waiters, error)
     }
+    isSyncing = waiting.length > 0
+    if (isSyncing) void syncNow()
   }
 
   return {
@@ -149,8 +157,12 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       try {
         const result = store.transact(durability, () => change({ emit, emitOpen, after: (run) => afterwards.push(run) }))
         open = undefined
-        isSynced = durability === 'power'
-        if (isSynced) settle()
+        commits++
+        if (durability === 'power') {
+          synced = commits
+          settle(waiting)
+          waiting = []
+        }
         try {
           for (const run of afterwards) run()
         } finally {
@@ -162,11 +174,12 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       }
     },
     synced() {
-      if (isSynced) return Promise.resolve()
+      if (synced === commits) return Promise.resolve()
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
-        // One turn later, so that requests to models leave before the loop waits for the disk.
-        if (waiting.length === 1) setImmediate(() => setImmediate(syncNow))
+        if (isSyncing) return
+        isSyncing = true
+        setImmediate(() => void syncNow())
       })
     },
     publish(type, data) {

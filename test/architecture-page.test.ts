@@ -36,7 +36,7 @@ describe('docs/architecture.md', () => {
     expect(named.filter((path) => !existsSync(at(path)))).toEqual([])
   })
 
-  test.each(['A prompt becomes a stream', 'A call goes into a plugin', 'A plugin comes to life'])(
+  test.each(['A prompt becomes a stream', 'A call goes into a plugin', 'A plugin comes to life', 'A workflow comes to run'])(
     '%s: each function is there, and named near one before it',
     (title) => {
       const stops = walk(title)

@@ -15,6 +15,8 @@ export type ActorKind =
   | 'subscription'
   | 'title'
   | 'tool-call'
+  | 'workflow-engine'
+  | 'workflow-run'
 
 /**
  * Which actor is meant. `id` is its path (`session:ses_1/run`), its name, or what it stands for or belongs to: the id of a session,

@@ -12,6 +12,8 @@ import { sessionMachine } from '../machines/session.machine.js'
 import { subscriptionMachine } from '../machines/subscription.machine.js'
 import { titleMachine } from '../machines/title.machine.js'
 import { toolCallMachine } from '../machines/tool-call.machine.js'
+import { workflowEngineMachine } from '../machines/workflow-engine.machine.js'
+import { workflowRunMachine } from '../machines/workflow-run.machine.js'
 import type { InspectedState } from '../protocol/system/inspector.js'
 import type { ActorKind } from './actor-types.js'
 
@@ -27,6 +29,8 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   subscription: subscriptionMachine,
   title: titleMachine,
   'tool-call': toolCallMachine,
+  'workflow-engine': workflowEngineMachine,
+  'workflow-run': workflowRunMachine,
 }
 
 const charts = createCharts()

@@ -4,19 +4,24 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Session } from '../../src/protocol/session/session.js'
+import type { InspectorTrace } from '../../src/protocol/system/inspector.js'
 import type { WorkflowRun } from '../../src/protocol/workflow/workflow.js'
-import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
+import { createGate, finish, type Gate, hold, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 import type { Stream } from './stream.js'
 
 let scene: Scene
 let model: ModelServer
+/** The model answers once it is open. */
+let answering: Gate
 let server: Server
 let stream: Stream
 
 beforeEach(async () => {
-  model = await startModelServer(() => reply(text('Done.'), finish('stop')))
+  answering = createGate()
+  answering.open()
+  model = await startModelServer(() => reply(hold(answering), text('Done.'), finish('stop')))
   scene = openScene(makePlace({ 'README.md': 'hello\n', 'packages/web/index.js': '' }))
   scene.place.configure(
     withModel(model.url, { agent: { careful: { mode: 'primary', prompt: 'Be careful.' } }, permission: { '*': 'allow' } }),
@@ -166,3 +171,31 @@ test('a workflow whose directory is missing is inactive and refused with the rea
   expect(answer.status).toBe(200)
   expect(await ended('completed')).toMatchObject({ trigger: 'manual' })
 })
+
+test('the inspector shows the engine and the run under way; after a kill the run is over, and its next attempt waits', async () => {
+  answering = createGate()
+  const retry = '{ maxAttempts: 2, backoff: fixed, initialDelayMs: 3600000, maxDelayMs: 0 }'
+  writeFileSync(path(), file({ schedule: '{ frequency: hourly }', retry }, 'Report.'))
+  await use()
+  const run = (await server.call('POST', '/v2/plugins/dev.svc.workflows/nightly/run')).body as WorkflowRun
+  await model.request(0)
+  const engine = { id: 'workflow-engine', states: ['serving.files.followed', 'serving.schedule.resting'] }
+  await expect.poll(inspected).toEqual([engine, { id: `workflow-run:${run.id}`, states: ['working.running'] }])
+
+  await server.kill()
+  server = await scene.start()
+  const history = await server.get<{ runs: readonly WorkflowRun[] }>('/v2/plugins/dev.svc.workflows/nightly/runs')
+  expect(history.runs.map(({ status, retryOf }) => ({ status, retryOf }))).toEqual([
+    { status: 'retry_waiting', retryOf: run.id },
+    { status: 'interrupted', retryOf: null },
+  ])
+  await expect.poll(inspected).toEqual([engine, { id: `workflow-run:${history.runs[0]?.id}`, states: ['retry-waiting.sleeping'] }])
+  answering.open()
+})
+
+/** Actors of workflows and their innermost states. */
+async function inspected() {
+  const { actors } = await server.get<InspectorTrace>('/v2/inspector/trace')
+  const own = actors.filter(({ kind }) => kind.startsWith('workflow-'))
+  return own.map(({ id, state }) => ({ id, states: state.toSorted() }))
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { claimOccurrence } from '../../src/plugins/workflows/runs/claim.js'
 import { type Activation, createLedger } from '../../src/plugins/workflows/runs/ledger.js'
-import { createRetries } from '../../src/plugins/workflows/runs/retries.js'
+import { createRunner, type RunnerDeps } from '../../src/plugins/workflows/runs/runner.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import type { WorkflowDefinition, WorkflowRun } from '../../src/protocol/workflow/workflow.js'
 import { createFakeEffects } from '../fakes/effects.js'
@@ -64,14 +64,14 @@ test('a retry does not begin once the service begins to stop, though its file wa
   const waiting: WorkflowRun = { ...claimed.run, status: 'retry_waiting', nextAttemptAt: 1 }
   ledger.commit('process', (tx) => ledger.putRun(tx, waiting))
   const effects = createFakeEffects()
-  const begun: string[] = []
   let isStopping = false
   let read: (() => void) | undefined
-  const retries = createRetries({
-    effects,
+  const host = { effects, sessions: {}, stopping: new AbortController().signal, actors: { add: () => undefined } }
+  const runner = createRunner({
+    host: host as unknown as RunnerDeps['host'],
     ledger,
-    owner: 'svc_1',
-    isFull: () => isStopping,
+    isOver: () => isStopping,
+    onEnded: () => undefined,
     current: () =>
       new Promise((resolve) => {
         read = () =>
@@ -86,14 +86,14 @@ test('a retry does not begin once the service begins to stop, though its file wa
             },
           })
       }),
-    begin: ({ type }) => void begun.push(type),
   })
-  retries.note()
+  await runner.resume()
   await effects.clock.advanceAsync(0)
   expect(read).toBeDefined()
   isStopping = true
   read?.()
   await effects.clock.advanceAsync(0)
-  expect([begun, ledger.run(waiting.id)?.status]).toEqual([[], 'retry_waiting'])
-  retries.stop()
+  expect([runner.running, ledger.run(waiting.id)?.status]).toEqual([0, 'retry_waiting'])
+  await runner.drain()
+  expect([runner.running, ledger.run(waiting.id)?.status]).toEqual([0, 'retry_waiting'])
 })

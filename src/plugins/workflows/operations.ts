@@ -99,7 +99,7 @@ export function createOperations(host: NativeHost, engine: Engine): Readonly<Rec
         workflowId: executable.found.id,
       })
     }
-    engine.begin(claim, executable)
+    runner.begin(claim, executable)
     return claim.run
   }
 

@@ -168,8 +168,7 @@ export const WorkflowPreview = z
 export type WorkflowPreview = z.infer<typeof WorkflowPreview>
 
 const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'interrupted', 'replaced', 'retry_waiting'] as const
-export const WorkflowRunStatus = z.enum(RUN_STATUSES)
-export type WorkflowRunStatus = z.infer<typeof WorkflowRunStatus>
+const WorkflowRunStatus = z.enum(RUN_STATUSES)
 
 const RUN_TRIGGERS = ['scheduled', 'manual', 'manual-retry', 'automatic-retry', 'recovery-retry'] as const
 export const WorkflowRunTrigger = z.enum(RUN_TRIGGERS)

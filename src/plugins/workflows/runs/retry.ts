@@ -13,27 +13,28 @@ export interface RetryRequest {
   readonly runs: number
 }
 
-/** Adds the next attempt of a run that failed, if its policy allows one; whether it did. */
-export function scheduleRetry(ledger: Ledger, tx: Tx, { run, definition, trigger, error, now, runId, runs }: RetryRequest): boolean {
+/** Adds the next attempt of a run that failed and answers it, if its policy allows one. */
+export function scheduleRetry(
+  ledger: Ledger,
+  tx: Tx,
+  { run, definition, trigger, error, now, runId, runs }: RetryRequest,
+): WorkflowRun | undefined {
   const { retry } = definition
-  if (retry === undefined || run.attempt >= retry.maxAttempts || !isRetryable(retry, error)) return false
-  return ledger.insertRun(
-    tx,
-    {
-      id: runId,
-      activationId: run.activationId,
-      workflowId: run.workflowId,
-      scheduledAt: freeSlot(ledger, run),
-      status: 'retry_waiting',
-      trigger,
-      created: now,
-      attempt: run.attempt + 1,
-      rootRunId: run.rootRunId,
-      retryOf: run.id,
-      nextAttemptAt: now + retryDelay(retry, run.attempt + 1),
-    },
-    runs + 1,
-  )
+  if (retry === undefined || run.attempt >= retry.maxAttempts || !isRetryable(retry, error)) return undefined
+  const next: WorkflowRun = {
+    id: runId,
+    activationId: run.activationId,
+    workflowId: run.workflowId,
+    scheduledAt: freeSlot(ledger, run),
+    status: 'retry_waiting',
+    trigger,
+    created: now,
+    attempt: run.attempt + 1,
+    rootRunId: run.rootRunId,
+    retryOf: run.id,
+    nextAttemptAt: now + retryDelay(retry, run.attempt + 1),
+  }
+  return ledger.insertRun(tx, next, runs + 1) ? next : undefined
 }
 
 /** The occurrence of a repeated run: one millisecond on, so that it is one of its own. */

@@ -1,44 +1,35 @@
 /**
- * Runs: from a claimed occurrence to a session that has settled (subsystems a.10, a.11).
+ * The supervisor of runs: one actor for each that has not ended, rebuilt from its row (subsystems a.10, a.11; architecture §8).
  *
- * I1 The session and the row that says whose run it is are one commit: neither is ever there without the other.
- * I2 A run is executed once, by the process that claimed it; its message id makes a second submission impossible.
- * I3 Whatever happens, a run of this process ends with a status; when the service stops or workflows are switched off, with
- *    `interrupted`.
+ * I1 At most one actor for each run. It is the root of a system of its own, so that a crash ends that run alone; its row is
+ *    ended by the next start.
+ * I2 A run has an actor as long as it has something to do or to wait for; history has none.
  */
-import { toFailure } from '../../../protocol/errors.js'
+import { type ActorRefFrom, createActor } from 'xstate'
+import type { WorkflowRunEvent, WorkflowRunInput } from '../../../machines/workflow-run.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { WorkflowDefinition, WorkflowRun, WorkflowRunStatus } from '../../../protocol/workflow/workflow.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import { leaseOf } from './claim.js'
-import { compilePermissions } from '../files/permission-fields.js'
-import { isOpen, type Ledger } from './ledger.js'
-import { runDirectory, runPrompt } from './prepare.js'
-import { scheduleRetry } from './retry.js'
-
-type Ended = Exclude<WorkflowRunStatus, 'queued' | 'running' | 'retry_waiting'>
-
-interface RunRequest {
-  readonly run: WorkflowRun
-  /** As it was when the occurrence was claimed. */
-  readonly definition: WorkflowDefinition
-  /** Somebody stands for the content: what it allows counts. */
-  readonly isAccepted: boolean
-  /** Where a workflow without `directory` runs. */
-  readonly base: string
-}
+import { baseOf, type Executable } from '../files/fitness.js'
+import { machineClock } from '../machine-clock.js'
+import { takeTurns } from '../turns.js'
+import { type Claim, leaseOf } from './claim.js'
+import { type Activation, isOpen, type Ledger } from './ledger.js'
+import { createMoments } from './moments.js'
+import { type Material, workflowRunLogic } from './run.actor.js'
 
 export interface Runner {
-  /** Runs under way. */
+  /** Runs under way; those that wait for an attempt are none. */
   readonly running: number
-  /** Resolves when the run has ended, however. Never rejects. */
-  execute(request: RunRequest): Promise<void>
-  /** Ends a run whose row says already that it was replaced. */
-  abandon(run: WorkflowRun): void
-  /** Ends what an earlier process left unfinished. */
-  recover(): void
+  /** Executes what was claimed; runs that were replaced end. */
+  begin(claim: Claim, executable: Executable): void
+  /** Ends what an earlier process left unfinished; rejects when that cannot be recorded. */
+  recover(): Promise<void>
+  /** Waits for every attempt that is noted. */
+  resume(): Promise<void>
   /** Renews the leases that are half over. */
   renew(): void
+  /** The service begins to stop. */
+  refuse(): void
   /** Ends every run; resolves when all of them have ended. */
   drain(): Promise<void>
   nextRunId(): string
@@ -47,111 +38,79 @@ export interface Runner {
 }
 
 export interface RunnerDeps {
-  readonly host: Pick<NativeHost, 'effects' | 'sessions' | 'skills' | 'stopping'>
+  readonly host: Pick<NativeHost, 'effects' | 'sessions' | 'skills' | 'stopping' | 'actors'>
   readonly ledger: Ledger
-  /** A run has ended, or a retry of it is waiting. */
-  onEnded(activationId: string): void
+  /** Nothing is claimed now. */
+  isOver(): boolean
+  /** The file that may be executed for an activation now; rejects with the reason why there is none. */
+  current(activation: Activation): Promise<Executable>
+  /** A run is not under way any more. */
+  onEnded(): void
 }
 
-interface UnderWay {
-  readonly controller: AbortController
-  sessionId: string | undefined
-  /** Why it was ended before its time. */
-  interruption: string | undefined
-  readonly ended: Promise<void>
-}
+type Actor = ActorRefFrom<ReturnType<typeof workflowRunLogic>>
 
-const RESTARTED = 'The server was stopped before the run had ended.'
-const SWITCHED_OFF = 'Scheduled workflows were switched off before the run had ended.'
-
-export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
-  const { effects, sessions, stopping } = host
+export function createRunner({ host, ledger, isOver, current, onEnded }: RunnerDeps): Runner {
+  const { effects, stopping, actors } = host
   const { clock, ids, sha256, log } = effects
   const owner = `svc_${sha256(ids.next('ent')).slice(0, 20)}`
-  const underWay = new Map<string, UnderWay>()
-
+  const alive = new Map<string, Actor>()
+  /** Of `alive`, those whose machine says so. */
+  const underWay = new Set<string>()
+  const materials = new Map<string, Material>()
+  const moments = createMoments(effects)
   const nextRunId = () => `wfr_${clock.now()}_${sha256(ids.next('ent')).slice(0, 10)}`
 
-  /** The row of a run that is still this process's to go on with. */
-  function current(run: WorkflowRun): WorkflowRun | undefined {
-    const row = ledger.run(run.id)
-    return row !== undefined && (row.status === 'queued' || row.status === 'running') ? row : undefined
-  }
+  const logic = workflowRunLogic({
+    host,
+    ledger,
+    moments,
+    owner,
+    nextRunId,
+    material: (runId) => materials.get(runId),
+    isFull: () => isOver() || underWay.size >= LIMITS.workflows.running,
+    current,
+    onReclaimed: prepare,
+    onWaiting({ id }) {
+      if (!isOver()) start(id, 'waiting')
+    },
+  })
 
-  async function work({ run, definition, isAccepted, base }: RunRequest, own: UnderWay): Promise<void> {
-    const { signal } = own.controller
-    const { id: workflowRunID, activationId, workflowId, scheduledAt, trigger } = run
-    const directory = await runDirectory(host, definition, base)
-    const prompt = await runPrompt(host, definition, directory)
-    const { name, agent, model, permissions } = definition
-    const request = {
-      title: name,
-      ...(agent !== undefined && { agent }),
-      ...(model !== undefined && { model }),
-      ...(permissions !== undefined && { permission: compilePermissions(permissions) }),
-    }
-    const extra = {
-      workflowRunID,
-      workflowID: workflowId,
-      workflowActivationID: activationId,
-      workflowScheduledAt: scheduledAt,
-      workflowTrigger: trigger,
-      workflowDirectory: directory,
-      workflowAccepted: isAccepted,
-    }
-    signal.throwIfAborted()
-    const session = await sessions.create(directory, request, extra, (tx, { id }) => {
-      const row = current(run)
-      if (row === undefined || signal.aborted) throw new Error('the run was ended before it had a session')
-      own.sessionId = id
-      ledger.putRun(tx, { ...row, status: 'running', sessionId: id, startedAt: clock.now() }) // I1
+  function start(runId: string, from: WorkflowRunInput['from']): Actor {
+    const known = alive.get(runId)
+    if (known !== undefined) return known // I1
+    const input = { runId, from, isStopping: stopping.aborted }
+    const ref = createActor(logic, { id: `workflow-run:${runId}`, input, clock: machineClock(clock) })
+    alive.set(runId, ref)
+    ref.subscribe({
+      next(snapshot) {
+        if (snapshot.hasTag('underWay')) underWay.add(runId)
+      },
+      complete: () => forget(runId),
+      error(error) {
+        log.error('the actor of a workflow run crashed', { runId, cause: String(error) })
+        forget(runId)
+      },
     })
-    signal.throwIfAborted()
-    const messageId = `msg_workflow_${sha256(`${activationId}:${scheduledAt}`).slice(0, 24)}` // I2
-    await sessions.prompt(session.id, { prompt, messageId, unattended: true })
-    await sessions.settled(session.id, signal)
-    const outcome = sessions.outcome(session.id)
-    if (outcome.ok) end(run, definition, 'completed')
-    else if (interruptionOf(own) !== undefined) end(run, definition, 'interrupted', interruptionOf(own))
-    else end(run, definition, 'failed', outcome.error)
+    actors.add(ref, 'workflow-run')
+    ref.start()
+    return ref
   }
 
-  const interruptionOf = ({ interruption }: UnderWay) => interruption ?? (stopping.aborted ? RESTARTED : undefined)
-
-  /** Does nothing for a run that has ended otherwise. */
-  function end(run: WorkflowRun, definition: WorkflowDefinition | undefined, status: Ended, error?: string): void {
-    const row = current(run)
-    if (row === undefined) return
-    const now = clock.now()
-    ledger.commit('process', (tx) => {
-      ledger.putRun(tx, { ...row, status, finishedAt: now, error: error ?? null, leaseOwner: null, leaseExpiresAt: null })
-      const activation = ledger.activation(run.activationId)
-      if (error === undefined || definition === undefined || activation === undefined) return
-      const trigger = status === 'interrupted' ? 'recovery-retry' : 'automatic-retry'
-      const { runs } = activation
-      if (scheduleRetry(ledger, tx, { run: row, definition, trigger, error, now, runId: nextRunId(), runs })) {
-        ledger.noteActivation(tx, { ...activation, runs: runs + 1 })
-      }
-    })
+  function forget(runId: string): void {
+    alive.delete(runId)
+    materials.delete(runId)
+    if (underWay.delete(runId)) onEnded()
   }
 
-  /** I3. A store that cannot be written leaves the run to the next start. */
-  async function conduct(request: RunRequest, own: UnderWay): Promise<void> {
-    const { run, definition } = request
-    try {
-      await work(request, own)
-    } catch (error) {
-      const { message } = toFailure(error)
-      try {
-        if (interruptionOf(own) !== undefined) end(run, definition, 'interrupted', interruptionOf(own))
-        else end(run, definition, 'failed', message)
-      } catch (failure) {
-        log.error('the end of a workflow run could not be recorded', { runId: run.id, cause: String(failure) })
-      }
-    } finally {
-      underWay.delete(run.id)
-      onEnded(run.activationId)
-    }
+  /** A claimed run is ready to be executed, and those it replaces end. */
+  function prepare({ run, replaced }: Claim & { readonly type: 'claimed' }, { found, isAccepted }: Executable): void {
+    for (const { id } of replaced) alive.get(id)?.send({ type: 'replaced' })
+    materials.set(run.id, { definition: found.definition, isAccepted, base: baseOf(found, effects.paths.home) })
+  }
+
+  function tell(event: WorkflowRunEvent): void {
+    for (const ref of alive.values()) ref.send(event)
   }
 
   return {
@@ -160,43 +119,46 @@ export function createRunner({ host, ledger, onEnded }: RunnerDeps): Runner {
     get running() {
       return underWay.size
     },
-    execute(request) {
-      let begin: (ended: Promise<void>) => void = () => undefined
-      const ended = new Promise<void>((resolve) => (begin = resolve))
-      const own: UnderWay = { controller: new AbortController(), sessionId: undefined, interruption: undefined, ended }
-      underWay.set(request.run.id, own)
-      begin(conduct(request, own))
-      return ended
+    begin(claim, executable) {
+      if (claim.type !== 'claimed') return
+      prepare(claim, executable)
+      start(claim.run.id, 'claimed')
     },
-    abandon({ id }) {
-      const own = underWay.get(id)
-      if (own === undefined) return
-      own.controller.abort(new Error('the run was replaced'))
-      if (own.sessionId !== undefined) void sessions.abort(own.sessionId).catch(() => undefined)
+    async recover() {
+      const left = ledger.open().filter(({ status }) => status !== 'retry_waiting')
+      const refs = left.map(({ id }) => start(id, 'left'))
+      await Promise.all(refs.map(ended))
+      if (refs.some((ref) => ref.getSnapshot().hasTag('unrecorded'))) throw new Error('the end of a workflow run could not be recorded')
     },
-    recover() {
-      for (const run of ledger.open()) {
-        if (run.status === 'retry_waiting') continue
-        if (typeof run.sessionId === 'string' && sessions.get(run.sessionId) !== undefined) sessions.clearQueue(run.sessionId) // I2
-        end(run, ledger.activation(run.activationId)?.projection.definition, 'interrupted', RESTARTED)
+    async resume() {
+      const turn = takeTurns()
+      for (const { id, status } of ledger.open()) {
+        if (status !== 'retry_waiting' || alive.has(id)) continue
+        await turn()
+        if (isOver()) return
+        if (ledger.run(id)?.status === 'retry_waiting') start(id, 'waiting')
       }
     },
     renew() {
       const now = clock.now()
-      const due = [...underWay.keys()].flatMap((id) => {
+      const due = [...underWay].flatMap((id) => {
         const row = ledger.run(id)
         return row !== undefined && isOpen(row) && (row.leaseExpiresAt ?? 0) - now < LIMITS.workflows.lease / 2 ? [row] : []
       })
       if (due.length > 0)
         ledger.commit('process', (tx) => due.forEach((row) => ledger.renewLease(tx, { ...row, ...leaseOf({ owner, now }) })))
     },
+    refuse: () => tell({ type: 'service.stopping' }),
     async drain() {
-      for (const own of underWay.values()) {
-        own.interruption = stopping.aborted ? RESTARTED : SWITCHED_OFF
-        own.controller.abort(new Error(own.interruption))
-        if (own.sessionId !== undefined && !stopping.aborted) void sessions.abort(own.sessionId).catch(() => undefined)
-      }
-      await Promise.all([...underWay.values()].map(({ ended }) => ended))
+      const refs = [...alive.values()]
+      tell({ type: 'stop.requested' })
+      await Promise.all(refs.map(ended))
+      moments.stop()
     },
   }
+}
+
+/** However it ends. */
+function ended(ref: Actor): Promise<void> {
+  return new Promise((resolve) => void ref.subscribe({ complete: resolve, error: () => resolve() }))
 }

@@ -18,6 +18,7 @@ import { expectedAt, type Identity, nextRecord, storedInput, type Zoned } from '
 import { createAgenda } from './agenda.js'
 import type { Found } from '../files/catalog.js'
 import type { Activation, Ledger, Tx } from '../runs/ledger.js'
+import { machineClock } from '../machine-clock.js'
 import { takeTurns } from '../turns.js'
 
 export interface Activations {
@@ -76,10 +77,6 @@ interface Decision {
 
 export function createActivations({ effects, actors, ledger, zoned, claim, running }: ActivationsDeps): Activations {
   const { clock, log } = effects
-  const machineClock = {
-    setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms),
-    clearTimeout: (handle: unknown) => clock.clearTimeout(handle),
-  }
   const awake = new Map<string, Awake>()
   const agenda = createAgenda(effects, due)
   /** Due, and waiting for runs to end. */
@@ -117,7 +114,7 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
     const row = ledger.activation(activationId)
     const stored = row && storedInput(row, zoned)
     const input = { activationId, at: clock.now(), ...(stored !== undefined && { stored }), ...(report !== undefined && { report }) }
-    return createActor(provided, { id: `activation:${activationId}`, input, clock: machineClock })
+    return createActor(provided, { id: `activation:${activationId}`, input, clock: machineClock(clock) })
   }
 
   function begin(actor: Awake): void {

@@ -7,6 +7,7 @@ export type ActorKind =
   | 'activation'
   | 'generation'
   | 'instance'
+  | 'interaction'
   | 'package'
   | 'pty'
   | 'run'

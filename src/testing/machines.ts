@@ -4,6 +4,7 @@ import { createCharts } from '../actors/inspector/charts.js'
 import { activationMachine } from '../machines/activation.machine.js'
 import { generationMachine } from '../machines/generation.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
+import { interactionMachine } from '../machines/interaction.machine.js'
 import { packageMachine } from '../machines/package.machine.js'
 import { ptyMachine } from '../machines/pty.machine.js'
 import { runMachine } from '../machines/run.machine.js'
@@ -21,6 +22,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   activation: activationMachine,
   generation: generationMachine,
   instance: instanceMachine,
+  interaction: interactionMachine,
   package: packageMachine,
   pty: ptyMachine,
   run: runMachine,

@@ -297,7 +297,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const replayed = recordedActors(trace).map((each) => replay(trace, each))
     expect(checkTrace(trace)).toEqual([])
     expect(new Set(replayed.map(({ machine }) => machine))).toEqual(
-      new Set(['session', 'run', 'tool-call', 'subscription', 'package', 'generation', 'instance']),
+      new Set(['session', 'run', 'tool-call', 'interaction', 'subscription', 'package', 'generation', 'instance']),
     )
     expect(replayed.find(({ machine }) => machine === 'tool-call')?.steps.map(({ before }) => before.join())).toEqual([
       'judging',
@@ -305,6 +305,9 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
       'judging',
       'executing.working',
     ])
+    const states = (id: string) => trace.records.flatMap(({ actorId, after }) => (actorId === id && after ? [after.join()] : []))
+    expect(states(`interaction:${requestId}`)).toEqual(['asked.waiting.attended', 'answered'])
+    expect(states('subscription:1')).toEqual(['live'])
     expect(replayed.find(({ actor }) => actor.startsWith(`package:${ID}`))?.state).toEqual(['running.serving.active'])
     expect(replayed.find(({ machine }) => machine === 'run')).toMatchObject({ done: true, output: { end: 'finished' } })
   })

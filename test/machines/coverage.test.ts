@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { interactionMachine } from '../../src/machines/interaction.machine.js'
 import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
 import { sessionMachine } from '../../src/machines/session.machine.js'
@@ -110,6 +111,29 @@ describe('every transition is covered by generated paths', () => {
     expect(missing(explored)).toEqual([])
     const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ value }) => String(value))
     expect(ends.toSorted()).toEqual(['givenUp', 'recorded', 'withdrawn'])
+  })
+
+  it.each([false, true])('of the interaction machine, unattended: %s', (isUnattended) => {
+    const explored = explore(interactionMachine, { id: 'per_1', kind: 'permission', sessionId: 'ses_1', isUnattended }, [
+      { type: 'answer.recorded' },
+      { type: 'expiry.recorded' },
+      { type: 'withdrawal.recorded' },
+      { type: 'asker.left' },
+      done('recordExpiry'),
+      error('recordExpiry'),
+      done('recordWithdrawal'),
+      error('recordWithdrawal'),
+      after('unattendedWait', 'interaction.asked.waiting.unattended'),
+      after('faultRetry', 'interaction.asked.waiting.delayed'),
+    ])
+    const unused = isUnattended ? /^$/ : /attended --always|unattended --|expiring --|delayed --/
+    expect(missing(explored).filter((name) => !unused.test(name))).toEqual([])
+    for (const snapshot of explored.snapshots) {
+      const isLetGo = snapshot.matches({ asked: 'abandoned' }) || snapshot.status === 'done'
+      expect(snapshot.hasTag('awaited')).toBe(!isLetGo)
+    }
+    const waits = explored.snapshots.map(({ value }) => /"waiting":"(\w+)"/.exec(JSON.stringify(value))?.[1]).filter(Boolean)
+    expect(new Set(waits)).toEqual(new Set(isUnattended ? ['unattended', 'expiring', 'delayed'] : ['attended']))
   })
 
   it.each([undefined, 7])('of the subscription machine after %s', (after) => {

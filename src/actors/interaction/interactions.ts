@@ -8,6 +8,7 @@
  */
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
+import type { InteractionEnd } from '../../machines/interaction.machine.js'
 import type { Approval, PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Session } from '../../protocol/session/session.js'
@@ -17,12 +18,11 @@ import type { Effects } from '../effects.js'
 import type { Interactions } from '../facades.js'
 import type { Change, Journal } from '../events/journal.js'
 import type { Owners } from '../tenancy/owners.js'
-import { wellFormed } from '../well-formed.js'
+import type { ActorRegistry } from '../runtime/actor-directory.js'
+import { type PermissionAnswer, permissionAnswer, type QuestionAnswer, questionAnswer, responseOf, type StoredResponse } from './answers.js'
 import { approve } from './approvals.js'
+import { type Asked, createRequests } from './requests.js'
 import { sourceOf } from '../session/state/statuses.js'
-
-type PermissionAnswer = { readonly granted: true } | { readonly granted: false; readonly message: string }
-type QuestionAnswer = { readonly answers: readonly (readonly string[])[] } | { readonly rejected: string }
 
 interface PermissionAsk {
   readonly session: Session
@@ -57,124 +57,85 @@ export interface InteractionBroker extends Interactions {
   recover(tx: Change): void
 }
 
-const REJECTED = 'The user rejected this action.'
-const UNANSWERED = 'Nobody answered the request in time, so it was denied.'
-
-interface Waiter {
-  readonly row: InteractionRow
-  readonly ask: PermissionAsk | undefined
-  settle(answer: PermissionAnswer | QuestionAnswer | Error): void
-}
+const EXPIRED: StoredResponse = { reply: 'reject', reason: 'timeout' }
+const CANCELLED: StoredResponse = { reply: 'cancelled', reason: 'cancelled' }
 
 export function createInteractions(deps: {
   store: Pick<Store, 'interactions' | 'approvals' | 'runs'>
   journal: Journal
   effects: Pick<Effects, 'clock' | 'ids' | 'log'>
   owners: Pick<Owners, 'mayUse'>
+  actors: ActorRegistry
 }): InteractionBroker {
-  const { store, journal, effects, owners } = deps
-  const waiters = new Map<string, Waiter>()
+  const { store, journal, effects, owners, actors } = deps
+  const requests = createRequests<PermissionAsk>({
+    effects,
+    actors,
+    record(row, end) {
+      const durability = end === 'expired' ? 'power' : 'process'
+      journal.commit(durability, (tx) => settleRow(tx, row, end, end === 'expired' ? EXPIRED : CANCELLED))
+    },
+  })
 
-  function settleRow(tx: Change, row: InteractionRow, state: 'answered' | 'withdrawn', response: unknown): boolean {
+  /** False when it was settled before. */
+  function settleRow(tx: Change, row: InteractionRow, end: InteractionEnd, response: StoredResponse): boolean {
+    const state = end === 'answered' ? 'answered' : 'withdrawn'
     if (!store.interactions.settle(row.id, state, JSON.stringify(response), effects.clock.now())) return false
-    tx.after(() => waiters.delete(row.id))
-    return publishEnd(tx, row, response)
-  }
-
-  function publishEnd(tx: Change, row: InteractionRow, response: unknown): true {
-    const reply = response as { reply?: string; answers?: string[][]; reason?: string }
-    if (row.kind === 'permission') {
-      const info = row.request as PermissionRequest
-      tx.emit('permission.replied', { ...info, requestID: row.id, reply: reply.reply ?? 'cancelled', info })
-    } else if (reply.answers !== undefined) {
-      tx.emit('question.replied', {
-        requestID: row.id,
-        sessionID: row.sessionId,
-        reply: { answers: reply.answers },
-        info: row.request as QuestionRequest,
-      })
-    } else {
-      const reason = reply.reason === undefined ? {} : { reason: reply.reason }
-      tx.emit('question.rejected', { requestID: row.id, sessionID: row.sessionId, info: row.request as QuestionRequest, ...reason })
-    }
+    tx.after(() => requests.ended(row.id, end))
+    publishEnd(tx, row, response)
     return true
   }
 
-  function answerTo<Answer extends PermissionAnswer | QuestionAnswer>(
-    row: InteractionRow,
-    ask: PermissionAsk | undefined,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    return new Promise<Answer>((resolve, reject) => {
-      let timer: unknown
-      const cancel = () => {
-        try {
-          journal.commit('process', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'cancelled' }))
-        } catch (error) {
-          effects.log.warn('a request could not be withdrawn yet', { requestId: row.id, cause: String(error) })
-          release(new Error('the call was aborted'))
-          return
-        }
-        settle(new Error('the request was withdrawn'))
-      }
-      const expire = () => {
-        try {
-          journal.commit('power', (tx) => settleRow(tx, row, 'withdrawn', { reply: 'reject', reason: 'timeout' }))
-        } catch (error) {
-          effects.log.warn('a request could not be denied yet', { requestId: row.id, cause: String(error) })
-          timer = effects.clock.setTimeout(expire, LIMITS.sessions.faultRetryMax)
-          return
-        }
-        settle(row.kind === 'permission' ? { granted: false, message: UNANSWERED } : { rejected: UNANSWERED })
-      }
-      /** Lets the asker go; the request stays listed until its row is settled. */
-      const release = (answer: PermissionAnswer | QuestionAnswer | Error) => {
-        effects.clock.clearTimeout(timer)
-        signal.removeEventListener('abort', cancel)
-        if (answer instanceof Error) reject(answer)
-        else resolve(answer as Answer)
-      }
-      const settle = (answer: PermissionAnswer | QuestionAnswer | Error) => {
-        waiters.delete(row.id)
-        release(answer)
-      }
-      insert(row, { row, ask, settle })
-      // Whoever hears of it may answer at once.
-      if (!waiters.has(row.id)) return
-      if (store.runs.isUnattended(row.runId)) timer = effects.clock.setTimeout(expire, LIMITS.run.unattendedWait)
-      if (signal.aborted) cancel()
-      else signal.addEventListener('abort', cancel, { once: true })
-    })
+  function publishEnd(tx: Change, row: InteractionRow, { reply, answers, reason }: StoredResponse): void {
+    const { id: requestID, sessionId: sessionID } = row
+    if (row.kind === 'permission') {
+      const info = row.request as PermissionRequest
+      tx.emit('permission.replied', { ...info, requestID, reply: reply ?? 'cancelled', info })
+      return
+    }
+    const info = row.request as QuestionRequest
+    if (answers === undefined) tx.emit('question.rejected', { requestID, sessionID, info, ...(reason === undefined ? {} : { reason }) })
+    else tx.emit('question.replied', { requestID, sessionID, reply: { answers }, info })
   }
 
-  function answer(requestId: string, kind: InteractionRow['kind'], settle: (tx: Change, waiter: Waiter) => (() => void)[]): true {
-    const waiter = waiters.get(requestId)
-    if (waiter === undefined || waiter.row.kind !== kind) return true
-    const wakes = journal.commit('power', (tx) => settle(tx, waiter))
-    for (const wake of wakes) wake()
+  /** Resolves with how a request ended, once that is committed. Rejects when nobody waits for it any more. */
+  async function endOf(asked: Asked<PermissionAsk>, isUnattended: boolean, signal: AbortSignal): Promise<'answered' | 'expired'> {
+    const { row } = asked
+    const request = requests.create(asked, isUnattended)
+    journal.commit('process', (tx) => {
+      store.interactions.insert(row)
+      tx.after(() => request.start())
+      if (row.kind === 'permission') tx.emit('permission.asked', row.request as PermissionRequest)
+      else tx.emit('question.asked', row.request as QuestionRequest)
+    })
+    const end = await request.end(signal)
+    if (end === 'abandoned') throw new Error('the call was aborted')
+    if (end === 'withdrawn') throw new Error('the request was withdrawn')
+    return end
+  }
+
+  function answer(requestId: string, kind: InteractionRow['kind'], settle: (tx: Change, asked: Asked<PermissionAsk>) => void): true {
+    const asked = requests.get(requestId)
+    if (asked?.row.kind === kind) journal.commit('power', (tx) => settle(tx, asked))
     return true
   }
 
   const pending = (caller: Caller, kind: InteractionRow['kind'], sessionId: string | undefined) =>
-    [...waiters.values()].flatMap(({ row }) => {
+    [...requests.all()].flatMap(({ row }) => {
       const isAsked = row.kind === kind && (sessionId === undefined || row.sessionId === sessionId)
       return isAsked && owners.mayUse(caller, row.sessionId) ? [row] : []
     })
 
   const ofSession = (sessionId: string, except: string) =>
-    [...waiters.values()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
+    [...requests.all()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
 
-  function grantAlways(
-    tx: Change,
-    waiter: Waiter,
-    { session, approvals: place, request }: PermissionAsk,
-    wider: readonly string[],
-  ): (() => void)[] {
+  /** Remembers an answer, and gives it to what else is pending and allowed by now. */
+  function grantAlways(tx: Change, requestId: string, ask: PermissionAsk, wider: readonly string[]): void {
+    const { session, approvals: place, request } = ask
     const approvals = approve(store, { session, approvals: place }, { permission: request.permission, asked: request.always, wider })
-    const covered = ofSession(session.id, waiter.row.id).filter((other) => other.ask?.isAllowedBy(approvals) === true)
-    return covered.flatMap((other) =>
-      settleRow(tx, other.row, 'answered', { reply: 'always' }) ? [() => other.settle({ granted: true })] : [],
-    )
+    for (const other of ofSession(session.id, requestId)) {
+      if (other.ask?.isAllowedBy(approvals) === true) settleRow(tx, other.row, 'answered', { reply: 'always' })
+    }
   }
 
   return {
@@ -182,52 +143,37 @@ export function createInteractions(deps: {
     questions: (caller, sessionId) => pending(caller, 'question', sessionId).map((row) => row.request as QuestionRequest),
     replyPermission(requestId, body) {
       const reply = replyOf(body)
-      return answer(requestId, 'permission', (tx, waiter) => {
+      return answer(requestId, 'permission', (tx, { row, ask }) => {
         const wider = body.alwaysPatterns ?? []
-        const offered = waiter.ask === undefined ? [] : widerPatterns(waiter.ask.request)
+        const offered = ask === undefined ? [] : widerPatterns(ask.request)
         const strange = wider.filter((pattern) => !offered.includes(pattern))
         if (strange.length > 0) throw notOffered(strange, offered)
-        if (!settleRow(tx, waiter.row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }) })) return []
-        if (reply === 'reject') {
-          const message = body.message === undefined || body.message.trim() === '' ? REJECTED : wellFormed(body.message)
-          const others = ofSession(waiter.row.sessionId, requestId).filter((other) =>
-            settleRow(tx, other.row, 'answered', { reply: 'reject' }),
-          )
-          return [
-            () => waiter.settle({ granted: false, message }),
-            ...others.map((other) => () => other.settle({ granted: false, message: REJECTED })),
-          ]
-        }
-        const covered = reply === 'always' && waiter.ask !== undefined ? grantAlways(tx, waiter, waiter.ask, wider) : []
-        return [() => waiter.settle({ granted: true }), ...covered]
+        if (!settleRow(tx, row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }) })) return
+        if (reply === 'always' && ask !== undefined) grantAlways(tx, requestId, ask, wider)
+        if (reply !== 'reject') return
+        for (const other of ofSession(row.sessionId, requestId)) settleRow(tx, other.row, 'answered', { reply })
       })
     },
-    replyQuestion(requestId, body) {
-      return answer(requestId, 'question', (tx, waiter) =>
-        settleRow(tx, waiter.row, 'answered', { answers: body.answers }) ? [() => waiter.settle({ answers: body.answers })] : [],
-      )
-    },
-    rejectQuestion(requestId) {
-      return answer(requestId, 'question', (tx, waiter) =>
-        settleRow(tx, waiter.row, 'answered', {}) ? [() => waiter.settle({ rejected: 'The user declined to answer.' })] : [],
-      )
-    },
+    replyQuestion: (requestId, { answers }) =>
+      answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', { answers })),
+    rejectQuestion: (requestId) => answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', {})),
     owner: (requestId) => store.interactions.get(requestId)?.sessionId,
-    askPermission(ask, signal) {
-      const { session } = ask
-      const deniedAfter = store.runs.isUnattended(ask.runId) ? { deniedAfterMs: LIMITS.run.unattendedWait } : {}
+    async askPermission(ask, signal) {
+      const { session, runId } = ask
+      const isUnattended = store.runs.isUnattended(runId)
       const request: PermissionRequest = {
         ...ask.request,
-        metadata: { ...ask.request.metadata, ...deniedAfter },
+        metadata: { ...ask.request.metadata, ...(isUnattended && { deniedAfterMs: LIMITS.run.unattendedWait }) },
         id: effects.ids.next('per'),
         sessionId: session.id,
         ...sourceOf(session),
         sourceSessionID: session.id,
         sourceTitle: session.title,
       }
-      return answerTo<PermissionAnswer>(rowOf(ask.runId, 'permission', request), ask, signal)
+      const end = await endOf({ row: rowOf(runId, 'permission', request), ask }, isUnattended, signal)
+      return permissionAnswer(end, responseOf(store.interactions.get(request.id)))
     },
-    askQuestion({ session, runId, messageId, callId, questions }, signal) {
+    async askQuestion({ session, runId, messageId, callId, questions }, signal) {
       const request: QuestionRequest = {
         id: effects.ids.next('que'),
         sessionId: session.id,
@@ -235,29 +181,19 @@ export function createInteractions(deps: {
         questions: [...questions],
         tool: { messageID: messageId, callID: callId },
       }
-      return answerTo<QuestionAnswer>(rowOf(runId, 'question', request), undefined, signal)
+      const row = rowOf(runId, 'question', request)
+      const end = await endOf({ row, ask: undefined }, store.runs.isUnattended(runId), signal)
+      return questionAnswer(end, responseOf(store.interactions.get(request.id)))
     },
     *waitingSessions() {
-      for (const { row } of waiters.values()) yield row.sessionId
+      for (const { row } of requests.all()) yield row.sessionId
     },
     withdraw(tx, sessionId) {
-      for (const waiter of [...waiters.values()].filter(({ row }) => row.sessionId === sessionId)) {
-        settleRow(tx, waiter.row, 'withdrawn', { reply: 'cancelled', reason: 'cancelled' })
-        tx.after(() => waiter.settle(new Error('the request was withdrawn')))
-      }
+      for (const { row } of requests.all()) if (row.sessionId === sessionId) settleRow(tx, row, 'withdrawn', CANCELLED)
     },
     recover(tx) {
       for (const row of store.interactions.pending()) settleRow(tx, row, 'withdrawn', { reply: 'cancelled', reason: 'restart' })
     },
-  }
-
-  function insert(row: InteractionRow, waiter: Waiter): void {
-    journal.commit('process', (tx) => {
-      store.interactions.insert(row)
-      tx.after(() => waiters.set(row.id, waiter))
-      if (row.kind === 'permission') tx.emit('permission.asked', row.request as PermissionRequest)
-      else tx.emit('question.asked', row.request as QuestionRequest)
-    })
   }
 
   function rowOf(runId: string, kind: InteractionRow['kind'], request: PermissionRequest | QuestionRequest): InteractionRow {

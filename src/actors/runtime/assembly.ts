@@ -61,7 +61,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const executions = createExecutions({ store, effects, families, statuses })
   const subscriptions = createSubscriptions({ effects, actors })
   const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions, subscriptions })
-  const interactions = createInteractions({ store, journal, effects, owners })
+  const interactions = createInteractions({ store, journal, effects, owners, actors })
   const protectedFiles = createProtectedFiles({
     configDirectory: effects.paths.config,
     stateDirectory: effects.paths.state,

@@ -70,8 +70,8 @@ export function makePlace(files: Readonly<Record<string, string>> = { 'README.md
   }
 }
 
-/** Configuration with the scripted model server at `baseURL` as the default model. */
-export function withModel(baseURL: string, rest: object = {}): object {
+/** Configuration with the scripted model server at `baseURL` as the default model, of which `more` is said. */
+export function withModel(baseURL: string, rest: object = {}, more: object = {}): object {
   return {
     model: 'test/scripted',
     provider: {
@@ -79,7 +79,7 @@ export function withModel(baseURL: string, rest: object = {}): object {
         npm: '@ai-sdk/openai-compatible',
         auth: 'none',
         options: { baseURL },
-        models: { scripted: { name: 'Scripted', limit: { context: 100_000, output: 4000 } } },
+        models: { scripted: { name: 'Scripted', limit: { context: 100_000, output: 4000 }, ...more } },
       },
     },
     ...rest,

@@ -1,5 +1,5 @@
 /** Patches, prompts and histories as large as they may be. */
-import { finish, reply, text, toolCall } from '../../fixtures/model-server.js'
+import { createGate, finish, hold, reply, text, toolCall } from '../../fixtures/model-server.js'
 import type { Flood, Flooded } from './scene.js'
 
 const KiB = 1024
@@ -68,6 +68,31 @@ export const PROMPTS: readonly Flood[] = [
       await flooded.send('POST', `/v2/sessions/${id}/abort`)
       await flooded.send('DELETE', `/v2/sessions/${id}/queue`)
       await flooded.ask([], { prompt: 'a' }, id)
+    },
+  },
+  {
+    name: 'a thousand prompts that join a run',
+    async run(flooded) {
+      const gate = createGate()
+      const held = flooded.ask([reply(text('a'), hold(gate), finish('stop'))], { prompt: 'begin' })
+      const { id } = await flooded.begun(held)
+      const send = (index: number) => flooded.send('POST', `/v2/sessions/${id}/prompt-async`, { prompt: `${index}`, delivery: 'steer' })
+      for (let index = 0; index < 990 * share(flooded); index++) await send(index)
+      gate.open()
+      await held
+    },
+  },
+  {
+    name: 'large prompts that join a run',
+    async run(flooded) {
+      const gate = createGate()
+      const held = flooded.ask([reply(text('a'), hold(gate), finish('stop'))], { prompt: 'begin' })
+      const { id } = await flooded.begun(held)
+      const parts = [attachment(2.9 * MiB * share(flooded))]
+      for (let index = 0; index < 10; index++)
+        await flooded.send('POST', `/v2/sessions/${id}/prompt-async`, { parts, delivery: 'steer', noReply: true })
+      gate.open()
+      await held
     },
   },
   {

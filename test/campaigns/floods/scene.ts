@@ -14,6 +14,8 @@ export interface Flooded {
   readonly size: Size
   /** A new session takes a prompt; the model answers these in turn, and then that it is done. Waits until the session rests. */
   ask(replies: readonly Reply[], body?: object, session?: string): Promise<string>
+  /** The session whose run has begun last, while `asked` is under way. */
+  begun(asked: Promise<unknown>): Promise<{ readonly id: string }>
   /** The model calls a tool once with each input. */
   callTool(name: string, inputs: readonly object[]): Promise<string>
   /** Everything that is sent is answered, whatever it says. */
@@ -33,7 +35,7 @@ export async function openFlooded(size: Size, configuration: object = {}, answer
   const replies: Reply[] = []
   const model = await startModelServer(() => replies.shift() ?? reply(text('done'), finish('stop')))
   const scene = openScene(makePlace())
-  scene.place.configure(withModel(model.url, configuration))
+  scene.place.configure(withModel(model.url, configuration, { attachment: true, modalities: { input: ['text', 'image'] } }))
   const server = await scene.start(TIMED)
 
   const settled = async (id: string): Promise<void> => {
@@ -60,6 +62,14 @@ export async function openFlooded(size: Size, configuration: object = {}, answer
     place: scene.place,
     size,
     ask,
+    async begun(asked) {
+      for (let isOver = false; !isOver; ) {
+        const running = Object.entries(await server.statuses()).find(([, status]) => status.type === 'busy')
+        if (running !== undefined) return { id: running[0] }
+        isOver = await Promise.race([asked.then(() => true), delay(30, false)])
+      }
+      throw new Error('the run was over before it was seen')
+    },
     callTool(name, inputs) {
       const calls = inputs.map((input, index) => toolCall({ id: `call${index}`, name, input, index }))
       return ask([{ ...reply(...calls, finish('tool_calls')), joined: true }])

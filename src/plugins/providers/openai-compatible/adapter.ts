@@ -22,6 +22,8 @@ import { createStep } from './step.js'
 import { vendorOf } from './vendors.js'
 import { createWatchdog } from './watchdog.js'
 
+const MARK_BYTES = 16
+
 export interface Timeouts {
   /** Longest wait for the first data, ms. */
   readonly firstByte: number
@@ -30,7 +32,7 @@ export interface Timeouts {
 }
 
 export interface AdapterDeps {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256' | 'log'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'fetch' | 'sha256' | 'log' | 'random'>
   readonly timeouts: Timeouts
   /** Waited for between the slices of time in which answers are read. */
   readonly pause: Pause
@@ -59,10 +61,10 @@ interface Generation {
 }
 
 function generate({ settings, deps, models, request, push, signal }: Generation): Promise<void> {
-  const { clock, fetch, sha256, log } = deps.effects
+  const { clock, fetch, sha256, log, random } = deps.effects
   const { providerId } = settings
   const context: ErrorContext = { providerId, secret: settings.apiKey(), now: () => clock.now() }
-  const call = toCall(settings, request, sha256)
+  const call = toCall(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
   const tooLarge = (what: string) => answerTooLarge(what, context)
   const connection = createConnection({ fetch, userAgent: call.headers['user-agent'] ?? '', tooLarge })
 

@@ -3,6 +3,7 @@ import type { JSONObject, LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
 import type { GenerateRequest } from '../../../actors/provider/adapter.js'
 import { isRecord } from '../../../protocol/json.js'
+import { createHeld, type Held } from './held.js'
 import { toPrompt } from './prompt.js'
 import { type Vendor, vendorOf } from './vendors.js'
 
@@ -13,18 +14,27 @@ const EFFORTS: Readonly<Record<string, string>> = { max: 'xhigh', ultra: 'xhigh'
 
 export interface ChatCall extends Pick<LanguageModelV3CallOptions, 'prompt' | 'tools' | 'temperature' | 'topP' | 'maxOutputTokens'> {
   readonly headers: Record<string, string>
+  /** What belongs among the bytes of the request. */
+  readonly held: Held
   /** Body fields beside those of the SDK. */
   readonly fields: JSONObject
 }
 
 /**
  * Everything of a step but its signal. `sha256` answers hex; it makes call ids for vendors that accept only short
- * ones.
+ * ones. `mark` is new for each request.
  */
-export function toCall(settings: ProviderSettings, request: GenerateRequest, sha256: (text: string) => string): ChatCall {
+export function toCall(
+  settings: ProviderSettings,
+  request: GenerateRequest,
+  { sha256, mark }: { readonly sha256: (text: string) => string; readonly mark: string },
+): ChatCall {
+  const held = createHeld(mark)
   const vendor = vendorOf(settings.npm)
   return {
+    held,
     prompt: toPrompt(request.messages, {
+      held,
       callId: vendor.nineCharacterCallIds === true ? (id) => nineCharacters(id, sha256) : (id) => id.replace(/[^\w-]/g, '_'),
       reasoningField: request.reasoningField,
       needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,

@@ -7,10 +7,15 @@
  */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Rewrite } from './chunks.js'
+import type { Held } from './held.js'
 
 export interface Connection {
-  /** `rewrite` makes of a good answer what the SDK gets; it may `end` the body. */
-  fetch(input: Parameters<typeof globalThis.fetch>[0], init: RequestInit, rewrite: Rewrite): Promise<Response>
+  /** `held` fills the request; `rewrite` makes of a good answer what the SDK gets; it may `end` the body. */
+  fetch(
+    input: Parameters<typeof globalThis.fetch>[0],
+    init: RequestInit,
+    how: { readonly rewrite: Rewrite; readonly held: Held },
+  ): Promise<Response>
   readonly signal: AbortSignal
   /** The bytes so far were events: the size of an event counts anew. */
   heard(): void
@@ -107,10 +112,10 @@ export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps)
   return {
     signal: closing.signal,
     over,
-    async fetch(input, init, rewrite) {
+    async fetch(input, init, { rewrite, held }) {
       const headers = new Headers(init.headers)
       headers.set('user-agent', userAgent)
-      const body = typeof init.body === 'string' ? wellFormed(init.body) : null
+      const body = typeof init.body === 'string' ? held.fill(wellFormed(init.body)) : null
       const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
       if (response.body === null) return response
       const { status, statusText, ok } = response

@@ -1,5 +1,6 @@
 /** Files of a prompt as the SDK takes them: images, PDF documents, sound, text; a note for what it would refuse. */
 import type { LanguageModelV3FilePart, LanguageModelV3TextPart } from '@ai-sdk/provider'
+import type { Held } from './held.js'
 import type { FilePart } from '../../../protocol/message/message.js'
 
 export type MediaFile = Pick<FilePart, 'mime' | 'url' | 'filename'>
@@ -8,11 +9,12 @@ const BASE64_TEXT = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
 const BASE64 = new Set(['application/pdf', 'audio/wav', 'audio/mp3', 'audio/mpeg'])
 
 /** One file as message content; what cannot be carried becomes a text note that names it. */
-export function toContent(file: MediaFile): LanguageModelV3TextPart | LanguageModelV3FilePart {
+export function toContent(file: MediaFile, held: Pick<Held, 'hold'>): LanguageModelV3TextPart | LanguageModelV3FilePart {
   const { mime, filename, url } = file
   const name = filename === undefined ? {} : { filename }
   const data = base64(url)
-  if (data !== undefined && (mime.startsWith('image/') || BASE64.has(mime))) return { type: 'file', mediaType: mime, data, ...name }
+  if (data !== undefined && (mime.startsWith('image/') || BASE64.has(mime)))
+    return { type: 'file', mediaType: mime, data: held.hold(data, file), ...name }
   if (mime.startsWith('image/') && /^(data|https?):/.test(url) && URL.canParse(url))
     return { type: 'file', mediaType: mime, data: new URL(url) }
   const text = url.startsWith('data:') && mime.startsWith('text/') ? decodeText(url) : undefined

@@ -1,6 +1,7 @@
 /** The conversation as a prompt of the SDK, which writes it in the form of the protocol (subsystems c.9). */
 import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../actors/provider/adapter.js'
+import type { Held } from './held.js'
 import { toContent } from './media.js'
 
 type UserParts = Extract<LanguageModelV3Message, { role: 'user' }>['content']
@@ -9,6 +10,8 @@ type AnswerParts = Extract<LanguageModelV3Message, { role: 'assistant' }>['conte
 export interface PromptRules {
   /** Maps a call id to one the vendor accepts; the same id always to the same. */
   callId(id: string): string
+  /** Takes the contents of large attachments. */
+  readonly held: Pick<Held, 'hold'>
   readonly reasoningField: string | undefined
   readonly needsAnswerAfterTools: boolean
 }
@@ -34,12 +37,12 @@ export function toPrompt(messages: readonly ModelMessage[], rules: PromptRules):
   for (const message of joinSystemTexts(messages)) {
     if (message.role === 'tool') {
       add(toolMessage(message.results, rules))
-      attachments.push(...message.results.flatMap(attachmentsOf))
+      attachments.push(...message.results.flatMap((result) => attachmentsOf(result, rules)))
       continue
     }
     addAttachments()
     if (message.role === 'system') add({ role: 'system', content: message.text })
-    else if (message.role === 'user') add({ role: 'user', content: userParts(message.content) })
+    else if (message.role === 'user') add({ role: 'user', content: userParts(message.content, rules) })
     else {
       const answer = assistantMessage(message.content, rules)
       if (answer !== undefined) add(answer)
@@ -61,10 +64,10 @@ function joinSystemTexts(messages: readonly ModelMessage[]): ModelMessage[] {
 }
 
 /** Texts alone are joined to one, which the SDK sends as a plain string: many servers take no lists. */
-function userParts(content: readonly UserContent[]): UserParts {
+function userParts(content: readonly UserContent[], { held }: PromptRules): UserParts {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   if (texts.length === content.length) return [{ type: 'text', text: texts.join('\n\n') }]
-  return content.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : toContent(part.file)))
+  return content.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : toContent(part.file, held)))
 }
 
 function toolMessage(results: readonly ToolResultContent[], { callId }: PromptRules): LanguageModelV3Message {
@@ -77,8 +80,9 @@ function toolMessage(results: readonly ToolResultContent[], { callId }: PromptRu
   return { role: 'tool', content }
 }
 
-function attachmentsOf({ tool, attachments = [] }: ToolResultContent): UserParts {
-  return attachments.length === 0 ? [] : [{ type: 'text', text: `Attachments of the result of ${tool}:` }, ...attachments.map(toContent)]
+function attachmentsOf({ tool, attachments = [] }: ToolResultContent, { held }: PromptRules): UserParts {
+  if (attachments.length === 0) return []
+  return [{ type: 'text', text: `Attachments of the result of ${tool}:` }, ...attachments.map((file) => toContent(file, held))]
 }
 
 function assistantMessage(content: readonly AssistantContent[], rules: PromptRules): LanguageModelV3Message | undefined {

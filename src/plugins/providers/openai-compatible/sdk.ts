@@ -30,7 +30,7 @@ export interface ChatModels {
 
 /** The models at one address. A model serves many steps at once: a request finds its step by its signal. */
 export function createChatModels(settings: ProviderSettings, baseURL: string): ChatModels {
-  const exchanges = new WeakMap<AbortSignal, Exchange>()
+  const exchanges = new WeakMap<AbortSignal, Exchange & Pick<ChatCall, 'held'>>()
   const models = createLru<string, LanguageModelV3>(KEPT)
   const provider = createOpenAICompatible({
     name: SDK_NAME,
@@ -40,7 +40,7 @@ export function createChatModels(settings: ProviderSettings, baseURL: string): C
     fetch: (input, init) => {
       const exchange = init?.signal == null ? undefined : exchanges.get(init.signal)
       if (init === undefined || exchange === undefined) return Promise.reject(new Error('the request belongs to no step'))
-      return exchange.connection.fetch(input, init, rewriteChunks(exchange.look))
+      return exchange.connection.fetch(input, init, { rewrite: rewriteChunks(exchange.look), held: exchange.held })
     },
   })
   const modelOf = (id: string) => {
@@ -49,9 +49,9 @@ export function createChatModels(settings: ProviderSettings, baseURL: string): C
     return model
   }
   return {
-    async stream(modelId, { fields, ...call }, exchange) {
+    async stream(modelId, { fields, held, ...call }, exchange) {
       const abortSignal = exchange.connection.signal
-      exchanges.set(abortSignal, exchange)
+      exchanges.set(abortSignal, { ...exchange, held })
       try {
         const { stream } = await modelOf(modelId).doStream({
           ...call,

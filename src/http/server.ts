@@ -32,6 +32,7 @@ import { pluginRoutes } from './routes/plugins.js'
 import { sessionRoutes } from './routes/sessions.js'
 import { systemRoutes } from './routes/system.js'
 import { terminalRoutes, terminalSocket } from './routes/terminals.js'
+import { vcsRoutesOf } from './routes/vcs.js'
 import { workflowRoutes } from './routes/workflows.js'
 import { boundSockets } from './sockets/sockets.js'
 import { createEventStreams } from './streams/sse.js'
@@ -128,6 +129,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   pluginRoutes(bind, runtime)
   workflowRoutes(bind, runtime)
   terminalRoutes(bind, runtime)
+  vcsRoutesOf(bind, runtime, admission)
   app.register(async (scope) => artifactRoutes(scope, createBinder(scope, parts), runtime, admission))
   app.register(async (scope) => {
     // Sockets end with `bridges`; errors on an open socket close it, with the code that says why, before they are told here.

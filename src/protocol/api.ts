@@ -13,6 +13,7 @@ import { resourceRoutes } from './resource/resource.js'
 import type { RouteContract } from './route.js'
 import { sessionRoutes } from './session/session.js'
 import { systemRoutes } from './system/system.js'
+import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
 import { workflowRoutes } from './workflow/workflow-routes.js'
 
 /** Version of the contract document and of `ApiMeta.apiVersion`. */
@@ -33,6 +34,8 @@ const GROUPS = [
   pluginRoutes,
   workflowRoutes,
   ptyRoutes,
+  vcsRoutes,
+  { sessionDiff: sessionDiffRoute },
 ] as const
 
 /** The union of all operations, each with its precise type. */

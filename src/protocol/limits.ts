@@ -264,6 +264,15 @@ export const LIMITS = {
     /** How soon what could not be told, or is only missing its directory, is looked at again; longer each time, until `relook`. */
     recheck: 250,
   },
+  vcs: {
+    /** One call of git. */
+    gitTimeout: 30 * SECOND,
+    outputBytes: 32 * MiB,
+    errorText: 4096,
+    /** An untracked file whose lines are counted. */
+    countedBytes: 16 * MiB,
+    countedAtOnce: 32,
+  },
   /** What is read of repositories; beyond it a repository counts as one that cannot be read. */
   git: {
     pointerBytes: 16 * KiB,

@@ -7,13 +7,14 @@ const unused = (): never => {
 /** Doors of a native host for plugins that use none of them. */
 export const noDoors: Pick<
   NativeHost,
-  'rows' | 'sandbox' | 'sessions' | 'checkouts' | 'namedPrograms' | 'skills' | 'switchedOff' | 'stopping' | 'actors'
+  'rows' | 'sandbox' | 'sessions' | 'checkouts' | 'git' | 'namedPrograms' | 'skills' | 'switchedOff' | 'stopping' | 'actors'
 > = {
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, placeOf: unused, wrap: unused },
   skills: unused,
   switchedOff: async () => undefined,
   checkouts: { origins: unused },
+  git: { open: unused, apart: unused },
   namedPrograms: { named: async () => [] },
   actors: { add: () => undefined },
   stopping: new AbortController().signal,

@@ -50,7 +50,15 @@ const RUN: WorkflowRun = {
 
 const PTY: Pty = { id: 'pty_1', command: ['/bin/sh'], cwd: '/srv/space', title: 'shell', time: 1 }
 
+const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }
+const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
+
 export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
+  'v2.plugins.vcs.get': { branch: 'main', default_branch: 'main' },
+  'v2.plugins.vcs.status': [CHANGE],
+  'v2.plugins.vcs.diff': [DIFF],
+  'v2.plugins.vcs.diff.raw': new TextEncoder().encode(DIFF.patch),
+  'v2.plugins.vcs.apply': { success: true },
   'v2.plugins.pty.list': [PTY],
   'v2.plugins.pty.create': PTY,
   'v2.plugins.pty.shells': [{ path: '/bin/sh', name: 'sh', acceptable: true }],

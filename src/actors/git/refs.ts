@@ -39,6 +39,12 @@ export async function readHead(files: Files, repository: Repository): Promise<He
   throw new Error('its HEAD leads round in circles')
 }
 
+/** Short name of the branch that `origin` begins with; undefined when nothing tells it. */
+export async function readRemoteHead(files: Files, repository: Repository): Promise<string | undefined> {
+  const text = await readRef(files, repository, 'refs/remotes/origin/HEAD').catch(() => undefined)
+  return /^ref:\s*refs\/remotes\/origin\/(\S+)\s*$/.exec(text ?? '')?.[1]
+}
+
 /** Objects that others stand for (`git replace`), by id. */
 export async function readReplacements(files: Files, repository: Repository): Promise<ReadonlyMap<string, string>> {
   const prefix = 'refs/replace/'

@@ -10,6 +10,7 @@ import { createOfflinePlugin } from '../../plugins/providers/offline/plugin.js'
 import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-compatible/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
+import { vcsPlugin } from '../../plugins/vcs/plugin.js'
 import { workflowsPlugin } from '../../plugins/workflows/plugin.js'
 import { VERSION } from '../version.js'
 
@@ -29,6 +30,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     createOpenAICompatiblePlugin({ timeouts: modelTimeouts(env) }),
     createOfflinePlugin(),
     ptyPlugin(),
+    vcsPlugin(),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]
 }

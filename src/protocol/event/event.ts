@@ -101,6 +101,7 @@ export const EVENT_DATA = {
   'pty.created': z.looseObject({ ...terminal, info: Pty }),
   'pty.updated': z.looseObject({ ...terminal, info: Pty }),
   'pty.deleted': z.looseObject({ ...terminal, info: Pty }),
+  'vcs.updated': z.looseObject({ directory: z.string() }),
   /** Null when a signal ended the program. */
   'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),
 } as const

@@ -88,6 +88,8 @@ const onRun =
     return world.server.call(method, `${at}/runs/${id}${path}`)
   }
 
+const PATCH = '--- /dev/null\n+++ b/patched.txt\n@@ -0,0 +1 @@\n+patched\n'
+
 const TERMINALS = '/v2/plugins/dev.svc.pty'
 
 const onTerminal =
@@ -171,6 +173,12 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     return answer
   },
 
+  'v2.plugins.vcs.get': get('/v2/plugins/dev.svc.vcs'),
+  'v2.plugins.vcs.status': get('/v2/plugins/dev.svc.vcs/status'),
+  'v2.plugins.vcs.diff': get('/v2/plugins/dev.svc.vcs/diff'),
+  'v2.plugins.vcs.diff.raw': get('/v2/plugins/dev.svc.vcs/diff/raw'),
+  'v2.plugins.vcs.apply': ({ server }) => server.call('POST', '/v2/plugins/dev.svc.vcs/apply', { patch: PATCH }),
+  'v2.sessions.diff': async ({ server }) => server.call('GET', `/v2/sessions/${(await server.createSession()).id}/diff`),
   'v2.plugins.pty.shells': get(`${TERMINALS}/shells`),
   'v2.plugins.pty.create': ({ server }) => server.call('POST', TERMINALS, { command: ['/bin/sh'] }),
   'v2.plugins.pty.list': get(TERMINALS),

@@ -5,6 +5,7 @@ import { createProtectedFiles } from '../../protection/protected-files.js'
 import type { SessionCore } from '../../session/core.js'
 import { sessionOrThrow } from '../../session/core.js'
 import type { Sessions } from '../../facades.js'
+import { createGit } from '../../git/git-program.js'
 import { createCheckouts } from '../../git/origin.js'
 import { createNamedPrograms } from '../../git/named-programs.js'
 import { HookedVariables } from '../calls/hook-values.js'
@@ -38,6 +39,7 @@ export function createNativeHost(
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions),
     checkouts: createCheckouts({ files, paths }),
+    git: createGit(effects),
     namedPrograms: createNamedPrograms({ files, paths }),
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,

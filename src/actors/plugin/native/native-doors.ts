@@ -56,6 +56,46 @@ export interface SandboxedCommand {
   readonly writes: readonly string[]
 }
 
+/** Git for the repository of a directory. */
+export interface Git {
+  /** Undefined outside of a repository, and in one without a worktree. Throws `request.unprocessable` for one whose parts cannot be trusted. */
+  open(directory: string): Promise<Checkout | undefined>
+  /** Treats a canonical directory as the worktree of a repository without commits, for what needs none. */
+  apart(directory: string): Promise<Checkout>
+}
+
+export interface Checkout {
+  /** Canonical root of the worktree. */
+  readonly worktree: string
+  /** Canonical; HEAD and the index are here. */
+  readonly gitDirectory: string
+  /** Short name of the branch that is checked out; undefined when HEAD is detached. */
+  readonly branch: string | undefined
+  /** Short name of the branch the remote `origin` begins with; undefined when none is known. */
+  readonly defaultBranch: string | undefined
+  /** What is compared with: the commit that is checked out, or the empty tree before the first. */
+  readonly base: string
+  /** Runs `git <args>` in a directory of the worktree. Throws `SvcError` when git is missing, takes too long or says too much. */
+  run(args: readonly string[], call: GitCall): Promise<GitResult>
+  /** Hands over what makes git take untracked files, ignored ones aside, for added ones. The index of the repository stays as it is. */
+  withUntracked<T>(signal: AbortSignal, use: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T>
+}
+
+export interface GitCall {
+  readonly signal: AbortSignal
+  /** Default: the root of the worktree. */
+  readonly cwd?: string
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface GitResult {
+  readonly exitCode: number | null
+  readonly stdout: Uint8Array
+  /** At most `LIMITS.vcs.errorText` characters. */
+  readonly stderr: string
+}
+
 /** How the last run of a session ended. */
 export type SessionOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string }
 

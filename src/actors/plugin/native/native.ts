@@ -13,7 +13,7 @@ import type { Checkouts } from '../../git/origin.js'
 import type { NamedPrograms } from '../../git/named-programs.js'
 import type { ProviderAdapter } from '../../provider/adapter.js'
 import type { ExtraContributions } from '../registry/contributions.js'
-import type { CommandSandbox, PluginRows, SessionDoor } from './native-doors.js'
+import type { CommandSandbox, Git, PluginRows, SessionDoor } from './native-doors.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -190,6 +190,8 @@ export interface NativeHost {
   readonly sessions: SessionDoor
   /** Whether files came with a checkout. */
   readonly checkouts: Checkouts
+  /** Git, as svc starts it. */
+  readonly git: Git
   /** What repositories name for git to start. */
   readonly namedPrograms: NamedPrograms
   /** The effective configuration of a directory, e.g. `shell`. */

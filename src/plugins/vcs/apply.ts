@@ -1,0 +1,66 @@
+/**
+ * Patches onto files (subsystems h; threat-model V4): all of a patch, or nothing.
+ *
+ * I1 No protected file is changed, and none outside the directory.
+ */
+import type { Checkout } from '../../actors/plugin/native/native-doors.js'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { isWithin } from '../../protocol/caller.js'
+import type { VcsApplyResult } from '../../protocol/vcs/vcs.js'
+
+type Host = Pick<NativeHost, 'protectedFiles'> & { readonly effects: Pick<NativeHost['effects'], 'files'> }
+
+interface Patch {
+  readonly text: string
+  /** Canonical; paths of the patch are below it. */
+  readonly directory: string
+}
+
+export async function applyPatch(
+  { protectedFiles, effects }: Host,
+  checkout: Checkout,
+  { text, directory }: Patch,
+  signal: AbortSignal,
+): Promise<VcsApplyResult> {
+  const call = { cwd: directory, stdin: text.endsWith('\n') ? text : `${text}\n`, signal }
+  const paths = new Set<string>()
+  for (const turn of [[], ['--reverse']]) {
+    const { exitCode, stdout, stderr } = await checkout.run(['apply', ...turn, '--numstat', '-z', '-'], call)
+    if (exitCode !== 0) return { success: false, error: reasonOf(stderr) }
+    for (const path of namesOf(stdout)) paths.add(`${checkout.worktree}/${path}`)
+  }
+  if (paths.size === 0) return { success: false, error: 'the patch names no file below the directory' }
+  const targets = await Promise.all([...paths].map((path) => canonicalise(effects.files, path)))
+  const outside = targets.find((path) => !isWithin(directory, path))
+  if (outside !== undefined) return { success: false, error: `${outside} is outside of ${directory}` }
+  const reasons = await protectedFiles.reasons(targets)
+  const index = reasons.findIndex((reason) => reason !== undefined)
+  if (index !== -1) return { success: false, error: `${targets[index]}: ${reasons[index]}` }
+  const { exitCode, stderr } = await checkout.run(['apply', '--whitespace=nowarn', '-'], call)
+  return exitCode === 0 ? { success: true } : { success: false, error: reasonOf(stderr) }
+}
+
+/** New names of the files of a patch; of a reversed one the old ones. */
+function namesOf(numstat: Uint8Array): string[] {
+  return new TextDecoder()
+    .decode(numstat)
+    .split('\0')
+    .flatMap((entry) => {
+      const path = entry.split('\t').slice(2).join('\t')
+      return path === '' ? [] : [path]
+    })
+}
+
+function reasonOf(stderr: string): string {
+  return stderr.replaceAll(/^error: /gm, '') || 'git refused the patch'
+}
+
+/** With the links of what exists resolved; the rest is taken as it stands. */
+async function canonicalise(files: Host['effects']['files'], path: string): Promise<string> {
+  const missing: string[] = []
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    const real = at === '' ? '/' : await files.realPath(at).catch(() => undefined)
+    if (real !== undefined) return [real === '/' ? '' : real, ...missing].join('/')
+    missing.unshift(at.slice(at.lastIndexOf('/') + 1))
+  }
+}

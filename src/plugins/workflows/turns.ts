@@ -13,3 +13,9 @@ export function takeTurns(): () => Promise<void> {
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
+
+/** The function to call before each larger piece of work: whoever calls goes on alone, one in a turn of the event loop. */
+export function inLine(): () => Promise<void> {
+  let last = Promise.resolve()
+  return () => (last = last.then(nextTurn))
+}

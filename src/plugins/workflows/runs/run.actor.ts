@@ -23,6 +23,7 @@ import type { Activation, Ledger } from './ledger.js'
 import type { Moments } from './moments.js'
 import { runDirectory, runPrompt } from './prepare.js'
 import { scheduleRetry } from './retry.js'
+import { inLine } from '../turns.js'
 
 /** What a run is made of, as it was when its occurrence was claimed. */
 export interface Material {
@@ -66,6 +67,7 @@ export function workflowRunLogic(deps: RunDeps) {
   const { host, ledger, moments } = deps
   const { clock, log } = host.effects
   const prepared = new Map<string, Prepared>()
+  const turn = inLine()
   return workflowRunMachine.provide({
     actors: {
       untilDue: fromPromise<void, RunRef>(({ input: { runId }, signal }) =>
@@ -84,9 +86,10 @@ export function workflowRunLogic(deps: RunDeps) {
         const directory = await runDirectory(host, definition, base)
         prepared.set(runId, { directory, prompt: await runPrompt(host, definition, directory) })
       }),
-      createSession: fromPromise<void, RunRef>(({ input: { runId }, signal }) =>
-        createSession(deps, runId, { directory: preparedOf(runId).directory, signal }),
-      ),
+      createSession: fromPromise<void, RunRef>(async ({ input: { runId }, signal }) => {
+        await turn()
+        await createSession(deps, runId, { directory: preparedOf(runId).directory, signal })
+      }),
       submitPrompt: fromPromise<void, RunRef>(({ input: { runId }, signal }) => {
         const { prompt } = preparedOf(runId)
         prepared.delete(runId)

@@ -24,6 +24,7 @@ import { createRunner, type Runner } from '../runs/runner.js'
 import { inZone, LOCAL_ZONE } from '../files/schedule-fields.js'
 import { machineClock } from '../machine-clock.js'
 import { createSettings } from '../settings.js'
+import { inLine } from '../turns.js'
 import { createSourceCache } from '../files/source-cache.js'
 import { readContent } from '../files/sources.js'
 
@@ -65,6 +66,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   const settings = createSettings(host)
   const zoned: Zoned = (schedule) => (schedule.timezone === LOCAL_ZONE ? inZone(schedule, options.localZone()) : schedule)
   const ledger = createLedger(rows, (projection) => zonedProjection(projection, zoned))
+  const turn = inLine()
   const isServing = () => actor.getSnapshot().hasTag('serving')
   const runner = createRunner({ host, ledger, isOver: () => !isServing(), current, onEnded: () => activations.released() })
   const activations = createActivations({ effects, actors: host.actors, ledger, zoned, claim, running: () => runner.running })
@@ -115,6 +117,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   }
 
   async function claim({ activationId, scheduledAt }: ClaimInput): Promise<ClaimAnswer> {
+    await turn()
     const before = ledger.activation(activationId)
     if (before === undefined || !isServing()) throw new Error('nothing is claimed any more') // I1
     if (await isOff(before)) return { type: 'refused', at: clock.now() } // I2

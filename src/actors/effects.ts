@@ -13,11 +13,6 @@ export interface Clock {
   clearTimeout(handle: unknown): void
 }
 
-/** The clock as machines take it. */
-export function machineClock(clock: Clock): { setTimeout(run: () => void, ms: number): unknown; clearTimeout(handle: unknown): void } {
-  return { setTimeout: (run, ms) => clock.setTimeout(run, ms), clearTimeout: (handle) => clock.clearTimeout(handle) }
-}
-
 export interface FileStat {
   readonly kind: 'file' | 'directory' | 'other'
   readonly size: number

@@ -18,12 +18,12 @@ export interface Terminal {
 /** The terminal of this process. */
 export function createTerminal(): Terminal {
   const answer = createTextOut()
-  let open = false
+  let isMidLine = false
 
   function endLine(): void {
     answer.end()
-    if (open) writeOut('\n')
-    open = false
+    if (isMidLine) writeOut('\n')
+    isMidLine = false
   }
 
   function aside(text: string, style: Style): void {
@@ -34,7 +34,7 @@ export function createTerminal(): Terminal {
   return {
     text(text) {
       answer.write(text)
-      open = !text.endsWith('\n')
+      isMidLine = !text.endsWith('\n')
     },
     break: endLine,
     note: (text) => aside(printable(text), 'dim'),

@@ -2,6 +2,7 @@
  * From a contract and a handler to a route. Order (threat-model H8): the gate has run (doors, who calls);
  * then path, query and headers are parsed and access is decided; then the body is read; then the handler runs.
  */
+import { cutWhenUnread } from './unread.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EventSubscription, FrameSink, RawJson } from '../actors/facades.js'
 import type { Caller } from '../protocol/caller.js'
@@ -103,7 +104,7 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
         reply.code(status)
         if (status === 204) return reply.send()
         const text = isRawJson(value) ? value.rawJson : JSON.stringify(value)
-        if (text.length > LIMITS.http.largeAnswer) reply.raw.setTimeout(LIMITS.http.bodyTimeout, () => reply.raw.destroy())
+        if (text.length > LIMITS.http.largeAnswer) cutWhenUnread(reply.raw)
         return reply.type(JSON_TYPE).send(text)
       })
     },

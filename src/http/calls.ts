@@ -15,16 +15,16 @@ export interface OpenCalls {
 
 export function createOpenCalls(): OpenCalls {
   const open = new Map<ServerResponse, AbortController>()
-  let closing = false
+  const closing = new AbortController()
   return {
     get closing() {
-      return closing
+      return closing.signal.aborted
     },
     signalOf(raw) {
       const known = open.get(raw)
       if (known !== undefined) return known.signal
       const controller = new AbortController()
-      if (closing) controller.abort(new SvcError('lifecycle.closed'))
+      if (closing.signal.aborted) controller.abort(closing.signal.reason)
       else if (raw.destroyed) controller.abort(clientLeft())
       else {
         open.set(raw, controller)
@@ -44,8 +44,8 @@ export function createOpenCalls(): OpenCalls {
       }
     },
     close() {
-      closing = true
-      for (const controller of open.values()) controller.abort(new SvcError('lifecycle.closed'))
+      closing.abort(new SvcError('lifecycle.closed'))
+      for (const controller of open.values()) controller.abort(closing.signal.reason)
     },
   }
 }

@@ -3,6 +3,7 @@
  *
  * Owns the listening socket, the connections and the event streams on them; knows no operation.
  */
+import { createAlarm } from '../protocol/alarm.js'
 import websocket from '@fastify/websocket'
 import { fastify } from 'fastify'
 import type { FastifyInstance } from 'fastify'
@@ -152,12 +153,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       streams.endAll()
       bridges.endAll()
       sockets.dropWaiting()
-      const timer = clock.setTimeout(() => {
+      const deadline = createAlarm(clock, () => {
         app.server.closeAllConnections()
         upgrades.destroyAll()
-      }, deadlineMs)
+      })
+      deadline.set(deadlineMs)
       await app.close()
-      clock.clearTimeout(timer)
+      deadline.end()
     },
     inject: app.inject.bind(app),
     get streams() {

@@ -1,4 +1,5 @@
 /** The two projected streams: root sessions of a directory, and execution activity (sessions-events §11.9–11.10). */
+import { createAlarm } from '../../protocol/alarm.js'
 import type { Caller } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { CatalogActivity, ExecutionSummary, Session } from '../../protocol/session/session.js'
@@ -90,19 +91,16 @@ export function createSideStreams(deps: {
         deliver({ lagged, failed }) {
           const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(summaries(caller))}\n\n`))
           send()
-          let timer: unknown
-          const arm = () => {
-            timer = effects.clock.setTimeout(() => {
-              try {
-                send()
-                arm()
-              } catch (error) {
-                effects.log.warn('an activity stream failed', { cause: String(error) })
-                failed()
-              }
-            }, LIMITS.events.activityInterval)
-          }
-          arm()
+          const repeat = createAlarm(effects.clock, () => {
+            try {
+              send()
+              repeat.set(LIMITS.events.activityInterval)
+            } catch (error) {
+              effects.log.warn('an activity stream failed', { cause: String(error) })
+              failed()
+            }
+          })
+          repeat.set(LIMITS.events.activityInterval)
           const stop = bus.subscribe((record) => {
             if (record.type !== 'session.execution.updated' && record.type !== 'session.deleted') return
             send()
@@ -110,7 +108,7 @@ export function createSideStreams(deps: {
           }, failed)
           return () => {
             stop()
-            effects.clock.clearTimeout(timer)
+            repeat.end()
           }
         },
       }),

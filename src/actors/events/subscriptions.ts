@@ -6,7 +6,7 @@
  */
 import { type AnyEventObject, createActor, fromCallback } from 'xstate'
 import { subscriptionMachine } from '../../machines/subscription.machine.js'
-import { type Effects, machineClock } from '../effects.js'
+import type { Effects } from '../effects.js'
 import type { EventSubscription, FrameSink } from '../facades.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 
@@ -49,7 +49,7 @@ export function createSubscriptions({
   readonly effects: Pick<Effects, 'clock' | 'log'>
   readonly actors: ActorRegistry
 }): Subscriptions {
-  const clock = machineClock(effects.clock)
+  const clock = effects.clock
   const served = new Map<string, Served>()
   let opened = 0
 

@@ -4,6 +4,7 @@
  * I1 Records leave at once after a pause, and otherwise `batch` after those before them, many in one frame.
  * I2 A viewer that has not taken `viewerBacklog` bytes is sent nothing until it has.
  */
+import { createAlarm } from '../../protocol/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Clock } from '../effects.js'
 import type { EventSubscription, FrameSink } from '../facades.js'
@@ -31,15 +32,14 @@ export function createViewers({
 }): Viewers {
   const viewers = new Set<Viewer>()
   const encoder = new TextEncoder()
-  let timer: unknown
+  const next = createAlarm(clock, flush)
   let flushedAt = Number.NEGATIVE_INFINITY
 
   function rearm(): void {
-    timer ??= clock.setTimeout(flush, Math.max(0, flushedAt + LIMITS.inspector.batch - clock.monotonic()))
+    if (!next.isSet) next.set(Math.max(0, flushedAt + LIMITS.inspector.batch - clock.monotonic()))
   }
 
   function flush(): void {
-    timer = undefined
     flushedAt = clock.monotonic()
     let isBehind = false
     for (const viewer of viewers) isBehind = !send(viewer) || isBehind
@@ -71,10 +71,7 @@ export function createViewers({
       return {
         close() {
           if (!viewers.delete(viewer)) return
-          if (viewers.size === 0 && timer !== undefined) {
-            clock.clearTimeout(timer)
-            timer = undefined
-          }
+          if (viewers.size === 0) next.clear()
           onLeft()
         },
       }

@@ -6,7 +6,7 @@
 import { createActor, fromPromise, waitFor } from 'xstate'
 import { type InteractionEnd, interactionMachine } from '../../machines/interaction.machine.js'
 import type { InteractionRow } from '../../store/store.js'
-import { type Effects, machineClock } from '../effects.js'
+import type { Effects } from '../effects.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 
 /** A row, and what whoever asked says of it. */
@@ -40,7 +40,7 @@ export function createRequests<Ask>(deps: {
   record(row: InteractionRow, end: 'expired' | 'withdrawn'): void
 }): Requests<Ask> {
   const { effects, actors } = deps
-  const clock = machineClock(effects.clock)
+  const clock = effects.clock
 
   const logic = interactionMachine.provide({
     actors: {

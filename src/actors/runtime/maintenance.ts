@@ -1,4 +1,5 @@
 /** Periodic work that keeps a long-lived service small: retention of the logs, checkpoints, expired files. */
+import { createAlarm } from '../../protocol/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
 import type { Effects } from '../effects.js'
@@ -19,20 +20,20 @@ export function startMaintenance(deps: {
   sweep(): Promise<void>
 }): Maintenance {
   const { store, effects } = deps
-  let stopped = false
   let rounds = 0
-  let timer: unknown
+  let next: () => void = round
+  const alarm = createAlarm(effects.clock, () => {
+    try {
+      next()
+    } catch (error) {
+      effects.log.warn('maintenance failed', { cause: String(error) })
+      later(round, INTERVAL)
+    }
+  })
 
   function later(run: () => void, ms: number): void {
-    timer = effects.clock.setTimeout(() => {
-      if (stopped) return
-      try {
-        run()
-      } catch (error) {
-        effects.log.warn('maintenance failed', { cause: String(error) })
-        later(round, INTERVAL)
-      }
-    }, ms)
+    next = run
+    alarm.set(ms)
   }
 
   function prune(): void {
@@ -51,9 +52,6 @@ export function startMaintenance(deps: {
 
   later(round, INTERVAL)
   return {
-    stop() {
-      stopped = true
-      effects.clock.clearTimeout(timer)
-    },
+    stop: alarm.end,
   }
 }

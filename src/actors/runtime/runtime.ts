@@ -2,12 +2,13 @@
  * Builds a running service from its effects, its store and its built-in plugins, and drives it with the
  * runtime machine. The only place that knows how the parts fit together.
  */
+import { waitAtMost } from '../../protocol/patience.js'
 import { createActor, fromPromise, type InspectionEvent } from 'xstate'
 import { runtimeMachine } from '../../machines/runtime.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { Store } from '../../store/store.js'
 import type { ActorDirectory } from './actor-directory.js'
-import { type Effects, machineClock } from '../effects.js'
+import type { Effects } from '../effects.js'
 import type { Runtime } from '../facades.js'
 import { startMaintenance, type Maintenance } from './maintenance.js'
 import type { EventFeed } from '../plugin/calls/event-feed.js'
@@ -114,7 +115,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         feed?.stop()
         parts.plugins.stop()
         const gone = Promise.all([effects.processes.killAll(), effects.terminals.killAll()])
-        await Promise.race([Promise.all([listener?.close(), gone]), new Promise<void>((resolve) => effects.clock.setTimeout(resolve, 100))])
+        await waitAtMost(effects.clock, Promise.all([listener?.close(), gone]), 100)
         store.close()
       }),
     },
@@ -122,7 +123,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
 
   const actor = createActor(logic, {
     id: 'runtime',
-    clock: machineClock(effects.clock),
+    clock: effects.clock,
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
   })
   parts.actors.add(actor, 'runtime')

@@ -1,4 +1,5 @@
 /** Gives memory back after a time of work: once, when no run has been under way for a while. */
+import { createAlarm } from '../../protocol/alarm.js'
 import type { Bus } from '../events/bus.js'
 import type { Effects } from '../effects.js'
 
@@ -9,25 +10,26 @@ const ROUNDS = 2
 /** Answers the function that ends it. */
 export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' | 'memory'>; isBusy(): boolean }): () => void {
   const { clock, memory } = deps.effects
-  let timer: unknown
-  const wait = (rounds: number) => {
-    timer = clock.setTimeout(() => {
-      timer = undefined
-      if (deps.isBusy()) return wait(ROUNDS)
-      memory.collect()
-      if (rounds > 1) wait(rounds - 1)
-    }, QUIET)
+  let rounds = 0
+  const quiet = createAlarm(clock, () => {
+    if (deps.isBusy()) return wait(ROUNDS)
+    memory.collect()
+    if (rounds > 1) wait(rounds - 1)
+  })
+  const wait = (left: number) => {
+    rounds = left
+    quiet.set(QUIET)
   }
   const leave = deps.bus.subscribe(
     (record) => {
       if (record.type !== 'session.status') return
       memory.bound()
-      if (timer === undefined) wait(ROUNDS)
+      if (!quiet.isSet) wait(ROUNDS)
     },
     () => undefined,
   )
   return () => {
     leave()
-    if (timer !== undefined) clock.clearTimeout(timer)
+    quiet.end()
   }
 }

@@ -1,4 +1,5 @@
 /** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (architecture §4). */
+import { waitAtMost } from '../../protocol/patience.js'
 import { LOCAL_TENANT } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -55,17 +56,12 @@ export function createSessions(
   }
 
   async function waitFor(work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    const { clock } = core.effects
     const limit = new AbortController()
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, ABORT_WAIT)
-      void work(limit.signal)
-        .catch(() => undefined)
-        .then(() => {
-          clock.clearTimeout(timer)
-          resolve()
-        })
-    })
+    await waitAtMost(
+      core.effects.clock,
+      work(limit.signal).catch(() => undefined),
+      ABORT_WAIT,
+    )
     limit.abort()
   }
 

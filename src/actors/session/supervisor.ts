@@ -8,7 +8,7 @@
 import { type ActorRefFrom, createActor, type InspectionEvent } from 'xstate'
 import { retryPolicyOf } from '../../machines/retry.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
-import { type Effects, machineClock } from '../effects.js'
+import type { Effects } from '../effects.js'
 import type { sessionLogic } from './session.actor.js'
 
 export interface SessionSupervisor {
@@ -33,7 +33,7 @@ export function superviseSessions(deps: {
   actors?: ActorRegistry
 }): SessionSupervisor {
   const { effects, logic } = deps
-  const clock = machineClock(effects.clock)
+  const clock = effects.clock
   const policy = retryPolicyOf(effects.env)
   const inspection = deps.inspect === undefined ? {} : { inspect: deps.inspect }
   const actors = new Map<string, ActorRefFrom<typeof logic>>()

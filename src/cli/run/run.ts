@@ -116,7 +116,7 @@ async function submit(client: Client, sessionId: string, messageId: string, prom
 
 function abort(client: Client, sessionId: string, stop: AbortController, terminal: Terminal): void {
   terminal.note('interrupted')
-  setTimeout(() => stop.abort(), ABORT_WAIT).unref()
+  AbortSignal.timeout(ABORT_WAIT).addEventListener('abort', () => stop.abort())
   client.call(messageRoutes.abort, { params: { session_id: sessionId }, signal: stop.signal }).catch((error: unknown) => {
     if (!(error instanceof SvcError)) return
     terminal.error(failureText(error))

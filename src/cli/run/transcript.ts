@@ -30,7 +30,6 @@ export interface Transcript {
 /** A transcript of the prompt that was submitted as `messageId` in `sessionId`. */
 export function createTranscript(sessionId: string, messageId: string): Transcript {
   let started = false
-  let failed = false
   const answers = new Set<string>()
   /** Characters shown of each text part, and the message it belongs to. */
   const shown = new Map<string, { messageId: string; length: number }>()
@@ -94,7 +93,6 @@ export function createTranscript(sessionId: string, messageId: string): Transcri
   }
 
   function problem(message: string): readonly Line[] {
-    failed = true
     if (problems.has(message)) return []
     problems.add(message)
     return [{ type: 'break' }, { type: 'error', text: message }]
@@ -139,6 +137,6 @@ export function createTranscript(sessionId: string, messageId: string): Transcri
     if (!started) return []
     if (status.type === 'retry')
       return [{ type: 'break' }, { type: 'note', text: `retrying (${status.attempt ?? 1}): ${status.message ?? ''}` }]
-    return status.type === 'idle' ? [{ type: 'break' }, { type: 'end', failed }] : []
+    return status.type === 'idle' ? [{ type: 'break' }, { type: 'end', failed: problems.size > 0 }] : []
   }
 }

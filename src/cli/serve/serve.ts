@@ -27,17 +27,15 @@ export async function serve(options: ServeOptions): Promise<number> {
 
 /** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */
 async function untilStopped(service: RunningService): Promise<number> {
-  let stopping = false
   const giveUp = () => {
     service.kill()
     process.exit(1)
   }
-  const onSignal = () => {
-    if (stopping) giveUp()
-    stopping = true
+  let onSignal = () => {
+    onSignal = giveUp
     setTimeout(giveUp, LIMITS.stop.graceful).unref()
     void service.stop()
   }
-  for (const signal of SIGNALS) process.on(signal, onSignal)
+  for (const signal of SIGNALS) process.on(signal, () => onSignal())
   return (await service.ended).exitCode
 }

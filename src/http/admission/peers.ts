@@ -62,12 +62,12 @@ function messageOf(kind: Saying, data: Buffer): SocketMessage {
 }
 
 function closingOnce(socket: { close(): void }): () => void {
-  let isClosed = false
+  let close: (() => void) | undefined = () => socket.close()
   return () => {
-    if (isClosed) return
-    isClosed = true
+    const first = close
+    close = undefined
     try {
-      socket.close()
+      first?.()
     } catch {
       // The client is gone either way; nobody is left to tell.
     }

@@ -1,4 +1,5 @@
 /** Artifacts: bytes in, bytes out, and their metadata (http-contract §5.6; subsystems m; threat-model S3). */
+import { cutWhenUnread } from '../unread.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Runtime } from '../../actors/facades.js'
 import { artifactRoutes as contracts } from '../../protocol/system/artifact.js'
@@ -73,7 +74,7 @@ async function sendBytes(
   let step = await iterator.next()
   reply.hijack()
   try {
-    raw.setTimeout(LIMITS.http.bodyTimeout, () => raw.destroy())
+    cutWhenUnread(raw)
     raw.writeHead(200, { ...answerHeaders(request.id, request.allowedOrigin), ...headers })
     while (step.done !== true && !raw.destroyed) {
       if (!raw.write(step.value)) await untilWritable(raw)

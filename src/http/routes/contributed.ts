@@ -5,6 +5,7 @@
  * I2 A socket is opened on the plugin's side before the client's upgrade is answered; a refusal is an ordinary answer.
  * I3 What was opened is closed when the connection ends, whether or not it ever became a socket.
  */
+import { cutWhenUnread } from '../unread.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { PluginRouteMatch, Runtime } from '../../actors/facades.js'
@@ -94,8 +95,7 @@ export function contributedRoutes(scope: FastifyInstance, parts: ContributedPart
     const response = await calls.settled(reply.raw, () => match.handle(request.body ?? null, calls.signalOf(reply.raw)))
     const { status, headers, text } = answerOf(pluginId, response)
     if (calls.closing) reply.header('connection', 'close')
-    if (text !== undefined && text.length > LIMITS.http.largeAnswer)
-      reply.raw.setTimeout(LIMITS.http.bodyTimeout, () => reply.raw.destroy())
+    if (text !== undefined && text.length > LIMITS.http.largeAnswer) cutWhenUnread(reply.raw)
     return reply.code(status).headers(headers).send(text)
   }
 

@@ -9,6 +9,7 @@
  * I3 A peer that takes nothing for the write stall, or says nothing for two heartbeats while it is read, is gone.
  * I4 The other side is told of the end exactly when there is one, whoever brought it about.
  */
+import { createAlarm } from '../../protocol/alarm.js'
 import type { WebSocket } from '@fastify/websocket'
 import type { Clock } from '../../actors/effects.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -51,8 +52,7 @@ interface Live {
 
 export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotonic' | 'setTimeout' | 'clearTimeout'> }): Bridges {
   const open = new Set<Live>()
-  let stopping = false
-  let timer: unknown
+  const tending = createAlarm(clock, tend)
 
   function tend(): void {
     const now = clock.monotonic()
@@ -65,17 +65,12 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
         if (live.client.readyState === live.client.OPEN) live.client.ping(HEARTBEAT)
       }
     }
-    timer = open.size > 0 ? clock.setTimeout(tend, LIMITS.sockets.heartbeat / 3) : undefined
+    if (open.size > 0) tending.set(LIMITS.sockets.heartbeat / 3)
   }
 
   function hear(live: Live): void {
     live.heard = clock.monotonic()
     live.asked = false
-  }
-
-  function rest(): void {
-    if (timer !== undefined) clock.clearTimeout(timer)
-    timer = undefined
   }
 
   function outletOf(live: Live): Outlet {
@@ -163,21 +158,21 @@ export function createBridges({ clock }: { readonly clock: Pick<Clock, 'monotoni
     })
     client.once('close', (code) => {
       open.delete(live)
-      if (open.size === 0) rest()
+      if (open.size === 0) tending.clear()
       if (code !== LOST) pass(() => peer.hearEnd())
       over = true
       peer.close()
     })
     open.add(live)
-    timer ??= clock.setTimeout(tend, LIMITS.sockets.heartbeat / 3)
-    if (stopping) live.end(GOING_AWAY, STOPPING)
+    if (!tending.isSet) tending.set(LIMITS.sockets.heartbeat / 3)
+    if (tending.isOver) live.end(GOING_AWAY, STOPPING)
     else void carry(live, peer)
   }
 
   return {
     join,
     endAll() {
-      stopping = true
+      tending.end()
       for (const live of open) live.end(GOING_AWAY, STOPPING)
     },
     get size() {

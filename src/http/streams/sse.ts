@@ -7,6 +7,7 @@
  * I3 No stream is silent for longer than the heartbeat, and none keeps bytes that its peer does not take for longer than the write stall.
  * I4 `onClose` runs exactly once, whoever ended the stream.
  */
+import { createAlarm } from '../../protocol/alarm.js'
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../actors/effects.js'
 import type { FrameSink } from '../../actors/facades.js'
@@ -55,11 +56,10 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
   const streams = new Map<EventStream, Live>()
   const dirty = new Set<() => void>()
   const join = joinFrames()
-  let timer: unknown
+  const tending = createAlarm(clock, tend)
 
   /** Heartbeats and stalled peers; asks to be called again when the next stream is due. */
   function tend(): void {
-    timer = undefined
     const now = clock.monotonic()
     let next = Number.POSITIVE_INFINITY
     for (const live of streams.values()) {
@@ -75,12 +75,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
       next = Math.min(next, live.lastWrite + LIMITS.events.heartbeat)
       if (live.stalledSince !== undefined) next = Math.min(next, live.stalledSince + LIMITS.events.writeStall)
     }
-    if (streams.size > 0) timer = clock.setTimeout(tend, Math.max(SHORTEST_WAIT, next - now))
-  }
-
-  function rest(): void {
-    if (timer !== undefined) clock.clearTimeout(timer)
-    timer = undefined
+    if (streams.size > 0) tending.set(Math.max(SHORTEST_WAIT, next - now))
   }
 
   function flushAll(): void {
@@ -121,7 +116,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
           collected = 0
           streams.delete(stream)
           dirty.delete(flush)
-          if (streams.size === 0) rest()
+          if (streams.size === 0) tending.clear()
           onClose(live.leaves)
         })
         // The end of the connection ends the stream: no chunk framing, a third less work per write.
@@ -129,7 +124,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
         raw.writeHead(200, { ...headers, ...HEAD })
         if (frames.length > 0) flush()
         else raw.flushHeaders()
-        timer ??= clock.setTimeout(tend, LIMITS.events.heartbeat)
+        if (!tending.isSet) tending.set(LIMITS.events.heartbeat)
         if (endsAtOnce) stream.end()
       },
       write(frame) {

@@ -39,7 +39,7 @@ export function collectLines({ offset, limit, maxBytes }: WindowOptions): LineCo
   let number = 1
   let used = 0
   let stop: LineWindow['stop'] = 'end'
-  let open = false
+  let isMidLine = false
   let pending: Uint8Array = new Uint8Array()
 
   const take = (line: Uint8Array): boolean => {
@@ -64,22 +64,22 @@ export function collectLines({ offset, limit, maxBytes }: WindowOptions): LineCo
         }
         const newline = chunk.indexOf(NEWLINE, from)
         const end = newline === -1 ? chunk.length : newline
-        open = newline === -1
+        isMidLine = newline === -1
         if (number >= offset) {
           const line = join(pending, chunk.subarray(from, Math.min(end, from + KEPT + 1)))
-          if (open) pending = line
+          if (isMidLine) pending = line
           else {
             if (!take(line)) return false
             pending = new Uint8Array()
           }
         }
-        if (!open) number++
+        if (!isMidLine) number++
         from = end + 1
       }
       return true
     },
     finish() {
-      if (stop === 'end' && open) {
+      if (stop === 'end' && isMidLine) {
         if (number < offset || take(pending)) number++
       }
       return { lines, stop, total: number - 1 }

@@ -3,6 +3,7 @@
  * answers. Patterns of a model cannot stall it (threat-model X2): they are matched in linear time, lines are looked at
  * up to a bound, and other work gets its turn between stretches of a large file.
  */
+import { sleep } from '../../protocol/patience.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { ToolError } from '../../actors/plugin/native/native.js'
 import { collectFound } from './found-lines.js'
@@ -34,9 +35,7 @@ export function scanEngine({ files, clock }: Host): SearchEngine {
       due: () => clock.monotonic() - paused > STRETCH_MS,
       async pause() {
         tree.signal.throwIfAborted()
-        await new Promise<void>((resolve) => {
-          clock.setTimeout(resolve, 0)
-        })
+        await sleep(clock, 0)
         paused = clock.monotonic()
       },
     }

@@ -114,7 +114,7 @@ export function createTerminal(deps: TerminalDeps, first: Pty): Terminal {
   })
   const actor = createActor(logic, {
     input: { id: first.id },
-    clock: { setTimeout: (work, ms) => clock.setTimeout(work, ms), clearTimeout: (handle) => clock.clearTimeout(handle) },
+    clock,
   })
   actor.subscribe({ error: (error) => log.error('the actor of a terminal failed', { ptyId: first.id, cause: String(error) }) })
   deps.actors.add(actor, 'pty')

@@ -6,6 +6,7 @@
  *    `serviceAge` still serves while it is asked for anew, and the last good one serves while the service fails.
  * I3 Without services of a kind nothing is done; lists are the same objects until an answer changes.
  */
+import { withinTime } from '../../../protocol/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ServiceRequest } from '../../../protocol/plugin/plugin-requests.js'
 import type { Effects } from '../../effects.js'
@@ -63,10 +64,8 @@ export function createServiceAnswers(effects: Pick<Effects, 'clock' | 'log'>): S
     const { pluginId, contribution } = service
     const request: ServiceRequest = { workspaceId: directory, directory, options: {} }
     try {
-      const answer = await atMost(
-        effects.clock,
-        service.use(() => contribution.call(request)),
-      )
+      const call = service.use(() => contribution.call(request))
+      const answer = await withinTime(effects.clock, call, serviceWait, `it did not answer within ${serviceWait} ms`)
       if (kept.answer === undefined || !isSame(kept.answer.answer, answer)) kept.answer = { pluginId, serviceId: contribution.id, answer }
     } catch (error) {
       effects.log.warn('a service of a plugin failed', { pluginId, serviceId: contribution.id, directory, cause: String(error) })
@@ -117,16 +116,4 @@ export function createServiceAnswers(effects: Pick<Effects, 'clock' | 'log'>): S
 
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
-}
-
-async function atMost<T>(clock: Effects['clock'], work: Promise<T>): Promise<T> {
-  let timer: unknown
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = clock.setTimeout(() => reject(new Error(`it did not answer within ${serviceWait} ms`)), serviceWait)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clock.clearTimeout(timer)
-  }
 }

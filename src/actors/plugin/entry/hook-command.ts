@@ -8,6 +8,7 @@
  *    a failure concerns that event alone (plugin-protocol §13-15).
  * I3 After `retire` nothing is started; after `kill` nothing runs.
  */
+import { createDoor } from '../calls/door.js'
 import { dirname, resolve } from 'node:path'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -37,9 +38,9 @@ export function startHookCommand(deps: HookCommandDeps, command: HookCommand, wo
   return async (_generation, onProblem, signal) => {
     const program = await programOf(deps, command, workspace)
     signal.throwIfAborted()
-    const lane = createLane(deps.effects, program)
+    const lane = createLane(deps.effects, command.id, program)
     const isRunFor = (name: HookName | typeof EVENT_HOOK) => program !== undefined && (command.manifest.hooks?.includes(name) ?? true)
-    const events = isRunFor(EVENT_HOOK) ? createEventLane(lane.call, onProblem) : undefined
+    const events = isRunFor(EVENT_HOOK) ? createEventLane(lane, onProblem) : undefined
     return {
       contributions: {
         hooks: hooksOf(command.manifest, (name) => (isRunFor(name) ? lane.call : undefined)),
@@ -120,11 +121,11 @@ interface Waiter {
 }
 
 /** I1, I3. A place is handed from the call that ends to the one that waited longest. */
-function createLane(effects: Pick<Effects, 'processes'>, program: HookProgram | undefined) {
+function createLane(effects: Pick<Effects, 'processes'>, pluginId: string, program: HookProgram | undefined) {
   const killed = new AbortController()
   const waiting = new Set<Waiter>()
+  const door = createDoor(pluginId)
   let running = 0
-  let retired = false
   let settle = ignore
   const gone = new Promise<void>((done) => {
     settle = done
@@ -155,28 +156,31 @@ function createLane(effects: Pick<Effects, 'processes'>, program: HookProgram | 
     const [next] = waiting
     if (next !== undefined) return next.start()
     running--
-    if (retired && running === 0) settle()
   }
   const retire = () => {
-    retired = true
+    void door.close().then(settle)
     for (const waiter of waiting) waiter.refuse(closed())
-    if (running === 0) settle()
   }
 
   const call: Call = async (request, signal) => {
-    if (retired || program === undefined) throw closed()
+    if (!door.open || program === undefined) throw closed()
     const both = signal === undefined ? killed.signal : AbortSignal.any([signal, killed.signal])
     both.throwIfAborted()
-    await enter(both)
-    try {
-      return await runHookProgram(effects, program, request, both)
-    } finally {
-      leave()
-    }
+    return door.use(async () => {
+      await enter(both)
+      try {
+        return await runHookProgram(effects, program, request, both)
+      } finally {
+        leave()
+      }
+    })
   }
 
   return {
     call,
+    get open() {
+      return door.open
+    },
     gone,
     retire,
     kill() {
@@ -187,41 +191,39 @@ function createLane(effects: Pick<Effects, 'processes'>, program: HookProgram | 
 }
 
 /** I2 */
-function createEventLane(call: Call, onProblem: (problem: InstanceProblem) => void) {
+function createEventLane(lane: { readonly call: Call; readonly open: boolean }, onProblem: (problem: InstanceProblem) => void) {
   const queue: PluginEvent[] = []
-  let isRunning = false
+  let handling: Promise<void> | undefined
   let isFailing = false
-  let isOpen = true
   let dropped = 0
 
   const run = async () => {
-    isRunning = true
-    for (let event = queue.shift(); event !== undefined && isOpen; event = queue.shift()) {
+    for (let event = queue.shift(); event !== undefined && lane.open; event = queue.shift()) {
       try {
-        await call({ hook: 'event', context: event, value: null })
+        await lane.call({ hook: 'event', context: event, value: null })
         isFailing = false
       } catch (error) {
-        if (!isFailing && isOpen) onProblem({ code: 'log', message: `the event ${event.type} was not taken: ${toFailure(error).message}` })
+        if (!isFailing && lane.open)
+          onProblem({ code: 'log', message: `the event ${event.type} was not taken: ${toFailure(error).message}` })
         isFailing = true
       }
     }
-    isRunning = false
+    handling = undefined
   }
 
   return {
     namespaces: [''],
     deliver(event: PluginEvent) {
-      if (!isOpen) return
+      if (!lane.open) return
       if (queue.length >= LIMITS.plugins.eventQueue) {
         queue.shift()
         if (dropped++ === 0)
           onProblem({ code: 'flood', message: 'events come faster than the hook command takes them; the oldest are dropped' })
       }
       queue.push(event)
-      if (!isRunning) void run()
+      handling ??= run()
     },
     clear() {
-      isOpen = false
       queue.length = 0
     },
     get dropped() {

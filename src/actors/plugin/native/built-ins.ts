@@ -6,6 +6,7 @@
  * I2 One that needs a capability that is off is off, too, and says so.
  * I3 The configuration is looked at when its directory changes, when a workspace is looked at, and at least every `follow` ms.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Capability } from '../../../protocol/system/system.js'
 import type { Assessment } from '../../../machines/plugin/assessment.js'
@@ -47,9 +48,8 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
   /** Why each is off, as it was told last. */
   const told = new Map<string, string | undefined>()
   let following: Promise<void> | undefined
-  let timer: unknown
+  const again = createAlarm(clock, () => void follow().then(() => again.set(LIMITS.plugins.follow))) // I3
   let unwatch: (() => void) | undefined
-  let stopped = false
 
   async function assess(): Promise<void> {
     const off = withRequired(plugins, await switches.forAll())
@@ -69,22 +69,16 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
   /** One look at a time; whoever asks meanwhile waits for the next. */
   async function follow(): Promise<void> {
     await following
-    if (stopped) return
+    if (again.isOver) return
     following ??= assess()
       .catch((error: unknown) => log.error('the switches of built-in plugins could not be followed', { cause: String(error) }))
       .finally(() => (following = undefined))
     await following
   }
 
-  /** I3. */
-  function again(): void {
-    if (stopped) return
-    timer = clock.setTimeout(() => void follow().then(again), LIMITS.plugins.follow)
-  }
-
   async function watch(): Promise<void> {
     const end = await files.watch(paths.config, () => void follow())
-    if (stopped) end?.()
+    if (again.isOver) end?.()
     else unwatch = end
   }
 
@@ -132,7 +126,7 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
           log.info('a built-in plugin is off', { plugin: key, reason: whyNot(key) })
         else log.error('a built-in plugin did not start', { plugin: key, reason: snapshot?.context.reason })
       }
-      again()
+      again.set(LIMITS.plugins.follow)
     },
     follow,
     async capabilities(directory) {
@@ -140,8 +134,7 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
       return all.flatMap((each) => each ?? [])
     },
     stop() {
-      stopped = true
-      clock.clearTimeout(timer)
+      again.end()
       unwatch?.()
     },
   }

@@ -4,6 +4,7 @@
  * I1 Of one plugin, one generation runs at a time: the next starts once nothing of the one before runs.
  * I2 What it does by itself ends when it is to end; tools that are under way may finish until it is retired, and are aborted then.
  */
+import { timeLimit } from '../../../protocol/patience.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../effects.js'
@@ -47,13 +48,12 @@ export function createNativeStarter(plugin: NativePlugin, hostOf: (pluginId: str
 function withinTime(hook: Hook, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): Hook {
   const { callTimeout } = LIMITS.plugins
   return async (context, value, signal) => {
-    const late = new AbortController()
-    const timer = clock.setTimeout(() => late.abort(new SvcError('plugin.failed', `it took longer than ${callTimeout} ms`)), callTimeout)
+    const late = timeLimit(clock, callTimeout, new SvcError('plugin.failed', `it took longer than ${callTimeout} ms`))
     const either = AbortSignal.any([signal, late.signal])
     try {
       return await untilAborted(either, async () => hook(context, value, either))
     } finally {
-      clock.clearTimeout(timer)
+      late.clear()
     }
   }
 }

@@ -8,7 +8,7 @@ import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
-import { type Effects, machineClock } from '../../effects.js'
+import type { Effects } from '../../effects.js'
 import { createLru } from '../../../protocol/lru.js'
 
 export type PackageLogic = typeof packageMachine
@@ -41,7 +41,7 @@ export function supervisePackages(deps: {
   actors?: ActorRegistry | undefined
 }): PackageSupervisor {
   const { effects, logic } = deps
-  const clock = machineClock(effects.clock)
+  const clock = effects.clock
   const inspection = deps.inspect === undefined ? {} : { inspect: deps.inspect }
   const actors = new Map<string, ActorRefFrom<PackageLogic>>()
   const lastNumbers = createLru<string, number>(REMEMBERED)

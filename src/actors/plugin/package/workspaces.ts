@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path'
 import type { Effects } from '../../effects.js'
-import { waitAtMost } from '../../patience.js'
+import { waitAtMost } from '../../../protocol/patience.js'
 import type { ConfigSnapshot } from '../../resource/config/snapshot.js'
 import type { Snapshots } from '../../resource/config/snapshots.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -4,6 +4,7 @@
  * I1 Events are sent in order. While the child has more than `UNREAD` bytes to read they wait, at most
  *    `LIMITS.plugins.eventQueue`; then the oldest is dropped, which is told once. A slow plugin loses events, not its life.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
 import type { Clock } from '../../effects.js'
@@ -28,38 +29,35 @@ export interface EventSenderOptions {
 
 export function createEventSender({ link, clock, onProblem }: EventSenderOptions): EventSender {
   const queue: PluginEvent[] = []
-  let timer: unknown
+  const retry = createAlarm(clock, flush)
   let isLossy = false
-  let isStopped = false
 
   const lose = (): void => {
     if (!isLossy) onProblem({ code: 'flood', message: LOST })
     isLossy = true
   }
-  const flush = (): void => {
-    timer = undefined
-    while (!isStopped && link.counters.waitingBytes <= UNREAD) {
+  function flush(): void {
+    while (!retry.isOver && link.counters.waitingBytes <= UNREAD) {
       const event = queue.shift()
       if (event === undefined) return
       if (!link.notify('event', event)) lose()
     }
-    if (!isStopped && queue.length > 0) timer = clock.setTimeout(flush, RETRY)
+    if (queue.length > 0) retry.set(RETRY)
   }
 
   return {
     deliver(event) {
-      if (isStopped) return
+      if (retry.isOver) return
       queue.push(event)
       if (queue.length > LIMITS.plugins.eventQueue) {
         queue.shift()
         lose()
       }
-      if (timer === undefined) flush()
+      if (!retry.isSet) flush()
     },
     stop() {
-      isStopped = true
+      retry.end()
       queue.length = 0
-      if (timer !== undefined) clock.clearTimeout(timer)
     },
   }
 }

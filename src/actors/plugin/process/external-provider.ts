@@ -1,4 +1,5 @@
 /** Model providers of plugin processes (plugin-protocol §7). */
+import { watchSilence } from '../../../protocol/silence.js'
 import * as z from 'zod'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ProviderDeclaration } from '../../../protocol/plugin/plugin-frame.js'
@@ -95,13 +96,17 @@ function createAdapter({ serviceId, link, clock, settings }: AdapterParts): Prov
       const reader = createStreamReader(settings.providerId, (part) => {
         if (!signal.aborted) push(part)
       })
-      let watch: SilenceWatch | undefined
+      let stream: PluginStream | undefined
+      const silence = watchSilence(clock, (ms) => {
+        if (reader.isFinished) stream?.cancel()
+        else stream?.fail(new ProviderError(`Provider "${settings.providerId}" was silent for ${ms} ms.`, { retryable: true }))
+      })
       try {
-        const { stream } = link.openStream('provider.stream', (ids) => ({ serviceId, ...ids, request: sent }), signal)
-        watch = watchSilence(stream, clock, settings.providerId)
+        stream = link.openStream('provider.stream', (ids) => ({ serviceId, ...ids, request: sent }), signal).stream
+        silence.expect(firstByte)
         for await (const item of stream.items) {
           reader.take(item)
-          watch.heard(reader.isFinished)
+          silence.expect(reader.isFinished ? trailer : idle)
         }
         signal.throwIfAborted()
         reader.end()
@@ -109,7 +114,7 @@ function createAdapter({ serviceId, link, clock, settings }: AdapterParts): Prov
         if (signal.aborted) throw reasonOf(signal)
         if (!reader.isFinished) throw providerError(error, settings.providerId)
       } finally {
-        watch?.stop()
+        silence.stop()
       }
     },
   }
@@ -126,37 +131,6 @@ function providerError(error: unknown, providerId: string): ProviderError {
       cause: error,
     })
   return new ProviderError(`Provider "${providerId}" failed: ${reason}`, { retryable: false, cause: error })
-}
-
-interface SilenceWatch {
-  heard(isFinished: boolean): void
-  stop(): void
-}
-
-/** Fails a stream that is silent for too long, and cancels one that goes on after its last part. */
-function watchSilence(stream: PluginStream, clock: Clock, providerId: string): SilenceWatch {
-  let heardAt = clock.monotonic()
-  let allowed: number = firstByte
-  let finished = false
-  const check = (): void => {
-    const left = heardAt + allowed - clock.monotonic()
-    if (left > 0) timer = clock.setTimeout(check, left)
-    else if (finished) stream.cancel()
-    else stream.fail(new ProviderError(`Provider "${providerId}" was silent for ${allowed} ms.`, { retryable: true }))
-  }
-  let timer = clock.setTimeout(check, allowed)
-  return {
-    heard(isFinished) {
-      heardAt = clock.monotonic()
-      if (allowed === firstByte || isFinished !== finished) {
-        finished = isFinished
-        allowed = isFinished ? trailer : idle
-        clock.clearTimeout(timer)
-        timer = clock.setTimeout(check, allowed)
-      }
-    },
-    stop: () => clock.clearTimeout(timer),
-  }
 }
 
 /** Empty collections and absent options are left out; sampling has no fields of its own and travels with the options. */

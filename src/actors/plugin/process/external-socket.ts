@@ -5,6 +5,7 @@
  *    cancelled. What it says meanwhile is dropped.
  * I2 A socket that the plugin closed or broke is cancelled at once.
  */
+import { type Alarm, createAlarm } from '../../../protocol/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { SocketMessage } from '../../../protocol/plugin/plugin-services.js'
@@ -17,7 +18,7 @@ import type { PluginStream } from './streams.js'
 export function socketOver(stream: PluginStream, link: Link, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): PluginSocket {
   const items = stream.items[Symbol.asyncIterator]()
   let hasClosed = false
-  let closing: { readonly timer: unknown } | undefined
+  let closing: Alarm | undefined
 
   function receive(message: SocketMessage): void {
     if (!stream.live || hasClosed) return
@@ -30,7 +31,9 @@ export function socketOver(stream: PluginStream, link: Link, clock: Pick<Clock, 
 
   function close(): void {
     receive({ kind: 'close' })
-    if (stream.live) closing ??= { timer: clock.setTimeout(() => stream.cancel(), LIMITS.plugins.socketClose) } // I1
+    if (!stream.live || closing !== undefined) return
+    closing = createAlarm(clock, () => stream.cancel())
+    closing.set(LIMITS.plugins.socketClose) // I1
   }
 
   /** The next item that somebody still wants; the end of a stream that is closing ends the wait for it. */
@@ -42,7 +45,7 @@ export function socketOver(stream: PluginStream, link: Link, clock: Pick<Clock, 
         return step.done === true ? { done: true, value: undefined } : { done: false, value: messageOf(step.value) }
       }
     } finally {
-      if (!stream.live && closing !== undefined) clock.clearTimeout(closing.timer)
+      if (!stream.live) closing?.end()
     }
   }
 

@@ -5,6 +5,7 @@
  * I2 A call settles once: by its reply, its timeout, its signal or `failAll`. Timeout and signal send `$/cancel`.
  * I3 Ids given up are remembered, at most `REMEMBERED`, so that their replies count as late and not as nonsense.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../effects.js'
@@ -91,11 +92,12 @@ export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onS
           if (options.timeoutMs === undefined) onTimeout?.(message)
           abandon(id, failed(message))
         }
-        const timer = clock.setTimeout(expire, budget)
+        const deadline = createAlarm(clock, expire)
+        deadline.set(budget)
         const abort = () => abandon(id, reasonOf(signal))
         signal?.addEventListener('abort', abort, { once: true })
         const release = () => {
-          clock.clearTimeout(timer)
+          deadline.end()
           signal?.removeEventListener('abort', abort)
         }
         waiting.set(id, { resolve, reject, release })

@@ -9,7 +9,6 @@ import type { InstanceEvent, instanceMachine } from '../../../machines/instance.
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
-import { machineClock } from '../../effects.js'
 import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
 import type { Contributions } from '../native/native.js'
 import { toContributions } from './external.js'
@@ -48,7 +47,7 @@ function alone({ effects }: ProcessDeps) {
   return (instanceId: string, process: InstanceEffects): ActorRefFrom<typeof instanceMachine> =>
     createActor(
       instanceLogic(() => process),
-      { input: { instanceId }, clock: machineClock(effects.clock) },
+      { input: { instanceId }, clock: effects.clock },
     ).start()
 }
 

@@ -4,6 +4,8 @@
  * I1 The call budget counts from the last reply, or from the first call that waits for one: a plugin that works off a queue makes progress.
  * I2 Memory is looked at every `POLL` ms, and only while the plugin loads or a call waits.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
+import { watchSilence } from '../../../protocol/silence.js'
 import type { Clock } from '../../effects.js'
 import type { ProcessWatch } from './process-spec.js'
 
@@ -31,63 +33,54 @@ export interface WatchdogOptions {
 export function createWatchdog({ clock, watch, residentBytes, onBroken }: WatchdogOptions): Watchdog {
   const { loadBudget, callBudget, processBytes } = watch
   const waiting = new Set<number>()
-  let since = 0
   let phase: 'starting' | 'loading' | 'serving' | 'over' = 'starting'
-  let loadTimer: unknown
-  let callTimer: unknown
-  let pollTimer: unknown
+  const load = createAlarm(clock, () => broken(`The plugin did not load within ${loadBudget} ms.`))
+  const calls = watchSilence(clock, (ms) => broken(`The plugin did not answer within ${ms} ms.`))
+  const measuring = createAlarm(clock, measure)
 
-  const stop = (): void => {
+  function stop(): void {
     phase = 'over'
-    for (const timer of [loadTimer, callTimer, pollTimer]) if (timer !== undefined) clock.clearTimeout(timer)
+    load.end()
+    calls.stop()
+    measuring.end()
   }
-  const broken = (reason: string): void => {
-    if (phase === 'over') return
+  function broken(reason: string): void {
     stop()
     onBroken(reason)
   }
-  const checkCalls = (): void => {
-    callTimer = undefined
-    if (callBudget === undefined || waiting.size === 0) return
-    const left = since + callBudget - clock.monotonic()
-    if (left <= 0) return broken(`The plugin did not answer within ${callBudget} ms.`)
-    callTimer = clock.setTimeout(checkCalls, left)
-  }
-  const poll = (): void => {
-    pollTimer = undefined
-    if (processBytes === undefined || phase === 'over' || (phase === 'serving' && waiting.size === 0)) return
+  function measure(): void {
+    if (processBytes === undefined || (phase === 'serving' && waiting.size === 0)) return
     const bytes = residentBytes() ?? 0
     if (bytes > processBytes)
       return broken(`The plugin process uses ${Math.ceil(bytes / MiB)} MiB of memory; it may use ${Math.floor(processBytes / MiB)} MiB.`)
-    pollTimer = clock.setTimeout(poll, POLL)
+    measuring.set(POLL)
   }
-  const schedulePoll = (): void => {
-    if (processBytes !== undefined && pollTimer === undefined) pollTimer = clock.setTimeout(poll, POLL)
+  function beginMeasuring(): void {
+    if (processBytes !== undefined && !measuring.isSet) measuring.set(POLL)
   }
 
   return {
     started() {
       if (phase !== 'starting') return
       phase = 'loading'
-      schedulePoll()
-      if (loadBudget !== undefined)
-        loadTimer = clock.setTimeout(() => broken(`The plugin did not load within ${loadBudget} ms.`), loadBudget)
+      beginMeasuring()
+      if (loadBudget !== undefined) load.set(loadBudget)
     },
     loaded() {
       if (phase === 'over') return
       phase = 'serving'
-      if (loadTimer !== undefined) clock.clearTimeout(loadTimer)
-      loadTimer = undefined
+      load.clear()
     },
     sent(id) {
       if (phase !== 'serving') return
-      if (waiting.size === 0) since = clock.monotonic()
+      if (callBudget !== undefined && waiting.size === 0) calls.expect(callBudget)
       waiting.add(id)
-      if (callTimer === undefined) checkCalls()
-      schedulePoll()
+      beginMeasuring()
     },
     replied(id) {
-      if (waiting.delete(id)) since = clock.monotonic()
+      if (!waiting.delete(id) || callBudget === undefined || phase === 'over') return
+      if (waiting.size === 0) calls.stop()
+      else calls.expect(callBudget)
     },
     stop,
   }

@@ -5,6 +5,7 @@
  * I2 An answer is remembered with the hook that gave it, for the same definition and the same state of the hook; failures are not.
  * I3 A list waits for its hooks no longer than `serviceWait` in all.
  */
+import { timeLimit } from '../../../protocol/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import type { Clock } from '../../effects.js'
@@ -55,8 +56,7 @@ export async function defineTools(
 
 async function beginList(chain: readonly RegisteredHook[], clock: Clock, signal: AbortSignal) {
   const states = await Promise.all(chain.map(async (hook) => hook.state?.() ?? ''))
-  const late = new AbortController()
-  const timer = clock.setTimeout(() => late.abort(new Error(`it took longer than ${serviceWait} ms`)), serviceWait) // I3
+  const late = timeLimit(clock, serviceWait, `it took longer than ${serviceWait} ms`) // I3
   /** Last failure of each hook. */
   const failed = new Map<RegisteredHook, string>()
 
@@ -95,7 +95,7 @@ async function beginList(chain: readonly RegisteredHook[], clock: Clock, signal:
   return {
     define,
     end() {
-      clock.clearTimeout(timer)
+      late.clear()
       for (const [hook, reason] of failed) hook.blame(reason) // I1
     },
   }

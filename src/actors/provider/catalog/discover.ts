@@ -2,6 +2,7 @@
  * Model ids an endpoint lists (subsystems c.4): `GET {baseURL}/models`, bounded in time, bytes and number,
  * remembered for a minute. A failure is never an error to anybody: the last good list stays.
  */
+import { timeLimit } from '../../../protocol/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { Effects } from '../../effects.js'
@@ -42,16 +43,15 @@ export function createDiscovery({ clock, fetch, log }: Pick<Effects, 'clock' | '
   }
 
   const refresh = async (listing: Listing, target: DiscoveryTarget) => {
-    const stop = new AbortController()
-    const timer = clock.setTimeout(() => stop.abort(new Error('no answer in time')), LIMITS.provider.discover)
+    const limit = timeLimit(clock, LIMITS.provider.discover, 'no answer in time')
     try {
-      listing.ids = await fetchIds(target, fetch, stop.signal)
+      listing.ids = await fetchIds(target, fetch, limit.signal)
       listing.until = clock.monotonic() + LIMITS.provider.discoverCache
     } catch (error) {
       listing.until = clock.monotonic() + RETRY_AFTER
       log.debug('models of a provider were not discovered', { providerId: target.providerId, reason: String(error) })
     } finally {
-      clock.clearTimeout(timer)
+      limit.clear()
       listing.pending = undefined
     }
     return listing.ids

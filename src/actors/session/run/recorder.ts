@@ -7,6 +7,7 @@
  * I4 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
  * I5 Text is well-formed and bounded: what one text part says fits into one event.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { AssistantInfo, Part, ReasoningPart, TextPart, ToolPart, ToolState } from '../../../protocol/message/message.js'
@@ -61,8 +62,8 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   const now = () => effects.clock.now()
   const place = () => ({ id: effects.ids.next('prt'), sessionId, messageId })
   let info = opened
-  let closed = false
-  let flushTimer: unknown
+  /** Over once the step is closed (I3). */
+  const flushing = createAlarm(effects.clock, flush)
   /** Parts in order, by id; parts are values and are replaced, never changed. */
   const parts = new Map<string, Part>()
   let textId = ''
@@ -120,7 +121,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   }
 
   function record(part: Part, keep?: () => void): void {
-    if (closed) return
+    if (flushing.isOver) return
     journal.commit('process', (change) => {
       flushRows(change)
       put(change, part, keep)
@@ -137,16 +138,17 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   }
 
   function scheduleFlush(): void {
-    flushTimer ??= effects.clock.setTimeout(() => {
-      flushTimer = undefined
-      if (closed || dirty.size === 0) return
-      try {
-        journal.commit('process', flushRows)
-      } catch (error) {
-        effects.log.warn('streamed text could not be stored yet', { sessionId, cause: String(error) })
-        if (!(error instanceof SvcError && error.code === 'lifecycle.closed')) scheduleFlush()
-      }
-    }, LIMITS.store.flushInterval)
+    if (!flushing.isSet) flushing.set(LIMITS.store.flushInterval)
+  }
+
+  function flush(): void {
+    if (dirty.size === 0) return
+    try {
+      journal.commit('process', flushRows)
+    } catch (error) {
+      effects.log.warn('streamed text could not be stored yet', { sessionId, cause: String(error) })
+      if (!(error instanceof SvcError && error.code === 'lifecycle.closed')) scheduleFlush()
+    }
   }
 
   /** What a delta adds to the text of a part, the same as JSON, and how long the text is by now inside its event. */
@@ -195,7 +197,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       return info
     },
     get closed() {
-      return closed
+      return flushing.isOver
     },
     get calls() {
       return calls.size
@@ -203,24 +205,24 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     knows: (callId) => calls.has(callId),
     text(delta) {
       const part = textPart()
-      if (!closed && part !== undefined) append(part, delta)
+      if (!flushing.isOver && part !== undefined) append(part, delta)
     },
     reasoningStarted(id) {
-      if (closed || reasonings.has(id)) return
+      if (flushing.isOver || reasonings.has(id)) return
       const part: ReasoningPart = { ...place(), type: 'reasoning', text: '', time: { start: now() } }
       record(part, () => reasonings.set(id, part.id))
     },
     reasoning(id, delta) {
       const part = reasoningPart(id)
-      if (!closed && part !== undefined && part.time.end === undefined) append(part, delta)
+      if (!flushing.isOver && part !== undefined && part.time.end === undefined) append(part, delta)
     },
     reasoningEnded(id, metadata) {
       const part = reasoningPart(id)
-      if (closed || part === undefined || part.time.end !== undefined) return
+      if (flushing.isOver || part === undefined || part.time.end !== undefined) return
       record(endedReasoning(part, metadata))
     },
     callStarted(callId, tool) {
-      if (closed || calls.has(callId)) return
+      if (flushing.isOver || calls.has(callId)) return
       const part: ToolPart = { ...place(), type: 'tool', tool, callId, state: { status: 'pending', input: {}, raw: '' } }
       calls.set(callId, part.id)
       parts.set(part.id, part)
@@ -228,7 +230,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     },
     callInput(callId, delta) {
       const part = callPart(callId)
-      if (closed || part?.state.status !== 'pending') return
+      if (flushing.isOver || part?.state.status !== 'pending') return
       const { more, bytes } = grow(part.id, delta)
       if (bytes > LIMITS.run.callBytes) return
       const next: ToolPart = { ...part, state: { ...part.state, raw: part.state.raw + more } }
@@ -240,21 +242,21 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     },
     callAccepted(callId, tool, input) {
       const part = callPart(callId)
-      if (closed || (part !== undefined && part.state.status !== 'pending')) return false
+      if (flushing.isOver || (part !== undefined && part.state.status !== 'pending')) return false
       const known = part ?? { ...place(), type: 'tool' as const, tool, callId }
       record({ ...known, state: { status: 'running', input, time: { start: now() } } }, () => calls.set(callId, known.id))
       return true
     },
     callProgress(callId, metadata) {
       const part = callPart(callId)
-      if (closed || part?.state.status !== 'running') return
+      if (flushing.isOver || part?.state.status !== 'running') return
       const next: ToolPart = { ...part, metadata: { ...metadataOf(part), ...metadata } }
       parts.set(part.id, next)
       journal.publish('message.part.updated', { sessionID: sessionId, part: next, time: now() })
     },
     callCompleted(callId, result) {
       const part = callPart(callId)
-      if (closed || part?.state.status !== 'running') return
+      if (flushing.isOver || part?.state.status !== 'running') return
       const { input, time } = part.state
       const metadata = { ...result.metadata, ...(result.attachments === undefined ? {} : { attachments: fileParts(result) }) }
       const { metadata: _progress, ...settled } = part
@@ -263,7 +265,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     },
     callFailed(callId, tool, error, input, metadata) {
       const known = callPart(callId)
-      if (closed || !isOpen(known?.state)) return
+      if (flushing.isOver || !isOpen(known?.state)) return
       const start = known?.state.status === 'running' ? known.state.time.start : now()
       const part = known ?? { ...place(), type: 'tool' as const, tool, callId }
       const shown = metadata === undefined ? {} : { metadata: { ...metadata } }
@@ -274,14 +276,14 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       info = { ...info, time: { ...info.time, streamed: now() } }
     },
     restart() {
-      if (closed) return
+      if (flushing.isOver) return
       journal.commit('process', (change) => {
         store.messages.removeParts(messageId)
         for (const part of open(change)) store.messages.putPart(part)
       })
     },
     close(change, end) {
-      if (closed) return
+      if (flushing.isOver) return
       const at = now()
       closeCalls(change)
       for (const id of reasonings.keys()) {
@@ -304,8 +306,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       put(change, { ...place(), type: 'step-finish', reason, tokens: end.tokens, cost: end.cost })
       change.after(() => {
         info = ended
-        closed = true
-        effects.clock.clearTimeout(flushTimer)
+        flushing.end()
         removeLive()
         core.transcripts.append({ info, parts: [...parts.values()] })
       })

@@ -1,4 +1,5 @@
 /** How the offline model streams: small deltas, waits that obey abort, and an honest estimate of tokens. */
+import { sleep } from '../../../protocol/patience.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { type GenerateRequest, ProviderError, type StreamPart } from '../../../actors/provider/adapter.js'
 
@@ -42,8 +43,8 @@ export function createVoice(
     let sent = 0
     for (let round = 0; round < (pace.repeat ?? 1); round++) {
       for (const piece of pieces) {
-        if (sent > 0 && pace.gapMs !== undefined) await pause(clock, pace.gapMs, signal)
-        else if (sent > 0 && sent % BREATH === 0) await pause(clock, 0, signal)
+        if (sent > 0 && pace.gapMs !== undefined) await rest(clock, pace.gapMs, signal)
+        else if (sent > 0 && sent % BREATH === 0) await rest(clock, 0, signal)
         send(deltaOf(piece))
         characters += piece.length
         sent++
@@ -65,7 +66,7 @@ export function createVoice(
       await stream(json, { chunk: 64 }, (delta) => ({ type: 'tool-input', callId, delta }))
       send({ type: 'tool-call', callId, tool, input: json })
     },
-    pause: (ms) => pause(clock, ms, signal),
+    pause: (ms) => rest(clock, ms, signal),
     finish(reason) {
       const input = estimate(JSON.stringify(request.messages).length)
       const output = estimate(characters)
@@ -86,19 +87,9 @@ function estimate(characters: number): number {
   return Math.ceil(characters / 4)
 }
 
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(aborted(signal))
-    const onAbort = () => {
-      clock.clearTimeout(timer)
-      reject(aborted(signal))
-    }
-    const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
+async function rest(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(clock, ms, signal)
+  if (signal.aborted) throw aborted(signal)
 }
 
 function aborted(signal: AbortSignal): ProviderError {

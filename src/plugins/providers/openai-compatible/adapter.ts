@@ -20,7 +20,7 @@ import { answerTooLarge, connectionError, type ErrorContext, streamFault } from 
 import type { ChatModels } from './sdk.js'
 import { createStep } from './step.js'
 import { vendorOf } from './vendors.js'
-import { createWatchdog } from './watchdog.js'
+import { watchSilence } from '../../../protocol/silence.js'
 
 const MARK_BYTES = 16
 
@@ -85,7 +85,7 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
           }),
       },
     )
-    const watchdog = createWatchdog(clock, (ms) => {
+    const silence = watchSilence(clock, (ms) => {
       if (!open) connection.abort()
       else if (step.finished) connection.end()
       else fail(streamFault(`sent nothing for ${ms} ms.`, context))
@@ -95,7 +95,7 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
       if (!open) return
       open = false
       signal.removeEventListener('abort', abort)
-      watchdog.stop()
+      silence.stop()
       reject(asProviderError(error, context))
     }
     const abort = () =>
@@ -104,15 +104,15 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
       if (!open) return
       open = false
       signal.removeEventListener('abort', abort)
-      watchdog.expect(LIMITS.provider.trailer)
-      void connection.over.then(() => watchdog.stop())
+      silence.expect(LIMITS.provider.trailer)
+      void connection.over.then(() => silence.stop())
       resolve()
     }
     const look = (chunk: JsonRecord) => {
       if (!open) return
       connection.heard()
       if (step.look(chunk) === 'last') connection.end()
-      watchdog.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
+      silence.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
     }
     const take = (part: LanguageModelV3StreamPart): boolean => {
       if (open && step.take(part) === 'ended') complete()
@@ -121,7 +121,7 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
 
     if (signal.aborted) return abort()
     signal.addEventListener('abort', abort)
-    watchdog.expect(deps.timeouts.firstByte)
+    silence.expect(deps.timeouts.firstByte)
     models()
       .then((loaded) => loaded.stream(request.model.id, call, { connection, look, context }))
       .then((stream) => readParts(stream, { take, context, turn: createSlices(() => clock.monotonic(), deps.pause) }))

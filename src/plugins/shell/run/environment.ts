@@ -6,6 +6,7 @@
  * I2 Commands are judged by the grammar of bash, so bash runs them where it exists.
  * I3 Capturing is bounded and never fails a command: without a result in time the plain environment serves.
  */
+import { waitAtMost } from '../../../protocol/patience.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
@@ -72,7 +73,7 @@ export function createShellEnvironment({ effects, allow }: ShellEnvironmentOptio
   return {
     shell,
     async variables() {
-      if (known === undefined) await atMost(WAIT_MS, refresh(), clock)
+      if (known === undefined) await waitAtMost(clock, refresh(), WAIT_MS)
       else if (clock.monotonic() - known.at >= LIMITS.tools.shellEnvironmentAge) void refresh()
       return { ...(known?.variables ?? childEnv), ...TERMINAL }
     },
@@ -89,13 +90,4 @@ function parseVariables(output: string): Variables | undefined {
     if (equals > 0) variables[entry.slice(0, equals)] = entry.slice(equals + 1)
   }
   return variables['PATH'] === undefined ? undefined : variables
-}
-
-async function atMost(ms: number, work: Promise<void>, clock: NativeHost['effects']['clock']): Promise<void> {
-  let timer: unknown
-  const late = new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, ms)
-  })
-  await Promise.race([work, late])
-  clock.clearTimeout(timer)
 }

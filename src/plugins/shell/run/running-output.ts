@@ -1,4 +1,5 @@
 /** Shows the end of a running command's output, at most ten times a second. */
+import { createAlarm } from '../../../protocol/alarm.js'
 import type { Clock } from '../../../actors/effects.js'
 
 export interface RunningOutput {
@@ -16,25 +17,18 @@ export function createRunningOutput(
 ): RunningOutput {
   let text = ''
   let shownAt = Number.NEGATIVE_INFINITY
-  let timer: unknown
-  let stopped = false
-
-  const flush = () => {
-    timer = undefined
+  const next = createAlarm(clock, () => {
     shownAt = clock.monotonic()
     show(text)
-  }
+  })
 
   return {
     add(more) {
-      if (stopped || more === '') return
+      if (next.isOver || more === '') return
       text = lastCharacters(text + more, KEPT)
-      timer ??= clock.setTimeout(flush, Math.max(0, shownAt + INTERVAL - clock.monotonic()))
+      if (!next.isSet) next.set(Math.max(0, shownAt + INTERVAL - clock.monotonic()))
     },
-    stop() {
-      stopped = true
-      if (timer !== undefined) clock.clearTimeout(timer)
-    },
+    stop: next.end,
   }
 }
 

@@ -7,6 +7,7 @@
  *    are; ten thousand files cost nothing otherwise.
  * I3 A look that fails changes nothing, and is repeated.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../actors/effects.js'
 import { changedIds } from './catalog.js'
@@ -69,9 +70,9 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
   const budget: Budget = { used: 0 }
   const shelves = new Map<string, Shelf>()
   const followed = new Map<string, Followed>()
-  let stopped = false
   let relooks = 0
-  let relook: unknown = clock.setTimeout(() => void lookAtAll(), LIMITS.workflows.relook)
+  const relook = createAlarm(clock, () => void lookAtAll())
+  relook.set(LIMITS.workflows.relook)
 
   function shelfOf(root: Root): Shelf {
     const key = `${root.path}\0${root.within ?? ''}\0${root.owner ?? ''}`
@@ -106,7 +107,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     const entry = followed.get(contextRoot)
     if (entry === undefined) return
     const roots = await rootsOf(effects, entry.context, places)
-    if (stopped || followed.get(contextRoot) !== entry) return
+    if (relook.isOver || followed.get(contextRoot) !== entry) return
     const before = entry.shelves
     entry.shelves = roots.map(shelfOf)
     for (const shelf of entry.shelves) shelf.users.add(contextRoot)
@@ -122,7 +123,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
   /** Never rejects. */
   function lookAt(shelf: Shelf, dirty: Dirty): Promise<void> {
     shelf.turn = shelf.turn.then(async () => {
-      if (stopped || shelf.users.size === 0) return
+      if (relook.isOver || shelf.users.size === 0) return
       try {
         await lookNow(shelf, dirty)
       } catch (error) {
@@ -188,7 +189,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
   }
 
   function announce(shelf: Shelf): void {
-    if (stopped || shelf.pending.size === 0) return
+    if (relook.isOver || shelf.pending.size === 0) return
     const ids = new Set(shelf.pending)
     shelf.pending.clear()
     for (const user of shelf.users) {
@@ -216,7 +217,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
       await lookAt(shelf, 'all')
       announce(shelf)
     }
-    if (!stopped) relook = clock.setTimeout(() => void lookAtAll(), LIMITS.workflows.relook)
+    relook.set(LIMITS.workflows.relook)
   }
 
   return {
@@ -253,8 +254,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
       }
     },
     stop() {
-      stopped = true
-      clock.clearTimeout(relook)
+      relook.end()
       for (const shelf of shelves.values()) shelf.watch.stop()
     },
   }

@@ -6,6 +6,7 @@
  * I3 What is watched from now on is looked at once more: it may have changed before the watch was there.
  * I4 A directory that does not exist is asked after every `appearance`; nothing is watched above it.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../actors/effects.js'
@@ -41,14 +42,13 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
   const ends = new Map<string, () => void>()
   let dirty: Set<string> | 'all' | undefined
   let dirtySince = 0
-  let timer: unknown
-  let repeat: unknown
-  let poll: unknown
+  const settled = createAlarm(clock, flush)
+  const repeat = createAlarm(clock, () => touch([]))
+  const poll = createAlarm(clock, () => void appeared())
   let wasThere = false
-  let stopped = false
 
   function touch(paths: readonly string[]): void {
-    if (stopped) return
+    if (settled.isOver) return
     const now = clock.monotonic()
     if (dirty === undefined) dirtySince = now
     dirty ??= new Set()
@@ -57,31 +57,25 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
       if (isWhole || dirty.size + paths.length > MOST_PATHS) dirty = 'all'
       else for (const each of paths) dirty.add(each)
     }
-    clock.clearTimeout(timer)
     const most = dirtySince + LIMITS.workflows.debounceMost - now
-    timer = clock.setTimeout(flush, Math.max(0, Math.min(LIMITS.workflows.debounce, most))) // I1
+    settled.set(Math.max(0, Math.min(LIMITS.workflows.debounce, most))) // I1
   }
 
   function flush(): void {
     const what = dirty
     dirty = undefined
-    if (!stopped && what !== undefined) void look(what)
-  }
-
-  function later(ms: number): void {
-    clock.clearTimeout(repeat)
-    repeat = clock.setTimeout(() => touch([]), ms)
+    if (what !== undefined) void look(what)
   }
 
   async function watchOne(directory: string): Promise<boolean> {
     if (ends.has(directory)) return true
-    if (stopped) return false
+    if (settled.isOver) return false
     const end = await files.watch(directory, (paths) => {
       if (paths.includes(directory)) lost(directory)
       touch(paths)
     })
     if (end === undefined) return false
-    if (stopped || ends.has(directory)) end()
+    if (settled.isOver || ends.has(directory)) end()
     else ends.set(directory, end)
     touch([]) // I3
     return true
@@ -95,8 +89,7 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
   }
 
   function ask(): void {
-    clock.clearTimeout(poll)
-    if (!stopped) poll = clock.setTimeout(() => void appeared(), LIMITS.workflows.appearance)
+    poll.set(LIMITS.workflows.appearance)
   }
 
   /** I4. Where nothing can be watched, asking is all there is. */
@@ -105,7 +98,7 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
     const appears = isThere && !wasThere
     wasThere = isThere
     if (!isThere || !(await watchOne(path))) ask()
-    if (!isThere || stopped) return
+    if (!isThere || settled.isOver) return
     if (appears) onAppeared()
     touch([])
   }
@@ -123,10 +116,9 @@ export function watchRoot(path: string, { effects, look, onAppeared }: RootWatch
       for (const folder of elsewhere) if (![...ends.keys()].some((known) => isWithin(known, folder))) await watchOne(folder)
     },
     touch,
-    later,
+    later: repeat.set,
     stop() {
-      stopped = true
-      for (const handle of [timer, repeat, poll]) clock.clearTimeout(handle)
+      for (const alarm of [settled, repeat, poll]) alarm.end()
       for (const end of ends.values()) end()
       ends.clear()
     },

@@ -10,7 +10,6 @@ import type { WorkflowRunEvent, WorkflowRunInput } from '../../../machines/workf
 import { LIMITS } from '../../../protocol/limits.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { baseOf, type Executable } from '../files/fitness.js'
-import { machineClock } from '../machine-clock.js'
 import { takeTurns } from '../turns.js'
 import { type Claim, leaseOf } from './claim.js'
 import { type Activation, isOpen, type Ledger } from './ledger.js'
@@ -80,7 +79,7 @@ export function createRunner({ host, ledger, isOver, current, onEnded }: RunnerD
     const known = alive.get(runId)
     if (known !== undefined) return known // I1
     const input = { runId, from, isStopping: stopping.aborted }
-    const ref = createActor(logic, { id: `workflow-run:${runId}`, input, clock: machineClock(clock) })
+    const ref = createActor(logic, { id: `workflow-run:${runId}`, input, clock })
     alive.set(runId, ref)
     ref.subscribe({
       next(snapshot) {

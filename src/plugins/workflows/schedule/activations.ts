@@ -18,7 +18,6 @@ import { expectedAt, type Identity, nextRecord, storedInput, type Zoned } from '
 import { createAgenda } from './agenda.js'
 import type { Found } from '../files/catalog.js'
 import type { Activation, Ledger, Tx } from '../runs/ledger.js'
-import { machineClock } from '../machine-clock.js'
 import { takeTurns } from '../turns.js'
 
 export interface Activations {
@@ -114,7 +113,7 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
     const row = ledger.activation(activationId)
     const stored = row && storedInput(row, zoned)
     const input = { activationId, at: clock.now(), ...(stored !== undefined && { stored }), ...(report !== undefined && { report }) }
-    return createActor(provided, { id: `activation:${activationId}`, input, clock: machineClock(clock) })
+    return createActor(provided, { id: `activation:${activationId}`, input, clock })
   }
 
   function begin(actor: Awake): void {

@@ -5,6 +5,7 @@
  *    or a machine that was asleep, delays nothing by more than that.
  * I2 A key has one moment, the last it was given.
  */
+import { createAlarm } from '../../../protocol/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../actors/effects.js'
 
@@ -27,18 +28,16 @@ export function createAgenda({ clock }: Pick<Effects, 'clock'>, onDue: (key: str
   const moments = new Map<string, number>()
   /** A heap by `at`; entries that are not the moment of their key any more are passed over. */
   let heap: Entry[] = []
-  let timer: unknown
+  const alarm = createAlarm(clock, fire)
   let timerAt = Number.POSITIVE_INFINITY
-  let stopped = false
 
   function arm(): void {
     const first = heap[0]
-    if (stopped || first === undefined || first.at >= timerAt) return
-    clock.clearTimeout(timer)
+    if (alarm.isOver || first === undefined || first.at >= timerAt) return
     const now = clock.now()
     const wait = Math.max(0, Math.min(first.at - now, LIMITS.workflows.tick)) // I1
     timerAt = now + wait
-    timer = clock.setTimeout(fire, wait)
+    alarm.set(wait)
   }
 
   function fire(): void {
@@ -92,7 +91,7 @@ export function createAgenda({ clock }: Pick<Effects, 'clock'>, onDue: (key: str
 
   return {
     put(key, at) {
-      if (stopped || moments.get(key) === at) return
+      if (alarm.isOver || moments.get(key) === at) return
       moments.set(key, at)
       add({ key, at })
       tidy()
@@ -105,10 +104,7 @@ export function createAgenda({ clock }: Pick<Effects, 'clock'>, onDue: (key: str
     get size() {
       return moments.size
     },
-    stop() {
-      stopped = true
-      clock.clearTimeout(timer)
-    },
+    stop: alarm.end,
   }
 }
 

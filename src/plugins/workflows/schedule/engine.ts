@@ -22,7 +22,6 @@ import { type Context, isInstallationRoot, type PlaceOptions } from '../files/pl
 import { createReconciler, type Reconciler } from './reconcile.js'
 import { createRunner, type Runner } from '../runs/runner.js'
 import { inZone, LOCAL_ZONE } from '../files/schedule-fields.js'
-import { machineClock } from '../machine-clock.js'
 import { createSettings } from '../settings.js'
 import { inLine } from '../turns.js'
 import { createSourceCache } from '../files/source-cache.js'
@@ -90,7 +89,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
   const using = new Map<string, Use>()
   const onTracked = (directory: string) => void using.set(directory, { ready: started, noted: Number.NEGATIVE_INFINITY })
   const logic = workflowEngineLogic({ effects, ledger, settings, library, runner, activations, following, onTracked })
-  const actor = createActor(logic, { id: 'workflow-engine', clock: machineClock(clock) })
+  const actor = createActor(logic, { id: 'workflow-engine', clock })
   const started = untilStarted(actor)
   started.catch(() => undefined)
 

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { LeftProcess, Processes } from '../../../src/actors/effects.js'
 import { createFamilies, MARK } from '../../../src/actors/node/process/program-families.js'
 import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
+import { readProcess } from '../../../src/actors/node/process/process-table.js'
 import { createReaper } from '../../../src/actors/node/process/reaper.js'
 import { createNodeTerminals } from '../../../src/actors/node/pty/node-terminals.js'
 import { isRunning, until } from '../../fakes/programs.js'
@@ -133,6 +134,35 @@ it('what our user started with the rights of another is reported and not signall
   expect(isRunning(pid)).toBe(true)
   process.kill(pid, 'SIGKILL')
   expect(left).toEqual([{ pid, command: expect.stringContaining('while :; do sleep 1; done') }])
+})
+
+it('what is left and shows no command line is named by its program', async () => {
+  const file = join(directory, String(files++))
+  const families = createFamilies(reaper.mark, {
+    marksOf: (pid) => (existsSync(file) && pid === Number(readFileSync(file, 'utf8')) ? undefined : []),
+    send: () => {
+      throw new Error('nothing is signalled')
+    },
+  })
+  const nameless = `setsid bash -c 'echo $$ >${file}; exec -a "" cat <>${file}.fifo' >/dev/null 2>&1 &`
+  const begun = `while [ ! -s ${file} ] || grep -q bash /proc/$(cat ${file})/cmdline; do sleep 0.01; done`
+  const { left } = await run(`mkfifo ${file}.fifo; ${nameless} ${begun}`, undefined, createNodeProcesses(PATH, reaper, families))
+  const pid = Number(readFileSync(file, 'utf8'))
+  expect(readProcess(pid)).toMatchObject({ runs: true, ends: false })
+  process.kill(pid, 'SIGKILL')
+  expect(left).toEqual([{ pid, command: '(cat)' }])
+})
+
+it('a process that has ended or is about to is told from one that runs', async () => {
+  const file = join(directory, String(files++))
+  const controller = new AbortController()
+  const running = run(`sleep 0 & echo $! >${file}; exec sleep 300`, controller.signal)
+  const entry = () => (existsSync(file) ? readProcess(Number(readFileSync(file, 'utf8'))) : undefined)
+  await until('it has ended', () => entry()?.runs === false)
+  expect(entry()).toMatchObject({ runs: false, ends: true })
+  expect(readProcess(process.pid)).toMatchObject({ runs: true, ends: false })
+  controller.abort()
+  expect((await running).left).toEqual([])
 })
 
 it('nobody else is signalled: neither a stranger nor the family of another', async () => {

@@ -1,5 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
+/** Set by the kernel among the flags of a process when it ends (PF_EXITING). */
+const EXITING = 4
+
 export interface ProcessEntry {
   readonly pid: number
   readonly parent: number
@@ -9,6 +12,8 @@ export interface ProcessEntry {
   readonly started: number
   /** Neither waiting to be reaped nor dead. */
   readonly runs: boolean
+  /** It is on its way to its end: it may still run, and what it was started with is gone. */
+  readonly ends: boolean
 }
 
 /** Every process, by its id; undefined where no process table can be read. */
@@ -31,7 +36,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
     return undefined
   }
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20)
-  const [state, parent, group, session] = fields
+  const [state, parent, group, session, , , flags] = fields
   return {
     pid,
     parent: Number(parent),
@@ -39,6 +44,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
     session: Number(session),
     started: Number(fields[19]),
     runs: state !== 'Z' && state !== 'X',
+    ends: (Number(flags) & EXITING) !== 0,
   }
 }
 
@@ -64,10 +70,14 @@ export function groupsBySession(): ReadonlyMap<number, readonly number[]> | unde
   return sessions
 }
 
-/** What the process was started with, blanks between its words, at most `length` characters; '' when it has ended. */
+/**
+ * What the process was started with, blanks between its words, at most `length` characters; the name of its program in parentheses
+ * when it shows nothing of that, '' when it has ended.
+ */
 export function commandOf(pid: number, length: number): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim().slice(0, length)
+    const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim().slice(0, length)
+    return line === '' ? `(${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})` : line
   } catch {
     return ''
   }

@@ -103,7 +103,7 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
     return [...table.values()].filter((entry) => {
       const leads = entry.session === entry.pid || !table.has(entry.session)
       const isKnown = known.get(entry.pid) === entry.started
-      return entry.runs && entry.started >= started && leads && !isKnown && processes.marks(entry.pid) === undefined
+      return entry.runs && !entry.ends && entry.started >= started && leads && !isKnown && processes.marks(entry.pid) === undefined
     })
   }
 

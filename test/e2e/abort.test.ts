@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createGate, cut, finish, hold, type ModelServer, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
+import type { InspectorTree } from '../../src/protocol/system/inspector.js'
 import { makePlace, withModel } from './place.js'
 import { descendants, isRunning, type Process, untilNone } from './processes.js'
 import { openScene, type Scene, type Server } from './server.js'
@@ -89,8 +90,14 @@ test('deleting a session ends the request for its title', async () => {
   await stream.idle(id)
   const requests = await Promise.all([model.request(0), model.request(1)])
   const title = requests.find(({ body }) => isTitle(body))
+  const titles = async () => {
+    const { actors } = (await server.call('GET', '/v2/inspector/tree')).body as InspectorTree
+    return actors.filter(({ kind }) => kind === 'title').map(({ parentId, state }) => [parentId, ...state])
+  }
+  expect(await titles()).toEqual([[`session:${id}`, 'making.generating']])
   expect((await server.call('DELETE', `/v2/sessions/${id}`)).status).toBe(200)
   expect(await title?.ended).toBe('cut')
+  expect(await titles()).toEqual([])
 }, 20_000) // a title nobody ends is given up after 30 s
 
 describe('aborting a run', () => {

@@ -1,8 +1,10 @@
+import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createGate, finish, type Gate, hold, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
-import type { AnyEvent, Stream } from './stream.js'
+import type { InspectorRecord, InspectorTrace } from '../../src/protocol/system/inspector.js'
+import { type AnyEvent, openStream, type Stream } from './stream.js'
 import { rebuild, textOf } from './transcript.js'
 
 let scene: Scene
@@ -105,6 +107,27 @@ describe('the event stream', () => {
     expect(words(200, 100).join('') + deltas).toBe(textOf(last))
     expect(rebuild(late.events, sessionId)).toEqual([last])
     expectIncreasing(late)
+  })
+
+  test('a reader that takes nothing is cut as lagged, and no other is', async () => {
+    const records = async () => ((await server.call('GET', '/v2/inspector/trace')).body as InspectorTrace).records
+    const looking = await openStream(server.url, {}, {}, '/v2/inspector/events')
+    const quick = await server.stream({ tail: true })
+    const slow = connect(Number(new URL(server.url).port), '127.0.0.1').pause()
+    slow.write(`GET /v2/events?tail=true HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`)
+    const isReader = ({ actor, type }: InspectorRecord) => type === 'start' && actor?.machine === 'subscription'
+    await expect.poll(async () => (await records()).filter(isReader).length, { timeout: 5000 }).toBe(2)
+    const readers = (await records()).filter(isReader).map(({ actorId }) => actorId)
+    const text = 'x'.repeat(1000 * 1024)
+    for (let at = 0; at < 20; at++) await server.prompt(sessionId, { prompt: text, noReply: true })
+    const marker = await server.createSession({ title: 'marker' })
+    await quick.waitFor((event) => event.type === 'session.created' && event.data.sessionID === marker.id)
+    const told = await records()
+    const lives = readers.map((id) => told.flatMap(({ actorId, after }) => (actorId === id && after ? [after.join()] : [])))
+    expect(lives).toEqual([['live'], ['live', 'lagged']])
+    slow.destroy()
+    looking.close()
+    await looking.ended.catch(() => undefined)
   })
 
   test('a stream of one session receives its family, also a child made later, and nothing else', async () => {

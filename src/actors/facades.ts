@@ -68,6 +68,8 @@ export interface Sessions {
   /** Runs a command by name; resolves when the session is settled, rejects when `signal` aborts. */
   runCommand(caller: Caller, id: string, request: SessionCommandRequest, signal: AbortSignal): Promise<Message>
   abort(id: string): Promise<boolean>
+  /** Compacts the conversation of an idle session; resolves when that is done. Throws `resource.conflict` when the session is at work or the compaction is aborted. */
+  compact(id: string, signal: AbortSignal): Promise<void>
   /** Resolves when the session is settled; rejects when `signal` aborts. */
   wait(id: string, signal: AbortSignal): Promise<void>
   context(id: string): RawJson

@@ -86,7 +86,8 @@ export function createTranscript(sessionId: string, messageId: string, withReply
       if (!withReply) ended = true
       return
     }
-    if (!started) return
+    // The conversation is compacted between two steps: nothing of that is an answer.
+    if (!started || info.mode === 'compaction') return
     answerId = info.id
     answers.set(info.id, info.time.completed !== undefined)
     if (info.error !== undefined) problem = { message: info.error.message, interrupted: info.error.interrupted === true }

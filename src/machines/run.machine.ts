@@ -1,16 +1,19 @@
 /**
- * One run: prepare a request, generate, let tool calls settle, close the step, repeat.
+ * One run: prepare a request, generate, let tool calls settle, close the step, repeat; between steps the conversation may be compacted.
  *
  * I1 Tokens never enter this machine: it hears of a step only that a call was made, that the stream finished
  *    or that it failed.
  * I2 A failed step is repeated only while none of its calls was started.
  * I3 After `abort.requested` or a failure the calls under way are aborted and waited for: the run ends when all have settled, at the
  *    latest after `abortDeadline`, plus one commit.
- * I4 A run whose end could not be recorded ends as `unrecorded`; whoever started it records the end later.
+ * I4 A conversation is compacted at most once before a step and once after it; a compaction that fails leaves the run as it was.
+ * I5 A request that was too large is made anew once, after a compaction that succeeded.
+ * I6 A run whose end could not be recorded ends as `unrecorded`; whoever started it records the end later.
  */
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, sendTo, setup } from 'xstate'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
+import { type CompactionOutput, type CompactionReason, compactionMachine } from './compaction.machine.js'
 import { requiredCallback, requiredPromise } from './required.js'
 import { mayRetry, RETRY_POLICY, type RetryPolicy, retryDelay, type StepFailure } from './retry.js'
 import { type ToolCallOutput, toolCallMachine } from './tool-call.machine.js'
@@ -55,6 +58,12 @@ interface RunContext {
   /** Steps in a row that were followed up without a tool call or a steering prompt. */
   readonly continued: number
   readonly failure: StepFailure | undefined
+  /** Requests of this step that were too large. */
+  readonly overflows: number
+  /** Why the conversation is being compacted, and what comes after it. */
+  readonly compaction: { readonly reason: CompactionReason; readonly next: 'rebuilding' | 'deciding' }
+  /** Automatic compactions of this run that failed. */
+  readonly compactionFaults: number
   /** How the run ends, once it does. */
   readonly end: RunOutput['end']
 }
@@ -68,8 +77,14 @@ type RunEvent =
   | ErrorActorEvent
 
 const CALL = 'call:'
+/** As which a request fails that was larger than the model's window. */
+export const OVERFLOW = 'context.overflow'
 
 const FAULT: StepFailure = { code: 'server.internal', message: 'The step could not be carried out.', retryable: false }
+
+function mayCompact({ compactionFaults }: RunContext): boolean {
+  return compactionFaults < LIMITS.compaction.faults
+}
 
 function faultOf(error: unknown): StepFailure {
   return error instanceof SvcError ? { code: error.code, message: error.message, retryable: false } : FAULT
@@ -78,13 +93,17 @@ function faultOf(error: unknown): StepFailure {
 export const runMachine = setup({
   types: { input: {} as RunInput, output: {} as RunOutput, context: {} as RunContext, events: {} as RunEvent },
   actors: {
-    /** Builds what the model is sent and opens the assistant message. */
-    prepare: requiredPromise<void, { runId: string; step: number; wasCut: boolean }>('prepare'),
+    /** Builds what the model is sent and opens the assistant message; true = nothing is open, because the conversation is to be compacted first. */
+    prepare: requiredPromise<boolean, { runId: string; step: number; wasCut: boolean; mayCompact: boolean }>('prepare'),
     /** Streams one step; reports `tool.called`, then `generation.finished` or `generation.failed`. */
     generate: requiredCallback<{ runId: string; attempt: number }>('generate'),
     toolCall: toolCallMachine,
-    /** Closes the step, drains steering prompts, and records the run as finished when no step follows. */
-    closeStep: requiredPromise<StepEnd, { runId: string; step: number; continued: number }>('closeStep'),
+    compaction: compactionMachine,
+    /**
+     * Closes the step unless it is closed. `due`: the conversation is to be compacted before anything else. Otherwise drains steering
+     * prompts, and records the run as finished when no step follows.
+     */
+    closeStep: requiredPromise<StepEnd | 'due', { runId: string; step: number; continued: number; mayCompact: boolean }>('closeStep'),
     /** Publishes the `retry` status. */
     announceRetry: requiredPromise<void, { runId: string; attempt: number; delay: number; message: string }>('announceRetry'),
     /** Records the step and the run as failed, or as aborted when there is no failure; every open part ends. */
@@ -93,18 +112,30 @@ export const runMachine = setup({
   guards: {
     wasAborted: ({ context }) => context.end === 'aborted',
     mayRetry: ({ context }, failure: StepFailure) => mayRetry(context.policy, failure, context.attempt, context.callsStarted),
-    followUp: (_, { follows }: StepEnd) => follows,
+    isDue: (_, isDue: boolean) => isDue,
+    followUp: (_, end: StepEnd | 'due') => end !== 'due' && end.follows,
+    mayRecover: ({ context }, failure: StepFailure) => failure.code === OVERFLOW && context.overflows === 0 && context.callsStarted === 0,
+    /** What was to be made smaller is as large as it was. */
+    isStuck: ({ context }, { end }: CompactionOutput) => context.compaction.reason === 'overflow' && end !== 'compacted',
+    isUnrecorded: (_, { end }: CompactionOutput) => end === 'unrecorded',
+    isRebuilding: ({ context }) => context.compaction.next === 'rebuilding',
     hasRoom: ({ context }) => context.active.length < LIMITS.run.concurrentTools,
     callsSettled: ({ context }) => context.active.length === 0 && context.waiting.length === 0,
     isCall: (_, actorId: string) => actorId.startsWith(CALL),
   },
   actions: {
-    beginStep: assign(({ context }) => ({ step: context.step + 1, attempt: 0, callsStarted: 0, failure: undefined })),
-    noteStep: assign(({ context }, { wasCut, isContinuation }: StepEnd) => ({
-      wasCut,
-      continued: isContinuation ? context.continued + 1 : 0,
-    })),
+    beginStep: assign(({ context }) => ({ step: context.step + 1, attempt: 0, callsStarted: 0, overflows: 0, failure: undefined })),
+    noteStep: assign(({ context }, end: StepEnd | 'due') =>
+      end === 'due' ? {} : { wasCut: end.wasCut, continued: end.isContinuation ? context.continued + 1 : 0 },
+    ),
     noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
+    clearFailure: assign({ failure: undefined }),
+    noteCompaction: assign({ compaction: (_, compaction: RunContext['compaction']) => compaction }),
+    countOverflow: assign({ overflows: ({ context }) => context.overflows + 1, attempt: 0 }),
+    countCompaction: assign({
+      compactionFaults: ({ context }, { end }: CompactionOutput) => context.compactionFaults + (end === 'failed' ? 1 : 0),
+    }),
+    abortCompaction: sendTo('compaction', { type: 'abort.requested' }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1 }),
     noteFault: assign(({ context }, { error }: { error: unknown }) => ({
       failure: context.failure ?? faultOf(error),
@@ -156,6 +187,9 @@ export const runMachine = setup({
     wasCut: false,
     continued: 0,
     failure: undefined,
+    overflows: 0,
+    compaction: { reason: 'auto', next: 'rebuilding' },
+    compactionFaults: 0,
     end: input.aborted === true ? 'aborted' : 'failed',
   }),
   initial: 'starting',
@@ -177,11 +211,71 @@ export const runMachine = setup({
       invoke: {
         id: 'prepare',
         src: 'prepare',
-        input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut }),
-        onDone: { target: 'generating' },
+        input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut, mayCompact: mayCompact(context) }),
+        onDone: [
+          {
+            guard: { type: 'isDue', params: ({ event }) => event.output },
+            target: 'compacting',
+            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'rebuilding' } },
+          },
+          { target: 'generating' },
+        ],
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
+    },
+    /** Afterwards the run goes on where it was, and does not look again whether it is to be compacted. */
+    compacting: {
+      initial: 'summarising',
+      states: {
+        summarising: {
+          invoke: {
+            id: 'compaction',
+            src: 'compaction',
+            input: ({ context }) => ({ runId: context.runId, reason: context.compaction.reason }),
+            onDone: [
+              { guard: 'wasAborted', target: '#run.ending' },
+              { guard: { type: 'isUnrecorded', params: ({ event }) => event.output }, target: '#run.ending' },
+              { guard: { type: 'isStuck', params: ({ event }) => event.output }, target: '#run.ending' },
+              {
+                guard: 'isRebuilding',
+                target: 'rebuilding',
+                actions: { type: 'countCompaction', params: ({ event }) => event.output },
+              },
+              { target: 'deciding', actions: { type: 'countCompaction', params: ({ event }) => event.output } },
+            ],
+            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+          },
+          on: { 'abort.requested': { actions: [{ type: 'endAs', params: 'aborted' }, 'abortCompaction'] } },
+        },
+        rebuilding: {
+          invoke: {
+            id: 'prepare',
+            src: 'prepare',
+            input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut, mayCompact: false }),
+            onDone: { target: '#run.generating', actions: 'clearFailure' },
+            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+          },
+          on: { 'abort.requested': { target: '#run.ending', actions: { type: 'endAs', params: 'aborted' } } },
+        },
+        deciding: {
+          invoke: {
+            id: 'closeStep',
+            src: 'closeStep',
+            input: ({ context }) => ({ runId: context.runId, step: context.step, continued: context.continued, mayCompact: false }),
+            onDone: [
+              {
+                guard: { type: 'followUp', params: ({ event }) => event.output },
+                target: '#run.starting',
+                actions: { type: 'noteStep', params: ({ event }) => event.output },
+              },
+              { target: '#run.finished', actions: { type: 'endAs', params: 'finished' } },
+            ],
+            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+          },
+          on: { 'abort.requested': { actions: { type: 'endAs', params: 'aborted' } } },
+        },
+      },
     },
     generating: {
       tags: ['streaming'],
@@ -198,6 +292,15 @@ export const runMachine = setup({
         ],
         'generation.finished': { target: 'settling' },
         'generation.failed': [
+          {
+            guard: { type: 'mayRecover', params: ({ event }) => event.failure },
+            target: 'compacting',
+            actions: [
+              { type: 'noteFailure', params: ({ event }) => event.failure },
+              { type: 'noteCompaction', params: { reason: 'overflow', next: 'rebuilding' } },
+              'countOverflow',
+            ],
+          },
           {
             guard: { type: 'mayRetry', params: ({ event }) => event.failure },
             target: 'backingOff',
@@ -216,8 +319,22 @@ export const runMachine = setup({
       invoke: {
         id: 'closeStep',
         src: 'closeStep',
-        input: ({ context }) => ({ runId: context.runId, step: context.step, continued: context.continued }),
+        input: ({ context }) => ({
+          runId: context.runId,
+          step: context.step,
+          continued: context.continued,
+          mayCompact: mayCompact(context),
+        }),
         onDone: [
+          {
+            guard: { type: 'isDue', params: ({ context, event }) => context.end === 'aborted' && event.output === 'due' },
+            target: 'ending',
+          },
+          {
+            guard: { type: 'isDue', params: ({ event }) => event.output === 'due' },
+            target: 'compacting',
+            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'deciding' } },
+          },
           {
             guard: { type: 'followUp', params: ({ event }) => event.output },
             target: 'starting',

@@ -1,7 +1,7 @@
 /**
- * One conversation: idle, looking for work, running it, looking again.
+ * One conversation: idle, looking for work, running it, looking again. A compaction that somebody asked for is work, too.
  *
- * I1 At most one run at a time; the next is claimed only after the one before has ended.
+ * I1 At most one run or compaction at a time; the next is claimed only after the one before has ended.
  * I2 `woken` carries no content: a lost or doubled wake does no harm, because looking reads the queue.
  * I3 An idle session leaves memory after `idleMemory`; its rows rebuild it on the next wake.
  * I4 While the store cannot be written the session pauses, longer each time, and tries again: a run's end is
@@ -10,6 +10,7 @@
  */
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, sendTo, setup, stopChild } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
+import { type CompactionInput, type CompactionOutput, compactionMachine } from './compaction.machine.js'
 import { requiredPromise } from './required.js'
 import { RETRY_POLICY, type RetryPolicy, type StepFailure } from './retry.js'
 import { type RunInput, type RunOutput, runMachine } from './run.machine.js'
@@ -21,11 +22,12 @@ export interface SessionInput {
   readonly policy?: RetryPolicy
 }
 
-/** What looking found: nothing, something that needed no run, or a claimed run. */
+/** What looking found: nothing, something that needed no run, a claimed run, or a compaction by the id of its run. */
 export type Work =
   | { readonly kind: 'none' }
   | { readonly kind: 'settled' }
   | { readonly kind: 'run'; readonly runId: string; readonly wantsTitle: boolean }
+  | { readonly kind: 'compaction'; readonly runId: string }
 
 interface SessionContext {
   readonly sessionId: string
@@ -59,6 +61,7 @@ export const sessionMachine = setup({
     /** Claims the oldest queued prompt durably; afterwards nothing of it can run twice. */
     claimWork: requiredPromise<Work, { sessionId: string }>('claimWork'),
     run: runMachine,
+    compaction: compactionMachine,
     title: titleMachine,
     /** Records the end of a run that crashed or whose end could not be recorded; as aborted when there is no failure. */
     recordCrash: requiredPromise<void, { sessionId: string; runId: string | undefined; failure: StepFailure | undefined }>('recordCrash'),
@@ -66,7 +69,8 @@ export const sessionMachine = setup({
   guards: {
     foundRun: (_, work: Work) => work.kind === 'run',
     foundNothing: (_, work: Work) => work.kind === 'none',
-    isUnrecorded: (_, output: RunOutput) => output.end === 'unrecorded',
+    foundCompaction: (_, work: Work) => work.kind === 'compaction',
+    isUnrecorded: (_, output: RunOutput | CompactionOutput) => output.end === 'unrecorded',
     hasRun: ({ context }) => context.runId !== undefined,
     isStopping: ({ context }) => context.stopping,
     isTitle: (_, actorId: string) => actorId.startsWith(TITLE),
@@ -78,7 +82,7 @@ export const sessionMachine = setup({
     noteAbort: assign({ abortPending: true }),
     clearAbort: assign({ abortPending: false }),
     noteStop: assign({ stopping: true }),
-    noteRun: assign({ runId: (_, work: Work) => (work.kind === 'run' ? work.runId : undefined) }),
+    noteRun: assign({ runId: (_, work: Work) => ('runId' in work ? work.runId : undefined) }),
     beginTitle: enqueueActions(({ context, enqueue }, work: Work) => {
       if (work.kind !== 'run' || !work.wantsTitle) return
       const { sessionId } = context
@@ -92,6 +96,7 @@ export const sessionMachine = setup({
     clearRun: assign({ runId: undefined, failure: undefined }),
     countFault: assign({ faults: ({ context }) => context.faults + 1 }),
     clearFaults: assign({ faults: 0 }),
+    abortCompaction: sendTo('compaction', { type: 'abort.requested' }),
     abortRun: sendTo('run', { type: 'abort.requested' }),
   },
   delays: {
@@ -148,6 +153,11 @@ export const sessionMachine = setup({
             ],
           },
           {
+            guard: { type: 'foundCompaction', params: ({ event }) => event.output },
+            target: 'compacting',
+            actions: [{ type: 'noteRun', params: ({ event }) => event.output }, 'clearFaults'],
+          },
+          {
             guard: { type: 'foundNothing', params: ({ event }) => event.output },
             target: 'idle',
             actions: ['clearFaults', 'clearAbort'],
@@ -190,6 +200,34 @@ export const sessionMachine = setup({
         woken: { actions: 'noteWake' },
         'abort.requested': { actions: 'abortRun' },
         'stop.requested': { actions: ['noteStop', 'abortRun'] },
+      },
+    },
+    compacting: {
+      tags: ['running'],
+      invoke: {
+        id: 'compaction',
+        src: 'compaction',
+        input: ({ context }): CompactionInput => ({
+          runId: context.runId ?? '',
+          reason: 'manual',
+          aborted: context.abortPending || context.stopping,
+        }),
+        onDone: [
+          {
+            guard: { type: 'isUnrecorded', params: ({ event }) => event.output },
+            target: 'recovering',
+            actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
+          },
+          { guard: 'isStopping', target: 'stopped' },
+          { target: 'looking' },
+        ],
+        onError: { target: 'recovering', actions: { type: 'noteFailure', params: CRASH } },
+      },
+      exit: 'clearAbort',
+      on: {
+        woken: { actions: 'noteWake' },
+        'abort.requested': { actions: 'abortCompaction' },
+        'stop.requested': { actions: ['noteStop', 'abortCompaction'] },
       },
     },
     recovering: {

@@ -11,6 +11,7 @@ import { providerRoutes } from './provider/provider.js'
 import { ptyRoutes } from './terminal/pty.js'
 import { resourceRoutes } from './resource/resource.js'
 import type { RouteContract } from './route.js'
+import { compactionRoutes } from './session/compaction.js'
 import { sessionRoutes } from './session/session.js'
 import { systemRoutes } from './system/system.js'
 import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
@@ -29,6 +30,7 @@ const GROUPS = [
   inspectorRoutes,
   sessionRoutes,
   messageRoutes,
+  compactionRoutes,
   commandRoutes,
   artifactRoutes,
   pluginRoutes,

@@ -58,6 +58,22 @@ export const LIMITS = {
     faultRetryMax: 15 * SECOND,
   },
   titles: { atOnce: 4, waiting: 100, timeout: 30 * SECOND },
+  compaction: {
+    /** Silence of the model that writes a summary before what it has written is taken. */
+    stall: 240 * SECOND,
+    /** How often the machine hears that it still writes. */
+    heard: 1 * SECOND,
+    /** Characters of a summary, of an output of a tool in what is summarised, and of a broken-off answer that still counts as a summary. */
+    summary: 32_000,
+    toolOutput: 2000,
+    partial: 200,
+    /** Characters a model may write before its summary is cleaned of what is none. */
+    answer: 128 * KiB,
+    /** Automatic compactions that fail in one run before none is begun in it any more. */
+    faults: 2,
+    /** Models whose way of counting is remembered. */
+    models: 256,
+  },
   store: { sequenceBlock: 65_536, walBytes: 64 * MiB, flushInterval: 1 * SECOND },
   /**
    * `graceful` is the whole of an orderly stop, with time for plugins that drain. Before these, answers under way and clients that

@@ -23,7 +23,12 @@ export function createRunTable(connection: Connection): RunTable {
     `select id, session_id as sessionId, started_at as startedAt from runs where status = 'running' order by started_at, id`,
   )
   const unattended = connection.query<[string], { unattended: 0 | 1 }>('select unattended from runs where id = ?')
+  const end = connection.query<[string], { status: RunRow['status']; error: string | null }>('select status, error from runs where id = ?')
   return {
+    end(id) {
+      const row = end.get(id)
+      return row === undefined ? undefined : { status: row.status, error: row.error ?? undefined }
+    },
     insert: (row) =>
       void insert.run({ ...row, unattended: row.unattended ? 1 : 0, finishedAt: row.finishedAt ?? null, error: row.error ?? null }),
     finish: (id, status, finishedAt, error) => void finish.run(status, finishedAt, error ?? null, id),

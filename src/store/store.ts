@@ -125,6 +125,8 @@ export interface RunTable {
   finish(id: string, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
   running(): Omit<RunRow, 'unattended'>[]
   isUnattended(id: string): boolean
+  /** How a run ended; undefined = there is no such run. */
+  end(id: string): Pick<RunRow, 'status' | 'error'> | undefined
 }
 
 export interface InteractionRow {

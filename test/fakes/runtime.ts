@@ -126,6 +126,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     submitPrompt: noted('sessions.submitPrompt', async () => undefined),
     runCommand: noted('sessions.runCommand', async () => MESSAGE),
     abort: noted('sessions.abort', async () => false),
+    compact: noted('sessions.compact', async () => undefined),
     wait: noted('sessions.wait', async () => undefined),
     context: noted('sessions.context', () => ({ rawJson: JSON.stringify([MESSAGE]) })),
     messages: noted('sessions.messages', () => ({ rawJson: JSON.stringify({ items: [MESSAGE], cursor: {} }) })),

@@ -38,6 +38,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.prompt': { prompt: 'hello' },
   'v2.sessions.promptAsync': { parts: [{ type: 'text', text: 'hello' }] },
   'v2.sessions.commands.execute': { command: 'init' },
+  'v2.sessions.summarize': {},
   'v2.sessions.parts.update': PART,
   'v2.plugins.workflows.create': WORKFLOW,
   'v2.plugins.workflows.update': WORKFLOW,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { compactionMachine } from '../../src/machines/compaction.machine.js'
 import { interactionMachine } from '../../src/machines/interaction.machine.js'
 import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
@@ -48,11 +49,16 @@ describe('every transition is covered by generated paths', () => {
         { type: 'generation.finished' },
         failure(true),
         failure(false),
-        done('prepare'),
+        { type: 'generation.failed', failure: { code: 'context.overflow', message: 'too large', retryable: false } } as never,
+        done('prepare', false),
+        done('prepare', true),
+        ...['compacted', 'nothing', 'failed', 'aborted', 'unrecorded'].map((end) => done('compaction', { end })),
+        error('compaction'),
         error('prepare'),
         error('generate'),
         done('closeStep', { follows: true, wasCut: false, isContinuation: false }),
         done('closeStep', { follows: false, wasCut: false, isContinuation: false }),
+        done('closeStep', 'due'),
         error('closeStep'),
         error('announceRetry'),
         after('retryDelay', 'run.backingOff'),
@@ -63,13 +69,41 @@ describe('every transition is covered by generated paths', () => {
         error('call:a'),
       ],
       {
-        key: ({ context }) => [context.end, context.attempt, Math.min(context.active.length, 1), Math.min(context.waiting.length, 1)],
-        seeds: [[done('prepare'), ...'abcdefghijk'.split('').map((callId) => ({ type: 'tool.called', callId }))]],
+        key: ({ context: { end, attempt, active, waiting, overflows, compaction } }) => [
+          end,
+          attempt,
+          Math.min(active.length, 1),
+          Math.min(waiting.length, 1),
+          overflows,
+          compaction,
+        ],
+        maxStates: 800,
+        seeds: [[done('prepare', false), ...'abcdefghijk'.split('').map((callId) => ({ type: 'tool.called', callId }))]],
       },
     )
     expect(missing(explored)).toEqual([])
     const ends = new Set(explored.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end))
     expect(ends).toEqual(new Set(['finished', 'failed', 'aborted', 'unrecorded']))
+  })
+
+  it('of the compaction machine', () => {
+    const events = [
+      { type: 'abort.requested' },
+      { type: 'summary.heard' },
+      { type: 'summary.finished' },
+      { type: 'summary.failed', failure: { code: 'provider.failed', message: 'refused', retryable: true } } as never,
+      ...['open', 'record'].flatMap((id) => [done(id, true), done(id, false), error(id)]),
+      error('summarise'),
+      done('recordEnd'),
+      error('recordEnd'),
+      after('stall', 'compaction.summarising.listening'),
+    ]
+    const begun = explore(compactionMachine, { runId: 'evt_1', reason: 'auto' }, events)
+    const aborted = explore(compactionMachine, { runId: 'evt_1', reason: 'manual', aborted: true }, events)
+    const taken = new Set([...begun.taken, ...aborted.taken])
+    expect(missing({ ...begun, taken })).toEqual([])
+    const ends = new Set(begun.snapshots.filter(({ status }) => status === 'done').map(({ output }) => output.end))
+    expect(ends).toEqual(new Set(['compacted', 'nothing', 'failed', 'aborted', 'unrecorded']))
   })
 
   it('of the session machine', () => {
@@ -83,6 +117,10 @@ describe('every transition is covered by generated paths', () => {
       done('title:evt_1'),
       error('title:evt_1'),
       error('claimWork'),
+      done('claimWork', { kind: 'compaction', runId: 'evt_2' }),
+      done('compaction', { end: 'compacted' }),
+      done('compaction', { end: 'unrecorded' }),
+      error('compaction'),
       done('run', { end: 'finished' }),
       done('run', { end: 'unrecorded' }),
       error('run'),

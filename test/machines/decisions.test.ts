@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from 'xstate'
 import { hasFollowUp, wasCut } from '../../src/machines/follow-up.js'
 import { mayRetry, RETRY_POLICY, retryDelay, retryPolicyOf } from '../../src/machines/retry.js'
+import { compactionMachine } from '../../src/machines/compaction.machine.js'
 import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
 import { sessionMachine } from '../../src/machines/session.machine.js'
@@ -109,7 +110,7 @@ describe('the session machine', () => {
 
 describe('the run machine', () => {
   const run = (...events: EventObject[]) => walk(runMachine, { sessionId: 'ses_1', runId: 'evt_1' }, ...events)
-  const prepared = done('prepare')
+  const prepared = done('prepare', false)
   const called = (callId: string) => ({ type: 'tool.called', callId })
   const failed = (retryable: boolean) => ({ type: 'generation.failed', failure: { code: 'provider.failed', message: 'no', retryable } })
   const closed = (follows: boolean, more: object = {}) => done('closeStep', { follows, wasCut: false, isContinuation: false, ...more })
@@ -169,8 +170,60 @@ describe('the run machine', () => {
     const closing = [prepared, { type: 'generation.finished' }, { type: 'abort.requested' }]
     expect(run(...closing, closed(true)).value).toEqual({ ending: 'recording' })
     expect(run(...closing, closed(true), done('recordEnd')).output).toEqual({ end: 'aborted' })
+    expect(run(...closing, done('closeStep', 'due'), done('recordEnd')).output).toEqual({ end: 'aborted' })
     expect(run(...closing, error('closeStep'), done('recordEnd')).output).toEqual({ end: 'failed' })
     expect(run(...closing, closed(false)).output).toEqual({ end: 'finished' })
+  })
+
+  describe('compacts its conversation', () => {
+    const due = done('prepare', true)
+    const compaction = (end: string) => done('compaction', { end })
+    const overflow = { type: 'generation.failed', failure: { code: 'context.overflow', message: 'too large', retryable: false } }
+
+    it('before a step, and then builds the same step without looking again', () => {
+      expect(run(due)).toMatchObject({
+        value: { compacting: 'summarising' },
+        actions: expect.arrayContaining(['xstate.spawnChild compaction']),
+      })
+      for (const end of ['compacted', 'nothing', 'failed']) expect(run(due, compaction(end)).value).toEqual({ compacting: 'rebuilding' })
+      expect(run(due, compaction('compacted'), prepared)).toMatchObject({ value: 'generating', context: { step: 1 } })
+    })
+
+    it('after a step, and then decides how it goes on', () => {
+      const step = [prepared, { type: 'generation.finished' }, done('closeStep', 'due')]
+      expect(run(...step)).toMatchObject({ value: { compacting: 'summarising' }, context: { compaction: { reason: 'auto' } } })
+      expect(run(...step, compaction('failed')).value).toEqual({ compacting: 'deciding' })
+      expect(run(...step, compaction('compacted'), closed(true))).toMatchObject({
+        value: 'preparing',
+        context: { step: 2 },
+      })
+      expect(run(...step, compaction('compacted'), closed(false)).output).toEqual({ end: 'finished' })
+    })
+
+    it('once when a request was too large, and gives up when that does not help', () => {
+      expect(run(prepared, overflow)).toMatchObject({
+        value: { compacting: 'summarising' },
+        context: { compaction: { reason: 'overflow' } },
+      })
+      const again = [prepared, overflow, compaction('compacted'), prepared]
+      expect(run(...again)).toMatchObject({ value: 'generating', context: { step: 1, attempt: 0 } })
+      expect(run(...again, overflow).value).toEqual({ ending: 'recording' })
+      for (const end of ['nothing', 'failed']) expect(run(prepared, overflow, compaction(end)).value).toEqual({ ending: 'recording' })
+      expect(run(prepared, overflow, compaction('failed')).context.failure).toMatchObject({ code: 'context.overflow' })
+      expect(run(prepared, called('a'), overflow).value).toEqual({ ending: 'aborting' })
+    })
+
+    it('until it is aborted, and waits for the end of the compaction', () => {
+      const aborted = run(due, { type: 'abort.requested' })
+      expect(aborted).toMatchObject({ value: { compacting: 'summarising' }, actions: ['xstate.sendTo abort.requested'] })
+      expect(run(due, { type: 'abort.requested' }, compaction('aborted'), done('recordEnd')).output).toEqual({ end: 'aborted' })
+      expect(run(due, { type: 'abort.requested' }, compaction('compacted'), done('recordEnd')).output).toEqual({ end: 'aborted' })
+    })
+
+    it('no more once that has failed twice', () => {
+      const failing = [due, compaction('failed'), prepared, { type: 'generation.finished' }, done('closeStep', 'due'), compaction('failed')]
+      expect(run(...failing).context.compactionFaults).toBe(2)
+    })
   })
 
   it('tells why an effect failed, and when the end could not be recorded', () => {
@@ -319,5 +372,42 @@ describe('whether another step follows', () => {
 
   it('knows a cut by its names', () => {
     expect(['length', 'max_tokens', 'incomplete', 'stop', 'tool-calls'].filter(wasCut)).toEqual(['length', 'max_tokens', 'incomplete'])
+  })
+})
+
+describe('the compaction machine', () => {
+  const compaction = (...events: EventObject[]) => walk(compactionMachine, { runId: 'evt_1', reason: 'auto' }, ...events)
+  const opened = done('open', true)
+
+  it('opens, summarises and records', () => {
+    expect(compaction()).toMatchObject({ value: 'opening', actions: ['xstate.spawnChild open'] })
+    expect(compaction(opened)).toMatchObject({ value: { summarising: 'listening' } })
+    expect(compaction(opened, { type: 'summary.finished' }).value).toBe('recording')
+    expect(compaction(opened, { type: 'summary.finished' }, done('record', true)).output).toEqual({ end: 'compacted' })
+  })
+
+  it('ends at once when there is nothing to compact', () => {
+    expect(compaction(done('open', false)).output).toEqual({ end: 'nothing' })
+  })
+
+  it('keeps what was written when the model fails or falls silent, and fails when that is nothing', () => {
+    const failed = { type: 'summary.failed', failure: { code: 'provider.failed', message: 'gone', retryable: true } }
+    expect(compaction(opened, failed).value).toBe('recording')
+    expect(compaction(opened, failed, done('record', false))).toMatchObject({ value: 'ending', context: { failure: { message: 'gone' } } })
+    expect(compaction(opened, after('stall', 'compaction.summarising.listening')).value).toBe('recording')
+    expect(compaction(opened, { type: 'summary.heard' })).toMatchObject({ value: { summarising: 'listening' } })
+    expect(compaction(opened, failed, done('record', false), done('recordEnd')).output).toEqual({ end: 'failed' })
+    expect(compaction(opened, failed, done('record', false), error('recordEnd')).output).toEqual({
+      end: 'unrecorded',
+      failure: failed.failure,
+    })
+  })
+
+  it('is aborted before, while and after it opens, never once it records', () => {
+    const abort = { type: 'abort.requested' }
+    expect(compaction(abort, opened).value).toBe('ending')
+    expect(compaction(opened, abort, done('recordEnd')).output).toEqual({ end: 'aborted' })
+    expect(compaction(opened, { type: 'summary.finished' }, abort, done('record', true)).output).toEqual({ end: 'compacted' })
+    expect(walk(compactionMachine, { runId: 'evt_1', reason: 'manual', aborted: true }).value).toBe('ending')
   })
 })

@@ -30,6 +30,7 @@ import { createInteractions } from '../interaction/interactions.js'
 import { createProjects } from '../session/state/project.js'
 import { familyActivities } from '../session/state/records.js'
 import { createSessions } from '../session/sessions.js'
+import { createSizes } from '../session/history/sizes.js'
 import { createStatuses } from '../session/state/statuses.js'
 import { createTranscripts } from '../session/state/transcripts.js'
 import { createSideStreams } from '../events/side-streams.js'
@@ -121,6 +122,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     outputs,
     version,
     transcripts: createTranscripts(store),
+    sizes: createSizes(),
     projects: createProjects(effects),
   }
   const system = await createSystem({

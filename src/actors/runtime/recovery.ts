@@ -5,9 +5,12 @@
  * I2 Recovery may be cut short anywhere and repeated: each session is one commit.
  */
 import type { AssistantInfo, Message, Part } from '../../protocol/message/message.js'
+import type { Session } from '../../protocol/session/session.js'
 import { ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import type { Change } from '../events/journal.js'
 import type { SessionCore } from '../session/core.js'
+import { endedInError, markCompacting } from '../session/history/open-compaction.js'
+import { isSummary } from '../session/history/conversation.js'
 import { busyStatus } from '../session/admission/queue.js'
 import { ABORTED_CALL } from '../session/run/recorder.js'
 
@@ -24,7 +27,7 @@ export function recover(core: SessionCore): string[] {
     journal.commit('process', (tx) => {
       for (const { id } of messages.get(sessionId) ?? []) endMessage(core, tx, id)
       for (const run of runs.get(sessionId) ?? []) store.runs.finish(run.id, 'interrupted', core.effects.clock.now(), RESTARTED)
-      const session = store.sessions.get(sessionId)
+      const session = endCompacting(core, tx, sessionId, messages.get(sessionId) ?? [])
       if (session === undefined) return
       const busy = busyStatus(core, sessionId)
       core.statuses.set(tx, session, queued.includes(sessionId) ? busy.status : { type: 'idle' }, busy.queued)
@@ -32,6 +35,14 @@ export function recover(core: SessionCore): string[] {
   }
   journal.commit('process', (tx) => core.executions.recover(tx))
   return queued
+}
+
+/** A conversation that was being compacted is what it was before. */
+function endCompacting(core: SessionCore, tx: Change, sessionId: string, ended: readonly { readonly id: string }[]): Session | undefined {
+  const session = core.store.sessions.get(sessionId)
+  if (session?.time.compacting === undefined) return session
+  for (const { id } of ended) if (isSummary(core.store.messages.getInfo(id))) endedInError(core, tx, sessionId, id, RESTARTED)
+  return markCompacting(core, tx, session, undefined)
 }
 
 function bySession<Row extends { readonly sessionId: string }>(rows: readonly Row[]): Map<string, Row[]> {

@@ -10,6 +10,7 @@ import type { Live } from '../events/live.js'
 import type { Owners } from '../tenancy/owners.js'
 import type { ManagedOutputs } from '../plugin/native/native.js'
 import type { WorkspacePlugins } from '../plugin/registry/view.js'
+import type { Sizes } from './history/sizes.js'
 import type { Executions } from './state/executions.js'
 import type { InteractionBroker } from '../interaction/interactions.js'
 import type { Projects } from './state/project.js'
@@ -27,6 +28,7 @@ export interface SessionCore {
   readonly executions: Executions
   readonly interactions: InteractionBroker
   readonly transcripts: Transcripts
+  readonly sizes: Sizes
   readonly projects: Projects
   readonly resources: Resources
   readonly configs: Configs

@@ -5,13 +5,15 @@ import { sessionMachine } from '../../machines/session.machine.js'
 import { claimWork } from './admission/claim.js'
 import { recordAbort, recordFailure } from './run/closing.js'
 import type { SessionCore } from './core.js'
+import { compactionLogic } from './history/compaction.actor.js'
+import type { Compactions } from './history/compactions.js'
 import type { RunScope } from './run/run-scope.js'
 import { type Runs, runLogic } from './run/run.actor.js'
 import type { SystemContext } from './run/system-context.js'
 import { titleLogic } from './run/title.actor.js'
 
 /** One logic for every session actor; scopes of runs are kept by id, so that actors share nothing else. */
-export function sessionLogic(core: SessionCore, context: SystemContext, runs: Runs) {
+export function sessionLogic(core: SessionCore, context: SystemContext, runs: Runs, compactions: Compactions) {
   const bySession = new Map<string, string>()
 
   function begin(run: RunScope): void {
@@ -23,8 +25,12 @@ export function sessionLogic(core: SessionCore, context: SystemContext, runs: Ru
 
   return sessionMachine.provide({
     actors: {
-      run: runLogic(core, context, runs),
+      run: runLogic(core, context, runs, compactions),
+      compaction: compactionLogic(core, compactions.scopeOf),
       claimWork: fromPromise(async ({ input }) => {
+        const asked = compactions.waiting(input.sessionId)
+        if (asked !== undefined) return { kind: 'compaction', runId: asked }
+        compactions.forget(input.sessionId)
         try {
           const work = await claimWork(core, context, input.sessionId, begin)
           if (work.kind !== 'run') release(input.sessionId)
@@ -36,6 +42,7 @@ export function sessionLogic(core: SessionCore, context: SystemContext, runs: Ru
       }),
       title: titleLogic(core, runs),
       recordCrash: fromPromise(async ({ input: { sessionId, runId, failure } }) => {
+        if (runId !== undefined) compactions.recordEnd(runId, failure)
         const run = runId === undefined ? undefined : runs.get(runId)
         if (run !== undefined && core.statuses.run(sessionId)?.runId === runId) recordEnd(run, failure)
         release(sessionId)

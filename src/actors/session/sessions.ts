@@ -8,6 +8,7 @@ import type { ActorRegistry } from '../runtime/actor-directory.js'
 import type { Sessions } from '../facades.js'
 import { answerTo, submitCommand } from './admission/commands.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
+import { compactionEnd, createCompactions } from './history/compactions.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
 import { submitPrompt } from './admission/prompts.js'
 import { clearQueue, popQueue, queueInfo } from './admission/queue.js'
@@ -32,12 +33,14 @@ export function createSessions(
 ): SessionSystem {
   const context = createSystemContext(core)
   const runs: Runs = new Map()
+  const compactions = createCompactions(core, runs)
   const supervisor = superviseSessions({
     effects: core.effects,
-    logic: sessionLogic(core, context, runs),
+    logic: sessionLogic(core, context, runs, compactions),
     onAsleep(sessionId) {
       core.transcripts.forget(sessionId)
       context.forget(sessionId)
+      compactions.forget(sessionId)
       core.plugins.sessionEnded(sessionId)
     },
     ...(watching.inspect !== undefined && { inspect: watching.inspect }),
@@ -110,6 +113,12 @@ export function createSessions(
       return answerTo(core, id, messageId)
     },
     abort,
+    async compact(id, signal) {
+      const runId = compactions.request(id)
+      supervisor.wake(id)
+      await core.statuses.runEnded(id, runId, signal)
+      compactionEnd(core, id, runId)
+    },
     async wait(id, signal) {
       get(id)
       await core.statuses.idle(id, signal)

@@ -88,6 +88,9 @@ export function createTranscript(sessionId: string, messageId: string): Transcri
       return []
     }
     if (!started) return []
+    // The conversation is compacted between two steps: nothing of that is an answer.
+    if (info.mode === 'compaction')
+      return info.time.completed === undefined ? [{ type: 'note', text: 'The conversation is being compacted.' }] : []
     answers.add(info.id)
     return info.error === undefined ? [] : problem(info.error.message)
   }

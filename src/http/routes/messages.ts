@@ -2,6 +2,7 @@
 import type { Runtime } from '../../actors/facades.js'
 import { commandRoutes } from '../../protocol/resource/command.js'
 import { messageRoutes as contracts } from '../../protocol/message/message.js'
+import { compactionRoutes } from '../../protocol/session/compaction.js'
 import type { Binder } from '../bind.js'
 
 export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
@@ -9,6 +10,11 @@ export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
   bind.json(contracts.promptAsync, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt-async'))
   bind.json(commandRoutes.execute, ({ caller, params, body, signal }) => sessions.runCommand(caller, params.session_id, body, signal))
   bind.json(contracts.abort, ({ params }) => sessions.abort(params.session_id))
+  bind.json(compactionRoutes.compact, ({ params, signal }) => sessions.compact(params.session_id, signal))
+  bind.json(compactionRoutes.summarize, async ({ params, signal }) => {
+    await sessions.compact(params.session_id, signal)
+    return true
+  })
   bind.json(contracts.wait, ({ params, signal }) => sessions.wait(params.session_id, signal))
   bind.json(contracts.context, ({ params }) => sessions.context(params.session_id))
   bind.json(contracts.list, ({ params, query }) => sessions.messages(params.session_id, query))

@@ -7,6 +7,7 @@ import { MessageInfo, Part, PromptRequest, SessionQueueInfo } from '../message/m
 import { PackageLifecycleInfo } from '../plugin/plugin.js'
 import { Pty } from '../terminal/pty.js'
 import { defineRoute } from '../route.js'
+import { CompactionSummary } from '../session/compaction.js'
 import {
   CatalogActivity,
   ExecutionActivitySnapshot,
@@ -62,6 +63,21 @@ export const EVENT_DATA = {
     request: PromptRequest.optional(),
   }),
   'session.context.updated': z.looseObject({ ...session, epoch: anyRecord }),
+  'session.next.compaction.started': z.looseObject({ ...session, messageID: z.string(), timestamp: ms, reason: z.string() }),
+  'session.next.compaction.delta': z.looseObject({ ...session, text: z.string() }),
+  'session.next.compaction.ended': z.looseObject({
+    ...session,
+    messageID: z.string().optional(),
+    timestamp: ms.optional(),
+    status: z.enum(['completed', 'over', 'error']).optional(),
+    kind: z.string().optional(),
+    text: z.string().optional(),
+    summary: anyRecord.optional(),
+    error: anyRecord.optional(),
+    /** With the status `over`: how large the next request still is. */
+    note: z.string().optional(),
+  }),
+  'session.compacted': z.looseObject({ ...session, info: Session, summary: CompactionSummary }),
   'session.execution.updated': z.looseObject({ ...session, snapshot: ExecutionActivitySnapshot, runtime: SessionRuntimeSnapshot }),
   'session.catalog.activity': z.looseObject({ ...session, activity: CatalogActivity }),
   'message.updated': z.looseObject({ ...session, info: MessageInfo }),
@@ -114,6 +130,7 @@ export const TRANSIENT_EVENTS: ReadonlySet<EventType> = new Set([
   'message.part.delta',
   'message.part.updated',
   'session.catalog.activity',
+  'session.next.compaction.delta',
   'package.updated',
 ])
 

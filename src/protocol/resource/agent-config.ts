@@ -31,6 +31,7 @@ export const AgentConfig = z.looseObject({
   color: z.string().optional(),
   steps: uint.optional(),
   permission: PermissionConfig.optional(),
+  compaction: CompactionConfig.optional(),
 })
 export type AgentConfig = z.infer<typeof AgentConfig>
 
@@ -56,6 +57,7 @@ export const ProviderModelConfig = z.looseObject({
   options: open.optional(),
   headers: z.record(z.string(), z.string()).optional(),
   variants: z.record(z.string(), open).optional(),
+  compaction: CompactionConfig.optional(),
 })
 export type ProviderModelConfig = z.infer<typeof ProviderModelConfig>
 
@@ -137,6 +139,11 @@ export function hasAliases(path: readonly string[]): boolean {
   return group === undefined || ALIASED_GROUPS.includes(group)
 }
 
+/** Whether a key, in any spelling, is a setting of compaction. */
+export function isCompactionKey(key: string): boolean {
+  return Object.hasOwn(CompactionConfig.shape, key) || COMPACTION.has(key)
+}
+
 /** Whether a key, in any spelling, belongs to the agent document. */
 export function isAgentDocumentKey(key: string): boolean {
   return DOCUMENT_KEYS.includes(canonicalKey([], key))
@@ -157,11 +164,13 @@ function spellingsAt(path: readonly string[]): ReadonlyMap<string, string> | und
   if (group === 'compaction' && path.length === 1) return COMPACTION
   if (group === 'experimental' && path.length === 1) return EXPERIMENTAL
   if ((group === 'agent' || group === 'mode') && path.length === 2) return AGENT
+  if ((group === 'agent' || group === 'mode') && path.length === 3 && inner === 'compaction') return COMPACTION
   if (group === 'command' && path.length === 2) return COMMAND
   if (group !== 'provider') return undefined
   if (path.length === 2) return PROVIDER
   if (path.length === 3 && inner === 'options') return PROVIDER_OPTIONS
   if (path.length === 3 && inner === 'compatibility') return COMPATIBILITY
+  if (inner === 'models' && path.length === 5 && path[4] === 'compaction') return COMPACTION
   return path.length === 4 && inner === 'models' ? MODEL : undefined
 }
 

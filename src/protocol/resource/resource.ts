@@ -1,5 +1,6 @@
 /** Agents, commands, skills and tools as clients see them (http-contract §2.2). */
 import * as z from 'zod'
+import { CompactionConfig } from './config.js'
 import { ModelRef } from '../message/message.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery, scopeQuery, uint } from '../shared.js'
@@ -20,6 +21,7 @@ export const Agent = z
     steps: uint.optional(),
     temperature: z.number().optional(),
     topP: z.number().optional(),
+    compaction: CompactionConfig.optional(),
   })
   .meta({ id: 'Agent' })
 export type Agent = z.infer<typeof Agent>

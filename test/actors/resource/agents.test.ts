@@ -16,6 +16,15 @@ async function withConfig(installation: unknown) {
 
 const rule = (permission: string, pattern: string, action: PermissionRule['action']): PermissionRule => ({ permission, pattern, action })
 
+it('the agent "compaction" is told from the settings of that name by what is said of it', async () => {
+  const { agent, workspace } = await withConfig({ agent: { compaction: { prompt: 'You shorten.' } } })
+  expect((await agent('compaction')).record.prompt).toBe('You shorten.')
+  expect(await workspace.load()).not.toHaveProperty('compaction')
+  const grouped = await withConfig({ agent: { compaction: { auto: false }, agent: { build: { compaction: { thresholdPercent: 30 } } } } })
+  expect(await grouped.workspace.load()).toMatchObject({ compaction: { auto: false } })
+  expect((await grouped.agent('build')).record).toMatchObject({ compaction: { 'threshold-percent': 30 } })
+})
+
 describe('built-in agents', () => {
   it('are listed with the default one first, the others by name, and match the wire schema', async () => {
     const { workspace, names } = await withConfig({})

@@ -49,7 +49,6 @@ describe('a key that nothing is done with', () => {
     ['textVerbosity', { textVerbosity: 'low' }],
     ['formatter', { formatter: true }],
     ['mcp', { mcp: { files: { command: ['x'] } } }],
-    ['compaction', { compaction: { buffer: 1 } }],
     ['watcher', { watcher: { ignore: ['x'] } }],
     ['share', { share: 'auto' }],
     ['autoshare', { autoshare: true }],
@@ -58,11 +57,9 @@ describe('a key that nothing is done with', () => {
     ['skills.urls', { skills: { urls: ['https://x.test'] } }],
     ['instructions.1', { instructions: ['a.md', 'https://x.test/a.md'] }],
     ['agent.x.colour', { agent: { x: { colour: 'red' } } }],
-    ['agent.x.compaction', { agent: { x: { compaction: {} } } }],
     ['provider.p.whitelist', { provider: { p: { whitelist: [] } } }],
     ['provider.p.options.timeout', { provider: { p: { options: { timeout: 1 } } } }],
     ['provider.p.compatibility.tools', { provider: { p: { compatibility: { tools: true } } } }],
-    ['provider.p.models.m.compaction', { provider: { p: { models: { m: { compaction: {} } } } } }],
   ])('%s', async (path, document) => {
     const { diagnostics } = await diagnose(JSON.stringify(document))
     expect(diagnostics.map((each) => [each.code, each.path, each.line])).toEqual([['unsupported', path, 1]])

@@ -80,6 +80,17 @@ const waiting: ValidCall = async (world) => {
   return answer
 }
 
+/** The model writes a summary, which the session then holds. */
+const compacting =
+  (path: string, body?: object): ValidCall =>
+  async (world) => {
+    const { at } = await talked(world)
+    const answer = await world.server.call('POST', `${at}${path}`, body)
+    const { summary } = await world.server.get<{ summary?: { text: string } }>(at)
+    if (answer.status < 300 && (summary?.text ?? '') === '') throw new Error('no summary was kept')
+    return answer
+  }
+
 export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.sessions.create': ({ server }) => server.call('POST', '/v2/sessions', { title: 'Contract' }),
   'v2.sessions.list': async (world) => {
@@ -113,6 +124,8 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
     const { at } = await sessionOf(world)
     return world.server.call('POST', `${at}/commands`, { command: 'summarize', arguments: 'in one line' })
   },
+  'v2.sessions.compact': compacting('/compact'),
+  'v2.sessions.summarize': compacting('/summarize', {}),
   'v2.sessions.wait': waiting,
   'v2.sessions.abort': async (world, contract) => {
     const { at } = await asking(world, 'please ask')

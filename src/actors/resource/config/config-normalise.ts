@@ -1,5 +1,5 @@
 /** Every accepted spelling and grouping of a document into the one flat form (subsystems b.1, b.3, b.4). */
-import { canonicalKey, hasAliases, isAgentDocumentKey, isEditorGroup } from '../../../protocol/resource/agent-config.js'
+import { canonicalKey, hasAliases, isAgentDocumentKey, isCompactionKey, isEditorGroup } from '../../../protocol/resource/agent-config.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { deepMerge, omit, recordAt } from './config-merge.js'
 
@@ -9,7 +9,12 @@ import { deepMerge, omit, recordAt } from './config-merge.js'
  */
 export function isGrouped(document: JsonRecord): boolean {
   if (Object.keys(document).some(isEditorGroup)) return true
-  return Object.keys(recordAt(document, 'agent')).some(isAgentDocumentKey)
+  return Object.entries(recordAt(document, 'agent')).some(([key, value]) => isAgentDocumentKey(key) && !isCompactionAgent(key, value))
+}
+
+/** The built-in agent `compaction` has the name of a key of the agent document: what is said of it tells which is meant. */
+function isCompactionAgent(key: string, value: unknown): boolean {
+  return key === 'compaction' && isRecord(value) && !Object.keys(value).some(isCompactionKey)
 }
 
 /** One layer in flat form with documented spellings: groups lifted, aliases renamed, `mode` turned into agents. */

@@ -24,7 +24,6 @@ const always = (reason: string): Reason => unless(() => false, reason)
 const isFalse = (value: unknown) => value === false
 const isEmpty = (value: unknown) => isRecord(value) && Object.keys(value).length === 0
 
-const COMPACTION = 'this server does not compact conversations'
 const DOCUMENT: Readonly<Record<string, Reason>> = {
   shell: always('commands run in bash where it exists, else in the shell named by SHELL'),
   smallModel: always('titles are made by the model of the session'),
@@ -32,7 +31,6 @@ const DOCUMENT: Readonly<Record<string, Reason>> = {
   lsp: unless(isFalse, 'this server has no language servers'),
   formatter: unless(isFalse, 'this server does not format files'),
   mcp: unless(isSwitchedOff, 'this server has no MCP servers'),
-  compaction: unless((value) => isEmpty(value) || recordAt({ value }, 'value')['auto'] === false, COMPACTION),
   watcher: unless(isEmpty, 'no setting of the file watcher is read'),
   share: unless((value) => value === 'disabled', 'this server does not share sessions'),
   autoshare: unless(isFalse, 'this server does not share sessions'),
@@ -96,7 +94,7 @@ function each(
 function strays(record: JsonRecord, path: Unsupported['path'], known: ReadonlySet<string>): readonly Unsupported[] {
   return Object.keys(record).flatMap((key) => {
     if (known.has(key)) return []
-    return found([...path, key], key === 'compaction' ? COMPACTION : UNKNOWN)
+    return found([...path, key], UNKNOWN)
   })
 }
 

@@ -86,7 +86,7 @@ function makeAgent({ snapshot, places, natives, plugins }: Sources, key: string)
 }
 
 function toRecord(key: string, config: AgentConfig, native: boolean, permission: PermissionConfig): Agent {
-  const { description, color, variant, prompt, steps, temperature, topP } = config
+  const { description, color, variant, prompt, steps, temperature, topP, compaction } = config
   const model = parseModel(config.model, variant)
   return {
     name: config.name ?? key,
@@ -103,6 +103,7 @@ function toRecord(key: string, config: AgentConfig, native: boolean, permission:
     ...(steps !== undefined && steps > 0 && { steps }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
+    ...(compaction !== undefined && { compaction }),
   }
 }
 

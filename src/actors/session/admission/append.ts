@@ -15,7 +15,11 @@ export interface RunTarget {
 }
 
 /** Agent: prompt, session, default. Model: prompt, session, agent, default. Throws `request.invalid` for what is unknown. */
-export async function resolveTarget(core: SessionCore, sessionId: string, prompt: QueuedPrompt): Promise<RunTarget> {
+export async function resolveTarget(
+  core: SessionCore,
+  sessionId: string,
+  prompt: Pick<QueuedPrompt, 'agent' | 'model'>,
+): Promise<RunTarget> {
   const session = sessionOrThrow(core, sessionId)
   const { directory } = session
   const name = prompt.agent ?? session.agent

@@ -97,6 +97,9 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
       calls: new Map(),
       recent: [],
       step: undefined,
+      policy: undefined,
+      size: 0,
+      compaction: undefined,
     }
   })
 }

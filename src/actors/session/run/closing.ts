@@ -7,26 +7,47 @@ import { stepCost } from '../../provider/catalog/cost.js'
 import type { Change } from '../../events/journal.js'
 import { appendMessage } from '../admission/append.js'
 import type { SessionCore } from '../core.js'
+import { failCompaction } from '../history/open-compaction.js'
+import { pruneOutputs } from '../history/pruning.js'
+import { usedTokens } from '../history/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
 import type { RunScope } from './run-scope.js'
 
 const ABORTED = 'Session aborted'
 
-/** Closes a finished step; when none follows, the run is recorded as completed. `continued`: see the run machine. */
-export function closeStep(core: SessionCore, run: RunScope, { number, continued }: { number: number; continued: number }): StepEnd {
+/**
+ * Closes a finished step, unless it is closed. When the conversation is to be compacted next nothing else happens; else another step
+ * follows or the run is recorded as completed. `continued`: see the run machine.
+ */
+export function closeStep(
+  core: SessionCore,
+  run: RunScope,
+  { number, continued, mayCompact }: { number: number; continued: number; mayCompact: boolean },
+): StepEnd | 'due' {
   return core.journal.commit('process', (tx) => {
     const { step } = run
     if (step === undefined) throw new Error('no step is under way')
     const tokens = step.usage ?? ZERO_USAGE
+    if (step.usage !== undefined) core.sizes.learn(step.request, step.usage)
     step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(run.target.model.model, tokens) })
+    if (mayCompact && isDue(run, usedTokens(tokens))) {
+      tx.after(() => (run.size = usedTokens(tokens)))
+      core.executions.endSegment(tx, run.rootId, step.segmentId)
+      return 'due'
+    }
+    pruneOutputs(core, tx, run)
     const steered = drainSteering(core, tx, run)
     const limit = run.target.agent.record.steps
     const toolCalls = step.recorder.calls
     const follows = hasFollowUp({ finish: step.finish, toolCalls, steered, step: number, limit, continued })
     if (follows) core.executions.endSegment(tx, run.rootId, step.segmentId)
-    else endRun(core, tx, run, 'completed')
+    else endRun(core, tx, slotOf(run), 'completed')
     return { follows, wasCut: wasCut(step.finish) && steered === 0, isContinuation: toolCalls === 0 && steered === 0 }
   })
+}
+
+function isDue({ policy }: RunScope, tokens: number): boolean {
+  return policy !== undefined && policy.auto && tokens >= policy.trigger
 }
 
 /** Steering prompts join the run as user messages; its agent, model and tools stay (sessions-events §4.6). */
@@ -58,31 +79,46 @@ function drainSteering(core: SessionCore, tx: Change, run: RunScope): number {
 export function recordFailure(core: SessionCore, run: RunScope, failure: StepFailure): void {
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
+    if (run.compaction !== undefined) failCompaction(core, tx, run.compaction, { message: failure.message })
     run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
     const error = { code: 'prompt.failed', message: failure.message, retryable: false, details: { cause: failure.code } }
     tx.emit('session.error', { sessionID: run.session.id, error })
-    endRun(core, tx, run, 'error', failure.message)
+    endRun(core, tx, slotOf(run), 'error', failure.message)
   })
 }
 
 export function recordAbort(core: SessionCore, run: RunScope): void {
   core.journal.commit('process', (tx) => {
     core.interactions.withdraw(tx, run.session.id)
+    if (run.compaction !== undefined) failCompaction(core, tx, run.compaction, { message: ABORTED, interrupted: true })
     run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: ABORTED, interrupted: true } })
-    endRun(core, tx, run, 'interrupted', ABORTED)
+    endRun(core, tx, slotOf(run), 'interrupted', ABORTED)
   })
 }
 
-function endRun(core: SessionCore, tx: Change, run: RunScope, status: 'completed' | 'error' | 'interrupted', error?: string): void {
+/** What a run holds of its session. */
+export interface RunSlot {
+  readonly sessionId: string
+  readonly rootId: string
+  readonly runId: string
+  readonly segmentId: string | undefined
+}
+
+function slotOf({ session, rootId, runId, step }: RunScope): RunSlot {
+  return { sessionId: session.id, rootId, runId, segmentId: step?.segmentId }
+}
+
+/** Gives the slot back: the run is over. */
+export function endRun(core: SessionCore, tx: Change, slot: RunSlot, status: 'completed' | 'error' | 'interrupted', error?: string): void {
   const { store, statuses, effects, executions } = core
-  const sessionId = run.session.id
-  store.runs.finish(run.runId, status, effects.clock.now(), error)
+  const { sessionId } = slot
+  store.runs.finish(slot.runId, status, effects.clock.now(), error)
   const session = store.sessions.get(sessionId)
   if (session === undefined) return
   const idle = store.queue.count(sessionId) === 0
   const busy = busyStatus(core, sessionId)
   statuses.set(tx, session, idle ? { type: 'idle' } : busy.status, busy.queued)
-  executions.endSegment(tx, run.rootId, run.step?.segmentId ?? '', sessionId)
+  executions.endSegment(tx, slot.rootId, slot.segmentId ?? '', sessionId)
 }
 
 /** Publishes the `retry` status while a failed attempt waits; the attempt's segment ends. */

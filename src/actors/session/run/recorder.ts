@@ -53,6 +53,8 @@ export interface StepRecorder {
   restart(): void
   /** Ends every open part and the message, inside the caller's commit. */
   close(tx: Change, end: StepEnd): void
+  /** Takes the message back, inside the caller's commit: the step is made anew under another id. */
+  discard(tx: Change): void
   readonly closed: boolean
 }
 
@@ -280,6 +282,16 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       journal.commit('process', (change) => {
         store.messages.removeParts(messageId)
         for (const part of open(change)) store.messages.putPart(part)
+      })
+    },
+    discard(change) {
+      if (flushing.isOver) return
+      store.messages.remove(messageId)
+      change.emit('message.removed', { sessionID: sessionId, messageID: messageId })
+      change.after(() => {
+        flushing.end()
+        removeLive()
+        core.transcripts.forget(sessionId)
       })
     },
     close(change, end) {

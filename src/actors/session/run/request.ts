@@ -1,8 +1,10 @@
 /** What the model is sent: the stored conversation as provider messages (sessions-events §4.2 model view, §12.1). */
+import { isPruned } from '../../../machines/compaction/prune.js'
 import type { FilePart, Message, ModelRef, Part, ToolPart } from '../../../protocol/message/message.js'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../provider/adapter.js'
 
 const INTERRUPTED = 'The call was interrupted before it produced a result.'
+const PRUNED = '[This output is old and not shown any more. Call the tool again if it is needed.]'
 const IMAGE = /^image\//
 
 /** Closed messages never change, so their translation is made once per model. */
@@ -68,6 +70,7 @@ function assistantMessages(message: Message, ref: ModelRef): ModelMessage[] {
 function resultOf(part: ToolPart): ToolResultContent {
   const { callId, tool, state } = part
   if (state.status === 'completed') {
+    if (isPruned(state.metadata)) return { callId, tool, output: PRUNED, isError: false }
     const attachments = attachmentsOf(state.metadata)
     return { callId, tool, output: state.output, isError: false, ...(attachments.length === 0 ? {} : { attachments }) }
   }

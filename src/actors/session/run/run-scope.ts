@@ -7,6 +7,8 @@ import type { PermissionNeed } from '../../plugin/native/native.js'
 import type { RegisteredTool } from '../../plugin/registry/view.js'
 import type { GenerateRequest } from '../../provider/adapter.js'
 import type { RunTarget } from '../admission/append.js'
+import type { CompactionPolicy } from '../../../machines/compaction/window.js'
+import type { OpenCompaction } from '../history/open-compaction.js'
 import type { StepRecorder } from './recorder.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 
@@ -58,6 +60,12 @@ export interface RunScope {
   /** Fingerprints of the latest calls, for the doom loop. */
   readonly recent: string[]
   step: StepScope | undefined
+  /** As of the latest step. */
+  policy: CompactionPolicy | undefined
+  /** Tokens of the latest request, or of the one that is to be made. */
+  size: number
+  /** The latest; it may have ended. */
+  compaction: OpenCompaction | undefined
 }
 
 /**

@@ -5,6 +5,8 @@ import { type ToolCallInput, toolCallMachine } from '../../../machines/tool-call
 import { askCall, executeCall, judgeCall, refuseCall } from './calls.js'
 import { announceAttempt, announceRetry, closeStep, recordAbort, recordFailure } from './closing.js'
 import type { SessionCore } from '../core.js'
+import { compactionLogic } from '../history/compaction.actor.js'
+import type { Compactions } from '../history/compactions.js'
 import type { OpenCall, RunScope } from './run-scope.js'
 import { prepareStep, stepFailure, streamStep } from './step.js'
 import type { SystemContext } from './system-context.js'
@@ -12,7 +14,7 @@ import type { SystemContext } from './system-context.js'
 /** Scopes of the runs under way, by run id. */
 export type Runs = Map<string, RunScope>
 
-export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) {
+export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, compactions: Compactions) {
   function runOf(runId: string): RunScope {
     const run = runs.get(runId)
     if (run === undefined) throw new Error(`run ${runId} is not under way`)
@@ -56,7 +58,7 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) 
       prepare: fromPromise(async ({ input, signal }) => {
         const run = runOf(input.runId)
         try {
-          await prepareStep(core, context, run, { number: input.step, wasCut: input.wasCut }, signal)
+          return (await prepareStep(core, context, run, input, signal)) === 'due'
         } catch (error) {
           if (!signal.aborted)
             core.effects.log.error('a step could not be prepared', { sessionId: run.session.id, runId: run.runId, cause: causeOf(error) })
@@ -75,7 +77,8 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs) 
         )
         return () => controller.abort()
       }),
-      closeStep: fromPromise(async ({ input: { runId, step, continued } }) => closeStep(core, runOf(runId), { number: step, continued })),
+      compaction: compactionLogic(core, compactions.scopeOf),
+      closeStep: fromPromise(async ({ input: { runId, step, ...rest } }) => closeStep(core, runOf(runId), { number: step, ...rest })),
       announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
       recordEnd: fromPromise(async ({ input: { runId, failure } }) =>
         failure === undefined ? recordAbort(core, runOf(runId)) : recordFailure(core, runOf(runId), failure),

@@ -1,6 +1,8 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StepFailure } from '../../../machines/retry.js'
+import { OVERFLOW } from '../../../machines/run.machine.js'
+import { compactionOverrides } from '../../../machines/compaction/window.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
@@ -12,6 +14,8 @@ import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart
 import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from '../core.js'
 import { wellFormed, wellFormedValue } from '../../well-formed.js'
+import { compactionPolicy } from '../history/compaction-policy.js'
+import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
 import { parseInput } from './attempt.js'
 import { offeredTools } from './offered-tools.js'
 import { beginStep } from './recorder.js'
@@ -21,7 +25,6 @@ import { modelMessages } from './request.js'
 import type { RunScope, StepScope } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 
-const MAX_OUTPUT = 32_000
 /** Failures of hooks that a message tells, and characters of each. */
 const NOTES = 16
 const NOTE_LENGTH = 1000
@@ -31,14 +34,17 @@ const TOO_MANY = `A step has at most ${LIMITS.run.callsPerStep} tool calls; this
 const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
-/** Builds the request and opens the assistant message, unless `signal` has aborted: then nothing is opened any more. */
+/**
+ * Builds the request and opens the assistant message, unless `signal` has aborted: then nothing is opened any more. Neither is it when
+ * the conversation is to be compacted first. An open message of an attempt that is made anew is taken back.
+ */
 export async function prepareStep(
   core: SessionCore,
   context: SystemContext,
   run: RunScope,
-  { number, wasCut }: { readonly number: number; readonly wasCut: boolean },
+  { step: number, wasCut, mayCompact }: { readonly step: number; readonly wasCut: boolean; readonly mayCompact: boolean },
   signal: AbortSignal,
-): Promise<StepScope> {
+): Promise<StepScope | 'due'> {
   const { target, session } = run
   const { steps } = target.agent.record
   const isLast = steps !== undefined && steps > 0 && number >= steps
@@ -47,7 +53,11 @@ export async function prepareStep(
   const offered = offeredTools(run, view)
   const project = await core.projects.identify(session.directory)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
+  const policy = await compactionPolicy(core, session.directory, target)
+  run.policy = policy
   const plain = requestOf(core, context, run, { tools: defined.definitions, isLast, wasCut })
+  run.size = core.sizes.of(target.model.ref, plain)
+  if (mayCompact && policy.auto && run.size >= policy.trigger) return 'due'
   const { request, failures } = await hookRequest(run, view, plain, signal)
   const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
   signal.throwIfAborted()
@@ -68,6 +78,7 @@ export async function prepareStep(
   }
   const segmentId = core.effects.ids.next('evt')
   const recorder = core.journal.commit('process', (tx) => {
+    if (run.step !== undefined) run.step.recorder.discard(tx)
     const opened = beginStepEvents(core, tx, info)
     core.executions.startSegment(tx, run.rootId, segmentId)
     return opened
@@ -97,6 +108,7 @@ function requestOf(
 ): GenerateRequest {
   const { session, target } = run
   const { record } = target.agent
+  const conversation = conversationOf(core.transcripts.of(session.id))
   const extras: ModelMessage[] = []
   if (wasCut) extras.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })
   if (isLast) extras.push({ role: 'assistant', content: [{ type: 'text', text: LAST_STEP }] })
@@ -107,14 +119,16 @@ function requestOf(
     model: target.model.ref,
     messages: [
       ...context.messages(session, target, run.prompt.system),
-      ...modelMessages(core.transcripts.of(session.id), target.model.ref),
+      ...summaryMessages(conversation),
+      ...leadMessages(conversation, run.policy?.keep ?? 0),
+      ...modelMessages(conversation.messages, target.model.ref),
       ...extras,
     ],
     tools,
     options: { ...target.model.options, ...record.options },
     ...(record.temperature === undefined ? {} : { temperature: record.temperature }),
     ...(record.topP === undefined ? {} : { topP: record.topP }),
-    ...(output > 0 ? { maxOutputTokens: Math.min(output, MAX_OUTPUT) } : {}),
+    ...(output > 0 ? { maxOutputTokens: Math.min(output, compactionOverrides(core.effects.env).maxOutput) } : {}),
   }
 }
 
@@ -252,7 +266,7 @@ function rawInput(text: string): unknown {
 /** Any rejection of a stream as the run machine's failure. */
 export function stepFailure(error: unknown): StepFailure {
   if (error instanceof ProviderError) {
-    const code = error.overflow ? 'context.overflow' : 'provider.failed'
+    const code = error.overflow ? OVERFLOW : 'provider.failed'
     return { code, message: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs }
   }
   if (error instanceof SvcError) return { code: error.code, message: error.message, retryable: false }

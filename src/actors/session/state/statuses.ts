@@ -21,8 +21,8 @@ export interface Statuses {
   forget(sessionId: string): void
   /** Resolves when the session is or becomes idle; rejects when `signal` aborts. */
   idle(sessionId: string, signal: AbortSignal): Promise<void>
-  /** Resolves when the run is no longer the active one. */
-  runEnded(sessionId: string, runId: string): Promise<void>
+  /** Resolves when the run is no longer the active one; rejects when `signal` aborts. */
+  runEnded(sessionId: string, runId: string, signal?: AbortSignal): Promise<void>
 }
 
 export function createStatuses(): Statuses {
@@ -30,8 +30,8 @@ export function createStatuses(): Statuses {
   /** What was published of them. */
   const events = new Map<string, EventData<'session.status'>>()
   const runs = new Map<string, ActiveRun>()
-  const waiters = new Map<string, Set<() => void>>()
-  const runWaiters = new Map<string, Set<() => void>>()
+  const waiters: Waiters = new Map()
+  const runWaiters: Waiters = new Map()
 
   function setRun(sessionId: string, run: ActiveRun | undefined): void {
     const before = runs.get(sessionId)
@@ -82,38 +82,32 @@ export function createStatuses(): Statuses {
       setRun(sessionId, undefined)
       settle(sessionId)
     },
-    runEnded(sessionId, runId) {
-      if (runs.get(sessionId)?.runId !== runId) return Promise.resolve()
-      return new Promise((resolve) => {
-        const waiting = runWaiters.get(runId) ?? new Set()
-        runWaiters.set(
-          runId,
-          waiting.add(() => resolve()),
-        )
-      })
-    },
-    idle(sessionId, signal) {
-      if (!statuses.has(sessionId)) return Promise.resolve()
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) {
-          reject(reasonOf(signal))
-          return
-        }
-        const waiting = waiters.get(sessionId) ?? new Set()
-        waiters.set(sessionId, waiting)
-        const done = () => {
-          signal.removeEventListener('abort', cancel)
-          resolve()
-        }
-        const cancel = () => {
-          waiting.delete(done)
-          reject(reasonOf(signal))
-        }
-        waiting.add(done)
-        signal.addEventListener('abort', cancel, { once: true })
-      })
-    },
+    runEnded: (sessionId, runId, signal) => (runs.get(sessionId)?.runId === runId ? waitIn(runWaiters, runId, signal) : Promise.resolve()),
+    idle: (sessionId, signal) => (statuses.has(sessionId) ? waitIn(waiters, sessionId, signal) : Promise.resolve()),
   }
+}
+
+type Waiters = Map<string, Set<() => void>>
+
+function waitIn(waiters: Waiters, key: string, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(reasonOf(signal))
+      return
+    }
+    const waiting = waiters.get(key) ?? new Set()
+    waiters.set(key, waiting)
+    const done = () => {
+      signal?.removeEventListener('abort', cancel)
+      resolve()
+    }
+    const cancel = () => {
+      waiting.delete(done)
+      if (signal !== undefined) reject(reasonOf(signal))
+    }
+    waiting.add(done)
+    signal?.addEventListener('abort', cancel, { once: true })
+  })
 }
 
 function reasonOf(signal: AbortSignal): Error {

@@ -16,6 +16,8 @@ export interface Transcripts {
   of(sessionId: string): readonly Message[]
   /** Adds a stored message, if the session is kept. */
   append(message: Message): void
+  /** Puts a changed message in the place of the one it was, if the session is kept. */
+  replace(message: Message): void
   forget(sessionId: string): void
 }
 
@@ -29,6 +31,11 @@ export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
     },
     append(message) {
       kept.get(message.info.sessionId)?.push(message)
+    },
+    replace(message) {
+      const known = kept.get(message.info.sessionId)
+      const at = known?.findLastIndex(({ info }) => info.id === message.info.id) ?? -1
+      if (at !== -1) known?.splice(at, 1, message)
     },
     forget(sessionId) {
       kept.delete(sessionId)

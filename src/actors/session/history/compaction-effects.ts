@@ -1,0 +1,182 @@
+/** Effects of the compaction machine: what it opens, streams and records. Decides nothing. */
+import type { CompactionReason } from '../../../machines/compaction.machine.js'
+import { estimateTokens } from '../../../machines/compaction/tokens.js'
+import { compactionOverrides, policyOf } from '../../../machines/compaction/window.js'
+import { type Failure, SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { AgentView, ResolvedModel } from '../../facades.js'
+import type { GenerateRequest, StreamPart } from '../../provider/adapter.js'
+import { COMPACTION_PROMPT } from '../../resource/markdown/agent-prompts.js'
+import { wellFormed } from '../../well-formed.js'
+import { type SessionCore, sessionOrThrow } from '../core.js'
+import type { RunTarget } from '../admission/append.js'
+import { endRun, type RunSlot } from '../run/closing.js'
+import type { RunScope } from '../run/run-scope.js'
+import { type CompactionPlan, planCompaction, summarisedText } from './compaction-plan.js'
+import { compactionPolicy } from './compaction-policy.js'
+import { failCompaction, keepSummary, markCompacting, type OpenCompaction } from './open-compaction.js'
+import { openSummary } from './summary-recorder.js'
+import { cleanSummary, summaryPrompt } from './summary-text.js'
+
+const CANCELLED = 'The compaction was cancelled.'
+
+/** One compaction from its request to its end. */
+export interface CompactionScope {
+  readonly slot: RunSlot
+  readonly markId: string
+  /** The run it happens in; undefined = somebody asked for it, and the slot is its own. */
+  readonly run: RunScope | undefined
+  /** Agent and model of the conversation. */
+  target(): Promise<RunTarget>
+  open: OpenCompaction | undefined
+}
+
+/** False = there is nothing to compact; a compaction somebody asked for has then ended well. */
+export async function openCompaction(core: SessionCore, scope: CompactionScope, reason: CompactionReason): Promise<boolean> {
+  const { sessionId, rootId, runId } = scope.slot
+  const { directory } = sessionOrThrow(core, sessionId)
+  const target = await scope.target()
+  const policy = await compactionPolicy(core, directory, target)
+  if (reason !== 'manual' && !policy.auto) return false
+  const [writer, project] = await Promise.all([writerOf(core, directory, target), core.projects.identify(directory)])
+  const refused = reason === 'overflow' ? scope.run?.size : undefined
+  const transcript = core.transcripts.of(sessionId)
+  const plan = planCompaction(core.sizes, { transcript, reason, policy, ref: target.model.ref, refused })
+  if (plan === undefined) return nothing(core, scope, policy.trigger)
+  const request = requestOf(core, { sessionId, directory, plan, refused }, writer)
+  const segmentId = core.effects.ids.next('evt')
+  core.journal.commit('process', (tx) => {
+    markCompacting(core, tx, sessionOrThrow(core, sessionId), core.effects.clock.now())
+    const path = { cwd: directory, root: project.worktree ?? directory }
+    const named = reason === 'manual' ? reason : 'auto'
+    const recorder = openSummary(core, tx, {
+      sessionId,
+      markId: scope.markId,
+      reason: named,
+      tailStart: plan.tailStart,
+      model: writer.model,
+      path,
+    })
+    if (scope.run?.step !== undefined) core.executions.endSegment(tx, rootId, scope.run.step.segmentId)
+    core.executions.startSegment(tx, rootId, segmentId)
+    const expected = scope.run === undefined ? undefined : { rest: scope.run.size - plan.gain, trigger: policy.trigger }
+    const { longest } = plan
+    const open = { sessionId, rootId, reason, segmentId, recorder, model: writer.model, request, longest, expected, usage: undefined }
+    tx.after(() => {
+      scope.open = open
+      if (scope.run !== undefined) scope.run.compaction = open
+    })
+  })
+  core.effects.log.info('a conversation is being compacted', { sessionId, runId, reason, messages: plan.summarised.length })
+  return true
+}
+
+function nothing(core: SessionCore, { slot, run }: CompactionScope, trigger: number): false {
+  if (run === undefined) core.journal.commit('process', (tx) => endRun(core, tx, slot, 'completed'))
+  else {
+    const { sessionId, runId } = slot
+    core.effects.log.warn('a conversation is too large, and there is too little in it to compact', {
+      sessionId,
+      runId,
+      tokens: run.size,
+      trigger,
+    })
+  }
+  return false
+}
+
+interface Writer {
+  readonly model: ResolvedModel
+  readonly agent: AgentView['record'] | undefined
+}
+
+/** The model of the agent `compaction` where it has one, else that of the conversation. */
+async function writerOf(core: SessionCore, directory: string, { model }: RunTarget): Promise<Writer> {
+  const agent = await core.resources.agent(directory, 'compaction').then(
+    ({ record }) => record,
+    (error: unknown) => {
+      if (error instanceof SvcError && error.code === 'resource.not_found') return undefined
+      throw error
+    },
+  )
+  return { agent, model: agent?.model === undefined ? model : await core.providers.resolve(directory, agent.model) }
+}
+
+interface Subject {
+  readonly sessionId: string
+  readonly directory: string
+  readonly plan: CompactionPlan
+  readonly refused: number | undefined
+}
+
+function requestOf(core: SessionCore, { sessionId, directory, plan, refused }: Subject, { model, agent }: Writer): GenerateRequest {
+  const { limit } = model.model
+  const overrides = compactionOverrides(core.effects.env)
+  const { usable } = policyOf(limit, {}, overrides)
+  const text = summarisedText(plan, Math.min(usable, refused === undefined ? usable : Math.floor(refused / 2)))
+  return {
+    sessionId,
+    directory,
+    model: model.ref,
+    messages: [
+      { role: 'system', text: agent?.prompt ?? COMPACTION_PROMPT },
+      { role: 'user', content: [{ type: 'text', text: summaryPrompt(text, plan.previous) }] },
+    ],
+    tools: [],
+    options: { ...model.options, ...agent?.options },
+    ...(agent?.temperature === undefined ? {} : { temperature: agent.temperature }),
+    ...(agent?.topP === undefined ? {} : { topP: agent.topP }),
+    ...(limit.output > 0 ? { maxOutputTokens: Math.min(limit.output, overrides.maxOutput) } : {}),
+  }
+}
+
+/** Streams the summary into its message; `heard` is called at most once in `LIMITS.compaction.heard`. */
+export async function streamSummary(core: SessionCore, open: OpenCompaction, heard: () => void, signal: AbortSignal): Promise<void> {
+  const { clock } = core.effects
+  let last = clock.now()
+  const push = (part: StreamPart): void => {
+    if (signal.aborted) return
+    if (part.type === 'text') open.recorder.add(part.delta)
+    if (part.type === 'finish') open.usage = part.usage
+    if (clock.now() - last < LIMITS.compaction.heard) return
+    last = clock.now()
+    heard()
+  }
+  await open.model.adapter.generate(open.request, push, signal)
+}
+
+/** False = what was written is no summary; nothing is stored then. */
+export function recordSummary(core: SessionCore, scope: CompactionScope, failure: Failure | undefined): boolean {
+  const { open, slot, run } = scope
+  if (open === undefined) return false
+  const text = cleanSummary(wellFormed(open.recorder.text), open.longest)
+  if (text === '' || (failure !== undefined && text.length < LIMITS.compaction.partial)) return false
+  const { sessionId, runId } = slot
+  const note = noteOf(open, text)
+  if (failure !== undefined)
+    core.effects.log.warn('a summary broke off; what there is of it is used', { sessionId, runId, cause: failure.message })
+  if (note !== undefined) core.effects.log.warn('a compacted conversation is still too large', { sessionId, runId, note })
+  core.journal.commit('process', (tx) => {
+    keepSummary(core, tx, open, { text, note })
+    if (run === undefined) endRun(core, tx, slot, 'completed')
+  })
+  return true
+}
+
+function noteOf({ expected }: OpenCompaction, text: string): string | undefined {
+  if (expected === undefined) return undefined
+  const tokens = expected.rest + estimateTokens(text)
+  if (tokens < expected.trigger) return undefined
+  return `The next request still has about ${tokens} tokens, and a conversation is compacted from ${expected.trigger} on. It is not compacted again before it has grown.`
+}
+
+export function recordCompactionEnd(core: SessionCore, { open, slot, run }: CompactionScope, failure: Failure | undefined): void {
+  const { sessionId, runId } = slot
+  const error =
+    failure === undefined ? { message: CANCELLED, interrupted: true as const } : { message: `The compaction failed: ${failure.message}` }
+  if (failure !== undefined) core.effects.log.warn('a conversation could not be compacted', { sessionId, runId, cause: failure.message })
+  core.journal.commit('process', (tx) => {
+    if (open !== undefined) failCompaction(core, tx, open, error)
+    if (run === undefined) endRun(core, tx, slot, failure === undefined ? 'interrupted' : 'error', error.message)
+  })
+}

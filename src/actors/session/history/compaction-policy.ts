@@ -1,0 +1,25 @@
+/** When the conversations of a directory are compacted: configuration of the root, the model and the agent, later ones winning (sessions-events §6.1). */
+import {
+  type CompactionPolicy,
+  type CompactionSettings,
+  compactionOverrides,
+  mergeSettings,
+  policyOf,
+} from '../../../machines/compaction/window.js'
+import { CompactionConfig } from '../../../protocol/resource/config.js'
+import type { SessionCore } from '../core.js'
+import type { RunTarget } from '../admission/append.js'
+
+export async function compactionPolicy(
+  core: Pick<SessionCore, 'configs' | 'effects'>,
+  directory: string,
+  { agent, model }: RunTarget,
+): Promise<CompactionPolicy> {
+  const { compaction } = await core.configs.load(directory)
+  const levels = [compaction, model.model['compaction'], agent.record['compaction']]
+  return policyOf(model.model.limit, mergeSettings(levels.map(settingsOf)), compactionOverrides(core.effects.env))
+}
+
+function settingsOf(value: unknown): CompactionSettings | undefined {
+  return CompactionConfig.safeParse(value).data
+}

@@ -1,0 +1,29 @@
+/** The compaction machine with its effects. Decides nothing. */
+import { fromCallback, fromPromise } from 'xstate'
+import { compactionMachine } from '../../../machines/compaction.machine.js'
+import { compactionOverrides } from '../../../machines/compaction/window.js'
+import type { SessionCore } from '../core.js'
+import { stepFailure } from '../run/step.js'
+import { type CompactionScope, openCompaction, recordCompactionEnd, recordSummary, streamSummary } from './compaction-effects.js'
+
+/** `scopeOf` answers the compaction of a run, or the one somebody asked for, by the id of the run. */
+export function compactionLogic(core: SessionCore, scopeOf: (runId: string) => CompactionScope) {
+  return compactionMachine.provide({
+    delays: { stall: compactionOverrides(core.effects.env).stall },
+    actors: {
+      open: fromPromise(async ({ input }) => openCompaction(core, scopeOf(input.runId), input.reason)),
+      summarise: fromCallback<{ type: string }, { runId: string }>(({ input, sendBack }) => {
+        const { open } = scopeOf(input.runId)
+        if (open === undefined) throw new Error('no compaction is open')
+        const controller = new AbortController()
+        streamSummary(core, open, () => sendBack({ type: 'summary.heard' }), controller.signal).then(
+          () => sendBack({ type: 'summary.finished' }),
+          (error: unknown) => sendBack({ type: 'summary.failed', failure: stepFailure(error) }),
+        )
+        return () => controller.abort()
+      }),
+      record: fromPromise(async ({ input }) => recordSummary(core, scopeOf(input.runId), input.failure)),
+      recordEnd: fromPromise(async ({ input }) => recordCompactionEnd(core, scopeOf(input.runId), input.failure)),
+    },
+  })
+}

@@ -1,0 +1,95 @@
+/**
+ * Compactions by the id of the run they happen in: those of runs, and those somebody asked for (sessions-events §6.6).
+ *
+ * I1 A compaction somebody asked for owns the run of its session from its request on: who asks meanwhile is refused, and prompts wait.
+ */
+import { compactionOverrides } from '../../../machines/compaction/window.js'
+import { type Failure, SvcError } from '../../../protocol/errors.js'
+import { resolveTarget } from '../admission/append.js'
+import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
+import type { RunScope } from '../run/run-scope.js'
+import { type CompactionScope, recordCompactionEnd } from './compaction-effects.js'
+
+export interface Compactions {
+  /** Begins one; answers the id of its run. Throws `resource.conflict` while the session is at work. */
+  request(sessionId: string): string
+  /** The one a session has to begin with. */
+  waiting(sessionId: string): string | undefined
+  scopeOf(runId: string): CompactionScope
+  /** Records the end of one that somebody asked for, which is not recorded yet; as aborted when there is no failure. */
+  recordEnd(runId: string, failure: Failure | undefined): void
+  forget(sessionId: string): void
+}
+
+/** Throws what kept a compaction from its end. */
+export function compactionEnd(core: Pick<SessionCore, 'store'>, sessionId: string, runId: string): void {
+  const { status, error } = core.store.runs.end(runId) ?? {}
+  if (status === 'completed') return
+  if (status === 'interrupted') throw new SvcError('resource.conflict', 'The compaction was aborted; nothing has changed.', { sessionId })
+  throw new SvcError('provider.failed', error ?? 'The compaction did not come to its end.', { sessionId })
+}
+
+export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, RunScope>): Compactions {
+  /** Asked for, by session. */
+  const asked = new Map<string, CompactionScope>()
+  /** Of runs, by the id of the run: the latest. */
+  const within = new WeakMap<RunScope, CompactionScope>()
+
+  const askedAs = (runId: string) => [...asked.values()].find(({ slot }) => slot.runId === runId)
+
+  function scopeOf(runId: string): CompactionScope {
+    const own = askedAs(runId)
+    if (own !== undefined) return own
+    const run = runs.get(runId)
+    if (run === undefined) throw new Error(`no compaction belongs to the run ${runId}`)
+    const before = within.get(run)
+    if (before !== undefined && before.open?.recorder.closed !== true) return before
+    const { target, rootId, session } = run
+    const scope: CompactionScope = {
+      slot: { sessionId: session.id, rootId, runId, segmentId: undefined },
+      markId: core.effects.ids.next('msg'),
+      run,
+      target: async () => target,
+      open: undefined,
+    }
+    within.set(run, scope)
+    return scope
+  }
+
+  return {
+    request(sessionId) {
+      const session = sessionOrThrow(core, sessionId)
+      if (!compactionOverrides(core.effects.env).any)
+        throw new SvcError('request.unprocessable', 'Compaction is switched off on this server: SVC_AGENT_MODEL_COMPACTION is set to off.')
+      if (!core.statuses.isIdle(sessionId) || core.store.queue.count(sessionId) > 0)
+        throw new SvcError('resource.conflict', 'The session is at work; compact it when it is idle, or abort it first.', { sessionId })
+      const runId = core.effects.ids.next('evt')
+      const rootId = rootOf(core, sessionId)
+      const startedAt = core.effects.clock.now()
+      const scope: CompactionScope = {
+        slot: { sessionId, rootId, runId, segmentId: undefined },
+        markId: core.effects.ids.next('msg'),
+        run: undefined,
+        target: () => resolveTarget(core, sessionId, {}),
+        open: undefined,
+      }
+      core.journal.commit('process', (tx) => {
+        core.store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: false })
+        core.statuses.set(tx, session, { type: 'busy' }, 0, { runId, startedAt })
+        core.executions.admit(tx, rootId, scope.markId)
+        tx.after(() => asked.set(sessionId, scope))
+      })
+      return runId
+    },
+    waiting(sessionId) {
+      const scope = asked.get(sessionId)
+      return scope === undefined || core.statuses.run(sessionId)?.runId !== scope.slot.runId ? undefined : scope.slot.runId
+    },
+    scopeOf,
+    recordEnd(runId, failure) {
+      const scope = askedAs(runId)
+      if (scope !== undefined && core.statuses.run(scope.slot.sessionId)?.runId === runId) recordCompactionEnd(core, scope, failure)
+    },
+    forget: (sessionId) => void asked.delete(sessionId),
+  }
+}

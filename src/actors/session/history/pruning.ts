@@ -1,0 +1,48 @@
+/** Old outputs of tools that a model is not shown any more; what is stored stays (sessions-events §6.7). */
+import { isPruned, prunable } from '../../../machines/compaction/prune.js'
+import { estimateTokens } from '../../../machines/compaction/tokens.js'
+import type { Message, ToolPart } from '../../../protocol/message/message.js'
+import type { Change } from '../../events/journal.js'
+import type { SessionCore } from '../core.js'
+import type { RunScope } from '../run/run-scope.js'
+
+const known = new WeakMap<ToolPart, number>()
+
+/** Marks what is old, inside the caller's commit; nothing when that is too little to be worth a request that providers have to read anew. */
+export function pruneOutputs(
+  core: Pick<SessionCore, 'store' | 'effects' | 'transcripts'>,
+  tx: Change,
+  { session, policy }: RunScope,
+): void {
+  if (policy?.prune !== true) return
+  const transcript = core.transcripts.of(session.id)
+  const old = new Map(prunable(transcript, outputTokens).map((part) => [part.id, part]))
+  if (old.size === 0) return
+  const now = core.effects.clock.now()
+  for (const message of transcript) {
+    if (!message.parts.some(({ id }) => old.has(id))) continue
+    const parts = message.parts.map((part) => (part.type === 'tool' && old.has(part.id) ? pruned(part, now) : part))
+    for (const part of parts) {
+      if (!old.has(part.id)) continue
+      core.store.messages.putPart(part)
+      tx.emit('message.part.updated', { sessionID: session.id, part, time: now })
+    }
+    const next: Message = { ...message, parts }
+    tx.after(() => core.transcripts.replace(next))
+  }
+}
+
+function pruned(part: ToolPart, now: number): ToolPart {
+  const { state } = part
+  if (state.status !== 'completed' || isPruned(state.metadata)) return part
+  const metadata = typeof state.metadata === 'object' && state.metadata !== null ? state.metadata : { raw: state.metadata }
+  return { ...part, state: { ...state, metadata: { ...metadata, compacted: now } } }
+}
+
+function outputTokens(part: ToolPart): number {
+  const before = known.get(part)
+  if (before !== undefined) return before
+  const tokens = part.state.status === 'completed' ? estimateTokens(part.state.output) : 0
+  known.set(part, tokens)
+  return tokens
+}

@@ -1,0 +1,95 @@
+/**
+ * How many tokens a request has. Each message is looked at once; how a model counts is learnt from what it reports.
+ *
+ * I1 An estimate is corrected by at most a factor of two either way, whatever a model reports.
+ */
+import { estimateTokens } from '../../../machines/compaction/tokens.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { createLru } from '../../../protocol/lru.js'
+import type { ModelRef } from '../../../protocol/message/message.js'
+import type { TokenUsage } from '../../../protocol/message/token-usage.js'
+import type { GenerateRequest, ModelMessage, ToolDefinition } from '../../provider/adapter.js'
+
+const MESSAGE = 4
+const MEDIA = 4096
+const FURTHEST = 2
+/** Too little to learn from. */
+const LITTLE = 200
+
+export interface Sizes {
+  /** Tokens of what is sent, as the model would count them. */
+  of(ref: ModelRef, parts: RequestParts): number
+  /** Learns from the usage a model reported for a request. */
+  learn(request: GenerateRequest, usage: TokenUsage): void
+}
+
+interface RequestParts {
+  readonly messages: readonly ModelMessage[]
+  readonly tools?: readonly ToolDefinition[]
+}
+
+export function createSizes(): Sizes {
+  const known = new WeakMap<ModelMessage | ToolDefinition, number>()
+  const factors = createLru<string, number>(LIMITS.compaction.models)
+  const keyOf = ({ providerId, id }: ModelRef) => `${providerId}/${id}`
+
+  function sizeOf<Item extends ModelMessage | ToolDefinition>(item: Item, measure: (item: Item) => number): number {
+    const before = known.get(item)
+    if (before !== undefined) return before
+    const size = measure(item)
+    known.set(item, size)
+    return size
+  }
+
+  function raw({ messages, tools = [] }: RequestParts): number {
+    let sum = 0
+    for (const message of messages) sum += sizeOf(message, messageTokens)
+    for (const tool of tools) sum += sizeOf(tool, toolTokens)
+    return sum
+  }
+
+  return {
+    of: (ref, parts) => Math.ceil(raw(parts) * (factors.get(keyOf(ref)) ?? 1)),
+    learn(request, { input, cache }) {
+      const reported = input + cache.read + cache.write
+      const estimated = raw(request)
+      if (reported < LITTLE || estimated < LITTLE) return
+      factors.set(keyOf(request.model), Math.min(Math.max(reported / estimated, 1 / FURTHEST), FURTHEST))
+    },
+  }
+}
+
+/** What a step reports it took, as it counts against the window (sessions-events §6.3). */
+export function usedTokens({ total = 0, input, output, cache }: TokenUsage): number {
+  return total > 0 ? total : input + output + cache.read + cache.write
+}
+
+function toolTokens({ id, description, parameters }: ToolDefinition): number {
+  return MESSAGE + estimateTokens(id) + estimateTokens(description) + estimateTokens(JSON.stringify(parameters))
+}
+
+function messageTokens(message: ModelMessage): number {
+  switch (message.role) {
+    case 'system':
+      return MESSAGE + estimateTokens(message.text)
+    case 'user':
+      return sum(message.content, (part) => (part.type === 'text' ? estimateTokens(part.text) : mediaTokens(part.file)))
+    case 'assistant':
+      return sum(message.content, (part) =>
+        part.type === 'tool-call'
+          ? estimateTokens(part.tool) + estimateTokens(JSON.stringify(part.input) ?? '')
+          : estimateTokens(part.text),
+      )
+    case 'tool':
+      return sum(message.results, ({ output, attachments = [] }) => estimateTokens(output) + attachments.length * MEDIA)
+  }
+}
+
+/** Text travels as text; of other media the length says nothing. */
+function mediaTokens({ mime, url }: { readonly mime: string; readonly url: string }): number {
+  return mime.startsWith('text/') ? Math.ceil(url.length / 4) : MEDIA
+}
+
+function sum<Part>(parts: readonly Part[], tokens: (part: Part) => number): number {
+  return parts.reduce((total, part) => total + MESSAGE + tokens(part), 0)
+}

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GenerateRequest } from '../../../src/actors/provider/adapter.js'
+import { checkTrace } from '../../../src/testing/check-trace.js'
+import { recordedActors, replay } from '../../../src/testing/replay.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { lives } from '../../fakes/lives.js'
 import { gate, type PlayedStep, says, startTestService, type TestService } from '../../fakes/service.js'
@@ -16,8 +18,8 @@ const promptOf = ({ messages }: GenerateRequest) => {
 }
 
 /** A service whose model holds back every title; the titles it was asked for, in order, and a way to await them. */
-async function startService() {
-  const service = await startTestService()
+async function startService(options: Parameters<typeof startTestService>[0] = {}) {
+  const service = await startTestService(options)
   const asked: Asked[] = []
   let noted = gate()
   const step: PlayedStep = (push, signal, request) => {
@@ -57,13 +59,21 @@ describe('a title in the making', () => {
     await expect.poll(() => seen(`session:${id}/title:`)).toEqual([['making.waiting', 'making.generating', 'recorded', '(done)']])
   })
 
-  it('is withdrawn when its session stops', async () => {
-    const { service, untilAsked, prompt } = await startService()
+  it('is withdrawn when its session stops, which replays', async () => {
+    const { service, untilAsked, prompt } = await startService({ inspectPayloads: true })
     const seen = lives(service)
     const id = await prompt('hello')
     await untilAsked(1)
     await service.runtime.sessions.delete(id)
     expect(seen(`session:${id}/title:`)).toEqual([['making.waiting', 'making.generating', 'withdrawn', '(done)']])
+    const trace = service.runtime.inspector.trace()
+    expect(checkTrace(trace)).toEqual([])
+    const replayed = recordedActors(trace).map((actor) => replay(trace, actor))
+    expect(replayed.filter(({ actor }) => actor.startsWith(`session:${id}`)).map(({ machine, state }) => [machine, ...state])).toEqual([
+      ['session', 'stopped'],
+      ['title', 'withdrawn'],
+      ['run', 'finished'],
+    ])
   })
 
   it('ends with its session when that is deleted', async () => {

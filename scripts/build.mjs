@@ -1,6 +1,7 @@
 /**
  * Bundles the program into dist/: one entry, and a chunk for every `await import()`, which therefore stays lazy.
- * Packages written in JavaScript are bundled, because one file loads faster than three hundred.
+ * Packages written in JavaScript are bundled, because one file loads faster than three hundred. The server is a bundle of its own, one file
+ * again: what it shares with other commands would be spread over fifty.
  */
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,6 +44,23 @@ const ENGLISH_ONLY = {
   },
 }
 
+/** The streams of `readable-stream` are those of Node, which is loaded anyway. */
+const STREAMS_OF_NODE = {
+  name: 'streams-of-node',
+  setup(bundle) {
+    bundle.onResolve({ filter: /^readable-stream$/ }, () => ({ path: 'node:stream', external: true }))
+  },
+}
+
+const SERVER = './serve/serve.js'
+/** Found beside the entry when it is loaded. */
+const SERVER_APART = {
+  name: 'server-apart',
+  setup(bundle) {
+    bundle.onResolve({ filter: /\/serve\/serve\.js$/ }, ({ path }) => (path === SERVER ? { path: './serve.js', external: true } : undefined))
+  },
+}
+
 /** esbuild settings shared by the program and by scripts that load its sources. */
 export function settings() {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -54,7 +72,7 @@ export function settings() {
     mainFields: ['module', 'main'],
     target: 'node20.19',
     external: OUTSIDE,
-    plugins: [ENGLISH_ONLY],
+    plugins: [ENGLISH_ONLY, STREAMS_OF_NODE],
     banner: { js: REQUIRE },
     define: { SVC_VERSION: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
@@ -68,9 +86,20 @@ export async function buildProgram() {
   const client = buildClient(root, settings())
   const inspector = buildInspector(root)
   const testing = buildTestLibrary(root, settings())
+  const program = [await bundle({ main: 'src/cli/main.ts' }, [SERVER_APART]), await bundle({ serve: 'src/cli/serve/serve.ts' })]
+  chmodSync(join(root, 'dist/main.js'), 0o755)
+  const library = await buildPluginLibrary(root, settings())
+  const others = await Promise.all([sandbox, client, inspector, testing])
+  removeStale(new Set([...program.flat(), ...library, ...others.flat()]))
+}
+
+/** Answers the files that were written. */
+async function bundle(entryPoints, plugins = []) {
+  const common = settings()
   const { metafile } = await build({
-    ...settings(),
-    entryPoints: { main: 'src/cli/main.ts' },
+    ...common,
+    plugins: [...common.plugins, ...plugins],
+    entryPoints,
     outdir: 'dist',
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
@@ -81,10 +110,7 @@ export async function buildProgram() {
   })
   refuseLostNames(metafile)
   refuseLanguages(metafile)
-  chmodSync(join(root, 'dist/main.js'), 0o755)
-  const library = await buildPluginLibrary(root, settings())
-  const others = await Promise.all([sandbox, client, inspector, testing])
-  removeStale(new Set([...Object.keys(metafile.outputs), ...library, ...others.flat()]))
+  return Object.keys(metafile.outputs)
 }
 
 /** A CommonJS package that is imported dynamically keeps only its default export: `const { a } = await import('b')` finds nothing. */

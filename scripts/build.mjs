@@ -57,7 +57,9 @@ const SERVER = './serve/serve.js'
 const SERVER_APART = {
   name: 'server-apart',
   setup(bundle) {
-    bundle.onResolve({ filter: /\/serve\/serve\.js$/ }, ({ path }) => (path === SERVER ? { path: './serve.js', external: true } : undefined))
+    bundle.onResolve({ filter: /\/serve\/serve\.js$/ }, ({ path }) =>
+      path === SERVER ? { path: './serve.js', external: true } : undefined,
+    )
   },
 }
 

@@ -1,4 +1,9 @@
-/** The two projected streams: root sessions of a directory, and execution activity (sessions-events §11.9–11.10). */
+/**
+ * The two projected streams: root sessions of a directory, and execution activity (sessions-events §11.9–11.10).
+ *
+ * I1 An edge of one family costs a look at that family. I2 The changes of one turn of the event loop are one snapshot of all executions.
+ */
+import { setImmediate } from 'node:timers'
 import { createAlarm } from '../../protocol/alarm.js'
 import type { Caller } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -33,13 +38,16 @@ export function createSideStreams(deps: {
   journal: Journal
   families: Families
   owners: Owners
-  executions: Executions
-  /** Looks at every family once; answers the activity of any root. */
-  activities(): (rootId: string) => CatalogActivity
+  executions: Pick<Executions, 'summaries'>
+  activities: {
+    /** Looks at every family once; answers the activity of any root. */
+    all(): (rootId: string) => CatalogActivity
+    of(rootId: string): CatalogActivity
+  }
   effects: Pick<Effects, 'clock' | 'log'>
   subscriptions: Subscriptions
 }): Pick<Events, 'subscribeCatalog' | 'subscribeActivity' | 'activity'> {
-  const { store, bus, journal, families, owners, executions, effects, subscriptions } = deps
+  const { store, bus, journal, families, owners, executions, effects, subscriptions, activities } = deps
 
   function catalogRecord(record: BusRecord, caller: Caller, directory: string, sink: FrameSink): void {
     if (record.sessionId === undefined || !EDGES.has(record.type)) return
@@ -49,7 +57,7 @@ export function createSideStreams(deps: {
     const info = isRoot && LIFECYCLE.has(record.type) ? sessionIn(record.data) : undefined
     const session = info ?? store.sessions.get(root)
     if (session === undefined || session.directory !== directory) return
-    const activity = deps.activities()(root)
+    const activity = activities.of(root)
     if (info !== undefined) {
       const data = { sessionID: root, info: { ...info, catalogActivity: activity } }
       if (record.type === 'session.created') sink.write(journal.baseline('session.created', data))
@@ -68,7 +76,7 @@ export function createSideStreams(deps: {
       rootsOnly: true,
       limit: LIMITS.events.backlogRecords / 2,
     })
-    const activityOf = deps.activities()
+    const activityOf = activities.all()
     for (const root of roots)
       sink.write(journal.baseline('session.catalog.activity', { sessionID: root.id, activity: activityOf(root.id) }))
   }
@@ -91,20 +99,32 @@ export function createSideStreams(deps: {
         deliver({ lagged, failed }) {
           const send = () => sink.write(encodeFrame(`event: execution.snapshot\ndata: ${JSON.stringify(summaries(caller))}\n\n`))
           send()
-          const repeat = createAlarm(effects.clock, () => {
+          const attempt = (work: () => void) => {
             try {
-              send()
-              repeat.set(LIMITS.events.activityInterval)
+              work()
             } catch (error) {
               effects.log.warn('an activity stream failed', { cause: String(error) })
               failed()
             }
+          }
+          const repeat = createAlarm(effects.clock, () => {
+            attempt(() => {
+              send()
+              repeat.set(LIMITS.events.activityInterval)
+            })
           })
           repeat.set(LIMITS.events.activityInterval)
-          const stop = bus.subscribe((record) => {
-            if (record.type !== 'session.execution.updated' && record.type !== 'session.deleted') return
+          let isDue = false
+          const tell = () => {
+            isDue = false
+            if (repeat.isOver) return
             send()
             if (isLagging(sink)) lagged()
+          }
+          const stop = bus.subscribe((record) => {
+            if (isDue || (record.type !== 'session.execution.updated' && record.type !== 'session.deleted')) return
+            isDue = true
+            setImmediate(() => attempt(tell)) // I2
           }, failed)
           return () => {
             stop()

@@ -28,7 +28,7 @@ import type { SessionCore } from '../session/core.js'
 import { createExecutions } from '../session/state/executions.js'
 import { createInteractions } from '../interaction/interactions.js'
 import { createProjects } from '../session/state/project.js'
-import { familyActivities } from '../session/state/records.js'
+import { familyActivities, familyActivity } from '../session/state/records.js'
 import { createSessions } from '../session/sessions.js'
 import { createSizes } from '../session/history/sizes.js'
 import { createStatuses } from '../session/state/statuses.js'
@@ -145,7 +145,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     executions,
     effects,
     subscriptions,
-    activities: () => familyActivities(core),
+    activities: { all: () => familyActivities(core), of: (rootId) => familyActivity(core, rootId) },
   })
   const inspector = createInspector({
     effects,

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createBus } from '../../../src/actors/events/bus.js'
@@ -392,6 +393,7 @@ describe('the activity stream', () => {
     service.steps.push(says('x'))
     await service.prompt(id, 'go')
     await service.idle(id)
+    await turn()
     expect(records.at(-1)?.event).toMatchObject([{ rootSessionId: id, finished: true }])
     const count = records.length
     await service.effects.clock.advanceAsync(LIMITS.events.activityInterval)

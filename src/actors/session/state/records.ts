@@ -132,6 +132,16 @@ export function familyActivities(core: Pick<SessionCore, 'families' | 'statuses'
   return (rootId) => (asking.has(rootId) ? 'permission' : running.has(rootId) ? 'running' : 'idle')
 }
 
+/** As `familyActivities`, of one root: looks at its family and at no other. */
+export function familyActivity(
+  { families, statuses, interactions }: Pick<SessionCore, 'families' | 'statuses' | 'interactions'>,
+  rootId: string,
+): CatalogActivity {
+  const members = families.members(rootId)
+  for (const id of interactions.waitingSessions()) if (members.includes(id)) return 'permission'
+  return members.some((id) => !statuses.isIdle(id)) ? 'running' : 'idle'
+}
+
 /** Changes a session; `canonical` resolves a new directory (sessions-events §2.3). */
 export async function updateSession(
   core: SessionCore,

@@ -31,6 +31,8 @@ export interface GenerationOutput {
 interface GenerationContext extends GenerationInput {
   readonly end: GenerationEnd
   readonly reason: string
+  /** It was told to end and had not in time. */
+  readonly isOverdue: boolean
 }
 
 type GenerationEvent =
@@ -81,9 +83,10 @@ export const generationMachine = setup({
     /** Withdraws, revokes, fails streams, sends `shutdown`; resolves when nothing of the instance runs. */
     retire: requiredPromise<void, Subject>('retire'),
     /** Withdraws what is still published and ends the process tree; resolves when it is gone. */
-    kill: requiredPromise<void, Subject>('kill'),
+    kill: requiredPromise<void, Subject & { readonly isOverdue: boolean }>('kill'),
   },
   actions: {
+    noteOverdue: assign({ isOverdue: true }),
     noteRefusal: assign({ end: 'refused', reason: (_, error: unknown) => sentence(error) }),
     noteFailure: assign({ end: 'failed', reason: (_, reason: string) => reason }),
     spawnInstance: enqueueActions(({ enqueue }, instanceId: string) =>
@@ -104,7 +107,7 @@ export const generationMachine = setup({
   },
 }).createMachine({
   id: 'generation',
-  context: ({ input }) => ({ ...input, end: 'retired', reason: '' }),
+  context: ({ input }) => ({ ...input, end: 'retired', reason: '', isOverdue: false }),
   output: ({ context }) => ({ number: context.number, end: context.end, reason: context.reason }),
   on: { 'xstate.error.actor.*': { target: '.killing' } },
   initial: 'starting',
@@ -193,15 +196,15 @@ export const generationMachine = setup({
         src: 'retire',
         input: ({ context }) => subject(context),
         onDone: { target: 'ended' },
-        onError: { target: 'killing' },
+        onError: { target: 'killing', actions: 'noteOverdue' },
       },
-      after: { shutdownGrace: { target: 'killing' } },
+      after: { shutdownGrace: { target: 'killing', actions: 'noteOverdue' } },
     },
     killing: {
       invoke: {
         id: 'kill',
         src: 'kill',
-        input: ({ context }) => subject(context),
+        input: ({ context }) => ({ ...subject(context), isOverdue: context.isOverdue }),
         onDone: { target: 'ended' },
         onError: { target: 'ended' },
       },

@@ -1,4 +1,5 @@
 /** Opens the store of one state directory: lock first, then the database, then its tables. */
+import { once } from '../protocol/once.js'
 import { join } from 'node:path'
 import { createArtifactTable } from './artifacts.js'
 import { createPluginRowTable } from './plugin-rows.js'
@@ -75,7 +76,6 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, { lo
   const counters = createCounters(connection)
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
   const logSync = createLogSync(log, connection, syncedCommit)
-  let open = true
   return {
     transact,
     sessions: createSessionTable(connection),
@@ -97,11 +97,9 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, { lo
       if (connection.inTransaction) throw new Error('the log cannot be moved inside a transaction')
       connection.exec('pragma wal_checkpoint(passive)')
     },
-    close() {
-      if (!open) return
-      open = false
+    close: once(() => {
       logSync.close()
       release()
-    },
+    }),
   }
 }

@@ -4,6 +4,7 @@
  * I1 It reads no settings of a repository, of the person or of the system: see `stand-in.ts`.
  * I2 It is bounded in time and output, asks nobody anything, takes no locks for reading and reaches no network.
  */
+import { timeLimit } from '../../protocol/patience.js'
 import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -77,11 +78,8 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
         if (stderr.length < LIMITS.vcs.errorText) stderr += Buffer.from(chunk).toString('utf8')
       },
     })
-    let isLate = false
-    const timer = clock.setTimeout(() => {
-      isLate = true
-      child.kill()
-    }, LIMITS.vcs.gitTimeout)
+    const limit = timeLimit(clock, LIMITS.vcs.gitTimeout, 'it took too long')
+    limit.signal.addEventListener('abort', () => child.kill(), { once: true })
     const kill = () => child.kill()
     call.signal.addEventListener('abort', kill, { once: true })
     try {
@@ -90,11 +88,11 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
       const { exitCode } = await child.ended
       await child.gone
       call.signal.throwIfAborted()
-      if (isLate) throw new SvcError('request.unprocessable', `Git took longer than ${LIMITS.vcs.gitTimeout / 1000} s.`)
+      if (limit.signal.aborted) throw new SvcError('request.unprocessable', `Git took longer than ${LIMITS.vcs.gitTimeout / 1000} s.`)
       if (output.isFull()) throw new SvcError('request.unprocessable', `Git answered more than ${LIMITS.vcs.outputBytes} bytes.`)
       return { exitCode, stdout: output.bytes(), stderr: stderr.slice(0, LIMITS.vcs.errorText).trim() }
     } finally {
-      clock.clearTimeout(timer)
+      limit.clear()
       call.signal.removeEventListener('abort', kill)
     }
   }

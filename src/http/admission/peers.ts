@@ -2,6 +2,7 @@
  * The other side of a socket, whichever way it talks: in messages (plugin-protocol §8.3), or in frames, which keep bytes
  * as they are and are asked for at the pace of the client.
  */
+import { once } from '../../protocol/once.js'
 import type { FrameSocket, PluginSocket } from '../../actors/plugin/registry/contributions.js'
 import type { SocketMessage } from '../../protocol/plugin/plugin-services.js'
 
@@ -62,14 +63,11 @@ function messageOf(kind: Saying, data: Buffer): SocketMessage {
 }
 
 function closingOnce(socket: { close(): void }): () => void {
-  let close: (() => void) | undefined = () => socket.close()
-  return () => {
-    const first = close
-    close = undefined
+  return once(() => {
     try {
-      first?.()
+      socket.close()
     } catch {
       // The client is gone either way; nobody is left to tell.
     }
-  }
+  })
 }

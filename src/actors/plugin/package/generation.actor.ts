@@ -39,7 +39,6 @@ interface Running {
   readonly plan: StartPlan
   readonly instance: PluginInstance
   publication: Publication | undefined
-  isRetiring: boolean
 }
 
 const UNSTOPPABLE = `had not ended ${LIMITS.plugins.shutdownGrace} ms after it was told to, and was killed.`
@@ -84,7 +83,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
       await instance.gone
       signal.throwIfAborted()
     }
-    running.set(id, { door: createDoor(plan.pluginId), plan, instance, publication: undefined, isRetiring: false })
+    running.set(id, { door: createDoor(plan.pluginId), plan, instance, publication: undefined })
   }
 
   /** Takes it out of the registry and lets nobody in any more. */
@@ -153,7 +152,6 @@ export function createGenerations(deps: GenerationDeps): Generations {
         const each = running.get(id)
         if (each === undefined) return
         withdraw(each)
-        each.isRetiring = true
         each.instance.retire()
         await gone(id, input, each)
       }),
@@ -163,7 +161,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
         const each = running.get(id)
         if (each === undefined) return
         withdraw(each)
-        if (each.isRetiring)
+        if (input.isOverdue)
           deps.onProblem(input.key, input.number, { code: 'unstoppable', message: `Generation ${input.number} ${UNSTOPPABLE}` })
         each.instance.kill()
         await gone(id, input, each)

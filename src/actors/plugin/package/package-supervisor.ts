@@ -2,13 +2,13 @@
  * The supervisor of packages: one actor per package and scope, each with its generations below it (architecture §8).
  *
  * I1 At most one actor per key. A package that comes back while its old actor still retires something waits for its end.
- * I2 Every package actor is the root of a system of its own, so that a crash ends that package alone.
  */
 import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate'
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import type { Effects } from '../../effects.js'
+import { supervise } from '../../supervise.js'
 import { createLru } from '../../../protocol/lru.js'
 
 export type PackageLogic = typeof packageMachine
@@ -40,57 +40,41 @@ export function supervisePackages(deps: {
   inspect?: ((event: InspectionEvent) => void) | undefined
   actors?: ActorRegistry | undefined
 }): PackageSupervisor {
-  const { effects, logic } = deps
-  const clock = effects.clock
-  const inspection = deps.inspect === undefined ? {} : { inspect: deps.inspect }
-  const actors = new Map<string, ActorRefFrom<PackageLogic>>()
+  const { effects, logic, inspect } = deps
+  const states = new Map<string, string | undefined>()
   const lastNumbers = createLru<string, number>(REMEMBERED)
   /** Events for keys whose old actor is still leaving (I1). */
   const late = new Map<string, { readonly events: PackageEvent[]; readonly strict: boolean }>()
-  let stopping = false
-  let drained: (() => void) | undefined
 
-  function gone(key: string, ref: ActorRefFrom<PackageLogic>): void {
-    if (actors.get(key) !== ref) return
-    actors.delete(key)
-    lastNumbers.set(key, ref.getSnapshot().context.lastNumber)
-    const waiting = late.get(key)
-    late.delete(key)
-    if (waiting !== undefined && !stopping) for (const event of waiting.events) send(key, event, waiting)
-    if (actors.size === 0) drained?.()
-  }
+  const packages = supervise<PackageLogic>({
+    effects,
+    kind: 'package',
+    inspect,
+    actors: deps.actors,
+    onSnapshot(key, snapshot) {
+      const state = packageStateOf(snapshot)
+      if (state === states.get(key)) return
+      states.set(key, state)
+      deps.onState(key)
+    },
+    onGone(key, ref) {
+      states.delete(key)
+      lastNumbers.set(key, ref.getSnapshot().context.lastNumber)
+      const waiting = late.get(key)
+      late.delete(key)
+      for (const event of waiting?.events ?? []) send(key, event, waiting)
+    },
+  })
 
-  function start(key: string, strict: boolean): ActorRefFrom<PackageLogic> {
-    const ref = createActor(logic, {
-      id: `package:${key}`,
-      input: { key, strict, before: lastNumbers.get(key) ?? 0 },
-      clock,
-      ...inspection,
-    })
-    actors.set(key, ref)
-    deps.actors?.add(ref, 'package')
-    let last: string | undefined
-    ref.subscribe({
-      next(snapshot) {
-        const state = packageStateOf(snapshot)
-        if (state === last) return
-        last = state
-        deps.onState(key)
-      },
-      complete: () => gone(key, ref),
-      error: (error) => {
-        effects.log.error('a package actor crashed', { package: key, cause: String(error) })
-        gone(key, ref)
-      },
-    })
-    ref.start()
-    return ref
+  function start(key: string, strict: boolean): ActorRefFrom<PackageLogic> | undefined {
+    const input = { key, strict, before: lastNumbers.get(key) ?? 0 }
+    return packages.start(key, (options) => createActor(logic, { id: `package:${key}`, input, ...options }))
   }
 
   function send(key: string, event: PackageEvent, { strict = true }: { readonly strict?: boolean } = {}): void {
-    if (stopping) return
-    const ref = actors.get(key) ?? start(key, strict)
-    if (!ref.getSnapshot().hasTag('leaving')) return ref.send(event)
+    if (packages.isDraining) return
+    const ref = packages.get(key) ?? start(key, strict)
+    if (ref?.getSnapshot().hasTag('leaving') !== true) return ref?.send(event)
     const waiting = late.get(key) ?? { events: [], strict }
     late.set(key, waiting)
     const same = waiting.events.findIndex(({ type }) => type === event.type)
@@ -100,24 +84,18 @@ export function supervisePackages(deps: {
 
   return {
     send,
-    tell: (key, event) => actors.get(key)?.send(event),
-    snapshot: (key) => actors.get(key)?.getSnapshot(),
+    tell: (key, event) => packages.get(key)?.send(event),
+    snapshot: (key) => packages.get(key)?.getSnapshot(),
     async settled(keys) {
-      await Promise.all([...keys].map((key) => untilSettled(actors.get(key))))
+      await Promise.all([...keys].map((key) => untilSettled(packages.get(key))))
     },
     drain() {
-      stopping = true
       late.clear()
-      for (const ref of actors.values()) ref.send({ type: 'stop.requested' })
-      return actors.size === 0 ? Promise.resolve() : new Promise((resolve) => (drained = resolve))
+      return packages.drain((ref) => ref.send({ type: 'stop.requested' }))
     },
-    stop() {
-      stopping = true
-      for (const ref of actors.values()) ref.stop()
-      actors.clear()
-    },
+    stop: packages.stop,
     get size() {
-      return actors.size
+      return packages.size
     },
   }
 }

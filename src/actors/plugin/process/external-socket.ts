@@ -17,24 +17,19 @@ import type { PluginStream } from './streams.js'
 
 export function socketOver(stream: PluginStream, link: Link, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): PluginSocket {
   const items = stream.items[Symbol.asyncIterator]()
-  let hasClosed = false
   let closing: Alarm | undefined
 
   function receive(message: SocketMessage): void {
-    if (!stream.live || hasClosed) return
-    hasClosed = message.kind === 'close'
+    if (!stream.live || closing !== undefined) return
+    if (message.kind === 'close') closing = createAlarm(clock, () => stream.cancel())
     const isRead = link.counters.waitingBytes <= LIMITS.plugins.frameBytes
-    if (isRead && link.notify('route.websocket.message', { streamId: stream.streamId, message })) return
+    if (isRead && link.notify('route.websocket.message', { streamId: stream.streamId, message }))
+      return closing?.set(LIMITS.plugins.socketClose) // I1
     const reason = isRead ? 'A message for the plugin does not fit in one frame.' : 'The plugin does not read the messages of this socket.'
     stream.fail(new SvcError('plugin.failed', reason))
   }
 
-  function close(): void {
-    receive({ kind: 'close' })
-    if (!stream.live || closing !== undefined) return
-    closing = createAlarm(clock, () => stream.cancel())
-    closing.set(LIMITS.plugins.socketClose) // I1
-  }
+  const close = (): void => receive({ kind: 'close' })
 
   /** The next item that somebody still wants; the end of a stream that is closing ends the wait for it. */
   async function next(): Promise<IteratorResult<SocketMessage, undefined>> {

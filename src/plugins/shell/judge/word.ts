@@ -40,7 +40,7 @@ interface Pieces {
   pattern: string
   dynamic: boolean
   approximate: boolean
-  open: boolean
+  openEnded: boolean
   splits: boolean
   evaluable: boolean
 }
@@ -51,7 +51,7 @@ const NUMERIC = new Set(['$$', '$?', '$#'])
 
 /** The word of a syntax node; substitutions in it make it dynamic (their commands are found elsewhere). */
 export function readWord(node: ShellNode, context: WordContext): Word {
-  const pieces: Pieces = { pattern: '', dynamic: false, approximate: false, open: false, splits: false, evaluable: false }
+  const pieces: Pieces = { pattern: '', dynamic: false, approximate: false, openEnded: false, splits: false, evaluable: false }
   append(pieces, node, context)
   const tilde = expandTilde(pieces, context.home)
   const literal = unescape(tilde.pattern)
@@ -60,7 +60,7 @@ export function readWord(node: ShellNode, context: WordContext): Word {
     pattern: tilde.pattern,
     dynamic: tilde.dynamic,
     approximate: pieces.approximate,
-    open: pieces.open || (tilde.dynamic && !pieces.dynamic),
+    open: pieces.openEnded || (tilde.dynamic && !pieces.dynamic),
     splits: pieces.splits,
     evaluable: pieces.evaluable || literal.endsWith('$') || isIndexed(literal),
   }
@@ -193,7 +193,7 @@ function appendQuoted(pieces: Pieces, text: string): void {
 }
 
 function markDynamic(pieces: Pieces, { quoted }: { readonly quoted: boolean }): void {
-  if (pieces.pattern === '') pieces.open = true
+  if (pieces.pattern === '') pieces.openEnded = true
   if (!quoted) pieces.splits = true
   pieces.dynamic = true
 }

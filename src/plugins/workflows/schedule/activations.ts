@@ -80,7 +80,6 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
   const agenda = createAgenda(effects, due)
   /** Due, and waiting for runs to end. */
   const held = new Set<string>()
-  let stopped = false
 
   const provided = logic.provide({
     actors: { claim: fromPromise<ClaimAnswer, ClaimInput>(({ input }) => claim(input)) },
@@ -179,7 +178,7 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
   }
 
   function settleLater(actor: Awake): void {
-    if (awake.get(actor.identity.activationId) !== actor || stopped) return
+    if (awake.get(actor.identity.activationId) !== actor || agenda.isOver) return
     try {
       settle([actor], 'process')
     } catch (error) {
@@ -207,7 +206,7 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
 
   /** Never throws. */
   function due(activationId: string): void {
-    if (stopped) return
+    if (agenda.isOver) return
     if (running() + awake.size >= LIMITS.workflows.running) {
       held.add(activationId) // I4
       return
@@ -243,7 +242,6 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
     },
     released: release,
     stop() {
-      stopped = true
       agenda.stop()
       for (const { ref } of awake.values()) ref.send({ type: 'stop.requested' })
     },

@@ -16,6 +16,7 @@ export interface Agenda {
   has(key: string): boolean
   readonly size: number
   stop(): void
+  readonly isOver: boolean
 }
 
 interface Entry {
@@ -105,6 +106,9 @@ export function createAgenda({ clock }: Pick<Effects, 'clock'>, onDue: (key: str
       return moments.size
     },
     stop: alarm.end,
+    get isOver() {
+      return alarm.isOver
+    },
   }
 }
 

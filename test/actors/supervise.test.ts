@@ -1,0 +1,74 @@
+import { createActor, setup } from 'xstate'
+import { expect, test } from 'vitest'
+import { supervise } from '../../src/actors/supervise.js'
+import { createFakeEffects } from '../fakes/effects.js'
+
+const machine = setup({
+  actions: {
+    crash: () => {
+      throw new Error('broken')
+    },
+  },
+}).createMachine({
+  id: 'thing',
+  initial: 'living',
+  states: {
+    living: { on: { end: 'leaving', crash: { actions: 'crash' } } },
+    leaving: { on: { left: 'gone' } },
+    gone: { type: 'final' },
+  },
+})
+
+function setUp() {
+  const effects = createFakeEffects()
+  const gone: string[] = []
+  const states: string[] = []
+  const things = supervise<typeof machine>({
+    effects,
+    kind: 'thing',
+    onSnapshot: (key, { value }) => states.push(`${key} ${value}`),
+    onGone: (key) => gone.push(key),
+  })
+  return { effects, gone, states, things, start: (key: string) => things.start(key, (options) => createActor(machine, options)) }
+}
+
+test('one actor lives for a key, and another once it has ended', () => {
+  const { things, start, gone, states } = setUp()
+  const first = start('a')
+  expect(start('a')).toBe(first)
+  first?.send({ type: 'end' })
+  first?.send({ type: 'left' })
+  expect([things.get('a'), things.size, gone]).toEqual([undefined, 0, ['a']])
+  expect(start('a')).not.toBe(first)
+  expect(states).toEqual(['a living', 'a leaving', 'a gone', 'a living'])
+})
+
+test('one that crashes is logged, and ends alone', () => {
+  const { things, start, gone, effects } = setUp()
+  const [a, b] = [start('a'), start('b')]
+  a?.send({ type: 'crash' })
+  expect([gone, things.get('b')]).toEqual([['a'], b])
+  expect(effects.logs).toMatchObject([{ level: 'error', message: 'a thing actor crashed', fields: { thing: 'a', cause: 'Error: broken' } }])
+})
+
+test('draining waits for every actor, and starts none', async () => {
+  const { things, start } = setUp()
+  const refs = ['a', 'b'].map(start)
+  const order: string[] = []
+  const drained = things.drain((ref) => ref.send({ type: 'end' })).then(() => order.push('drained'))
+  expect([start('c'), start('a')]).toEqual([undefined, undefined])
+  refs[0]?.send({ type: 'left' })
+  await Promise.resolve()
+  order.push('a left')
+  refs[1]?.send({ type: 'left' })
+  await drained
+  expect(order).toEqual(['a left', 'drained'])
+  await things.drain(() => undefined)
+})
+
+test('a stop ends all at once', () => {
+  const { things, start, gone } = setUp()
+  const ref = start('a')
+  things.stop()
+  expect([ref?.getSnapshot().status, things.size, gone, start('a')]).toEqual(['stopped', 0, ['a'], undefined])
+})

@@ -18,6 +18,8 @@ const SAMPLE = 4
 const isWhole = process.env['GIT_SETTINGS'] === 'all'
 const seed = Number(process.env['GIT_SETTINGS_SEED'] ?? Date.now() % 100_000)
 
+const ELSEWHERE = /^core\.worktree$/i
+
 /** Settings that need no documentation to be tried, whatever the installed git lists. */
 const CONTROLS =
   `core.fsmonitor core.hooksPath core.editor core.sshCommand diff.external diff.x.command diff.x.textconv filter.x.clean filter.x.smudge
@@ -32,7 +34,7 @@ function chosen(): string[] {
   return [...new Set([...CONTROLS, ...(isWhole ? [...known, ...documented] : sample)])]
 }
 
-test('what a setting has git start is named before the command runs', { timeout: 900_000 }, async () => {
+test('what a setting has git start is named before the command runs', { timeout: isWhole ? 3_600_000 : 900_000 }, async () => {
   const fixture = makeFixture()
   const files = createNodeFiles()
   const effects = createFakeEffects()
@@ -44,7 +46,8 @@ test('what a setting has git start is named before the command runs', { timeout:
   for (const key of keys) {
     const trial = fixture.trial(key)
     const project = await createProjects({ files, log: effects.log }).identify(trial.directory)
-    expect(project.projectId, `the project with ${key}`).toMatch(/^[0-9a-f]{40}$/)
+    // One that says it lies elsewhere has no project of its own.
+    expect(project.projectId, `the project with ${key}`).toMatch(ELSEWHERE.test(key) ? /^global$/ : /^[0-9a-f]{40}$/)
     for (const command of COMMANDS) await programs.named(trial.directory, command[0] ?? '')
     expect(trial.ran(), `what was read with ${key} started something`).toBe(false)
     for (const command of COMMANDS) {

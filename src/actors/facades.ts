@@ -28,6 +28,7 @@ import type {
   Todo,
   UpdateSessionRequest,
 } from '../protocol/session/session.js'
+import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
 import type { RouteResponse } from '../protocol/plugin/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
@@ -63,6 +64,19 @@ export interface Sessions {
   runtime(id: string): SessionRuntimeSnapshot
   todos(id: string): Todo[]
   pin(id: string, pinned: boolean | undefined): Session
+  /** A copy as a child of the session; throws `resource.not_found` for an unknown message. */
+  fork(id: string, request: ForkSessionRequest): Promise<Session>
+  /** Directories the caller may use that complete a path as `update` takes it. */
+  directoryOptions(
+    caller: Caller,
+    id: string,
+    query: { readonly query?: string | undefined; readonly limit?: number | undefined },
+  ): Promise<string[]>
+  participants(id: string): SessionParticipant[]
+  control(id: string): SessionControl | null
+  /** Throws `resource.conflict` while somebody else holds it, or at another revision. */
+  claimControl(caller: Caller, id: string, request: ClaimSessionControlRequest): SessionControl
+  releaseControl(caller: Caller, id: string, expectedRevision: number | undefined): boolean
   /** Resolves once the prompt is durably admitted (sessions-events §4.3–4.5). */
   submitPrompt(caller: Caller, id: string, request: PromptRequest, mode: 'prompt' | 'prompt-async'): Promise<void>
   /** Runs a command by name; resolves when the session is settled, rejects when `signal` aborts. */
@@ -229,6 +243,8 @@ export interface System {
   defaults(directory: string): Promise<ConfigDefaults>
   /** Canonical directory; `request.invalid_directory` when missing or not a directory. Relative paths and `~` resolve. */
   canonicalDirectory(path: string): Promise<string>
+  /** Directories the caller may use that begin with what was typed, relative to `base`. */
+  completeDirectory(caller: Caller, text: string, base: string, limit: number): Promise<string[]>
   /** Working directory of the server, canonical: the directory of calls that name none. */
   readonly workingDirectory: string
   /** Stands for the installation itself (`scope=installation`): a directory that has no workspace layer. */

@@ -12,6 +12,7 @@ import { ptyRoutes } from './terminal/pty.js'
 import { resourceRoutes } from './resource/resource.js'
 import type { RouteContract } from './route.js'
 import { compactionRoutes } from './session/compaction.js'
+import { sharingRoutes } from './session/sharing.js'
 import { sessionRoutes } from './session/session.js'
 import { systemRoutes } from './system/system.js'
 import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
@@ -29,6 +30,7 @@ const GROUPS = [
   eventRoutes,
   inspectorRoutes,
   sessionRoutes,
+  sharingRoutes,
   messageRoutes,
   compactionRoutes,
   commandRoutes,

@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3'
 import { SvcError } from '../protocol/errors.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
 import { PLUGIN_ROWS_SCHEMA } from './plugin-rows.js'
+import { SHARING_SCHEMA } from './sharing.js'
 
 export interface Migration {
   readonly name: string
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'initial', sql: INITIAL_SCHEMA },
   { name: 'rows of plugins', sql: PLUGIN_ROWS_SCHEMA },
   { name: 'unattended runs', sql: 'alter table runs add column unattended integer not null default 0;' },
+  { name: 'control and participants of sessions', sql: SHARING_SCHEMA },
 ]
 
 /**

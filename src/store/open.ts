@@ -17,6 +17,7 @@ import { createQueueTable } from './queue.js'
 import { createPrune } from './retention.js'
 import { createRunTable } from './runs.js'
 import { createSessionTable } from './sessions.js'
+import { createSharingTable } from './sharing.js'
 import { prepareDirectory, preparePrivateFile, refuseOrphanedLog } from './state-directory.js'
 import type { Store } from './store.js'
 import type { Failpoint } from './transaction.js'
@@ -90,6 +91,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, { lo
     audit: createAuditTable(connection),
     artifacts: createArtifactTable(connection),
     pluginRows: createPluginRowTable(connection),
+    sharing: createSharingTable(connection),
     reserveSequences: createSequenceReservation(connection, transact, counters),
     sync: logSync.sync,
     prune: createPrune(connection, transact, counters),

@@ -11,6 +11,7 @@ import type { Message, MessageInfo, Part, QueuedPrompt } from '../protocol/messa
 import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session/session.js'
 import type { AuditEntry } from '../protocol/system/system.js'
 import type { PluginRowTable } from './plugin-rows.js'
+import type { SharingTable } from './sharing.js'
 
 /** Promise classes D1 and D2 of the threat model. */
 export type Durability = 'power' | 'process'
@@ -229,6 +230,7 @@ export interface Store {
   readonly audit: AuditTable
   readonly artifacts: ArtifactTable
   readonly pluginRows: PluginRowTable
+  readonly sharing: SharingTable
   /** Syncs every commit so far, beside the event loop: once it resolves they survive power loss as well. One at a time. */
   sync(): Promise<void>
   /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. Not inside `transact`. */

@@ -100,6 +100,14 @@ const PACKAGE: PackageLifecycleInfo = {
 
 const AGENT = { name: 'build', mode: 'primary', native: true, hidden: false, permission: {}, options: {} }
 const COMMAND = { name: 'init', template: 'Begin.' }
+const CONTROL = {
+  sessionId: SESSION_ID,
+  controllerSubject: 'local',
+  actorType: 'human',
+  leaseExpiresAt: 61_000,
+  revision: 1,
+  updated: 1000,
+} as const
 const QUEUE = { sessionId: SESSION_ID, count: 0, running: false, worker: false, items: [] }
 
 /** A runtime that answers every call with a valid value and remembers what it was asked. */
@@ -123,6 +131,12 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     runtime: noted('sessions.runtime', () => ({ rootSessionId: SESSION_ID, revision: 1, branches: [] })),
     todos: noted('sessions.todos', () => [{ content: 'x', status: 'pending', priority: 'high' }]),
     pin: noted('sessions.pin', () => SESSION),
+    fork: noted('sessions.fork', async () => SESSION),
+    directoryOptions: noted('sessions.directoryOptions', async () => ['/srv/space/src']),
+    participants: noted('sessions.participants', () => [{ subject: 'local', actorType: 'human', firstSeenAt: 1, lastSeenAt: 2 }]),
+    control: noted('sessions.control', () => null),
+    claimControl: noted('sessions.claimControl', () => CONTROL),
+    releaseControl: noted('sessions.releaseControl', () => true),
     submitPrompt: noted('sessions.submitPrompt', async () => undefined),
     runCommand: noted('sessions.runCommand', async () => MESSAGE),
     abort: noted('sessions.abort', async () => false),
@@ -242,6 +256,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     audit: noted('system.audit', () => [{ id: 'aud_1', tenantId: 'local', method: 'GET', path: '/v2/meta', status: 200, created: 1 }]),
     recordAudit: noted('system.recordAudit', () => undefined),
     defaults: noted('system.defaults', async () => ({ defaultAgent: 'build', model: null, variant: null })),
+    completeDirectory: async () => [],
     async canonicalDirectory(path) {
       if (path.includes('missing')) throw new SvcError('request.invalid_directory')
       return path.replace(/\/+$/, '')

@@ -135,6 +135,7 @@ describe('schema versions', () => {
       { version: 1, name: 'initial', applied: 1_234 },
       { version: 2, name: 'rows of plugins', applied: 1_234 },
       { version: 3, name: 'unattended runs', applied: 1_234 },
+      { version: 4, name: 'control and participants of sessions', applied: 1_234 },
     ])
   })
 

@@ -135,7 +135,11 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     plugins: serving,
     generation: () => serving.generation,
   })
-  const sessions = createSessions(core, (path) => system.canonicalDirectory(path), { inspect, actors })
+  const sessions = createSessions(
+    core,
+    { canonical: (path) => system.canonicalDirectory(path), complete: system.completeDirectory },
+    { inspect, actors },
+  )
   const sides = createSideStreams({
     store,
     bus,

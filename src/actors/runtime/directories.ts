@@ -12,6 +12,8 @@ export interface Directories {
   canonical(path: string, base: string): Promise<string>
   /** A folder and its child folders; without a path the caller's first folder, else the working directory. */
   list(caller: Caller, path: string | undefined): Promise<DirectoryListing>
+  /** Absolute paths of folders that begin with what somebody has typed so far; empty where that leads nowhere. Hidden ones when their dot was typed. */
+  complete(caller: Caller, text: string, base: string, limit: number): Promise<string[]>
 }
 
 export function createDirectories({ files, paths }: Pick<Effects, 'files' | 'paths'>, workingDirectory: string): Directories {
@@ -68,7 +70,23 @@ export function createDirectories({ files, paths }: Pick<Effects, 'files' | 'pat
     }
   }
 
-  return { canonical, list }
+  async function complete(caller: Caller, text: string, base: string, limit: number): Promise<string[]> {
+    const typed = text.trim()
+    const at = typed.lastIndexOf('/') + 1
+    const start = typed.slice(at).toLowerCase()
+    const parent = typed === '~' ? '~' : at === 0 ? '.' : typed.slice(0, at)
+    const folder = await canonical(parent, base).catch(() => undefined)
+    if (folder === undefined || !mayUseDirectory(caller, folder)) return []
+    const children = await childrenOf(caller, folder, typed).catch(() => [])
+    const isMeant = ({ name }: { readonly name: string }) =>
+      typed === '~' ? !name.startsWith('.') : name.toLowerCase().startsWith(start) && (start.startsWith('.') || !name.startsWith('.'))
+    return children
+      .filter(isMeant)
+      .slice(0, limit)
+      .map(({ path }) => path)
+  }
+
+  return { canonical, list, complete }
 }
 
 /** Where a caller who names nothing starts: inside what it may use. */

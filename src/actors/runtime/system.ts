@@ -83,6 +83,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     capabilities: async (directory) => [...capabilitiesOf(version), ...(await deps.plugins.capabilities(directory))],
     directories: (caller, path) => directories.list(caller, path),
     canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
+    completeDirectory: directories.complete,
     async tools(directory) {
       const view = await deps.plugins.ready(directory)
       const { definitions } = await defineTools(view, view.tools, { clock: effects.clock, signal: new AbortController().signal })

@@ -1,6 +1,6 @@
 /** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (architecture §4). */
 import { waitAtMost } from '../../protocol/patience.js'
-import { LOCAL_TENANT } from '../../protocol/caller.js'
+import { type Caller, LOCAL_TENANT } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
@@ -9,10 +9,12 @@ import type { Sessions } from '../facades.js'
 import { answerTo, submitCommand } from './admission/commands.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { compactionEnd, createCompactions } from './history/compactions.js'
+import { forkSession } from './history/fork.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
 import { submitPrompt } from './admission/prompts.js'
 import { clearQueue, popQueue, queueInfo } from './admission/queue.js'
 import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
+import { claimControl, controlOf, refuseControlled, releaseControl } from './state/sharing.js'
 import type { Runs } from './run/run.actor.js'
 import { sessionLogic } from './session.actor.js'
 import { type SessionSupervisor, superviseSessions } from './supervisor.js'
@@ -20,6 +22,13 @@ import { createSystemContext } from './run/system-context.js'
 
 const ABORT_WAIT = LIMITS.run.abort + 100
 const DELETE_ROUNDS = 5
+const DIRECTORY_OPTIONS = 100
+
+/** Directories as clients name them. */
+interface SessionDirectories {
+  canonical(path: string): Promise<string>
+  complete(caller: Caller, text: string, base: string, limit: number): Promise<string[]>
+}
 
 export interface SessionSystem {
   readonly facade: Sessions
@@ -28,7 +37,7 @@ export interface SessionSystem {
 
 export function createSessions(
   core: SessionCore,
-  canonicalDirectory: (path: string) => Promise<string>,
+  directories: SessionDirectories,
   watching: { readonly inspect?: ((event: InspectionEvent) => void) | undefined; readonly actors?: ActorRegistry } = {},
 ): SessionSystem {
   const context = createSystemContext(core)
@@ -84,7 +93,7 @@ export function createSessions(
     create: (caller, directory, request) => createSession(core, caller, directory, request),
     list: (caller, query) => listSessions(core, caller, query),
     get,
-    update: (id, request) => updateSession(core, id, request, canonicalDirectory),
+    update: (id, request) => updateSession(core, id, request, directories.canonical),
     async delete(id) {
       await quiesce(id)
       for (const member of deleteFamily(core, id)) supervisor.end(member)
@@ -103,11 +112,20 @@ export function createSessions(
     runtime: (id) => core.executions.runtime(rootOf(core, get(id).id)),
     todos: (id) => core.store.todos.get(get(id).id),
     pin: (id, pinned) => pinSession(core, id, pinned),
+    fork: (id, request) => forkSession(core, id, request),
+    directoryOptions: async (caller, id, { query = '', limit = DIRECTORY_OPTIONS }) =>
+      directories.complete(caller, query, get(id).directory, limit),
+    participants: (id) => core.store.sharing.participants(get(id).id),
+    control: (id) => controlOf(core, get(id).id),
+    claimControl: (caller, id, request) => claimControl(core, caller, id, request),
+    releaseControl: (caller, id, expectedRevision) => releaseControl(core, caller, id, expectedRevision),
     async submitPrompt(caller, id, request, mode) {
       const delivery = mode === 'prompt-async' ? 'queue' : (request.delivery ?? 'steer')
+      refuseControlled(core, caller, id)
       await submitPrompt(core, caller, id, request, delivery, () => supervisor.wake(id))
     },
     async runCommand(caller, id, request, signal) {
+      refuseControlled(core, caller, id)
       const messageId = await submitCommand(core, caller, id, request, () => supervisor.wake(id))
       await core.statuses.idle(id, signal)
       return answerTo(core, id, messageId)

@@ -2,6 +2,7 @@
 import type { Runtime } from '../../actors/facades.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
+import { sharingRoutes as sharing } from '../../protocol/session/sharing.js'
 import { sessionRoutes as contracts } from '../../protocol/session/session.js'
 import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
@@ -23,6 +24,14 @@ export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Ad
   bind.json(contracts.children, ({ params }) => sessions.children(params.session_id))
   bind.json(contracts.runtime, ({ params }) => sessions.runtime(params.session_id))
   bind.json(contracts.todos, ({ params }) => sessions.todos(params.session_id))
+  bind.json(sharing.fork, ({ params, body }) => sessions.fork(params.session_id, body))
+  bind.json(sharing.directoryOptions, ({ caller, params, query }) => sessions.directoryOptions(caller, params.session_id, query))
+  bind.json(sharing.participants, ({ params }) => sessions.participants(params.session_id))
+  bind.json(sharing.control, ({ params }) => sessions.control(params.session_id))
+  bind.json(sharing.claimControl, ({ caller, params, body }) => sessions.claimControl(caller, params.session_id, body))
+  bind.json(sharing.releaseControl, ({ caller, params, query }) =>
+    sessions.releaseControl(caller, params.session_id, query.expectedRevision),
+  )
   bind.json(contracts.pin, ({ params, body }) => sessions.pin(params.session_id, body.pinned))
 }
 

@@ -17,6 +17,7 @@ import {
   SessionStatus,
   Todo,
 } from '../session/session.js'
+import { SessionControl } from '../session/sharing.js'
 import { WorkflowProjection, WorkflowRun } from '../workflow/workflow.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, queryBool, queryClampedInt, queryInt, uint } from '../shared.js'
 
@@ -33,6 +34,7 @@ export const EVENT_DATA = {
   'session.created': z.looseObject({ ...session, info: Session }),
   'session.updated': z.looseObject({ ...session, info: Session }),
   'session.deleted': z.looseObject({ ...session, info: Session, tenantID: z.string() }),
+  'session.control.updated': z.looseObject({ ...session, control: SessionControl.nullable() }),
   'session.moved': z.looseObject({
     ...session,
     info: Session,

@@ -88,6 +88,11 @@ const onRun =
     return world.server.call(method, `${at}/runs/${id}${path}`)
   }
 
+const onOwn =
+  (method: string, path: string, body?: object): ValidCall =>
+  async ({ server }) =>
+    server.call(method, `/v2/sessions/${(await server.createSession()).id}${path}`, body)
+
 const PATCH = '--- /dev/null\n+++ b/patched.txt\n@@ -0,0 +1 @@\n+patched\n'
 
 const TERMINALS = '/v2/plugins/dev.svc.pty'
@@ -178,6 +183,16 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.vcs.diff': get('/v2/plugins/dev.svc.vcs/diff'),
   'v2.plugins.vcs.diff.raw': get('/v2/plugins/dev.svc.vcs/diff/raw'),
   'v2.plugins.vcs.apply': ({ server }) => server.call('POST', '/v2/plugins/dev.svc.vcs/apply', { patch: PATCH }),
+  'v2.sessions.fork': onOwn('POST', '/fork', {}),
+  'v2.sessions.directoryOptions': onOwn('GET', '/directory-options?query=s&limit=10'),
+  'v2.sessions.participants.list': async ({ server }) => {
+    const at = `/v2/sessions/${(await server.createSession()).id}`
+    await server.call('POST', `${at}/control`, {})
+    return server.call('GET', `${at}/participants`)
+  },
+  'v2.sessions.control.get': onOwn('GET', '/control'),
+  'v2.sessions.control.claim': onOwn('POST', '/control', { leaseSeconds: 30 }),
+  'v2.sessions.control.release': onOwn('DELETE', '/control'),
   'v2.sessions.diff': async ({ server }) => server.call('GET', `/v2/sessions/${(await server.createSession()).id}/diff`),
   'v2.plugins.pty.shells': get(`${TERMINALS}/shells`),
   'v2.plugins.pty.create': ({ server }) => server.call('POST', TERMINALS, { command: ['/bin/sh'] }),

@@ -16,6 +16,7 @@ import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { busyStatus, isLongPrompt, queueInfo } from './queue.js'
+import { noteParticipant } from '../state/sharing.js'
 import { knownAgent } from '../state/records.js'
 
 /** Text of one prompt as JSON; its events need some room as well. */
@@ -44,10 +45,10 @@ export async function submitPrompt(
   const target = prompt.noReply ? await resolveTarget(core, sessionId, prompt) : undefined
   if (isRepeat(core, sessionId, prompt, delivery)) return core.journal.synced()
   if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
-    appendNow(core, sessionId, prompt, target)
+    appendNow(core, caller, sessionId, prompt, target)
     return core.journal.synced()
   }
-  admit(core, sessionId, prompt, delivery)
+  admit(core, caller, sessionId, prompt, delivery)
   wake()
   await core.journal.synced()
 }
@@ -127,8 +128,11 @@ function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
 
-function appendNow(core: SessionCore, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
-  core.journal.commit('process', (tx) => appendPrompt(core, tx, sessionId, prompt, target))
+function appendNow(core: SessionCore, caller: Caller, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
+  core.journal.commit('process', (tx) => {
+    noteParticipant(core, caller, sessionId)
+    appendPrompt(core, tx, sessionId, prompt, target)
+  })
 }
 
 /** What waits is bounded in bytes as well: a prompt with attached files may have 3 MiB. */
@@ -141,7 +145,7 @@ function refuseCrowded({ store }: SessionCore, sessionId: string, prompt: Queued
   throw new SvcError('quota.exceeded', message, { sessionId, waiting, bytes })
 }
 
-function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
+function admit(core: SessionCore, caller: Caller, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
   const { store, journal, effects, statuses } = core
   const session = sessionOrThrow(core, sessionId)
   if (store.queue.count(sessionId) >= LIMITS.sessions.queueRows) {
@@ -149,6 +153,7 @@ function admit(core: SessionCore, sessionId: string, prompt: QueuedPrompt, deliv
   }
   refuseCrowded(core, sessionId, prompt)
   journal.commit('process', (tx) => {
+    noteParticipant(core, caller, sessionId)
     store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
     const request = { ...prompt, parts: [...prompt.parts] }
     tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery, request })

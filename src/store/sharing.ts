@@ -1,0 +1,50 @@
+/** Who takes part in a session, and who controls it (sessions-events §14). */
+import type { SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
+import type { Connection } from './connection.js'
+import { valueIn } from './stored-json.js'
+import type { JsonRow } from './stored-json.js'
+
+export const SHARING_SCHEMA = `
+create table session_control (
+  session_id text primary key references sessions (id) on delete cascade,
+  json text not null
+) strict;
+
+create table session_participants (
+  session_id text not null references sessions (id) on delete cascade,
+  subject text not null,
+  actor_type text not null,
+  first_seen integer not null,
+  last_seen integer not null,
+  primary key (session_id, subject)
+) strict, without rowid;
+`
+
+export interface SharingTable {
+  /** The last lease, over or not. */
+  control(sessionId: string): SessionControl | undefined
+  putControl(control: SessionControl): void
+  /** First come first. */
+  participants(sessionId: string): SessionParticipant[]
+  /** Somebody new, or somebody known who is there again. */
+  note(sessionId: string, who: Pick<SessionParticipant, 'subject' | 'actorType'>, at: number): void
+}
+
+export function createSharingTable(connection: Connection): SharingTable {
+  const control = connection.query<[string], JsonRow>('select json from session_control where session_id = ?')
+  const put = connection.query<[string, string]>(
+    'insert into session_control (session_id, json) values (?, ?) on conflict (session_id) do update set json = excluded.json',
+  )
+  const participants = connection.query<[string], SessionParticipant>(`
+    select subject, actor_type as actorType, first_seen as firstSeenAt, last_seen as lastSeenAt
+    from session_participants where session_id = ? order by first_seen, subject`)
+  const note = connection.query<[string, string, string, number, number]>(`
+    insert into session_participants (session_id, subject, actor_type, first_seen, last_seen) values (?, ?, ?, ?, ?)
+    on conflict (session_id, subject) do update set last_seen = excluded.last_seen`)
+  return {
+    control: (sessionId) => valueIn<SessionControl>(control.get(sessionId)),
+    putControl: (item) => void put.run(item.sessionId, JSON.stringify(item)),
+    participants: (sessionId) => participants.all(sessionId),
+    note: (sessionId, { subject, actorType }, at) => void note.run(sessionId, subject, actorType, at, at),
+  }
+}

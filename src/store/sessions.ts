@@ -1,6 +1,12 @@
-/** Session rows, and the compact summaries that lists are made of (sessions-events §2). */
+/**
+ * Session rows, and the compact summaries that lists are made of (sessions-events §2).
+ *
+ * I1 A row that was read is kept until it is written: a turn reads it once. I2 Nothing is kept of a transaction under way,
+ *    which may be rolled back. Kept values are shared: readers do not change them.
+ */
 import { LOCAL_TENANT } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
+import { createLru } from '../protocol/lru.js'
 import type { Session } from '../protocol/session/session.js'
 import type { Connection, Query } from './connection.js'
 import type { SessionFilter, SessionSummaryRow, SessionTable } from './store.js'
@@ -27,6 +33,8 @@ const SUMMARY_FIELDS = [
 
 /** Statements of lists that are kept: every set of filters a client can name, and some numbers of prefixes. */
 const MAX_LISTS = 512
+/** Sessions whose rows are kept. */
+const KEPT = 64
 
 interface SessionRow {
   readonly id: string
@@ -41,7 +49,7 @@ interface SessionRow {
   readonly json: string
 }
 
-export function createSessionTable(connection: Connection): SessionTable {
+export function createSessionTable(connection: Pick<Connection, 'query' | 'inTransaction'>): SessionTable {
   const insert = connection.query<[SessionRow]>(`
     insert into sessions (id, tenant_id, parent_id, directory, path, archived, updated, search_key, summary, json)
     values (@id, @tenantId, @parentId, @directory, @path, @archived, @updated, @searchKey, @summary, @json)`)
@@ -60,18 +68,29 @@ export function createSessionTable(connection: Connection): SessionTable {
       union all
       select child.id, depth + 1 from sessions as child join family on child.parent_id = family.id
     ) select id from family order by depth`)
+  const kept = createLru<string, Session>(KEPT)
   const lists = new Map<string, Query<[ListValues], SessionSummaryRow>>()
+
+  function read(id: string): Session | undefined {
+    const session = valueIn<Session>(get.get(id))
+    if (session !== undefined && !connection.inTransaction) kept.set(id, session) // I2
+    return session
+  }
 
   return {
     insert: (session) => void insert.run(rowOf(session)),
     update(session) {
+      kept.delete(session.id)
       if (update.run(rowOf(session)) === 0) {
         throw new SvcError('resource.not_found', `Session ${session.id} does not exist.`, { sessionId: session.id })
       }
     },
-    get: (id) => valueIn<Session>(get.get(id)),
+    get: (id) => kept.get(id) ?? read(id),
     getJson: (id) => get.get(id)?.json,
-    delete: (id) => void remove.run(id),
+    delete(id) {
+      kept.delete(id)
+      remove.run(id)
+    },
     list(filter) {
       const sql = listSql(filter)
       const query = lists.get(sql) ?? connection.query<[ListValues], SessionSummaryRow>(sql)

@@ -1,6 +1,7 @@
 /** Sessions as a test drives them: the calls of the API, made as the local user. */
 import type { Runtime } from '../actors/facades.js'
 import { TRUSTED_CALLER } from '../protocol/caller.js'
+import { isOfCompaction } from '../actors/session/history/conversation.js'
 import type { Message } from '../protocol/message/message.js'
 import type { PlayedModel } from './model.js'
 import type { TestInteractions, TestSessions } from './runtime-types.js'
@@ -53,7 +54,7 @@ export function createTestSessions({ runtime: { sessions }, directory, played, w
     async ask(session, request) {
       await prompt(session, request)
       await idle(session)
-      return textOf(messages(session).at(-1))
+      return textOf(messages(session).findLast((message) => !isOfCompaction(message)))
     },
     messages,
   }

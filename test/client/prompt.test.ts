@@ -37,6 +37,21 @@ describe('a prompt', () => {
     expect(events.at(-1)).toEqual({ type: 'end', message: answer, text: 'Hello there.', error: undefined })
   })
 
+  test('whose conversation is compacted around it tells the answer, and nothing of the summary', async () => {
+    const heron = 'heron '.repeat(66_000)
+    const full = (push: Parameters<ReturnType<typeof says>>[0]) => {
+      push({ type: 'text', delta: 'The answer.' })
+      push({ type: 'finish', reason: 'stop', usage: { ...USAGE, input: 90_000 } })
+    }
+    const { client, service } = await openBench({ steps: [says('## Goal of before'), full, says('## Goal of after')] })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    await client.prompt(id, { prompt: heron, noReply: true }).result()
+    const events = await read(client.prompt(id, 'and?'))
+    expect(textOf(events)).toBe('The answer.')
+    expect(events.at(-1)).toMatchObject({ type: 'end', text: 'The answer.', error: undefined })
+    expect(service.messages(id).filter(({ info }) => info.role === 'assistant' && info.mode === 'compaction').length).toBeGreaterThan(0)
+  })
+
   test('gives its result at once to who does not care how it came', async () => {
     const { client } = await openBench({ steps: [says('All done.')] })
     const { id } = await client.sessions.create({ body: { title: 'Test' } })

@@ -98,6 +98,13 @@ describe('the offline model', () => {
     expect(text).toContain('I cannot help with delegating "look around": the tool task is not offered here.')
   })
 
+  it('lists the prompts of a conversation that is compacted, after those of the summary before, and plays none of them', async () => {
+    const script = '```svc-script\n[{"say": "played"}]\n```'
+    const conversation = `<conversation>\n[user]\nread a.txt\n\n[assistant]\nread it\n\n[user]\n${script}\n</conversation>\n\nWrite the summary.`
+    const { text } = await offline().run([user(`<summary-so-far>\nIntro:\n- list\n</summary-so-far>\n\n${conversation}`)], { tools: [] })
+    expect(text.split('\n').slice(2)).toEqual(['- list', '- read a.txt', expect.stringContaining('svc-script')])
+  })
+
   it('lists the prompts when it is to summarise', async () => {
     const { text } = await offline().run([user('read a.txt'), said('…'), user('Write a summary of this conversation.')], { tools: [] })
     expect(text).toBe('Requests of the user so far (a plain list, made without an AI):\n\n- read a.txt')

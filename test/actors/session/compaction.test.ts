@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type GenerateRequest, ProviderError } from '../../../src/actors/provider/adapter.js'
+import type { NativeHost, NativePlugin } from '../../../src/actors/plugin/native/native.js'
 import type { StreamPart } from '../../../src/actors/provider/adapter.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { Message, Part } from '../../../src/protocol/message/message.js'
@@ -201,6 +202,25 @@ describe('a compaction that does not help', () => {
     expect(service.messages(id).at(-1)?.parts).toContainEqual(expect.objectContaining({ type: 'text', text: 'done' }))
     expect(shows(service.requests.at(-1), 'Remember the word kingfisher')).toBe(true)
   })
+})
+
+it('that fails after the last step does not make the run a failed one', async () => {
+  let host: NativeHost | undefined
+  const plugin: NativePlugin = {
+    id: 'dev.svc.workflows',
+    name: 'Asks for the outcome',
+    start(given) {
+      host = given
+      return {}
+    },
+  }
+  const service = await startTestService({ plugins: [plugin] })
+  const id = await service.session()
+  service.steps.push(reports('done', 90_000), overflow)
+  await service.prompt(id, prose(20_000))
+  await service.idle(id)
+  expect(service.messages(id).at(-1)?.info).toMatchObject({ mode: 'compaction', finish: 'error' })
+  expect(host?.sessions?.outcome(id)).toEqual({ ok: true })
 })
 
 describe('a request that is too large for the model', () => {

@@ -57,6 +57,44 @@ function follow(...events: KnownEvent[]) {
 }
 
 describe('the transcript of a prompt', () => {
+  test('notes a compaction, and shows nothing of what it says or fails with', () => {
+    const compacting = (more: object) =>
+      event('message.updated', {
+        sessionID: SESSION,
+        info: {
+          role: 'assistant',
+          id: 'msg_summary',
+          sessionId: SESSION,
+          time: { created: 2 },
+          parentId: 'msg_mark',
+          mode: 'compaction',
+          agent: 'svc',
+          path: { cwd: '/', root: '/' },
+          cost: 0,
+          tokens: usage,
+          modelId: 'offline',
+          providerId: 'svc',
+          ...more,
+        },
+      })
+    const said = { sessionID: SESSION, messageID: 'msg_summary', partID: 'prt_9', partType: 'text', field: 'text', delta: '## Goal' }
+    const shown = follow(
+      prompted,
+      compacting({}),
+      event('message.part.delta', said),
+      compacting({ time: { created: 2, completed: 3 }, error: { message: 'out of order' } }),
+      answering(),
+      delta('Hello'),
+      status('idle'),
+    )
+    expect(shown).toEqual([
+      { type: 'note', text: 'The conversation is being compacted.' },
+      { type: 'text', text: 'Hello' },
+      { type: 'break' },
+      { type: 'end', failed: false },
+    ])
+  })
+
   test('shows the text as it comes, once, and ends when the session is idle', () => {
     expect(
       follow(

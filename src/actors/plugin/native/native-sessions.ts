@@ -3,6 +3,7 @@ import { TRUSTED_CALLER } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Sessions } from '../../facades.js'
 import type { SessionCore } from '../../session/core.js'
+import { isOfCompaction } from '../../session/history/conversation.js'
 import { createSession } from '../../session/state/records.js'
 import type { SessionDoor, SessionOutcome } from './native-doors.js'
 import { rowsChange } from './native-rows.js'
@@ -30,7 +31,7 @@ export function createSessionDoor(
 
 function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {
   if (core.store.sessions.get(sessionId) === undefined) throw new SvcError('resource.not_found', `There is no session "${sessionId}".`)
-  const last = core.store.messages.all(sessionId).at(-1)?.info
+  const last = core.store.messages.all(sessionId).findLast((message) => !isOfCompaction(message))?.info
   if (last?.role !== 'assistant') return { ok: false, error: 'the prompt was not answered' }
   return last.error === undefined ? { ok: true } : { ok: false, error: last.error.message }
 }

@@ -48,6 +48,11 @@ function isShown(message: Message): boolean {
 
 export const COMPACTION = 'compaction'
 
+/** A message by which the server compacts: nobody said it. */
+export function isOfCompaction(message: Message): boolean {
+  return isMark(message) || isSummary(message.info)
+}
+
 function isMark({ parts }: Message): boolean {
   return parts.some(({ type }) => type === 'compaction')
 }

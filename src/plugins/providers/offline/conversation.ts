@@ -22,6 +22,8 @@ export function readConversation({ messages }: Pick<GenerateRequest, 'messages'>
     return text === undefined ? [] : [{ text, index }]
   })
   const current = prompts.findLast(({ text }) => !CONTINUATION.test(text)) ?? prompts.at(-1)
+  const told = toldIn(prompts.at(-1)?.text ?? '')
+  if (told !== undefined) return { prompt: SUMMARISE, steps: 0, results: [], prompts: [...told, SUMMARISE] }
   const since = messages.slice(current === undefined ? 0 : current.index + 1)
   return {
     prompt: current?.text ?? '',
@@ -29,6 +31,18 @@ export function readConversation({ messages }: Pick<GenerateRequest, 'messages'>
     results: since.flatMap((message) => (message.role === 'tool' ? message.results : [])),
     prompts: prompts.map(({ text }) => text),
   }
+}
+
+const SUMMARISE = 'Summarise.'
+const TOLD = /^(?:<summary-so-far>\n([\s\S]*?)\n<\/summary-so-far>\n\n)?<conversation>\n([\s\S]*)\n<\/conversation>/
+
+/** What users said in a conversation that is to be compacted, after what the summary before lists; undefined = that is not asked. */
+function toldIn(text: string): readonly string[] | undefined {
+  const found = TOLD.exec(text)
+  if (found === null) return undefined
+  const listed = (found[1] ?? '').split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []))
+  const said = (found[2] ?? '').split(/^\[(user|assistant)\]\n/m)
+  return [...listed, ...said.flatMap((words, index) => (said[index - 1] === 'user' ? [words.trim()] : []))]
 }
 
 function promptText(message: ModelMessage): string | undefined {

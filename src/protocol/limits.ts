@@ -172,12 +172,13 @@ export const LIMITS = {
     drain: 60 * SECOND,
     /** The same for one that was switched off. */
     offDrain: 10 * SECOND,
-    /** How often the switches of built-in plugins are looked at when no change was told. */
-    follow: 60 * SECOND,
     restarts: 3,
     restartWindow: 60 * SECOND,
     restartDelay: 250,
     recheck: 1 * SECOND,
+    /** How long changes of plugin directories are gathered, and how long what they said is believed though no change was told. */
+    lookDebounce: 50,
+    relook: 30 * SECOND,
     idleTeardown: 60 * MINUTE,
     perWorkspace: 256,
     tools: 512,

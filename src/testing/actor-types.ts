@@ -19,6 +19,7 @@ export type ActorKind =
   | 'tool-call'
   | 'workflow-engine'
   | 'workflow-run'
+  | 'workspace'
 
 /**
  * Which actor is meant. `id` is its path (`session:ses_1/run`), its name, or what it stands for or belongs to: the id of a session,

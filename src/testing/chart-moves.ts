@@ -1,16 +1,23 @@
-/** Where a chart can lead, whatever its guards say. Charts without parallel states: their state is one path. */
+/** Where a chart can lead, whatever its guards say. A state is told by the paths of its innermost states, sorted and joined. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 
-/** Paths of the states an actor can be in when it has started. */
+/** States an actor can be in when it has started. */
 export function statesAtStart({ root }: AnyStateMachine): ReadonlySet<string> {
-  return settled([innermost(root)])
+  return settled([leavesOf(root)])
 }
 
-/** Paths of the states an event can lead to, the same one included when the event is taken there; none for an unknown state. */
-export function statesAfter({ root }: AnyStateMachine, from: string, eventType: string): ReadonlySet<string> {
-  const node = nodeAt(root, from)
-  return settled(node === undefined ? [] : targetsOf(node, eventType))
+/** States an event can lead to, the same one included when the event is taken there; none for an unknown state. */
+export function statesAfter({ root }: AnyStateMachine, from: readonly string[], eventType: string): ReadonlySet<string> {
+  const leaves = from.flatMap((path) => nodeAt(root, path) ?? [])
+  return settled(leaves.length < from.length ? [] : moved(leaves, (leaf) => movesOn(leaf, eventType)))
 }
+
+export function stateKey(paths: readonly string[]): string {
+  return paths.toSorted().join(', ')
+}
+
+/** Innermost states, one of each parallel region. */
+type Leaves = readonly AnyStateNode[]
 
 /** What is read of a transition; XState types the rest for the machine it belongs to, which is any machine here. */
 interface Way {
@@ -18,13 +25,26 @@ interface Way {
   readonly target?: readonly AnyStateNode[] | undefined
 }
 
+/** Without a target the state stays. */
+interface Move {
+  readonly source: AnyStateNode
+  readonly target: AnyStateNode | undefined
+}
+
+interface Moves {
+  readonly moves: readonly Move[]
+  /** One of them is taken. */
+  readonly isCertain: boolean
+}
+
 function nodeAt(root: AnyStateNode, path: string): AnyStateNode | undefined {
   return path.split('.').reduce<AnyStateNode | undefined>((node, key) => node?.states[key], root)
 }
 
-function innermost(node: AnyStateNode): AnyStateNode {
+function leavesOf(node: AnyStateNode): Leaves {
+  if (node.type === 'parallel') return Object.values(node.states).flatMap(leavesOf)
   const initial = node.type === 'compound' ? node.initial.target[0] : undefined
-  return initial === undefined ? node : innermost(initial)
+  return initial === undefined ? [node] : leavesOf(initial)
 }
 
 /** The state and those it lies in, innermost first. */
@@ -33,9 +53,8 @@ function* lineage(node: AnyStateNode): Generator<AnyStateNode> {
   if (node.parent !== undefined) yield* lineage(node.parent)
 }
 
-/** A transition without a guard hides those behind it and those further out. */
-function targetsOf(from: AnyStateNode, eventType: string): AnyStateNode[] {
-  return taken(from, (node) =>
+function movesOn(leaf: AnyStateNode, eventType: string): Moves {
+  return movesOf(leaf, (node) =>
     [...node.transitions.keys()]
       .filter((descriptor) => fits(descriptor, eventType))
       .toSorted((a, b) => b.length - a.length)
@@ -43,15 +62,16 @@ function targetsOf(from: AnyStateNode, eventType: string): AnyStateNode[] {
   )
 }
 
-function taken(from: AnyStateNode, waysOf: (node: AnyStateNode) => readonly Way[]): AnyStateNode[] {
-  const found: AnyStateNode[] = []
-  for (const node of lineage(from)) {
-    for (const { guard, target } of waysOf(node)) {
-      found.push(...(target ?? [from]).map(innermost))
-      if (guard === undefined) return found
+/** A transition without a guard hides those behind it and those further out. */
+function movesOf(leaf: AnyStateNode, waysOf: (node: AnyStateNode) => readonly Way[]): Moves {
+  const moves: Move[] = []
+  for (const source of lineage(leaf)) {
+    for (const { guard, target } of waysOf(source)) {
+      moves.push(...(target ?? [undefined]).map((each) => ({ source, target: each })))
+      if (guard === undefined) return { moves, isCertain: true }
     }
   }
-  return found
+  return { moves, isCertain: false }
 }
 
 function fits(descriptor: string, eventType: string): boolean {
@@ -59,15 +79,50 @@ function fits(descriptor: string, eventType: string): boolean {
   return descriptor.endsWith('.*') && `${eventType}.`.startsWith(descriptor.slice(0, -1))
 }
 
+/** Each region moves by itself, or stays; one of them moves. */
+function moved(leaves: Leaves, movesFrom: (leaf: AnyStateNode) => Moves): Leaves[] {
+  let found: { readonly at: Leaves; readonly isMoved: boolean }[] = [{ at: leaves, isMoved: false }]
+  for (const leaf of leaves) {
+    const { moves, isCertain } = movesFrom(leaf)
+    found = found.flatMap((before) => {
+      if (!before.at.includes(leaf)) return [before]
+      const after = moves.map((move) => ({ at: entered(before.at, move), isMoved: true }))
+      return isCertain ? after : [before, ...after]
+    })
+  }
+  return found.filter(({ isMoved }) => isMoved).map(({ at }) => at)
+}
+
+/** What lies in the state around both ends is left; regions beside the target begin anew. */
+function entered(leaves: Leaves, { source, target }: Move): Leaves {
+  if (target === undefined) return leaves
+  const [, ...around] = lineage(target)
+  const domain = around.find((node) => [...lineage(source)].includes(node))
+  const beside = [...lineage(target)].slice(0, domain === undefined ? undefined : around.indexOf(domain) + 1).flatMap((node) => {
+    const siblings = node.parent?.type === 'parallel' ? Object.values(node.parent.states) : []
+    return siblings.filter((sibling) => sibling !== node).flatMap(leavesOf)
+  })
+  const left = leaves.filter((leaf) => domain !== undefined && ![...lineage(leaf)].includes(domain))
+  return [...left, ...beside, ...leavesOf(target)]
+}
+
 /** These states, and those that follow from them at once. */
-function settled(nodes: readonly AnyStateNode[]): ReadonlySet<string> {
-  const seen = new Set(nodes)
+function settled(first: readonly Leaves[]): ReadonlySet<string> {
+  const seen = new Map(first.map((leaves) => [keyOf(leaves), leaves]))
   // What is added while it is walked through is visited, too.
-  for (const node of seen) for (const each of [...taken(node, ({ always = [] }) => always), ...whenDone(node)]) seen.add(each)
-  return new Set([...seen].map(({ path }) => path.join('.')))
+  for (const leaves of seen.values()) {
+    const next = [...moved(leaves, (leaf) => movesOf(leaf, ({ always = [] }) => always)), ...moved(leaves, whenDone)]
+    for (const each of next) if (!seen.has(keyOf(each))) seen.set(keyOf(each), each)
+  }
+  return new Set(seen.keys())
 }
 
 /** A final state ends the state it lies in. */
-function whenDone({ type, parent }: AnyStateNode): AnyStateNode[] {
-  return type === 'final' && parent?.parent !== undefined ? targetsOf(parent, `xstate.done.state.${parent.id}`) : []
+function whenDone({ type, parent }: AnyStateNode): Moves {
+  if (type !== 'final' || parent?.parent === undefined) return { moves: [], isCertain: false }
+  return movesOn(parent, `xstate.done.state.${parent.id}`)
+}
+
+function keyOf(leaves: Leaves): string {
+  return stateKey(leaves.map(({ path }) => path.join('.')))
 }

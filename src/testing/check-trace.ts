@@ -1,5 +1,5 @@
 /** Whether the charts of today lead to the recorded states: what can be said of a trace without payloads. */
-import { statesAfter, statesAtStart } from './chart-moves.js'
+import { stateKey, statesAfter, statesAtStart } from './chart-moves.js'
 import { machineOf } from './recorded.js'
 import type { CheckTrace, Trace, TraceRecord } from './replay-types.js'
 
@@ -22,8 +22,9 @@ function problemOf(id: string, { type, event = '', before = [], after = [] }: Tr
   if (type !== 'start' && type !== 'transition') return undefined
   const machine = machineOf(id)
   if (machine === undefined) return `This version of svc has no machine "${id}".`
-  const to = after.join(', ')
+  const to = stateKey(after)
   if (type === 'start') return statesAtStart(machine).has(to) ? undefined : `"${id}" does not start in "${to}".`
-  const from = before.join(', ')
-  return statesAfter(machine, from, event).has(to) ? undefined : `"${id}" does not go from "${from}" to "${to}" on "${event}".`
+  return statesAfter(machine, before, event).has(to)
+    ? undefined
+    : `"${id}" does not go from "${stateKey(before)}" to "${to}" on "${event}".`
 }

@@ -16,6 +16,7 @@ import { titleMachine } from '../machines/title.machine.js'
 import { toolCallMachine } from '../machines/tool-call.machine.js'
 import { workflowEngineMachine } from '../machines/workflow-engine.machine.js'
 import { workflowRunMachine } from '../machines/workflow-run.machine.js'
+import { workspaceMachine } from '../machines/workspace.machine.js'
 import type { InspectedState } from '../protocol/system/inspector.js'
 import type { ActorKind } from './actor-types.js'
 
@@ -35,6 +36,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   'tool-call': toolCallMachine,
   'workflow-engine': workflowEngineMachine,
   'workflow-run': workflowRunMachine,
+  workspace: workspaceMachine,
 }
 
 const charts = createCharts()

@@ -297,7 +297,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const replayed = recordedActors(trace).map((each) => replay(trace, each))
     expect(checkTrace(trace)).toEqual([])
     expect(new Set(replayed.map(({ machine }) => machine))).toEqual(
-      new Set(['session', 'run', 'tool-call', 'interaction', 'subscription', 'package', 'generation', 'instance']),
+      new Set(['session', 'run', 'tool-call', 'interaction', 'subscription', 'package', 'workspace', 'generation', 'instance']),
     )
     expect(replayed.find(({ machine }) => machine === 'tool-call')?.steps.map(({ before }) => before.join())).toEqual([
       'judging',

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import type { PackageLifecycleInfo } from '../../src/protocol/plugin/plugin.js'
+import type { InspectorTrace } from '../../src/protocol/system/inspector.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { approve, configurePlugin, deletePackage, lifecycleOf, toolProgram, untilState, writePackage } from './plugins.js'
@@ -59,6 +60,11 @@ test('the lifecycle tells the truth at each step of trust, update, bad update, r
     codes: [],
   })
   expect(await greet()).toMatchObject({ status: 'completed', output: 'one' })
+  const workspace = async () => {
+    const { actors } = await server.get<InspectorTrace>('/v2/inspector/trace')
+    return actors.filter(({ kind }) => kind === 'workspace').map(({ name, state }) => ({ name, state: state.toSorted() }))
+  }
+  await expect.poll(workspace).toEqual([{ name: `workspace:${place.repo}`, state: ['tracked.files.watched', 'tracked.sessions.some'] }])
 
   writePackage(place, ID, { files: { 'plugin.mjs': toolProgram('greet', 'two') } })
   const waiting = await untilState(stream, ID, 'update-available')

@@ -202,6 +202,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   const workspaces = createWorkspaces({
     effects,
     snapshots,
+    actors: deps.actors,
     async look(workspace, snapshot) {
       await builtIns.follow()
       return directories.look(workspace, snapshot)

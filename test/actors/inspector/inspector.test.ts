@@ -98,6 +98,7 @@ describe('the tree', () => {
       'subscription',
       'title',
       'tool-call',
+      'workspace',
     ])
     const session = machines.find(({ id }) => id === 'session')
     expect(session?.delays['idleMemory']).toBe(LIMITS.sessions.idleMemory)
@@ -129,7 +130,8 @@ describe('a viewer', () => {
     const records = watching.records()
     const session = `session:${sessionId}`
     expect(records.map(({ sequence }) => sequence)).toEqual(records.map((_, index) => index + 1))
-    expect(records[0]).toMatchObject({ type: 'start', actorId: session, after: ['looking'], actor: { kind: 'session' } })
+    const first = records.find(({ actorId }) => actorId === session)
+    expect(first).toMatchObject({ type: 'start', after: ['looking'], actor: { kind: 'session' } })
     expect(transitions(records, session)).toEqual(['running', 'looking', 'idle'])
     expect(records.find(({ type, actorId }) => type === 'stop' && actorId === `${session}/run`)).toMatchObject({ end: 'done' })
     expect(records.some(({ actorId, type }) => actorId.startsWith(`${session}/run/call:c1`) && type === 'start')).toBe(true)

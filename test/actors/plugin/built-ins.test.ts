@@ -5,6 +5,8 @@ import { defineTool, type NativePlugin } from '../../../src/actors/plugin/native
 import { LIMITS } from '../../../src/protocol/limits.js'
 import * as z from 'zod'
 import { PLAYED_CONFIG } from '../../../src/testing/steps.js'
+import type { Effects } from '../../../src/actors/effects.js'
+import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { calls, gate, says, startTestService, type TestService } from '../../fakes/service.js'
 
@@ -64,6 +66,31 @@ const on = (generation: number) => ({
 const OFF = off('disabled by installation config')
 
 describe('a built-in plugin', () => {
+  it('follows its switch when the watch of the configuration was lost and nobody asks, without a look from time to time', async () => {
+    const files = createNodeFiles()
+    const listeners = new Set<(paths: readonly string[]) => void>()
+    const watch: Effects['files']['watch'] = async (directory, onChange) => {
+      if (directory !== effects.paths.config) return undefined
+      listeners.add(onChange)
+      return () => void listeners.delete(onChange)
+    }
+    const effects = createFakeEffects({ files: { ...files, watch } })
+    const tell = (path: string) => {
+      const told = [...listeners]
+      if (path === effects.paths.config) listeners.clear() // its last word
+      for (const each of told) each([path])
+    }
+    const { plugin, log, stopped } = switchable()
+    stopped.open()
+    const service = await startTestService({ effects, plugins: [plugin] })
+    expect(log).toEqual(['start'])
+    tell(effects.paths.config)
+    await expect.poll(() => listeners.size).toBe(1)
+    configure(service, { [ID]: false })
+    tell(join(effects.paths.config, 'config.json'))
+    await expect.poll(() => log).toEqual(['start', 'stop'])
+  })
+
   it('that is off when the service starts is never started, is listed as off, and answers that it is not there', async () => {
     const { plugin, log } = switchable()
     const service = await startTestService({ plugins: [plugin], config: { plugins: { [ID]: { enabled: false } } } })
@@ -71,7 +98,6 @@ describe('a built-in plugin', () => {
     await expect(call(service)).rejects.toMatchObject({ code: 'feature.not_implemented' })
     expect(log).toEqual([])
     configure(service, {})
-    await service.effects.clock.advanceAsync(LIMITS.plugins.follow)
     await expect.poll(() => listed(service)).toEqual(on(1))
     expect(log).toEqual(['start'])
   })

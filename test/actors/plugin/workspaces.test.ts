@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { AnyActorRef } from 'xstate'
 import { createWorkspaces } from '../../../src/actors/plugin/package/workspaces.js'
 import { createSnapshots } from '../../../src/actors/resource/config/snapshots.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
@@ -91,5 +92,54 @@ it('looks again after a look that failed, and hears changes told meanwhile and l
   tell()
   await effects.clock.advanceAsync(50)
   expect(looks).toBe(3)
+  workspaces.stop()
+})
+
+it('is one actor: it looks, watches, is dirty, looks again, and is idle at last; a use waits for the look that is under way', async () => {
+  const effects = createFakeEffects()
+  const directory = effects.paths.cwd
+  mkdirSync(join(directory, '.svc/plugins'), { recursive: true })
+  let tell: () => void = () => undefined
+  const files: typeof effects.files = {
+    ...effects.files,
+    async watch(root, onChange) {
+      tell = () => onChange([join(root, 'changed')])
+      return () => undefined
+    },
+  }
+  const actors: { readonly kind: string; readonly ref: AnyActorRef }[] = []
+  const looks: (() => void)[] = []
+  const idle: string[] = []
+  const workspaces = createWorkspaces({
+    effects: { ...effects, files },
+    snapshots: createSnapshots(effects),
+    actors: { add: (ref, kind) => void actors.push({ ref, kind }) },
+    look: () => new Promise((resolve) => looks.push(() => resolve({ perSession: false }))),
+    onIdle: (forgotten) => void idle.push(forgotten),
+  })
+  const state = () => actors[0]?.ref.getSnapshot().value
+  const first = workspaces.use(directory)
+  await expect.poll(() => looks.length).toBe(1)
+  expect([actors.map(({ kind, ref }) => [kind, ref.id]), state()]).toEqual([
+    [['workspace', `workspace:${directory}`]],
+    { tracked: { files: { looking: 'current' }, sessions: 'none' } },
+  ])
+  looks[0]?.()
+  await first
+  expect(state()).toEqual({ tracked: { files: 'watched', sessions: 'none' } })
+  tell()
+  expect(state()).toEqual({ tracked: { files: 'dirty', sessions: 'none' } })
+  await effects.clock.advanceAsync(LIMITS.plugins.lookDebounce)
+  await expect.poll(() => looks.length).toBe(2)
+  let hasAnswered = false
+  const second = workspaces.use(directory).then(() => (hasAnswered = true))
+  await effects.files.readDirectory(directory)
+  expect(hasAnswered).toBe(false)
+  looks[1]?.()
+  await second
+  await effects.clock.advanceAsync(LIMITS.plugins.relook)
+  expect(state()).toEqual({ tracked: { files: 'stale', sessions: 'none' } })
+  await effects.clock.advanceAsync(LIMITS.plugins.idleTeardown)
+  expect([state(), idle, actors.length]).toEqual(['idle', [directory], 1])
   workspaces.stop()
 })

@@ -4,10 +4,10 @@
  *
  * I1 One that is off was never started, or has stopped; on again, it starts as another generation.
  * I2 One that needs a capability that is off is off, too, and says so.
- * I3 The configuration is looked at when its directory changes, when a workspace is looked at, and at least every `follow` ms.
+ * I3 The configuration is looked at when its directory changes, when a workspace is looked at, and when somebody asks for plugins
+ *    or capabilities. Nothing looks from time to time: where the directory is not there yet, or cannot be watched, what is done
+ *    next looks, and whoever does nothing notices nothing.
  */
-import { createAlarm } from '../../../protocol/alarm.js'
-import { LIMITS } from '../../../protocol/limits.js'
 import type { Capability } from '../../../protocol/system/system.js'
 import type { Assessment } from '../../../machines/plugin/assessment.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
@@ -18,10 +18,11 @@ import { plainSentence } from '../plain-sentence.js'
 import type { PackageSupervisor } from '../package/package-supervisor.js'
 import type { PluginRecords } from '../plugin-records.js'
 import type { Registry } from '../registry/registry.js'
+import { watchRoots } from '../package/root-watches.js'
 import type { Switches } from './switches.js'
 
 export interface BuiltInDeps {
-  readonly effects: Pick<Effects, 'clock' | 'files' | 'log' | 'paths'>
+  readonly effects: Pick<Effects, 'files' | 'log' | 'paths'>
   readonly switches: Switches
   readonly supervisor: PackageSupervisor
   readonly records: PluginRecords
@@ -42,14 +43,14 @@ export interface BuiltIns {
 }
 
 export function createBuiltIns({ effects, switches, supervisor, records, registry, version }: BuiltInDeps): BuiltIns {
-  const { clock, files, log, paths } = effects
+  const { log, paths } = effects
   let plugins: readonly NativePlugin[] = []
   let keys: readonly string[] = []
   /** Why each is off, as it was told last. */
   const told = new Map<string, string | undefined>()
   let following: Promise<void> | undefined
-  const again = createAlarm(clock, () => void follow().then(() => again.set(LIMITS.plugins.follow))) // I3
-  let unwatch: (() => void) | undefined
+  const over = new AbortController()
+  const watches = watchRoots({ effects, roots: [paths.config], onChanged: () => void follow(), onLost: () => undefined })
 
   async function assess(): Promise<void> {
     const off = withRequired(plugins, await switches.forAll())
@@ -69,17 +70,17 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
   /** One look at a time; whoever asks meanwhile waits for the next. */
   async function follow(): Promise<void> {
     await following
-    if (again.isOver) return
-    following ??= assess()
+    if (over.signal.aborted) return
+    following ??= look()
       .catch((error: unknown) => log.error('the switches of built-in plugins could not be followed', { cause: String(error) }))
       .finally(() => (following = undefined))
     await following
   }
 
-  async function watch(): Promise<void> {
-    const end = await files.watch(paths.config, () => void follow())
-    if (again.isOver) end?.()
-    else unwatch = end
+  /** I3. */
+  async function look(): Promise<void> {
+    await watches.renew()
+    await assess()
   }
 
   async function capability(directory: string, plugin: NativePlugin): Promise<Capability | undefined> {
@@ -115,8 +116,7 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
       plugins = given
       keys = given.map(keyOf)
       for (const plugin of given) records.put(keyOf(plugin), { kind: 'native', plugin, version, start: createNativeStarter(plugin, host) })
-      await watch()
-      await assess()
+      await look()
       for (const key of keys) supervisor.tell(key, { type: 'wanted' })
       await supervisor.settled(keys)
       for (const key of keys) {
@@ -126,7 +126,6 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
           log.info('a built-in plugin is off', { plugin: key, reason: whyNot(key) })
         else log.error('a built-in plugin did not start', { plugin: key, reason: snapshot?.context.reason })
       }
-      again.set(LIMITS.plugins.follow)
     },
     follow,
     async capabilities(directory) {
@@ -134,8 +133,8 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
       return all.flatMap((each) => each ?? [])
     },
     stop() {
-      again.end()
-      unwatch?.()
+      over.abort()
+      watches.end()
     },
   }
 }

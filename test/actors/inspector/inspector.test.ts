@@ -89,6 +89,7 @@ describe('the tree', () => {
     await atRest(service, sessionId)
     const machines = service.runtime.inspector.machines().map((machine) => InspectedMachine.parse(machine))
     expect(machines.map(({ id }) => id)).toEqual([
+      'compaction',
       'generation',
       'instance',
       'package',

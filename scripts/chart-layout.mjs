@@ -1,11 +1,18 @@
 /**
  * Where the boxes and arrows of a state chart go, by ELK (layered). Text is set in a face of fixed width, so that its size is known
- * without a browser. Every state with states inside is laid out alone, to the right and downwards; of all the combinations the one
- * is taken that is largest in the panel of a page.
+ * without a browser. Every state with states inside is laid out alone, in several ways; of all the combinations the one is taken
+ * that is largest in the panel of a page.
  */
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import Elk from 'elkjs'
+import { root as repository } from './generated.mjs'
 
-const PANEL = { width: 1000, height: 460 }
+/** Room for a chart in a window of 1280 x 720, and the scale at which a chart is as readable as can be. */
+const PANEL = { width: 978, height: 474 }
+const WHOLE = 1
 /** Width of a character of a name, and of all other text. */
 const KEY = 6.8
 const SMALL = 6.2
@@ -13,7 +20,25 @@ const LINE = 13
 const BOX = 28
 const INSIDE = { x: 12, y: 28 }
 /** Layouts of inner states that are tried together. */
-const COMBINATIONS = 16
+const COMBINATIONS = 9
+const CHOICES = 3
+const PLAIN = ['RIGHT', 'DOWN'].map((direction) => ({ 'elk.direction': direction }))
+/** Tried where plain layouts leave the chart small: other layers, lines that merge, and long chains that go on in another row. */
+const DENSE = PLAIN.flatMap((direction) =>
+  ['NETWORK_SIMPLEX', 'LONGEST_PATH', 'COFFMAN_GRAHAM'].flatMap((layers) => {
+    const own = { ...direction, 'elk.layered.layering.strategy': layers }
+    const wrapped = ['1.6', '2.4', '3.2'].flatMap((ratio) =>
+      ['NETWORK_SIMPLEX', 'BRANDES_KOEPF'].map((placement) => ({
+        ...own,
+        'elk.layered.nodePlacement.strategy': placement,
+        'elk.layered.wrapping.strategy': 'MULTI_EDGE',
+        'elk.layered.considerModelOrder.strategy': 'NONE',
+        'elk.aspectRatio': ratio,
+      })),
+    )
+    return [own, { ...own, 'elk.layered.mergeEdges': 'true' }, ...wrapped]
+  }),
+)
 
 const OPTIONS = {
   'elk.algorithm': 'layered',
@@ -32,35 +57,69 @@ const OPTIONS = {
   'elk.padding': '[top=4,left=14,bottom=4,right=4]',
 }
 
+/** Of a label that is not there. */
+const NOWHERE = { x: 0, y: 0, width: 0, height: 0 }
 const engine = new Elk()
 
-/** The layout of a machine as the inspector describes it, with the arrows the page makes of it. */
-export async function layoutOf({ root }, arrows) {
-  const [{ width, height, boxes, lines }] = await layouts(root, arrows)
+/** The layout of a machine as the inspector describes it, with the arrows the page makes of it, for the room of a panel. */
+async function layoutOf({ root }, arrows, panel) {
+  const [{ width, height, boxes, lines }] = await layouts(root, arrows, panel)
   return { width, height, boxes, lines }
 }
 
+/** The same, from an earlier call with the same machine where there was one: the search takes seconds. */
+export async function rememberedLayoutOf(machine, arrows, panel = PANEL) {
+  const own = readFileSync(fileURLToPath(import.meta.url), 'utf8')
+  const key = createHash('sha256')
+    .update(JSON.stringify([own, machine, arrows, panel]))
+    .digest('hex')
+  const file = join(repository, 'node_modules/.cache/svc/layouts', `${key.slice(0, 32)}.json`)
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    const layout = await layoutOf(machine, arrows, panel)
+    mkdirSync(join(file, '..'), { recursive: true })
+    writeFileSync(file, JSON.stringify(layout))
+    return layout
+  }
+}
+
 /** Layouts of what is inside a state, the best first. */
-async function layouts(state, arrows) {
+async function layouts(state, arrows, panel) {
   const children = state.states.toSorted((a, b) => Number(b.key === state.initial) - Number(a.key === state.initial))
   let combinations = [new Map()]
   for (const child of children.filter(({ states }) => states.length > 0)) {
-    const inner = await layouts(child, arrows)
+    const inner = await layouts(child, arrows, panel)
     combinations = combinations.flatMap((chosen) => inner.map((layout) => new Map([...chosen, [child.path, layout]])))
   }
   const own = arrows.filter(({ box }) => box === state.path)
-  const made = []
-  for (const inner of combinations.slice(0, COMBINATIONS)) {
-    for (const direction of ['RIGHT', 'DOWN']) made.push(await layout({ state, children, arrows: own, inner, direction }))
+  const chosen = combinations.slice(0, COMBINATIONS)
+  const attempt = async (ways) => {
+    const made = []
+    for (const inner of chosen) for (const way of ways) made.push(await layout({ state, children, arrows: own, inner, way }))
+    return made.filter((each) => each !== undefined)
   }
-  return made.toSorted((a, b) => scaleOf(b) - scaleOf(a)).slice(0, COMBINATIONS / 4)
+  const plain = await attempt(PLAIN)
+  const isRead = state.path === '' && plain.some((each) => scaleOf(each, panel) >= WHOLE)
+  const made = isRead ? plain : [...plain, ...(await attempt(DENSE))]
+  return useful(made.toSorted((a, b) => scaleOf(b, panel) - scaleOf(a, panel))).slice(0, CHOICES)
 }
 
-async function layout({ state, children, arrows, inner, direction }) {
+/** Without those that another one is smaller than in both directions. */
+function useful(made) {
+  return made.filter((each, index) => !made.some((other, at) => isInside(other, each) && (at < index || !isInside(each, other))))
+}
+
+function isInside(a, b) {
+  return a.width <= b.width && a.height <= b.height
+}
+
+/** Undefined when a line is broken, as happens now and then where lines merge and wrap, or when a label lies upon something. */
+async function layout({ state, children, arrows, inner, way }) {
   const any = `${state.path}/*`
   const done = await engine.layout({
     id: 'box',
-    layoutOptions: { ...OPTIONS, 'elk.direction': direction },
+    layoutOptions: { ...OPTIONS, ...way },
     children: [
       ...(arrows.some(({ from }) => from === any) ? [{ id: any, ...sizeOf('any state', []) }] : []),
       ...children.map((child) => ({ id: child.path, ...sizeOf(child.key, child.invokes, inner.get(child.path)) })),
@@ -70,9 +129,13 @@ async function layout({ state, children, arrows, inner, direction }) {
       sources: [from],
       targets: [to],
       // Beside its line, a label often stands nearer to another line.
-      labels: [{ text: labels.join(' '), ...labelSize(labels), layoutOptions: { 'elk.edgeLabels.inline': 'true' } }],
+      labels:
+        labels.length === 0 ? [] : [{ text: labels.join(' '), ...labelSize(labels), layoutOptions: { 'elk.edgeLabels.inline': 'true' } }],
     })),
   })
+  if (!done.edges.every((edge) => isWhole(edge, done.children))) return undefined
+  const solid = [...done.children, ...done.edges.flatMap(({ labels }) => labels)]
+  if (solid.some((a, index) => solid.slice(index + 1).some((b) => overlap(a, b)))) return undefined
   const within = done.children.flatMap(({ id, x, y }) => {
     const layout = inner.get(id)
     return layout === undefined ? [] : [moved(layout, x + INSIDE.x, y + INSIDE.y)]
@@ -85,9 +148,32 @@ async function layout({ state, children, arrows, inner, direction }) {
   }
 }
 
+/** Goes from box to box, up, down and to the sides. */
+function isWhole({ sources: [from], targets: [to], sections = [] }, boxes) {
+  const [section, ...others] = sections
+  if (section === undefined || others.length > 0) return false
+  const points = pointsOf(section)
+  const touches = (id, { x, y }) => {
+    const box = boxes.find((each) => each.id === id)
+    return x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y - 1 && y <= box.y + box.height + 1
+  }
+  const isStraight = points.every(
+    ({ x, y }, index) => index === 0 || Math.min(Math.abs(x - points[index - 1].x), Math.abs(y - points[index - 1].y)) < 1,
+  )
+  return isStraight && touches(from, points[0]) && touches(to, points.at(-1))
+}
+
+function pointsOf({ startPoint, bendPoints = [], endPoint }) {
+  return [startPoint, ...bendPoints, endPoint]
+}
+
+function overlap(a, b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
 /** In steps, so that a little more size does not turn a chart round. */
-function scaleOf({ width, height }) {
-  return Math.round(20 * Math.min(1.2, PANEL.width / width, PANEL.height / height))
+function scaleOf({ width, height }, panel) {
+  return Math.round(20 * Math.min(1.2, panel.width / width, panel.height / height)) / 20
 }
 
 function sizeOf(key, invokes, inner) {
@@ -103,8 +189,7 @@ function labelSize(lines) {
 }
 
 function line({ sections: [section], labels: [label] }, { from, to, labels }) {
-  const points = [section.startPoint, ...(section.bendPoints ?? []), section.endPoint]
-  return { from, to, label: labels, at: area(label), points: points.map(({ x, y }) => [round(x), round(y)]) }
+  return { from, to, label: labels, at: area(label ?? NOWHERE), points: pointsOf(section).map(({ x, y }) => [round(x), round(y)]) }
 }
 
 function moved({ boxes, lines }, byX, byY) {

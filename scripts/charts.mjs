@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { layoutOf } from './chart-layout.mjs'
+import { rememberedLayoutOf } from './chart-layout.mjs'
 import { loadSource, root, settle } from './generated.mjs'
 
 const LAYOUTS = 'src/actors/inspector'
@@ -18,6 +18,9 @@ const COLOURS = `.chart { --text: #1c1e21; --soft: #676b73; --back: #fff; --insi
 .chart { --text: #e7e9ec; --soft: #9aa1ab; --back: #15171a; --inside: #22262b; --panel: #1c1f23; }
 }
 `
+/** Machines the page also shows among other things, and the room it has for them there. */
+const OVERVIEWS = new Set(['package'])
+const OVERVIEW = { width: 940, height: 236 }
 const charts = createCharts()
 
 const machines = readdirSync(join(root, 'src/machines')).filter((name) => name.endsWith('.machine.ts'))
@@ -30,7 +33,11 @@ settle('docs/charts', [
     [`${name}.svg`, svg],
   ]),
 ])
-settle(LAYOUTS, [['layouts.json', rows(Object.fromEntries(pages.map(({ id, layout }) => [id, layout])))]], { prune: false })
+const layouts = pages.flatMap(({ id, layout, overview }) => [
+  [id, layout],
+  ...(overview === undefined ? [] : [[`${id}/overview`, overview]]),
+])
+settle(LAYOUTS, [['layouts.json', rows(Object.fromEntries(layouts))]], { prune: false })
 
 async function page(file) {
   const module = await loadSource(`src/machines/${file}`)
@@ -39,7 +46,9 @@ async function page(file) {
   const name = basename(file, '.machine.ts')
   const nodes = allNodes(machine.root)
   const chart = charts.of(machine)
-  const layout = await layoutOf(chart, arrowsOf(chart))
+  const layout = await rememberedLayoutOf(chart, arrowsOf(chart))
+  const nameless = arrowsOf(chart).map((arrow) => ({ ...arrow, labels: [] }))
+  const overview = OVERVIEWS.has(chart.id) ? await rememberedLayoutOf(chart, nameless, OVERVIEW) : undefined
   const sections = [
     `# ${machine.id}`,
     `Generated from \`src/machines/${file}\` by \`npm run charts\`.`,
@@ -52,7 +61,7 @@ async function page(file) {
     ...effects(nodes),
     ...delays(machine),
   ]
-  return { name, id: machine.id, states: nodes.length - 1, layout, svg: svg(chart, layout), text: `${sections.join('\n\n')}\n` }
+  return { name, id: machine.id, states: nodes.length - 1, layout, overview, svg: svg(chart, layout), text: `${sections.join('\n\n')}\n` }
 }
 
 function svg(chart, layout) {

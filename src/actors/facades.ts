@@ -7,7 +7,7 @@ import type { Artifact } from '../protocol/system/artifact.js'
 import type { Caller } from '../protocol/caller.js'
 import type { SessionCommandRequest } from '../protocol/resource/command.js'
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/resource/config.js'
-import type { InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
+import type { InspectedLines, InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
 import type {
   PermissionReply,
   PermissionRequest,
@@ -297,6 +297,8 @@ export interface PluginRouteMatch {
 export interface Inspector {
   tree(): InspectorTree
   machines(): InspectedMachine[]
+  /** What the processes of a plugin wrote to their log last. */
+  lines(key: string): InspectedLines
   trace(): InspectorTrace
   /** Frames `records` after the cursor, from now on without one; throws `quota.exceeded` when too many look. */
   subscribe(since: number | undefined, sink: FrameSink): EventSubscription

@@ -30,7 +30,13 @@ interface Drawn {
 
 const EFFECT = 'An effect has no chart: it runs until it is done or its state is left.'
 
-export function chartView(element: HTMLElement, caption: HTMLElement, details: HTMLElement): ChartView {
+/** Shows machines with one of their layouts. */
+export function chartView(
+  element: HTMLElement,
+  caption: HTMLElement,
+  details: HTMLElement,
+  which: 'layout' | 'overview' = 'layout',
+): ChartView {
   const drawings = new WeakMap<InspectedMachine, Drawn>()
   let shown: Drawn | undefined
   let actorId: string | undefined
@@ -62,11 +68,12 @@ export function chartView(element: HTMLElement, caption: HTMLElement, details: H
         return
       }
       details.replaceChildren(...ways(machine, actor.state))
-      if (machine.layout === undefined) {
+      const layout = machine[which] ?? machine.layout
+      if (layout === undefined) {
         replace(h('ul', { class: 'list', 'data-machine': machine.id }, ...machine.root.states.map((state) => listed(state, actor.state))))
         return
       }
-      const drawing = drawingFor(machine, machine.layout)
+      const drawing = drawingFor(machine, layout)
       const isOther = drawing !== shown || actorId !== actor.id
       if (isOther) {
         replace(drawing.viewport.svg)

@@ -1,16 +1,19 @@
 /** Speaks with the server this page came from: answers, and the stream of records with its resumption. */
 import { after } from './platform.js'
-import type { InspectedMachine, InspectorFrame, InspectorTree } from '../protocol/system/inspector.js'
+import type { InspectedLines, InspectedMachine, InspectorFrame, InspectorTree } from '../protocol/system/inspector.js'
 
 export type Status = 'connecting' | 'live' | 'lost' | 'token' | 'off'
 
 export interface Connection {
   tree(): Promise<InspectorTree>
   machines(): Promise<InspectedMachine[]>
+  lines(plugin: string): Promise<InspectedLines>
   /** Text of an answer; throws an `Error` with the message of the server. */
   text(path: string): Promise<string>
   /** Asks for a change; throws an `Error` with the message of the server. */
   post(path: string): Promise<void>
+  /** Sends a merge patch; text of the answer. Throws an `Error` with the message of the server. */
+  patch(path: string, body: object): Promise<string>
   /** Tries again with this credential, which is kept in this page alone. */
   authenticate(token: string): void
   close(): void
@@ -35,19 +38,29 @@ class Refused extends Error {
 const RETRY = 500
 const RETRY_MAX = 5000
 
-export function connect(listener: Listener): Connection {
+/** Reads the stream from the cursor on, without one from now. */
+export function connect(listener: Listener, since?: number): Connection {
   let token: string | undefined
-  let cursor: number | undefined
+  let cursor = since
   let delay = RETRY
   let attempt: AbortController | undefined
   let isClosed = false
 
   async function request(
     path: string,
-    { method = 'GET', signal }: { method?: 'GET' | 'POST'; signal?: AbortSignal } = {},
+    { method = 'GET', signal, body }: { method?: 'GET' | 'POST' | 'PATCH'; signal?: AbortSignal; body?: object } = {},
   ): Promise<Response> {
-    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const response = await fetch(path, { method, headers, cache: 'no-store', ...(signal && { signal }) })
+    const headers: Record<string, string> = {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
+    const response = await fetch(path, {
+      method,
+      headers,
+      cache: 'no-store',
+      ...(signal && { signal }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
     if (!response.ok) throw new Refused(response.status, messageOf(await response.text()) ?? `The server answered ${response.status}.`)
     return response
   }
@@ -106,9 +119,13 @@ export function connect(listener: Listener): Connection {
   return {
     tree: () => json('/v2/inspector/tree'),
     machines: () => json('/v2/inspector/machines'),
+    lines: (plugin) => json(`/v2/inspector/lines?plugin=${encodeURIComponent(plugin)}`),
     text,
     async post(path) {
       await request(path, { method: 'POST' })
+    },
+    async patch(path, body) {
+      return (await request(path, { method: 'PATCH', body })).text()
     },
     authenticate(given) {
       token = given

@@ -24,19 +24,23 @@ export function drawingOf(machine: InspectedMachine, layout: InspectedLayout): S
     const ends = { 'data-from': from, 'data-to': to }
     return [
       shape('g', { class: 'line', ...ends }, title, shape('path', { d: rounded(points) }), tip(points)),
-      shape(
-        'g',
-        { class: to.includes('.') ? 'label inside' : 'label', ...ends },
-        title,
-        rect(at, 2),
-        ...lines(label, at.x + at.width / 2, at.y + 11),
-      ),
+      label.length === 0
+        ? []
+        : [
+            shape(
+              'g',
+              { class: to.includes('.') ? 'label inside' : 'label', ...ends },
+              title,
+              rect(at, 2),
+              ...lines(label, at.x + at.width / 2, at.y + 11),
+            ),
+          ],
     ] as const
   })
   return [
     ...layout.boxes.map((box) => boxOf(box, states.get(box.path), initial.has(box.path))),
     ...arrows.map(([line]) => line),
-    ...arrows.map(([, label]) => label),
+    ...arrows.flatMap(([, label]) => label),
   ]
 }
 

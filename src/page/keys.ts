@@ -20,6 +20,8 @@ export function bindKeys(screen: Screen): void {
     '=': press('larger'),
     '0': press('fit'),
     f: press('whole'),
+    q: press('sequence-on'),
+    x: () => screen.toggleLane(),
     '/': () => {
       screen.tab('actors')
       byId('filter').focus()
@@ -28,7 +30,7 @@ export function bindKeys(screen: Screen): void {
   document.addEventListener('keydown', (event) => {
     const isField = event.target instanceof HTMLInputElement && event.target.type !== 'checkbox'
     if (event.key === 'Escape' && isField) byId('tree').focus()
-    if (isField || event.ctrlKey || event.metaKey || event.altKey) return
+    if (isField || document.querySelector('dialog[open]') !== null || event.ctrlKey || event.metaKey || event.altKey) return
     const act = keys[event.key]
     if (act === undefined) return
     event.preventDefault()

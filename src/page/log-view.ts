@@ -2,6 +2,7 @@
 import type { InspectorRecord } from '../protocol/system/inspector.js'
 import { clock, h } from './elements.js'
 import type { Model } from './model.js'
+import { shortId } from './names.js'
 import { virtualList } from './virtual-list.js'
 
 export interface LogFilter {
@@ -39,7 +40,7 @@ export function logView(element: HTMLElement, onJump: (index: number) => void): 
       { class: `row log ${record.type}`, 'data-sequence': record.sequence },
       h('span', { class: 'time' }, clock(record.at)),
       h('span', { class: 'type' }, record.type),
-      h('span', { class: 'actor', title: record.actorId }, record.actorId),
+      h('span', { class: 'actor', title: record.actorId }, shortId(record.actorId)),
       h('span', { class: 'what', title: record.payload ?? record.shape }, describe(record)),
     )
     line.addEventListener('click', () => onJump(entry.index))
@@ -64,7 +65,7 @@ export function logView(element: HTMLElement, onJump: (index: number) => void): 
   }
 }
 
-function describe({ type, event, sourceId, shape, payload, before, after, end }: InspectorRecord): string {
+export function describe({ type, event, sourceId, shape, payload, before, after, end }: InspectorRecord): string {
   const states = (list: readonly string[] | undefined) => (list ?? []).join(', ')
   switch (type) {
     case 'event':

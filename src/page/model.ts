@@ -6,6 +6,7 @@
  */
 import type {
   InspectedActor,
+  InspectedLines,
   InspectedMachine,
   InspectedPlugin,
   InspectorRecord,
@@ -17,6 +18,8 @@ export interface Model {
   readonly actors: Map<string, InspectedActor>
   readonly machines: Map<string, InspectedMachine>
   plugins: readonly InspectedPlugin[]
+  /** What plugins wrote to their log, by key. */
+  readonly lines: Map<string, InspectedLines>
   readonly records: InspectorRecord[]
   /** How many of `records` are applied. */
   position: number
@@ -30,7 +33,7 @@ const KEPT = 20_000
 const FORGOTTEN_AT_ONCE = 2000
 
 export function createModel(): Model {
-  return { actors: new Map(), machines: new Map(), plugins: [], records: [], position: 0, dropped: 0, isPaused: false }
+  return { actors: new Map(), machines: new Map(), plugins: [], lines: new Map(), records: [], position: 0, dropped: 0, isPaused: false }
 }
 
 function apply(actors: Map<string, InspectedActor>, record: InspectorRecord): void {

@@ -1,10 +1,14 @@
 /** The page of the inspector: a server that is looked at, or a saved trace. */
-import type { InspectorRecord } from '../protocol/system/inspector.js'
+import type { InspectedPlugin, InspectorRecord } from '../protocol/system/inspector.js'
+import { type Moment, readAddress } from './address.js'
+import { confirmed } from './confirm.js'
 import { connect, type Connection, type Status } from './connection.js'
 import { button, byId, h, local } from './elements.js'
 import { bindKeys } from './keys.js'
+import type { Move } from './plugin-moves.js'
 import { createModel, type Model, modelOf, moveTo, readTrace, receive, resync } from './model.js'
 import { after, every, now as time } from './platform.js'
+import { pluginActions } from './plugin-actions.js'
 import { createScreen, type Screen } from './screen.js'
 import { workflowRows } from './workflows-view.js'
 
@@ -25,6 +29,11 @@ let connection: Connection | undefined
 let isLive = false
 let lastSync = 0
 let wantsMachines = false
+/** Directory of the configuration of the installation, and the last record of the picture, as far as the server has told. */
+let configuration: string | undefined
+let synced: number | undefined
+/** The moment an address leads to, until it was found. */
+let wanted: Moment | undefined
 /** When the trace that is shown was saved. */
 let savedAt: number | undefined
 
@@ -39,6 +48,12 @@ const screen: Screen = createScreen({
     connection === undefined
       ? Promise.reject(new Error('A trace holds no workflows.'))
       : workflowRows(connection, directory, { changed: () => screen.refresh(), failed: tell }),
+  actOnPlugin: () =>
+    connection === undefined || configuration === undefined ? undefined : (plugin, act) => void actOn(plugin, act).catch(tell),
+  wanted: () => void sync().catch(() => undefined),
+  moved: (fragment) => {
+    if (wanted === undefined && location.hash !== fragment) history.replaceState(null, '', fragment)
+  },
   now,
 })
 bindKeys(screen)
@@ -70,9 +85,46 @@ async function sync(): Promise<void> {
     wantsMachines = false
     for (const machine of await connection.machines()) model.machines.set(machine.id, machine)
   }
-  resync(model, await connection.tree())
+  const tree = await connection.tree()
+  resync(model, tree)
+  configuration = tree.configuration
+  synced = tree.sequence
+  const plugin = screen.shownPlugin()
+  if (plugin !== undefined) {
+    model.lines.clear()
+    model.lines.set(plugin, await connection.lines(plugin))
+  }
+  find()
   screen.refresh()
   screen.draw()
+}
+
+async function actOn(plugin: InspectedPlugin, act: NonNullable<Move['act']>): Promise<void> {
+  if (connection === undefined || configuration === undefined || !(await confirmed(plugin, act))) return
+  tell(undefined)
+  try {
+    await pluginActions(connection, configuration).act(plugin, act)
+  } finally {
+    await sync()
+  }
+}
+
+/** Goes to the moment an address leads to, once everything up to the present has come. */
+function find(): void {
+  if (wanted === undefined || (isLive && (synced === undefined || (model.records.at(-1)?.sequence ?? 0) < synced))) return
+  const { sequence, time: at } = wanted
+  wanted = undefined
+  const index = model.records.findIndex((record) => record.sequence === sequence && record.at === at)
+  if (index === -1) tell(new Error('The moment of this address is not held any more.'))
+  else go(index + 1)
+}
+
+function visit(): void {
+  const address = readAddress(location.hash)
+  wanted = address.at
+  screen.visit(address)
+  if (address.at === undefined && isLive) pause(false)
+  find()
 }
 
 function tell(error: unknown): void {
@@ -88,26 +140,31 @@ function tell(error: unknown): void {
 
 function watch(): void {
   isLive = true
-  connection = connect({
-    onStatus(status) {
-      screen.status(status, STATUS[status])
-      byId('credential').hidden = status !== 'token'
-      if (status === 'token') byId('token').focus()
+  visit()
+  connection = connect(
+    {
+      onStatus(status) {
+        screen.status(status, STATUS[status])
+        byId('credential').hidden = status !== 'token'
+        if (status === 'token') byId('token').focus()
+      },
+      onOpen: () => void sync().catch(tell),
+      onFrame({ records, dropped }) {
+        const isFollowing = !model.isPaused
+        receive(model, records, dropped)
+        const unknown = records.some(({ actor }) => actor?.machine !== undefined && !model.machines.has(actor.machine))
+        if (unknown) {
+          wantsMachines = true
+          void sync().catch(tell)
+        }
+        find()
+        if (isFollowing) screen.happened(records)
+        if (screen.showsPlugins() && records.some(concernsPlugins)) void sync().catch(() => undefined)
+        screen.draw()
+      },
     },
-    onOpen: () => void sync().catch(tell),
-    onFrame({ records, dropped }) {
-      const isFollowing = !model.isPaused
-      receive(model, records, dropped)
-      const unknown = records.some(({ actor }) => actor?.machine !== undefined && !model.machines.has(actor.machine))
-      if (unknown) {
-        wantsMachines = true
-        void sync().catch(tell)
-      }
-      if (isFollowing) screen.happened(records)
-      if (screen.showsPlugins() && records.some(concernsPlugins)) void sync().catch(() => undefined)
-      screen.draw()
-    },
-  })
+    wanted === undefined ? undefined : 0,
+  )
   byId('credential').addEventListener('submit', (event) => {
     event.preventDefault()
     const field = byId('token')
@@ -143,12 +200,14 @@ function open(text: string): void {
     savedAt = trace.createdAt
     screen.status('trace', `trace of ${local(trace.createdAt)}, svc ${trace.serverVersion}`)
     tell(undefined)
+    visit()
     screen.draw()
   } catch (error) {
     tell(error)
   }
 }
 
+window.addEventListener('hashchange', visit)
 const embedded = document.getElementById('trace')?.textContent
 if (embedded) open(embedded)
 else if (location.protocol === 'file:') screen.status('idle', 'open a saved trace')

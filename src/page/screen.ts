@@ -1,10 +1,15 @@
 /** Everything that is seen: one drawing per animation frame, from the model alone. */
-import type { InspectorRecord } from '../protocol/system/inspector.js'
+import type { InspectedPlugin, InspectorRecord } from '../protocol/system/inspector.js'
+import { type Address, writeAddress } from './address.js'
 import { chartView } from './chart-view.js'
 import { byId, h } from './elements.js'
 import { logView } from './log-view.js'
 import type { Model } from './model.js'
-import { pluginRows } from './plugins-view.js'
+import { pluginList } from './plugin-list.js'
+import type { Move } from './plugin-moves.js'
+import { pluginPage } from './plugin-page.js'
+import { LANES } from './sequence.js'
+import { sequenceView } from './sequence-view.js'
 import { treeView } from './tree-view.js'
 
 export interface Commands {
@@ -15,6 +20,12 @@ export interface Commands {
   save(): void
   load(text: string): void
   workflows(directory: string): Promise<HTMLElement[]>
+  /** Does something to a plugin; absent where there is no server. */
+  actOnPlugin(): ((plugin: InspectedPlugin, act: NonNullable<Move['act']>) => void) | undefined
+  /** Something is looked at that the server has to be asked for. */
+  wanted(): void
+  /** What is looked at has changed: the fragment of an address that leads here. */
+  moved(fragment: string): void
   /** Time of the picture, Unix ms. */
   now(): number
 }
@@ -29,6 +40,12 @@ export interface Screen {
   status(name: string, text: string): void
   tab(name: Tab): void
   showsPlugins(): boolean
+  /** Key of the plugin whose page is open. */
+  shownPlugin(): string | undefined
+  /** Puts the selected actor into the sequence diagram, or takes it out. */
+  toggleLane(): void
+  /** Shows what an address leads to, but for its moment. */
+  visit(address: Address): void
   /** Asks anew for what no record tells of. */
   refresh(): void
 }
@@ -57,15 +74,45 @@ export function createScreen(commands: Commands): Screen {
   let shown: Tab = 'actors'
   let isDue = false
   let lit: readonly InspectorRecord[] = []
+  let plugin: string | undefined
+  let fragment = ''
+  const lanes = new Set<string>()
 
-  const tree = treeView(byId('tree'), filter, select, draw)
+  const tree = treeView(byId('tree'), filter, { select, toggleLane, draw })
   const chart = chartView(byId('chart'), byId('caption'), byId('details'))
   const log = logView(byId('log'), (index) => commands.go(index + 1))
+  const sequence = sequenceView(byId('heads'), byId('steps'), (index) => commands.go(index + 1))
+  const plugins = pluginList(byId('plugin-own'), query('#plugin-built-in > div'), query('#plugin-built-in > summary'), (key) => {
+    plugin = key
+    ask()
+  })
+  const page = pluginPage(() => ({ act: commands.actOnPlugin(), showActor }))
 
   function select(id: string): void {
     selected = id
     draw()
   }
+
+  /** What only the server knows of what is shown is asked for at once. */
+  function ask(): void {
+    commands.wanted()
+    draw()
+  }
+
+  function toggleLane(id: string): void {
+    if (!lanes.delete(id) && lanes.size < LANES) lanes.add(id)
+    sequencing(true)
+  }
+
+  function sequencing(isOn: boolean): void {
+    byId('right').classList.toggle('sequencing', isOn)
+    byId('sequence').hidden = !isOn
+    byId('log').hidden = isOn
+    byId('sequence-on').setAttribute('aria-pressed', String(isOn))
+    draw()
+  }
+
+  const isSequencing = () => !byId('sequence').hidden
 
   function showActor(id: string): void {
     filter.value = ''
@@ -80,6 +127,7 @@ export function createScreen(commands: Commands): Screen {
       byId(`tab-${each}`).setAttribute('aria-selected', String(each === name))
     }
     if (name === 'workflows') void showWorkflows()
+    if (name === 'plugins') commands.wanted()
     draw()
   }
 
@@ -124,22 +172,51 @@ export function createScreen(commands: Commands): Screen {
     position.value = String(model.position)
     const at = records[model.position - 1]
     byId('place').textContent = at === undefined ? `0 of ${records.length}` : `${model.position} of ${records.length}`
-    if (shown === 'plugins') byId('plugin-rows').replaceChildren(...pluginRows(model, now, showActor))
+    if (shown === 'plugins') {
+      plugin ??= model.plugins.toSorted((a, b) => (a.key < b.key ? -1 : 1)).find(({ origin }) => origin !== 'native')?.key
+      plugins.update(model.plugins, plugin)
+      page.update(
+        model,
+        model.plugins.find(({ key }) => key === plugin),
+        now,
+      )
+    }
+    remember(model)
     if (shown !== 'actors') return
     if (selected === undefined) selected = [...actors.values()].find(({ kind }) => kind === 'runtime')?.id
-    tree.update(actors.values(), selected, now)
+    tree.update(actors.values(), selected, lanes, now)
     byId('count').textContent = `${actors.size} actors${model.dropped > 0 ? ` · ${model.dropped} records dropped` : ''}`
     const actor = selected === undefined ? undefined : actors.get(selected)
     const last = records.findLast((record, index) => index < model.position && record.actorId === selected && record.type === 'transition')
     chart.show(actor, actor?.machine === undefined ? undefined : machines.get(actor.machine), last, now)
     if (actor === undefined && selected !== undefined) byId('caption').textContent = `${selected} · ended`
     for (const record of fresh) if (record.actorId === selected && record.type === 'transition') chart.light(record)
-    log.update(model, {
-      types: new Set(TYPES.filter((type) => field(`show-${type}`).checked)),
-      text: logFilter.value.trim().toLowerCase(),
-      actorId: only.checked ? selected : undefined,
-    })
+    byId('lanes-clear').hidden = !isSequencing() || lanes.size === 0
+    if (isSequencing()) sequence.update(model, selected, lanes)
+    else
+      log.update(model, {
+        types: new Set(TYPES.filter((type) => field(`show-${type}`).checked)),
+        text: logFilter.value.trim().toLowerCase(),
+        actorId: only.checked ? selected : undefined,
+      })
     byId('workspaces').replaceChildren(...workspaces(model).map((value) => h('option', { value })))
+  }
+
+  /** The address leads here again. */
+  function remember(model: Model): void {
+    const at = model.records[model.position - 1]
+    const isPast = at !== undefined && model.isPaused
+    const address = writeAddress({
+      tab: shown,
+      actor: selected,
+      plugin: shown === 'plugins' ? plugin : undefined,
+      at: isPast ? { sequence: at.sequence, time: at.at } : undefined,
+      lanes: [...lanes],
+      isSequence: isSequencing(),
+    })
+    if (address === fragment) return
+    fragment = address
+    commands.moved(fragment)
   }
 
   for (const each of TABS) byId(`tab-${each}`).addEventListener('click', () => tab(each))
@@ -149,6 +226,11 @@ export function createScreen(commands: Commands): Screen {
   byId('save').addEventListener('click', () => commands.save())
   byId('load').addEventListener('click', () => file.click())
   byId('timeline').addEventListener('click', timeline)
+  byId('sequence-on').addEventListener('click', () => sequencing(!isSequencing()))
+  byId('lanes-clear').addEventListener('click', () => {
+    lanes.clear()
+    draw()
+  })
   byId('smaller').addEventListener('click', () => chart.zoom(1 / ZOOM))
   byId('larger').addEventListener('click', () => chart.zoom(ZOOM))
   byId('fit').addEventListener('click', () => chart.fit())
@@ -189,6 +271,16 @@ export function createScreen(commands: Commands): Screen {
     },
     tab,
     showsPlugins: () => shown === 'plugins',
+    shownPlugin: () => (shown === 'plugins' ? plugin : undefined),
+    toggleLane: () => void (selected !== undefined && toggleLane(selected)),
+    visit(address) {
+      lanes.clear()
+      for (const lane of address.lanes.slice(0, LANES)) lanes.add(lane)
+      selected = address.actor ?? selected
+      plugin = address.plugin ?? plugin
+      sequencing(address.isSequence)
+      tab(TABS.find((name) => name === address.tab) ?? 'actors')
+    },
     refresh: () => void (shown === 'workflows' && showWorkflows()),
   }
 }
@@ -201,6 +293,12 @@ function changeTheme(): void {
   const { dataset } = document.documentElement
   const isDark = dataset['theme'] === undefined ? matchMedia('(prefers-color-scheme: dark)').matches : dataset['theme'] === 'dark'
   dataset['theme'] = isDark ? 'light' : 'dark'
+}
+
+function query(selector: string): HTMLElement {
+  const element = document.querySelector(selector)
+  if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`)
+  return element
 }
 
 function field(id: string): HTMLInputElement {

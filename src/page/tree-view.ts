@@ -2,18 +2,27 @@
 import type { InspectedActor } from '../protocol/system/inspector.js'
 import { h } from './elements.js'
 import { duration } from './measures.js'
-import { type TreeRow, treeRows } from './rows.js'
+import { nameOf, placeName, placeOf } from './names.js'
+import { BUILT_INS, type TreeRow, treeRows } from './rows.js'
 import { virtualList } from './virtual-list.js'
 
 export interface TreeView {
   /** Draws the actors as they are at `now`. */
-  update(actors: Iterable<InspectedActor>, selected: string | undefined, now: number): void
+  update(actors: Iterable<InspectedActor>, selected: string | undefined, lanes: ReadonlySet<string>, now: number): void
 }
 
 const ROW = 24
 
-export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelect: (id: string) => void, onChange: () => void): TreeView {
-  const closed = new Set<string>()
+export interface TreeCommands {
+  select(id: string): void
+  /** Puts an actor into the sequence diagram, or takes it out. */
+  toggleLane(id: string): void
+  draw(): void
+}
+
+export function treeView(element: HTMLElement, filter: HTMLInputElement, on: TreeCommands): TreeView {
+  const closed = new Set([BUILT_INS.id])
+  let lanes: ReadonlySet<string> = new Set()
   let rows: TreeRow[] = []
   let selected: string | undefined
   let now = 0
@@ -22,6 +31,8 @@ export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelec
   function draw(row: TreeRow | undefined, index: number): HTMLElement {
     if (row === undefined) return h('div')
     const { actor, depth, hasChildren, isOpen } = row
+    const place = placeOf(actor)
+    const isLane = lanes.has(actor.id)
     // A path in full would leave no room for the name.
     const state = actor.state.map((path) => path.slice(path.lastIndexOf('.') + 1)).join(', ')
     const line = h(
@@ -38,15 +49,18 @@ export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelec
       },
       h('span', { class: 'twist' }, hasChildren ? (isOpen ? '▾' : '▸') : ''),
       h('span', { class: 'name' }, nameOf(actor)),
+      place !== undefined && h('span', { class: 'place' }, placeName(place)),
       state !== '' && h('span', { class: 'state', title: actor.state.join(', ') }, state),
       actor.restarts > 0 && h('span', { class: 'restarts', title: 'starts after a crash' }, `↻${actor.restarts}`),
+      actor.kind !== BUILT_INS.kind && h('span', { class: `lane${isLane ? ' chosen' : ''}`, title: 'In the sequence diagram (x)' }, '⇄'),
       h('span', { class: 'age' }, actor.startedAt === undefined ? '' : duration(Math.max(0, now - actor.startedAt))),
     )
     line.style.paddingLeft = `${depth * 14 + 4}px`
     line.addEventListener('click', (event) => {
-      const isTwist = event.target instanceof Element && event.target.classList.contains('twist')
-      if (isTwist && hasChildren) toggle(actor.id, !isOpen)
-      else onSelect(actor.id)
+      const hits = (name: string) => event.target instanceof Element && event.target.classList.contains(name)
+      if (hasChildren && (hits('twist') || actor.kind === BUILT_INS.kind)) toggle(actor.id, !isOpen)
+      else if (hits('lane')) on.toggleLane(actor.id)
+      else on.select(actor.id)
     })
     return line
   }
@@ -54,14 +68,14 @@ export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelec
   function toggle(id: string, open: boolean): void {
     if (open) closed.delete(id)
     else closed.add(id)
-    onChange()
+    on.draw()
   }
 
   function go(index: number): void {
     const row = rows[Math.max(0, Math.min(index, rows.length - 1))]
     if (row === undefined) return
     list.reveal(rows.indexOf(row))
-    onSelect(row.actor.id)
+    on.select(row.actor.id)
   }
 
   function onKey(event: KeyboardEvent): void {
@@ -85,16 +99,19 @@ export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelec
   }
 
   function up(row: TreeRow | undefined): void {
-    if (row?.actor.parentId !== undefined) go(rows.findIndex(({ actor }) => actor.id === row.actor.parentId))
+    const index = row === undefined ? 0 : rows.indexOf(row)
+    const above = rows.slice(0, index).findLastIndex(({ depth }) => row !== undefined && depth < row.depth)
+    if (above !== -1) go(above)
   }
 
   element.addEventListener('keydown', onKey)
-  filter.addEventListener('input', onChange)
+  filter.addEventListener('input', () => on.draw())
   filter.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'Enter') element.focus()
   })
   return {
-    update(actors, selection, at) {
+    update(actors, selection, chosen, at) {
+      lanes = chosen
       rows = treeRows(actors, closed, filter.value)
       selected = selection
       now = at
@@ -104,10 +121,4 @@ export function treeView(element: HTMLElement, filter: HTMLInputElement, onSelec
       else element.setAttribute('aria-activedescendant', `actor-${index}`)
     },
   }
-}
-
-/** Roots by their id, children by their name; machines that are called otherwise are told. */
-function nameOf({ name, kind, machine, parentId }: InspectedActor): string {
-  if (parentId === undefined || machine === undefined || name === kind || name.startsWith(`${kind}:`)) return name
-  return `${name} (${kind})`
 }

@@ -31,6 +31,9 @@ const WHEEL = 500
 /** Size of names on the screen, at least; below the second one, other text is hidden. */
 const NAME = 8.5
 const TEXT = 6.9
+const TEXT_SIZE = 10
+/** Room for the sentence that says so. */
+const NOTE = 20
 
 export function createViewport(size: { readonly width: number; readonly height: number }, ...drawing: readonly Node[]): Viewport {
   const plane = s('g', {}, ...drawing)
@@ -41,7 +44,7 @@ export function createViewport(size: { readonly width: number; readonly height: 
 
   function place(): void {
     plane.setAttribute('transform', `translate(${x} ${y}) scale(${scale})`)
-    svg.classList.toggle('small', scale * 10 < TEXT)
+    svg.classList.toggle('small', scale * TEXT_SIZE < TEXT)
     svg.style.setProperty('--key', `${Math.max(11, NAME / scale)}px`)
   }
 
@@ -49,9 +52,12 @@ export function createViewport(size: { readonly width: number; readonly height: 
     const { clientWidth, clientHeight } = svg
     if (clientWidth === 0 || clientHeight === 0) return
     isFitted = true
-    scale = Math.min(FIT_MAX, (clientWidth - 2 * EDGE) / size.width, (clientHeight - 2 * EDGE) / size.height)
+    const into = (height: number) => Math.min(FIT_MAX, (clientWidth - 2 * EDGE) / size.width, (height - 2 * EDGE) / size.height)
+    const whole = into(clientHeight)
+    const height = whole * TEXT_SIZE < TEXT ? clientHeight - NOTE : clientHeight
+    scale = into(height)
     x = (clientWidth - size.width * scale) / 2
-    y = (clientHeight - size.height * scale) / 2
+    y = (height - size.height * scale) / 2
     place()
   }
 

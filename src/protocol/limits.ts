@@ -353,6 +353,13 @@ export const LIMITS = {
     viewers: 16,
     /** Characters of a payload that are shown, where the operator asked for payloads. */
     payload: 2000,
+    /** How long the past is kept after the last viewer left, so that a page can be reloaded. */
+    linger: 5000,
+    /** Characters of the key of a plugin. */
+    name: 8192,
+    /** Lines of the log of a plugin that are kept, and characters of one. */
+    pluginLines: 100,
+    pluginLine: 500,
     /** Ids whose crashes are remembered. */
     crashes: 1024,
   },

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createCharts } from '../../src/actors/inspector/charts.js'
 import { layoutOf } from '../../src/actors/inspector/layouts.js'
-import type { InspectedMachine, InspectedState } from '../../src/protocol/system/inspector.js'
+import type { InspectedActor, InspectedMachine, InspectedPlugin, InspectedState } from '../../src/protocol/system/inspector.js'
 import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser, type Watched } from './browser.js'
 import { pictureOf } from './picture.js'
 import { makePlace, type Place } from './place.js'
@@ -24,10 +24,10 @@ const modules: object[] = await Promise.all(
 )
 const machines = createCharts()
   .all(modules.flatMap((module) => Object.values(module)))
-  .map((machine): InspectedMachine => ({ ...machine, layout: layoutOf(machine.id) }))
+  .map((machine): InspectedMachine => ({ ...machine, layout: layoutOf(machine.id), overview: layoutOf(`${machine.id}/overview`) }))
 
 /** Every machine in its initial state and, one record later, where its first transition leads. */
-function traceOf(shown: readonly InspectedMachine[]): object {
+function traceOf(shown: readonly InspectedMachine[], plugins: readonly InspectedPlugin[]): object {
   const steps = shown.map(({ id, root }, index) => {
     const before = innermost(root)
     const target = find(root, before[0] ?? '')?.transitions.find(({ targets }) => targets !== undefined)?.targets?.[0]
@@ -41,11 +41,114 @@ function traceOf(shown: readonly InspectedMachine[]): object {
     createdAt: 60_001,
     serverVersion: '0.1.0',
     machines: shown,
-    actors: steps.map(({ actor }) => actor),
-    plugins: [],
+    actors: [...steps.map(({ actor }) => actor), ...plugins.flatMap(actorsOf)],
+    plugins,
     records: steps.map(({ record }) => record),
     dropped: 0,
   }
+}
+
+const REVISION = (digit: string) => `sha256:${digit.repeat(64)}`
+const GENERATION = (key: string, number: number, state: string, revision: string): InspectedPlugin['generations'][number] => ({
+  number,
+  actorId: `package:${key}/generation:${number}`,
+  state: [state],
+  revision: REVISION(revision),
+  readyAt: 50_000,
+  leases: state === 'draining' ? 2 : 0,
+  frames: { framesIn: 31, framesOut: 29, bytesIn: 40_212, bytesOut: 3801, dropped: state === 'draining' ? 3 : 0, streams: 1 },
+})
+const PLUGIN = (name: string, fields: Partial<InspectedPlugin>): InspectedPlugin => ({
+  key: `dev.example.${name}@/home/ada/project`,
+  pluginId: `dev.example.${name}`,
+  origin: 'package',
+  workspace: '/home/ada/project',
+  state: 'active',
+  verdict: 'trusted',
+  source: 'user',
+  scope: 'workspace',
+  revision: REVISION('a'),
+  digest: REVISION('b'),
+  runtime: 'process',
+  requestedCapabilities: ['workspace-read', 'config-read'],
+  grantedCapabilities: ['workspace-read', 'config-read'],
+  unprovidedCapabilities: [],
+  generations: [],
+  strikes: 0,
+  droppedFrames: 0,
+  diagnostics: [],
+  ...fields,
+})
+const STATES: readonly InspectedPlugin[] = [
+  PLUGIN('waits', {
+    state: 'permission-required',
+    verdict: 'untrusted',
+    requestedCapabilities: ['workspace-read', 'config-write'],
+    grantedCapabilities: [],
+    unprovidedCapabilities: ['config-write'],
+    diagnostics: [{ code: 'permission-required', message: 'external trust is required' }],
+  }),
+  PLUGIN('retained', {
+    state: 'update-available',
+    revision: REVISION('c'),
+    retainedRevision: REVISION('a'),
+    serving: 2,
+    generations: [GENERATION('dev.example.retained@/home/ada/project', 2, 'serving', 'a')],
+    diagnostics: [
+      {
+        code: 'failed',
+        message: 'the new revision did not start: The plugin process exited with code 1.',
+        action: 'inspect logs or restore the retained revision',
+      },
+      { code: 'retained-last-known-good', message: `the approved revision ${REVISION('a')} keeps serving` },
+    ],
+  }),
+  PLUGIN('unwell', {
+    state: 'degraded',
+    serving: 1,
+    strikes: 1,
+    generations: [GENERATION('dev.example.unwell@/home/ada/project', 1, 'serving', 'a')],
+    diagnostics: [
+      { code: 'degraded', message: 'message.before failed: it threw', action: 'inspect logs or restore the retained revision' },
+    ],
+  }),
+  PLUGIN('replaced', {
+    serving: 3,
+    droppedFrames: 2,
+    generations: [2, 3].map((number) =>
+      GENERATION('dev.example.replaced@/home/ada/project', number, number === 3 ? 'serving' : 'draining', String(number)),
+    ),
+  }),
+]
+
+/** The package and its generations. */
+function actorsOf({ key, state, generations }: InspectedPlugin): InspectedActor[] {
+  const paths: Readonly<Record<string, string>> = {
+    'permission-required': 'resting.permission-required',
+    'update-available': 'running.serving.update-available',
+    degraded: 'running.degraded',
+    active: 'running.serving.active',
+  }
+  const common = { startedAt: 40_000, since: 55_000, restarts: 0 }
+  const id = `package:${key}`
+  return [
+    { ...common, id, kind: 'package', name: id, machine: 'package', state: [paths[state] ?? ''] },
+    ...generations.map((each) => ({
+      ...common,
+      id: each.actorId,
+      parentId: id,
+      kind: 'generation',
+      name: `generation:${each.number}`,
+      machine: 'generation',
+      state: each.state,
+    })),
+  ]
+}
+
+function keep(name: string, png: Buffer): void {
+  if (SHOTS === undefined) return
+  mkdirSync(SHOTS, { recursive: true })
+  writeFileSync(join(SHOTS, `${name}.png`), png)
 }
 
 function innermost(state: InspectedState): string[] {
@@ -71,9 +174,13 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
   })
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
 
-  async function open(shown: readonly InspectedMachine[], colorScheme: 'light' | 'dark' = 'light'): Promise<Watched> {
+  async function open(
+    shown: readonly InspectedMachine[],
+    colorScheme: 'light' | 'dark' = 'light',
+    plugins: readonly InspectedPlugin[] = [],
+  ): Promise<Watched> {
     const file = join(place.root, 'trace.json')
-    writeFileSync(file, JSON.stringify(traceOf(shown)))
+    writeFileSync(file, JSON.stringify(traceOf(shown, plugins)))
     const watched = await openPage(browser, pathToFileURL(join(PROGRAM, '../inspector.html')).href, { colorScheme, hasTouch: true })
     await watched.page.locator('#file').setInputFiles(file)
     await watched.page.locator('#status.trace').waitFor()
@@ -93,16 +200,35 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
         if (view === 'window') await page.keyboard.press('f')
         await expect.poll(() => page.evaluate(outside), { message: `${id} in the ${view}` }).toEqual([])
         const { png, illegible } = await pictureOf(page)
-        if (SHOTS !== undefined) {
-          mkdirSync(SHOTS, { recursive: true })
-          writeFileSync(join(SHOTS, `chart-${id}-${scheme}-${view}.png`), png)
-        }
+        keep(`chart-${id}-${scheme}-${view}`, png)
         const { collisions, small, hidden } = await page.evaluate(textsOf, READABLE)
         expect([id, view, illegible, collisions, small]).toEqual([id, view, [], [], []])
         expect([id, view === 'window' ? hidden : 0]).toEqual([id, 0])
       }
       await page.keyboard.press('f')
     }
+    expect(troubles).toEqual([])
+  })
+
+  test.each(['light', 'dark'] as const)('the page of a package can be read in every state in %s', { timeout: 60_000 }, async (scheme) => {
+    const { page, troubles } = await open(machines, scheme, STATES)
+    await page.keyboard.press('2')
+    for (const { key, state } of STATES) {
+      await page.locator(`#plugin-own [data-key="${key}"]`).click()
+      await page.locator('#plugin-head .badge', { hasText: state }).waitFor()
+      await page.locator('#plugin-chart .box.current').waitFor()
+      expect([state, await page.evaluate(outside)]).toEqual([state, []])
+      const { png, illegible, texts } = await pictureOf(page)
+      keep(`package-${key.split('@')[0]}-${scheme}`, png)
+      expect([state, illegible, await page.evaluate(textsOf, READABLE)]).toEqual([state, [], { collisions: [], small: [], hidden: 0 }])
+      expect(texts).toEqual(
+        expect.arrayContaining(['Why it is where it is', 'What moves it on', 'Generations', 'A trace holds no lines of plugins.']),
+      )
+      expect(await page.locator('#plugin-moves button').count()).toBe(0)
+      expect(await page.locator('#plugin-moves').innerText()).toContain('svc plugin')
+    }
+    await page.reload()
+    expect(new URL(page.url()).hash).toContain(`plugin=${STATES.at(-1)?.key.split('@')[0]}`)
     expect(troubles).toEqual([])
   })
 
@@ -195,8 +321,9 @@ const nowhere = { x: -1, y: -1, width: 0, height: 0 }
 
 /** Runs in the page: states that are not wholly in the panel. */
 function outside(): string[] {
-  const panel = document.querySelector('#chart')?.getBoundingClientRect() ?? new DOMRect()
-  return [...document.querySelectorAll<SVGElement>('#chart .box')].flatMap((box) => {
+  const shown = document.querySelector('.panel:has(> svg)[id]:not([hidden] *)')
+  const panel = shown?.getBoundingClientRect() ?? new DOMRect()
+  return [...(shown?.querySelectorAll<SVGElement>('.box') ?? [])].flatMap((box) => {
     const { left, right, top, bottom } = box.getBoundingClientRect()
     const isInside = left >= panel.left && right <= panel.right && top >= panel.top && bottom <= panel.bottom
     return isInside ? [] : [box.dataset['state'] ?? '']
@@ -205,7 +332,7 @@ function outside(): string[] {
 
 /** Runs in the page: labels that lie on each other or on the name of a state, text that is too small, and how many texts are hidden. */
 function textsOf(readable: number): { collisions: string[]; small: string[]; hidden: number } {
-  const texts = [...document.querySelectorAll<SVGTextElement>('#chart text')]
+  const texts = [...document.querySelectorAll<SVGTextElement>('.panel:not([hidden] *) text')]
   const seen = texts.filter((text) => text.getClientRects().length > 0)
   const areas = seen.map((text) => ({ text: text.textContent ?? '', owner: text.parentElement, area: text.getBoundingClientRect() }))
   const collisions = areas.flatMap((a, index) =>

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, FileChooser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { finish, type ModelServer, reply, startModelServer, text, toolCall } fro
 import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser, type Watched } from './browser.js'
 import { pictureOf } from './picture.js'
 import { makePlace, withModel } from './place.js'
-import { approve, toolProgram, untilState, writePackage } from './plugins.js'
+import { approve, lifecycleOf, toolProgram, untilState, writePackage } from './plugins.js'
 import { openScene, PROGRAM, type Scene, type Server } from './server.js'
 
 const SECRET = 'the-quick-brown-secret'
@@ -22,11 +22,16 @@ let browser: Browser
 let scene: Scene | undefined
 let model: ModelServer | undefined
 
-async function begin(permission: object, env: Readonly<Record<string, string>> = {}, flags: readonly string[] = []): Promise<Server> {
+async function begin(
+  permission: object,
+  env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
+  call = { name: 'write', input: { filePath: 'a.txt', content: SECRET } as object },
+): Promise<Server> {
   model = await startModelServer((request) =>
     request.body?.messages.at(-1)?.role === 'tool'
       ? reply(text('Done.'), finish('stop'))
-      : reply(toolCall({ id: `c${request.index}`, name: 'write', input: { filePath: 'a.txt', content: SECRET } }), finish('tool_calls')),
+      : reply(toolCall({ id: `c${request.index}`, ...call }), finish('tool_calls')),
   )
   scene = openScene(makePlace())
   scene.place.configure(withModel(model.url, { permission }))
@@ -67,7 +72,8 @@ function expectNobodyAsked({ troubles, requests }: Watched): void {
 }
 
 const live = ({ page }: Watched) => page.locator('#status.live').waitFor()
-const row = (page: Page, name: string) => page.locator('#tree .row', { hasText: name }).first()
+/** The row of the first actor whose id has this in it. */
+const row = (page: Page, id: string) => page.locator(`#tree .row[data-actor*="${id}"]`).first()
 const current = (page: Page) => page.locator('#chart .box.current').first().getAttribute('data-state')
 
 /** Nothing went wrong in the page, and it asked nobody but its server. */
@@ -94,11 +100,12 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const { page } = watched
     await live(watched)
     await row(page, 'runtime').waitFor()
-    expect(await row(page, 'package:dev.svc.files@built-in').innerText()).toContain('active')
+    expect(await page.locator('#tree .row').last().innerText()).toMatch(/▸\s*built-in plugins \(\d+\)/)
+    await page.locator('#tree .row').last().click()
+    expect(await row(page, 'package:dev.svc.files@built-in').innerText()).toMatch(/dev\.svc\.files\s+active/)
 
     const stream = await server.stream({ tail: true })
     const session = await server.createSession()
-    await page.evaluate(watchLights)
     await server.prompt(session.id, { prompt: SECRET })
     const asked = await stream.waitFor((event) => event.type === 'permission.asked')
     await row(page, `session:${session.id}`).click()
@@ -106,6 +113,35 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await page.locator('#tree .row .state', { hasText: 'asking' }).first().click()
     await page.locator('#chart svg[data-machine="tool-call"] .box.current').waitFor()
     await shot(page, 'permission', ['tool-call', 'asking'])
+
+    await page.keyboard.press('q')
+    const lanes = page.locator('#heads [data-lane]')
+    await expect.poll(() => lanes.allInnerTexts()).toEqual([`session …${session.id.slice(-7)}`, 'run', expect.stringMatching(/^call:/)])
+    await page.locator('#steps .row.sequence .state + text', { hasText: 'asking' }).waitFor()
+    const arrows = page.locator('#steps .row.sequence:has(.arrow) text')
+    expect(await arrows.allTextContents()).toEqual(expect.arrayContaining(['tool.called', 'judge done']))
+    await shot(page, 'sequence', ['asking', 'run'])
+    await page.keyboard.press('t')
+    await shot(page, 'sequence-dark', ['asking', 'run'])
+    await page.keyboard.press('t')
+    const asking = page.locator('#steps .row.sequence', { hasText: 'asking' }).last()
+    const sequenceNumber = await asking.getAttribute('data-sequence')
+    await asking.click()
+    await page.locator(`#steps .row.now[data-sequence="${sequenceNumber}"]`).waitFor()
+    await row(page, '/run/call:').click()
+    await page.keyboard.press('x')
+    await expect.poll(() => lanes.count()).toBe(1)
+    expect(new URL(page.url()).hash).toContain(`at=${sequenceNumber}-`)
+    const shown = () => page.locator('#caption').innerText()
+    const caption = await shown()
+    await page.reload()
+    await page.locator('#chart svg[data-machine="tool-call"] .box.current').waitFor()
+    await page.locator(`#steps .row.now[data-sequence="${sequenceNumber}"]`).waitFor()
+    expect([(await shown()).split(' · ').slice(0, 2), await lanes.count()]).toEqual([caption.split(' · ').slice(0, 2), 1])
+    await page.evaluate(watchLights)
+    await page.keyboard.press('p')
+    await page.locator('#lanes-clear').click()
+    await page.keyboard.press('q')
 
     await row(page, `session:${session.id}`).click()
     await page.locator('#chart svg[data-machine="session"]').waitFor()
@@ -123,43 +159,96 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     expectClean(watched, server.url)
   })
 
-  test('a plugin update that fails is shown with the revision that keeps serving', async () => {
-    const server = await begin({})
+  test('the page of a package: approved and reloaded by its buttons, draining, and what keeps serving when an update fails', async () => {
+    const server = await begin({ '*': 'allow' }, {}, [], { name: 'greet', input: {} })
     const place = scene?.place
     if (place === undefined) throw new Error('there is no place')
     const stream = await server.stream({ tail: true })
-    writePackage(place, ID, { files: { 'plugin.mjs': staysAlive(toolProgram('greet', 'one')) } })
-    await approve(server, place, ID)
-    await untilState(stream, ID, 'active')
+    const other = { workspaceId: '/somewhere/else', packageId: ID, revision: 'sha256:0', capabilities: [] }
+    const approvals = join(dirname(place.configFile), 'config.json')
+    writeFileSync(approvals, JSON.stringify({ plugins: { [ID]: { options: { trust: [other] } } } }))
+    const program = (text: string) => toolProgram('greet', text, `if (frame.method === 'initialize') console.error('it begins: ${text}')`)
+    writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': program('one') } })
+    const { revision } = (await lifecycleOf(server, ID)) ?? { revision: '' }
     const watched = await openPage(browser, `${server.url}/inspector`)
+    const { page } = watched
     await live(watched)
-    await watched.page.keyboard.press('2')
-    const line = watched.page.locator(`tr[data-plugin="${ID}"]`)
-    await expect.poll(() => line.getAttribute('data-state'), { timeout: 5000 }).toBe('active')
-    await expect.poll(() => line.innerText(), { timeout: 5000 }).toMatch(/serves 1[\s\S]*#1 in 1 \(\d+ B\), out 1 \(\d+ B\)/)
+    await page.keyboard.press('2')
+    const listed = page.locator(`#plugin-own [data-plugin="${ID}"]`)
+    const state = (wanted: string) => expect.poll(() => listed.getAttribute('data-state'), { timeout: 10_000 }).toBe(wanted)
+    const button = (act: string) => page.locator(`#plugin-moves [data-act="${act}"]`)
+    const generation = (number: number) => page.locator(`#plugin-generations [data-generation="${number}"]`)
+    const dialog = page.locator('#confirm')
+    await state('permission-required')
+    await page.locator('#plugin-chart .box.current[data-state="resting.permission-required"]').waitFor()
+    await shot(page, 'package-permission-required', [ID, 'permission-required', 'Approve…'])
 
-    const before = stream.events.length
-    writePackage(place, ID, { files: { 'plugin.mjs': toolProgram('greet', 'two') } })
-    await approve(server, place, ID)
-    await untilState(stream, ID, 'loading', before)
-    await expect.poll(() => line.innerText(), { timeout: 5000 }).toMatch(/serves 2[\s\S]*#1 retiring \(at most [\d.]+ m?s left\)/)
-    await shot(watched.page, 'retiring', [ID, '#1'])
-    await expect.poll(() => line.innerText(), { timeout: 10_000 }).not.toContain('#1')
+    await button('approve').click()
+    await dialog.filter({ hasText: revision }).filter({ hasText: 'config-read' }).waitFor()
+    await shot(page, 'package-approve', ['Approve exactly this?', revision])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await button('approve').focus()
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Approve exactly this' }).click()
+    await state('active')
+    const written = JSON.parse(readFileSync(approvals, 'utf8')) as { plugins: Record<string, { options: { trust: object[] } }> }
+    expect(written.plugins[ID]?.options.trust).toEqual([
+      other,
+      expect.objectContaining({
+        revision,
+        digest: expect.stringMatching(/^sha256:/),
+        workspaceId: place.repo,
+        capabilities: ['config-read'],
+      }),
+    ])
+    await expect.poll(() => generation(1).innerText()).toMatch(/#1 serves[\s\S]*leases\s*0[\s\S]*streams\s*0[\s\S]*dropped\s*0/)
+    await page.locator('#plugin-log', { hasText: 'it begins: one' }).waitFor()
 
-    writePackage(place, ID, { files: { 'plugin.mjs': 'throw new Error("it never starts")\n' } })
+    await button('reload').click()
+    await dialog.locator('.yes').click()
+    await expect.poll(() => generation(2).innerText(), { timeout: 10_000 }).toContain('#2 serves')
+    expect(JSON.parse(readFileSync(approvals, 'utf8'))).toEqual(written)
+
+    const waits = toolProgram('greet', 'three').replace("frame.method === 'tool.invoke'", 'false')
+    writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': waits } })
+    await state('update-available')
+    await button('approve').click()
+    await dialog.locator('.yes').click()
+    await expect.poll(() => generation(3).innerText(), { timeout: 10_000 }).toContain('#3 serves')
+    const session = await server.createSession()
+    await server.prompt(session.id, { prompt: SECRET })
+    await expect.poll(() => generation(3).innerText(), { timeout: 10_000 }).toMatch(/leases\s*1/)
+    writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': program('four') } })
+    await state('update-available')
+    await button('approve').click()
+    await dialog.locator('.yes').click()
+    await expect.poll(() => generation(4).innerText(), { timeout: 10_000 }).toContain('#4 serves')
+    expect(await generation(3).innerText()).toMatch(/#3 draining[\s\S]*leaves\s*in at most[\s\S]*leases\s*1/)
+    await shot(page, 'package-draining', ['#3', '#4', 'draining'])
+
     const from = stream.events.length
-    await approve(server, place, ID)
-    await untilState(stream, ID, 'loading', from)
+    writePackage(place, ID, {
+      agent: { capabilities: ['config-read'] },
+      files: { 'plugin.mjs': 'console.error("it never starts")\nprocess.exit(1)\n' },
+    })
     await untilState(stream, ID, 'update-available', from)
-    await expect.poll(() => line.getAttribute('data-state'), { timeout: 5000 }).toBe('update-available')
-    await expect
-      .poll(() => line.innerText(), { timeout: 5000 })
-      .toMatch(/serves 2[\s\S]*the new revision did not start[\s\S]*retained-last-known-good/)
-    await shot(watched.page, 'plugins', [ID, 'update-available'])
-    await line.getByRole('button', { name: ID }).click()
-    await watched.page.locator('#chart svg[data-machine="package"]').waitFor()
-    expect(await current(watched.page)).toBe('running.serving.update-available')
-    await shot(watched.page, 'package', [ID, 'package'])
+    await button('approve').click()
+    await dialog.locator('.yes').click()
+    await page.locator('#plugin-why', { hasText: 'the new revision did not start' }).waitFor()
+    expect(await page.locator('#plugin-why').innerText()).toMatch(/retained-last-known-good[\s\S]* found, [\s\S]* serves/)
+    await page.locator('#plugin-log', { hasText: 'it never starts' }).waitFor()
+    await shot(page, 'package-update-available', [ID, 'update-available', 'Reload'])
+    await page.keyboard.press('t')
+    await shot(page, 'package-update-available-dark', [ID, 'update-available', 'Reload'])
+
+    await button('disable').click()
+    await dialog.locator('.yes').click()
+    await state('disabled')
+    await page.locator('#plugin-head .link').click()
+    await page.locator('#chart svg[data-machine="package"]').waitFor()
+    expect(await current(page)).toBe('resting.disabled')
+    expect(await page.content()).not.toContain(SECRET)
     expectClean(watched, server.url)
   })
 
@@ -354,15 +443,15 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
 
     const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await back()
-    await shot(page, 'light', ['session:', 'Save trace'])
+    await shot(page, 'light', ['session …', 'Save trace'])
     await keyboard.press('t')
     await expect.poll(back).not.toBe(light)
     await keyboard.press('t')
     await expect.poll(back).toBe(light)
     for (const [key, view, shows] of [
-      ['2', 'plugins', 'dev.svc.files'],
+      ['2', 'plugins', 'built-in plugins'],
       ['3', 'workflows', 'Workspace'],
-      ['1', 'actors', 'session:'],
+      ['1', 'actors', 'session …'],
     ] as const) {
       await keyboard.press(key)
       await page.locator(`#${view}`, { hasText: shows }).waitFor()
@@ -448,11 +537,6 @@ describe('svc inspect', () => {
 function tooWide(): string[] {
   const areas = [document.documentElement, ...document.querySelectorAll('main > section, #tree, #log')]
   return areas.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ id, tagName }) => id || tagName)
-}
-
-/** A program that does not end when it is told to. */
-function staysAlive(program: string): string {
-  return `${program.replaceAll('process.exit(0)', 'undefined')}setInterval(() => undefined, 1000)\n`
 }
 
 /** Runs in the page: notes which arrows light up. */

@@ -42,7 +42,7 @@ function textInSight(): Box[] {
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     const text = node.textContent?.trim() ?? ''
     const owner = node.parentElement
-    if (text === '' || owner === null || owner.getClientRects().length === 0) continue
+    if (text === '' || owner === null || !owner.checkVisibility({ visibilityProperty: true })) continue
     const range = document.createRange()
     range.selectNodeContents(node)
     for (const rect of range.getClientRects()) {

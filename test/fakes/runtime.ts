@@ -265,8 +265,9 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     installationDirectory: '/home/ada/.config/svc',
   }
   const inspector: Inspector = {
-    tree: noted('inspector.tree', () => ({ at: 1, sequence: 0, actors: [], plugins: [] })),
+    tree: noted('inspector.tree', () => ({ at: 1, sequence: 0, actors: [], plugins: [], configuration: '/config' })),
     machines: noted('inspector.machines', () => []),
+    lines: noted('inspector.lines', () => ({ lines: [] })),
     trace: noted('inspector.trace', () => ({
       format: 'svc-inspector-trace',
       version: 1,

@@ -6,9 +6,14 @@ import { layoutOf } from '../../src/actors/inspector/layouts.js'
 import { arrowKey, marksOf, takenBy } from '../../src/page/chart-marks.js'
 import { allStates, arrowsOf, delayOf } from '../../src/page/graph.js'
 import { passes } from '../../src/page/log-view.js'
+import { readAddress, writeAddress } from '../../src/page/address.js'
+import { createModel, receive } from '../../src/page/model.js'
+import { shortId } from '../../src/page/names.js'
+import { approvalOf, movesOf, otherApprovals } from '../../src/page/plugin-moves.js'
+import { eventWords, LANES, lanesOf, stepOf } from '../../src/page/sequence.js'
 import { duration } from '../../src/page/measures.js'
 import { treeRows } from '../../src/page/rows.js'
-import type { InspectedState } from '../../src/protocol/system/inspector.js'
+import type { InspectedPlugin, InspectedState } from '../../src/protocol/system/inspector.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 
 const source = fileURLToPath(new URL('../../src/machines', import.meta.url))
@@ -166,9 +171,150 @@ test('the tree is ordered by kind, closes, and a filter keeps what leads to a hi
   ]
   const shown = (closed: string[], filter: string) =>
     treeRows(actors, new Set(closed), filter).map(({ actor: { id }, depth }) => `${depth} ${id}`)
-  expect(shown([], '')).toEqual(['0 runtime', '1 package:a', '1 session:b', '2 session:b/run', '1 pty:1'])
-  expect(shown(['session:b'], '')).toEqual(['0 runtime', '1 package:a', '1 session:b', '1 pty:1'])
+  expect(shown([], '')).toEqual(['0 runtime', '1 session:b', '2 session:b/run', '1 package:a', '1 pty:1'])
+  expect(shown(['session:b'], '')).toEqual(['0 runtime', '1 session:b', '1 package:a', '1 pty:1'])
   expect(shown(['session:b'], 'RUN ')).toEqual(['0 runtime', '1 session:b', '2 session:b/run'])
+  actors.push(actor('package:x@built-in', 'package'))
+  expect(shown(['built-ins'], '').slice(-2)).toEqual(['1 pty:1', '1 built-ins'])
+  expect(shown([], '').slice(-2)).toEqual(['1 built-ins', '2 package:x@built-in'])
+})
+
+test('names are short: a plugin without its place, an id that was made by its end', () => {
+  expect(shortId('package:dev.example.greeter@/home/ada/project/generation:1')).toBe('dev.example.greeter/generation:1')
+  expect(shortId('package:dev.example.greeter@/home/ada/project')).toBe('dev.example.greeter')
+  expect(shortId('session:ses_0198c1d2e3f4abcdef/run')).toBe('session …4abcdef/run')
+  expect(shortId('runtime')).toBe('runtime')
+})
+
+describe('a sequence diagram', () => {
+  const member = (id: string, parentId?: string) => ({
+    id,
+    kind: 'x',
+    name: id,
+    machine: 'x',
+    state: [],
+    restarts: 0,
+    ...(parentId && { parentId }),
+  })
+  const model = createModel()
+  const [session, run, effect] = [member('session:a'), member('session:a/run', 'session:a'), { id: 'session:a/look', machine: undefined }]
+  receive(
+    model,
+    [
+      { sequence: 1, at: 1, actorId: 'session:a', type: 'start', actor: session },
+      { sequence: 2, at: 2, actorId: 'session:a/run', type: 'start', actor: run },
+      { sequence: 3, at: 3, actorId: 'session:a', sourceId: 'session:a/run', type: 'event', event: 'xstate.done.actor.run' },
+      { sequence: 4, at: 4, actorId: 'session:a/run', type: 'stop', actor: run, end: 'done' },
+      { sequence: 5, at: 5, actorId: 'session:b', type: 'event', event: 'woken' },
+    ],
+    0,
+  )
+  const steps = (lanes: string[]) => model.records.flatMap((record, index) => stepOf(record, index, lanes) ?? [])
+
+  test('shows the family of the selected actor, also what has ended, or the chosen actors', () => {
+    expect(lanesOf(model, 'session:a/run', new Set())).toEqual(['session:a', 'session:a/run'])
+    expect(lanesOf(model, 'session:a', new Set(['session:b']))).toEqual(['session:b'])
+    expect(lanesOf(model, undefined, new Set(Array.from({ length: 20 }, (_, index) => `pty:${index}`)))).toHaveLength(LANES)
+    expect(effect.machine).toBeUndefined()
+  })
+
+  test('has an arrow from the lane of the sender, and nothing of actors in no lane', () => {
+    expect(steps(['session:a', 'session:a/run']).map(({ from, to, label }) => [from, to, label])).toEqual([
+      [undefined, 0, 'starts'],
+      [0, 1, 'starts'],
+      [1, 0, 'run done'],
+      [undefined, 1, 'done'],
+    ])
+    expect(steps(['session:a']).map(({ from, label }) => [from, label])).toEqual([
+      [undefined, 'starts'],
+      [undefined, 'run done'],
+    ])
+    expect(eventWords('xstate.after.idleMemory.session.idle')).toBe('after idleMemory')
+  })
+})
+
+test('an address leads back to what was looked at', () => {
+  const address = {
+    tab: 'plugins',
+    actor: 'package:dev.example.a@/home/ada/a project',
+    plugin: 'dev.example.a@/home/ada/a project',
+    at: { sequence: 12, time: 1_700_000_000_000 },
+    lanes: ['session:a', 'session:a/run'],
+    isSequence: true,
+  }
+  expect(readAddress(writeAddress(address))).toEqual(address)
+  expect(readAddress('#at=nonsense')).toEqual({
+    lanes: [],
+    isSequence: false,
+    at: undefined,
+    tab: undefined,
+    actor: undefined,
+    plugin: undefined,
+  })
+})
+
+describe('what moves a plugin on', () => {
+  const plugin: InspectedPlugin = {
+    key: 'dev.example.a@/w s',
+    pluginId: 'dev.example.a',
+    origin: 'package',
+    workspace: '/w s',
+    state: 'permission-required',
+    verdict: 'untrusted',
+    source: 'user',
+    scope: 'workspace',
+    revision: 'sha256:1',
+    digest: 'sha256:2',
+    runtime: 'process',
+    requestedCapabilities: ['config-read'],
+    grantedCapabilities: [],
+    generations: [],
+    strikes: 0,
+    droppedFrames: 0,
+    diagnostics: [],
+  }
+  const acts = (changes: Partial<InspectedPlugin>) => movesOf({ ...plugin, ...changes }).map(({ act, label }) => act ?? label)
+  const generations = [{ number: 1, actorId: 'a', state: ['serving'] }]
+
+  test('is an approval while it is missing, and where it could not hold, what is in the way', () => {
+    expect(movesOf(plugin)[0]).toMatchObject({ act: 'approve', command: "svc plugin trust dev.example.a --directory '/w s' --source user" })
+    expect(acts({})).toEqual(['approve', 'disable'])
+    expect(acts({ unprovidedCapabilities: ['config-write'] })).toEqual(['Ask for less', 'disable'])
+    expect(acts({ verdict: 'invalid', state: 'failed' })).toEqual(['Repair the package', 'reload', 'disable'])
+    expect(movesOf({ ...plugin, scope: 'session' })[0]).toEqual(
+      expect.objectContaining({ command: expect.stringContaining('--session <id>') }),
+    )
+  })
+
+  test('is a reload, a switch or a retirement of what runs', () => {
+    expect(acts({ state: 'active', verdict: 'trusted', generations })).toEqual(['reload', 'disable', 'withdraw'])
+    expect(acts({ state: 'update-available', retainedRevision: 'sha256:0', generations })).toEqual([
+      'approve',
+      'reload',
+      'disable',
+      'withdraw',
+    ])
+    expect(acts({ origin: 'native', state: 'active', generations })).toEqual(['reload', 'disable'])
+    expect(acts({ state: 'disabled', verdict: 'disabled' })).toEqual(['enable'])
+  })
+
+  test('an approval names exactly the content that was shown, and leaves those of other places alone', () => {
+    const other = { workspaceId: '/other', packageId: 'dev.example.a', revision: 'sha256:0', capabilities: [] }
+    expect(approvalOf(plugin)).toEqual({
+      workspaceId: '/w s',
+      packageId: 'dev.example.a',
+      revision: 'sha256:1',
+      digest: 'sha256:2',
+      scope: 'workspace',
+      capabilities: ['config-read'],
+      executableApproved: true,
+      luaApproved: false,
+      nativeApproved: false,
+    })
+    expect(otherApprovals(plugin, [other, { ...other, workspaceId: '/w s' }])).toEqual([other])
+    expect(otherApprovals(plugin, other)).toEqual([other])
+    expect(otherApprovals(plugin, undefined)).toEqual([])
+  })
 })
 
 test('the log is filtered by type, by text, and by an actor with all below it', () => {

@@ -35,6 +35,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.health | GET /v2/health | open | 200',
     'v2.identity.get | GET /v2/identity | caller | 200',
     'v2.inspector.events | GET /v2/inspector/events | local | 200 text/event-stream',
+    'v2.inspector.lines | GET /v2/inspector/lines | local | 200',
     'v2.inspector.machines | GET /v2/inspector/machines | local | 200',
     'v2.inspector.trace | GET /v2/inspector/trace | local | 200',
     'v2.inspector.tree | GET /v2/inspector/tree | local | 200',

@@ -1,12 +1,13 @@
 /**
  * The inspector: what lives in this service and what happens to it (architecture §8).
  *
- * I1 Opened by the first viewer, closed with the last; closed, no actor is observed and nothing is kept.
+ * I1 Opened by the first viewer, closed `linger` after the last has left; closed, no actor is observed and nothing is kept.
  * I2 What viewers read comes from one bounded ring; no viewer and no number of events makes it grow.
  */
 import { SvcError } from '../../protocol/errors.js'
 import {
   type InspectedActor,
+  type InspectedLines,
   type InspectedMachine,
   type InspectedPlugin,
   TRACE_FORMAT,
@@ -30,6 +31,9 @@ export interface InspectorDeps {
   /** Tell payloads, not only their shapes: the operator asked for it at start. */
   readonly payloads: boolean
   plugins(): InspectedPlugin[]
+  lines(key: string): InspectedLines
+  /** Directory of the configuration of the installation. */
+  readonly configuration: string
 }
 
 export function createInspector({
@@ -38,12 +42,16 @@ export function createInspector({
   version,
   payloads,
   plugins,
+  lines,
+  configuration,
 }: InspectorDeps): Inspector & { readonly viewers: number } {
   const { clock, log } = effects
   const charts = createCharts()
   const ring = createRing(LIMITS.inspector)
   const viewers = createViewers({ ring, clock })
   let observer: ActorObserver | undefined
+  /** Runs while it is open and nobody looks. */
+  let closing: unknown
 
   function actors(): InspectedActor[] {
     return [...directory.roots()].flatMap((root) =>
@@ -53,11 +61,13 @@ export function createInspector({
 
   const machines = (): InspectedMachine[] =>
     charts.all([...directory.roots()].flatMap(({ ref }) => [...family(ref)].map(logicOf))).map((machine) => {
-      const layout = layoutOf(machine.id)
-      return { ...machine, ...(layout && { layout }) }
+      const [layout, overview] = [layoutOf(machine.id), layoutOf(`${machine.id}/overview`)]
+      return { ...machine, ...(layout && { layout }), ...(overview && { overview }) }
     })
 
   function open(): void {
+    if (closing !== undefined) clock.clearTimeout(closing)
+    closing = undefined
     observer ??= observeActors({
       directory,
       clock,
@@ -69,14 +79,19 @@ export function createInspector({
   }
 
   function left(): void {
-    if (viewers.size > 0) return
+    if (viewers.size === 0) closing = clock.setTimeout(close, LIMITS.inspector.linger)
+  }
+
+  function close(): void {
+    closing = undefined
     observer?.stop()
     observer = undefined
     ring.clear()
   }
 
   return {
-    tree: () => ({ at: clock.now(), sequence: ring.sequence, actors: actors(), plugins: plugins() }),
+    tree: () => ({ at: clock.now(), sequence: ring.sequence, actors: actors(), plugins: plugins(), configuration }),
+    lines,
     machines,
     trace: () => ({
       format: TRACE_FORMAT,

@@ -1,9 +1,10 @@
 /** Every plugin with what is known of it, for the inspector: nothing is looked up anew, nothing waits (plugin-protocol §3.1). */
 import type { InspectedPlugin } from '../../protocol/system/inspector.js'
+import { intersectCapabilities } from '../../machines/plugin/capability.js'
 import { packageStateOf } from '../../machines/plugin/package-state.js'
+import type { HostCapability } from '../../protocol/plugin/plugin.js'
 import { statesOf } from '../inspector/actors.js'
-import type { Generations } from './package/generation.actor.js'
-import type { PluginInstance } from './instance.js'
+import type { Generations, RunningGeneration } from './package/generation.actor.js'
 import { lifecycleInfo } from './package/lifecycle.js'
 import type { PackageSnapshot, PackageSupervisor } from './package/package-supervisor.js'
 import { plainSentence } from './plain-sentence.js'
@@ -12,40 +13,41 @@ import { type PluginRecord, type PluginRecords, problemsOf } from './plugin-reco
 export interface InspectionDeps {
   readonly records: PluginRecords
   readonly supervisor: Pick<PackageSupervisor, 'snapshot'>
-  readonly generations: Pick<Generations, 'instance'>
+  readonly generations: Pick<Generations, 'running'>
+  /** Capabilities for which a broker is installed. */
+  readonly brokered: ReadonlySet<HostCapability>
 }
 
-export function inspectPlugins({ records, supervisor, generations }: InspectionDeps): InspectedPlugin[] {
+export function inspectPlugins({ records, supervisor, generations, brokered }: InspectionDeps): InspectedPlugin[] {
   return [...records.entries()].flatMap(([key, record]) => {
     const snapshot = supervisor.snapshot(key)
-    return snapshot === undefined ? [] : [describe(key, record, snapshot, (number) => generations.instance(key, number))]
+    return snapshot === undefined ? [] : [describe(key, { record, snapshot, brokered }, (number) => generations.running(key, number))]
   })
 }
 
-function describe(
-  key: string,
-  record: PluginRecord,
-  snapshot: PackageSnapshot,
-  instanceOf: (number: number) => PluginInstance | undefined,
-): InspectedPlugin {
+function describe(key: string, subject: Subject, runningOf: (number: number) => RunningGeneration | undefined): InspectedPlugin {
+  const { record, snapshot } = subject
   const { context, children } = snapshot
   const { serving, candidate, reason, strikes, assessment, alive } = context
   return {
     key,
-    ...identityOf(record, snapshot),
+    ...identityOf(subject),
     state: packageStateOf(snapshot) ?? statesOf(snapshot).join(', '),
     ...(assessment !== undefined && { verdict: assessment.verdict }),
     ...(serving !== undefined && { serving: serving.number }),
     ...(candidate !== undefined && { candidate: candidate.number }),
     generations: alive.map((number) => {
       const name = `generation:${number}`
-      const instance = instanceOf(number)
-      const frames = instance?.traffic && { ...instance.traffic, dropped: instance.droppedFrames }
+      const running = runningOf(number)
+      const traffic = running?.instance.traffic
+      const child = children[name]?.getSnapshot()
       return {
         number,
         actorId: `package:${key}/${name}`,
-        state: [...statesOf(children[name]?.getSnapshot())],
-        ...(frames !== undefined && { frames }),
+        state: [...statesOf(child)],
+        ...(child !== undefined && 'context' in child && { revision: child.context.revision }),
+        ...(running !== undefined && { readyAt: running.readyAt, leases: running.leases }),
+        ...(running !== undefined && traffic !== undefined && { frames: { ...traffic, dropped: running.instance.droppedFrames } }),
       }
     }),
     strikes,
@@ -54,10 +56,15 @@ function describe(
   }
 }
 
-type Identity = Pick<InspectedPlugin, 'pluginId' | 'origin' | 'requestedCapabilities' | 'grantedCapabilities' | 'diagnostics'> &
-  Partial<Pick<InspectedPlugin, 'workspace' | 'source' | 'scope' | 'revision' | 'retainedRevision'>>
+interface Subject extends Pick<InspectionDeps, 'brokered'> {
+  readonly record: PluginRecord
+  readonly snapshot: PackageSnapshot
+}
 
-function identityOf(record: PluginRecord, snapshot: PackageSnapshot): Identity {
+type Identity = Pick<InspectedPlugin, 'pluginId' | 'origin' | 'requestedCapabilities' | 'grantedCapabilities' | 'diagnostics'> &
+  Partial<InspectedPlugin>
+
+function identityOf({ record, snapshot, brokered }: Subject): Identity {
   const { origin, droppedFrames } = record
   const none = { requestedCapabilities: [], grantedCapabilities: [] }
   const problems = problemsOf(record)
@@ -70,6 +77,7 @@ function identityOf(record: PluginRecord, snapshot: PackageSnapshot): Identity {
       return { ...none, pluginId: origin.command.id, origin: 'hook-command', workspace: origin.directory, diagnostics: problems }
     case 'package': {
       const { found, place, granted } = origin.sighting
+      const target = found.manifest?.agent ?? undefined
       const info = lifecycleInfo({ found, place, granted, droppedFrames }, snapshot)
       return {
         pluginId: found.id,
@@ -79,6 +87,20 @@ function identityOf(record: PluginRecord, snapshot: PackageSnapshot): Identity {
         revision: info.revision,
         ...(place.workspaceId !== undefined && { workspace: place.workspaceId }),
         ...(info.retainedRevision !== undefined && { retainedRevision: info.retainedRevision }),
+        ...(info.digest !== undefined && { digest: info.digest }),
+        ...(info.scopeId !== undefined && { scopeId: info.scopeId }),
+        ...(target !== undefined && {
+          runtime: target.runtime,
+          unprovidedCapabilities: [
+            ...intersectCapabilities({
+              declared: target.capabilities,
+              trusted: undefined,
+              scope: place.scope,
+              runtime: target.runtime,
+              brokered,
+            }).unbrokered,
+          ],
+        }),
         requestedCapabilities: info.requestedCapabilities,
         grantedCapabilities: info.grantedCapabilities,
         diagnostics: [...info.diagnostics, ...problems],

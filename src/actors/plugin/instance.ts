@@ -33,6 +33,8 @@ export interface PluginInstance {
 
 /** Frames and bytes between the host and one plugin process; in is what the plugin sent. */
 export interface FrameTraffic {
+  /** Streams that are open. */
+  readonly streams: number
   readonly framesIn: number
   readonly framesOut: number
   readonly bytesIn: number

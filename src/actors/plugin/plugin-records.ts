@@ -1,5 +1,7 @@
 /** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
+import { LIMITS } from '../../protocol/limits.js'
 import type { PackageDiagnostic } from '../../protocol/plugin/plugin.js'
+import type { InspectedLines } from '../../protocol/system/inspector.js'
 import type { NativePlugin } from './native/native.js'
 import type { ProcessEntry } from './entry/entries.js'
 import type { HookCommand } from './entry/hook-manifest.js'
@@ -22,6 +24,8 @@ export interface PluginRecord {
   revision: string | undefined
   /** The last problem of each kind since other content was started, and how often it came. */
   readonly problems: Map<InstanceProblem['code'], { readonly message: string; readonly times: number }>
+  /** What its processes wrote to their log last. */
+  readonly lines: InspectedLines['lines'][number][]
   /** The hooks whose last call failed, with the reason, as of one generation. */
   unwell: { readonly generation: number; readonly hooks: ReadonlyMap<string, string> }
 }
@@ -42,7 +46,8 @@ export function createPluginRecords(): PluginRecords {
     get: (key) => records.get(key),
     put(key, origin) {
       const known = records.get(key)
-      if (known === undefined) records.set(key, { origin, droppedFrames: 0, revision: undefined, problems: new Map(), unwell: WELL })
+      if (known === undefined)
+        records.set(key, { origin, droppedFrames: 0, revision: undefined, problems: new Map(), lines: [], unwell: WELL })
       else known.origin = origin
     },
     delete: (key) => void records.delete(key),
@@ -74,6 +79,11 @@ export function problemsOf({ problems }: PluginRecord): PackageDiagnostic[] {
     const text = plainSentence(message)
     return { code, message: times === 1 ? text : `${text} (${times} times)` }
   })
+}
+
+export function noteLine({ lines }: PluginRecord, { text, ...rest }: InspectedLines['lines'][number]): void {
+  lines.push({ ...rest, text: text.slice(0, LIMITS.inspector.pluginLine).toWellFormed() })
+  if (lines.length > LIMITS.inspector.pluginLines) lines.shift()
 }
 
 export function noteProblem({ problems }: PluginRecord, { code, message }: InstanceProblem): void {

@@ -11,7 +11,7 @@ import { packageMachine } from '../../machines/package.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { HOST_CAPABILITIES, type PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
 import type { Capability } from '../../protocol/system/system.js'
-import type { InspectedPlugin } from '../../protocol/system/inspector.js'
+import type { InspectedLines, InspectedPlugin } from '../../protocol/system/inspector.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import type { Effects } from '../effects.js'
 import type { Plugins } from '../facades.js'
@@ -34,7 +34,7 @@ import { createTrustPins } from './package/trust-pins.js'
 import { planPackage } from './package/package-plan.js'
 import { supervisePackages } from './package/package-supervisor.js'
 import { createPluginFacade, packageInfo } from './plugin-facade.js'
-import { createPluginRecords, noteHook, noteProblem, noteStart } from './plugin-records.js'
+import { createPluginRecords, noteHook, noteLine, noteProblem, noteStart } from './plugin-records.js'
 import { createInstanceIds, type ProcessSpec } from './process/process-spec.js'
 import { startProcess } from './process/process-instance.js'
 import { createRegistry } from './registry/registry.js'
@@ -82,6 +82,8 @@ export interface PluginSystem extends WorkspacePlugins {
   counters(): { readonly plugins: number }
   /** Every plugin as it is now, for the inspector. */
   inspected(): InspectedPlugin[]
+  /** What the processes of a plugin wrote to their log last, by the key of the plugin. */
+  lines(key: string): InspectedLines
 }
 
 /** Manifests that are remembered. */
@@ -115,9 +117,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     noteStart(record, revision)
     const { origin } = record
     const common = { version: '', internal: false } as const
+    const onLine = (generation: number, text: string) => noteLine(record, { at: effects.clock.now(), generation, text })
     const start = (spec: ProcessSpec) => {
       const publish: BrokerHost['publish'] = async (...event) => brokers.publish(spec.pluginId, ...event)
-      return startProcess({ effects, host: { ...brokers, publish }, nextInstanceId }, spec)
+      return startProcess({ effects, host: { ...brokers, publish }, nextInstanceId, onLine }, spec)
     }
     switch (origin.kind) {
       case 'native': {
@@ -145,6 +148,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   }
 
   const generations = createGenerations({
+    now: () => effects.clock.now(),
     registry,
     plan,
     onProblem(key, number, problem) {
@@ -264,6 +268,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.generation
     },
     counters: () => ({ plugins: supervisor.size }),
-    inspected: () => inspectPlugins({ records, supervisor, generations }),
+    inspected: () => inspectPlugins({ records, supervisor, generations, brokered }),
+    lines: (key) => ({ lines: [...(records.get(key)?.lines ?? [])] }),
   }
 }

@@ -157,6 +157,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     version,
     payloads: inspectPayloads ?? false,
     plugins: () => serving.inspected(),
+    lines: (key) => serving.lines(key),
+    configuration: effects.paths.config,
   })
   const runtime: Runtime = {
     sessions: sessions.facade,

@@ -54,6 +54,7 @@ export const configRoutes = {
   update: defineRoute({
     ...common,
     id: 'v2.config.update',
+    isForOwnPage: true,
     method: 'PATCH',
     path: '/v2/config',
     summary: 'Merge a patch into the writable configuration.',

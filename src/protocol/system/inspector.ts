@@ -4,6 +4,7 @@
  */
 import * as z from 'zod'
 import { defineRoute } from '../route.js'
+import { LIMITS } from '../limits.js'
 import { ms, queryInt, uint } from '../shared.js'
 
 /** Version of the trace format; a reader refuses every other. */
@@ -131,12 +132,22 @@ export const InspectedMachine = z
     delays: z.record(z.string(), z.number().nullable()),
     /** Absent for a machine that is no part of svc itself. */
     layout: InspectedLayout.optional(),
+    /** A smaller one without the names of events, where the page has a use for it. */
+    overview: InspectedLayout.optional(),
   })
   .meta({ id: 'InspectedMachine' })
 export type InspectedMachine = z.infer<typeof InspectedMachine>
 
 /** What went between the host and one plugin process; in is what the plugin sent. */
-const InspectedFrames = z.looseObject({ framesIn: uint, framesOut: uint, bytesIn: uint, bytesOut: uint, dropped: uint })
+const InspectedFrames = z.looseObject({
+  framesIn: uint,
+  framesOut: uint,
+  bytesIn: uint,
+  bytesOut: uint,
+  dropped: uint,
+  /** Streams that are open now. */
+  streams: uint,
+})
 type InspectedFrames = z.infer<typeof InspectedFrames>
 
 export const InspectedPlugin = z
@@ -153,13 +164,31 @@ export const InspectedPlugin = z
     /** Content that was found, and content that serves when that is another. */
     revision: z.string().optional(),
     retainedRevision: z.string().optional(),
+    /** Of the content that was found; what an approval pins beside the revision. */
+    digest: z.string().optional(),
+    scopeId: z.string().optional(),
+    /** How a package runs. */
+    runtime: z.string().optional(),
+    /** Requested, and nothing here provides them: it cannot be approved. */
+    unprovidedCapabilities: z.array(z.string()).optional(),
     requestedCapabilities: z.array(z.string()),
     grantedCapabilities: z.array(z.string()),
     serving: uint.optional(),
     candidate: uint.optional(),
     /** Generations that still run something; `actorId` leads to their actor. Only processes have frames. */
     generations: z.array(
-      z.looseObject({ number: uint, actorId: z.string(), state: z.array(z.string()), frames: InspectedFrames.optional() }),
+      z.looseObject({
+        number: uint,
+        actorId: z.string(),
+        state: z.array(z.string()),
+        /** Content that it runs. */
+        revision: z.string().optional(),
+        /** When it was ready to be called. */
+        readyAt: ms.optional(),
+        /** Calls inside it; what it drains waits for. */
+        leases: uint.optional(),
+        frames: InspectedFrames.optional(),
+      }),
     ),
     strikes: uint,
     /** Of generations that are gone. */
@@ -177,6 +206,8 @@ export const InspectorTree = z
     sequence: uint,
     actors: z.array(InspectedActor),
     plugins: z.array(InspectedPlugin),
+    /** Directory of the configuration of the installation, which holds approvals and switches. */
+    configuration: z.string(),
   })
   .meta({ id: 'InspectorTree' })
 export type InspectorTree = z.infer<typeof InspectorTree>
@@ -197,6 +228,15 @@ export const InspectorTrace = z
   })
   .meta({ id: 'InspectorTrace' })
 export type InspectorTrace = z.infer<typeof InspectorTrace>
+
+/** What the processes of one plugin wrote to their standard error. It is in no trace. */
+export const InspectedLines = z
+  .looseObject({
+    /** The newest ones, oldest first. */
+    lines: z.array(z.looseObject({ at: ms, generation: uint, text: z.string() })),
+  })
+  .meta({ id: 'InspectedLines' })
+export type InspectedLines = z.infer<typeof InspectedLines>
 
 /** Data of one `records` frame of the stream. */
 export const InspectorFrame = z
@@ -232,6 +272,14 @@ export const inspectorRoutes = {
     query: z.strictObject({ since: queryInt(0, Number.MAX_SAFE_INTEGER).optional() }),
     summary: 'What happens to actors, as it happens. Actors are observed while somebody reads this stream, and only then.',
     success: { status: 200, description: 'Frames `records`.', mediaType: 'text/event-stream', schema: InspectorFrame },
+  }),
+  lines: defineRoute({
+    ...common,
+    id: 'v2.inspector.lines',
+    path: '/v2/inspector/lines',
+    query: z.strictObject({ plugin: z.string().max(LIMITS.inspector.name) }),
+    summary: 'What the processes of a plugin wrote to their log last.',
+    success: { status: 200, description: 'Lines, oldest first; none of a plugin that is not there.', schema: InspectedLines },
   }),
   trace: defineRoute({
     ...common,

@@ -142,7 +142,7 @@ describe('a viewer', () => {
     await service.stop()
   })
 
-  test('opens the inspector and closes it: with nobody looking nothing is kept', async () => {
+  test('opens the inspector and closes it a moment after the last has left: with nobody looking nothing is kept', async () => {
     const service = await startTestService({ steps: [says('one'), says('two')] })
     const sessionId = await service.session()
     await service.prompt(sessionId, 'go')
@@ -155,6 +155,8 @@ describe('a viewer', () => {
     one.close()
     expect(service.runtime.inspector.trace().records.length).toBeGreaterThan(0)
     two.close()
+    expect(service.runtime.inspector.trace().records.length).toBeGreaterThan(0)
+    service.effects.clock.advance(LIMITS.inspector.linger)
     expect(service.runtime.inspector.trace().records).toEqual([])
     expect(service.running.counters()['inspectorViewers']).toBe(0)
     await service.stop()

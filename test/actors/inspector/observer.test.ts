@@ -40,7 +40,15 @@ const parent = setup({
 function begin(payloads = false) {
   const clock = createFakeClock()
   const directory = createActorDirectory({ clock })
-  const inspector = createInspector({ effects: { clock, log: silent }, directory, version: '0.1.0', payloads, plugins: () => [] })
+  const inspector = createInspector({
+    effects: { clock, log: silent },
+    directory,
+    version: '0.1.0',
+    payloads,
+    plugins: () => [],
+    lines: () => ({ lines: [] }),
+    configuration: '/config',
+  })
   const start = (id: string) => {
     const ref = createActor(parent, { id })
     directory.add(ref, 'thing')

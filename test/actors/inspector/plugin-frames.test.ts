@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InspectedPlugin } from '../../../src/protocol/system/inspector.js'
+import { InspectedLines, InspectedPlugin } from '../../../src/protocol/system/inspector.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { startTestService } from '../../fakes/service.js'
 import { playLink } from '../plugin/played-link.js'
@@ -24,6 +24,7 @@ test('what the child does not take is not counted as sent', () => {
 test('the plugins of the inspector tell the frames of each process, whose actor is below its generation, and none of what is no process', async () => {
   const effects = createFakeEffects({ env: { SVC_AGENT_PLUGIN_SANDBOX: 'off' } })
   effects.processes.pipe(() => (child) => {
+    child.stderr('it works\n')
     child.onInput(() => child.stdout('{"id":1,"result":{"protocol":"svc-plugin/2"}}\nnoise\n'))
   })
   const service = await startTestService({
@@ -35,8 +36,16 @@ test('the plugins of the inspector tell the frames of each process, whose actor 
   const played = () => plugins().find(({ pluginId }) => pluginId === 'dev.example.played')
   await expect.poll(() => played()?.state).toBe('active')
   expect(played()?.generations).toEqual([
-    expect.objectContaining({ number: 1, frames: { framesIn: 1, framesOut: 1, bytesIn: 52, bytesOut: expect.any(Number), dropped: 1 } }),
+    expect.objectContaining({
+      number: 1,
+      frames: { framesIn: 1, framesOut: 1, bytesIn: 52, bytesOut: expect.any(Number), dropped: 1, streams: 0 },
+    }),
   ])
+  expect(played()?.generations[0]).toMatchObject({ readyAt: effects.clock.now(), leases: 0 })
+  const lines = (key = '') => InspectedLines.parse(service.runtime.inspector.lines(key)).lines
+  await expect.poll(() => lines(played()?.key)).toEqual([{ at: effects.clock.now(), generation: 1, text: 'it works' }])
+  expect(lines('dev.example.other')).toEqual([])
+  expect(JSON.stringify(service.runtime.inspector.trace())).not.toContain('it works')
   const native = plugins().find(({ pluginId }) => pluginId === 'test.played')
   expect(native?.generations.map(({ frames }) => frames)).toEqual([undefined])
   const actors = () => service.runtime.inspector.tree().actors

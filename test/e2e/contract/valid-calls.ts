@@ -133,6 +133,7 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.get': get('/v2/plugins/dev.svc.files/manifest'),
   'v2.inspector.tree': get('/v2/inspector/tree'),
   'v2.inspector.machines': get('/v2/inspector/machines'),
+  'v2.inspector.lines': get('/v2/inspector/lines?plugin=dev.svc.files%40built-in'),
   'v2.inspector.trace': get('/v2/inspector/trace'),
 
   'v2.events.subscribe': streaming('v2.events.subscribe', '/v2/events?tail=true'),

@@ -7,6 +7,8 @@ import { SvcError } from '../../../protocol/errors.js'
 
 export interface Door {
   readonly open: boolean
+  /** How many are inside. */
+  readonly holders: number
   /** Runs work inside; throws `plugin.generation_closed` once the door is closed. */
   use<T>(work: () => Promise<T>): Promise<T>
   /** Lets nobody in any more; resolves when nobody is inside. */
@@ -27,6 +29,9 @@ export function createDoor(pluginId: string): Door {
   return {
     get open() {
       return open
+    },
+    get holders() {
+      return holders
     },
     async use(work) {
       if (!open) throw new SvcError('plugin.generation_closed', `The plugin ${pluginId} was replaced or switched off.`, { pluginId })

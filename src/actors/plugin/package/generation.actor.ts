@@ -25,6 +25,8 @@ export interface StartPlan {
 }
 
 export interface GenerationDeps {
+  /** Unix ms. */
+  now(): number
   readonly registry: Registry
   /** Rejects with a sentence when the content cannot be started here at all. */
   plan(key: string, revision: string): Promise<StartPlan>
@@ -38,15 +40,24 @@ interface Running {
   readonly door: Door
   readonly plan: StartPlan
   readonly instance: PluginInstance
+  readonly readyAt: number
   publication: Publication | undefined
 }
 
 const UNSTOPPABLE = `had not ended ${LIMITS.plugins.shutdownGrace} ms after it was told to, and was killed.`
 
+export interface RunningGeneration {
+  readonly instance: PluginInstance
+  /** Unix ms. */
+  readonly readyAt: number
+  /** Calls inside it. */
+  readonly leases: number
+}
+
 export interface Generations {
   readonly logic: typeof generationMachine
-  /** The instance of a generation; undefined before its start and after its end. */
-  instance(key: string, number: number): PluginInstance | undefined
+  /** What runs of a generation; undefined before its start and after its end. */
+  running(key: string, number: number): RunningGeneration | undefined
   /** Ends every instance at once, for a service that waits for nobody. */
   killAll(): void
 }
@@ -83,7 +94,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
       await instance.gone
       signal.throwIfAborted()
     }
-    running.set(id, { door: createDoor(plan.pluginId), plan, instance, publication: undefined })
+    running.set(id, { door: createDoor(plan.pluginId), plan, instance, readyAt: deps.now(), publication: undefined })
   }
 
   /** Takes it out of the registry and lets nobody in any more. */
@@ -170,7 +181,10 @@ export function createGenerations(deps: GenerationDeps): Generations {
   })
   return {
     logic,
-    instance: (key, number) => running.get(idOf({ key, number }))?.instance,
+    running(key, number) {
+      const each = running.get(idOf({ key, number }))
+      return each && { instance: each.instance, readyAt: each.readyAt, leases: each.door.holders }
+    },
     killAll() {
       for (const { instance } of running.values()) instance.kill()
     },

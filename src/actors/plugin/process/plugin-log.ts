@@ -23,9 +23,11 @@ export interface PluginLogOptions {
   readonly pluginId: string
   readonly instanceId: string
   onProblem(problem: InstanceProblem): void
+  /** A line that is logged. */
+  onLine?(text: string): void
 }
 
-export function createPluginLog({ clock, log, pluginId, instanceId, onProblem }: PluginLogOptions): PluginLog {
+export function createPluginLog({ clock, log, pluginId, instanceId, onProblem, onLine }: PluginLogOptions): PluginLog {
   const { logLineBytes, logLinesPerSecond } = LIMITS.plugins
   const rate = createRate(clock)
   const decoder = new TextDecoder()
@@ -49,6 +51,7 @@ export function createPluginLog({ clock, log, pluginId, instanceId, onProblem }:
       if (!isLogged) return
       log.info('plugin output', { pluginId, instanceId, line: text, ...(dropped === 0 ? {} : { droppedBefore: dropped }) })
       dropped = 0
+      onLine?.(text)
     },
     onOversized() {
       if (!mayLog()) return

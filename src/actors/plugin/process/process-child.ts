@@ -19,6 +19,8 @@ export interface ProcessDeps {
   /** `createInstanceIds()`, one for the whole server. */
   readonly nextInstanceId: () => string
   readonly host: BrokerHost
+  /** Hears every line the plugin writes to its log. */
+  readonly onLine?: (generation: number, text: string) => void
 }
 
 export interface Child {
@@ -40,14 +42,21 @@ interface ChildOptions {
   onBroken(reason: string): void
 }
 
-export async function openChild({ effects, host }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
+export async function openChild({ effects, host, onLine }: ProcessDeps, spec: ProcessSpec, options: ChildOptions): Promise<Child> {
   const { clock, log, processes } = effects
   const { pluginId, place, eventNamespaces } = spec
   const { owner, onProblem, onBroken } = options
   const config = spec.capabilities.has('config-read') ? await host.config(place) : null
   const lease = createLease(spec.capabilities)
   const brokers = createBrokers({ effects, host, owner, lease, place, eventNamespaces, config })
-  const output = createPluginLog({ clock, log, pluginId, instanceId: owner.instanceId, onProblem })
+  const output = createPluginLog({
+    clock,
+    log,
+    pluginId,
+    instanceId: owner.instanceId,
+    onProblem,
+    onLine: (text) => onLine?.(owner.registryGeneration ?? 0, text),
+  })
   let opened: ChildPipe | undefined
 
   const link = createLink({

@@ -175,8 +175,8 @@ function instanceOf(actor: ActorRefFrom<typeof instanceMachine>, { child, offer 
       return child.link.counters.dropped
     },
     get traffic() {
-      const { framesIn, framesOut, bytesIn, bytesOut } = child.link.counters
-      return { framesIn, framesOut, bytesIn, bytesOut }
+      const { framesIn, framesOut, bytesIn, bytesOut, streams } = child.link.counters
+      return { framesIn, framesOut, bytesIn, bytesOut, streams }
     },
   }
 }

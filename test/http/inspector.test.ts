@@ -21,8 +21,7 @@ const FILES = [
   ['/inspector.js', 'text/javascript; charset=utf-8', 'go()'],
   ['/inspector.css', 'text/css; charset=utf-8', 'p{}'],
 ] as const
-const OPERATIONS = Object.values(inspectorRoutes).map((route) => (route === inspectorRoutes.lines ? `${route.path}?plugin=x` : route.path))
-
+const OPERATIONS = Object.values(inspectorRoutes).map(({ path }) => path)
 describe.each(FILES)('%s', (url, type, body) => {
   test('is sent with a policy that allows nothing but this server, no inline script and no frame', async () => {
     const answer = await trusted.inject({ url, headers: { 'sec-fetch-site': 'none' } })

@@ -27,7 +27,7 @@ const POLICY = [
 export function inspectorRoutes(bind: Binder, { inspector }: Runtime, page: (() => Promise<InspectorPage>) | undefined): void {
   bind.json(contracts.tree, () => inspector.tree())
   bind.json(contracts.machines, () => inspector.machines())
-  bind.json(contracts.lines, ({ query }) => inspector.lines(query.plugin))
+  bind.json(contracts.lines, ({ query }) => inspector.lines(query.plugin ?? ''))
   bind.json(contracts.trace, () => inspector.trace())
   bind.events(contracts.events, ({ query }, sink) => inspector.subscribe(query.since, sink))
 

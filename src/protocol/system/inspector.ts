@@ -277,9 +277,13 @@ export const inspectorRoutes = {
     ...common,
     id: 'v2.inspector.lines',
     path: '/v2/inspector/lines',
-    query: z.strictObject({ plugin: z.string().max(LIMITS.inspector.name) }),
+    query: z.strictObject({ plugin: z.string().max(LIMITS.inspector.name).optional() }),
     summary: 'What the processes of a plugin wrote to their log last.',
-    success: { status: 200, description: 'Lines, oldest first; none of a plugin that is not there.', schema: InspectedLines },
+    success: {
+      status: 200,
+      description: 'Lines, oldest first; none without a plugin, or of one that is not there.',
+      schema: InspectedLines,
+    },
   }),
   trace: defineRoute({
     ...common,

@@ -88,8 +88,11 @@ describe('a page of this server', () => {
     expect(accepts(origin, site, isForOwnPage)).toBe(expected)
   })
 
-  test('may ask for nothing but the acceptance of a workflow', () => {
-    expect(API.filter(({ isForOwnPage }) => isForOwnPage === true).map(({ id }) => id)).toEqual(['v2.plugins.workflows.activate'])
+  test('may ask for nothing but the acceptance of a workflow and the patch of the configuration, for the buttons of plugins', () => {
+    expect(API.filter(({ isForOwnPage }) => isForOwnPage === true).map(({ id }) => id)).toEqual([
+      'v2.config.update',
+      'v2.plugins.workflows.activate',
+    ])
   })
 })
 

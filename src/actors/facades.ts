@@ -97,7 +97,7 @@ export interface Sessions {
   deletePart(id: string, messageId: string, partId: string): true
   queue(id: string): SessionQueueInfo
   clearQueue(id: string): SessionQueueMutation
-  popQueue(id: string): SessionQueueMutation
+  popQueue(id: string, messageId?: string): SessionQueueMutation
   /** Tenant and directory of a session for admission; undefined when unknown. */
   owner(id: string): { readonly tenantId: string; readonly directory: string } | undefined
 }

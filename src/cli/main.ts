@@ -7,7 +7,7 @@ import { helpText } from './usage.js'
 import { VERSION } from './version.js'
 import { endWithReader, writeError, writeOut } from './output.js'
 
-/** Exit codes: 0 done, 1 failed for a reason that is printed, 2 the command line was not understood. */
+/** Exit codes: 0 done, 1 failed for a reason that is printed, 2 the command line was not understood; those of a run are in its help. */
 async function main(argv: readonly string[]): Promise<number> {
   const command = readArguments(argv)
   switch (command.name) {

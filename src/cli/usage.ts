@@ -37,7 +37,9 @@ An address that other machines can reach needs a credential in SVC_AGENT_TOKEN.
   --unattended            nobody will answer: what the run asks and nobody answers is denied after ten minutes
   --json                  print the events as JSON, one per line
 
-The answer goes to standard output, everything else to standard error.
+The answer goes to standard output, everything else to standard error. Ctrl-C takes the prompt back, or aborts its run; a second one
+leaves at once. Ends with 0 when it is done, 1 when it failed, 2 when the command line was not understood, 3 when something was refused
+because nobody was there to be asked, and 130 when it was interrupted.
 `,
   doctor: `svc doctor [options]
 

@@ -51,7 +51,12 @@ export interface PromptOptions {
   readonly onPermission?: ((request: PermissionRequest, context: PermissionContext) => Maybe<PermissionAnswer | undefined>) | undefined
   /** Answers questions of the run, a list of texts for each; undefined leaves a question to somebody else. */
   readonly onQuestion?: ((request: QuestionRequest, context: AskContext) => Maybe<QuestionAnswer | undefined>) | undefined
-  /** Aborts the run on the server; the iteration still ends with its `end`, unless the server does not answer for five seconds. */
+  /** Hears every event of the session and its children as it came, before what is told of it. */
+  readonly onEvent?: ((event: SvcEvent | Gap) => void) | undefined
+  /**
+   * Takes the prompt back while it waits, aborts its run on the server once there is one; never the run of another prompt that it
+   * waits for. The iteration still ends with its `end`, unless the server does not answer for five seconds.
+   */
   readonly signal?: AbortSignal | undefined
   /** As in `EventOptions`. */
   readonly attempts?: number | undefined
@@ -89,6 +94,8 @@ export type PromptEvent =
   | { readonly type: 'tool'; readonly part: ToolPart }
   /** The model failed and is asked again. */
   | { readonly type: 'retry'; readonly attempt: number; readonly message: string }
+  /** The conversation is compacted before the answer goes on. */
+  | { readonly type: 'compacting'; readonly messageId: string }
   | { readonly type: 'permission'; readonly request: PermissionRequest }
   | { readonly type: 'question'; readonly request: QuestionRequest }
   /** A permission request or question is settled, whoever settled it. */

@@ -4,7 +4,8 @@
  * I1 The event stream is open before the prompt is sent, so nothing of the answer is missed.
  * I2 The prompt has an id before it is sent, so sending it again after a lost connection does nothing twice.
  * I3 After a gap the state of the server is read and told as what was missed; where events were lost for good, the gap is told first.
- * I4 An abort is passed on to the server once the prompt may have reached it; when it does not end the run within `ABORT_WAIT`, the iteration fails.
+ * I4 An abort is passed on to the server once the prompt may have reached it: a prompt that waits is taken back, its run is aborted, and the
+ *    run it waits for goes on. When that does not end the run within `ABORT_WAIT`, the iteration fails.
  */
 import type { Message, PromptRequest } from '../protocol/message/message.js'
 import { createAsking } from './asking.js'
@@ -12,13 +13,14 @@ import { catchUp, openRequests } from './catch-up.js'
 import type { PromptEnd, PromptEvent, PromptOptions } from './client-types.js'
 import { SvcClientError } from './error.js'
 import { openEvents } from './events.js'
-import type { Operations } from './operation-types.js'
+import type { Operations, SvcEvent } from './operation-types.js'
 import { ATTEMPTS, patiently } from './patience.js'
 import { type Platform, pause } from './platform.js'
 import { createTranscript, type Transcript } from './transcript.js'
 import type { Transport } from './transport.js'
 
 const ABORT_WAIT = 5000
+const TAKEN_BACK = { message: 'The prompt was taken back before it began.', interrupted: true }
 
 interface Context {
   readonly operations: Pick<Operations, 'sessions' | 'interactions'>
@@ -45,22 +47,27 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     failures.push(error)
     stop.abort()
   }
-  let sent = false
-  const onAbort = () => (sent ? void abortRun(context, sessionId, stop).catch(fail) : stop.abort())
+  let sent: Promise<unknown> | undefined
+  let takenBack = false
+  const onAbort = () => (sent === undefined ? stop.abort() : void takeBack(sent).catch(fail))
   const transcript = createTranscript(sessionId, messageId, request.noReply !== true)
   const patience = { platform: context.platform, attempts, signal: stop.signal }
   const asking = createAsking(operations.interactions, options, fail)
   signal?.addEventListener('abort', onAbort, { once: true })
   try {
     const events = await openEvents(context, { sessionId, tail: true, attempts, signal: stop.signal })
-    sent = true
     const body = { ...request, messageId }
-    const { tries } = await patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
+    const submitted = patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
+    sent = submitted.catch(() => undefined)
+    const { tries } = await submitted
     if (tries > 1 || prompt.known) yield* tell(await missed())
     for await (const event of transcript.ended ? [] : events) {
       if (event.type !== 'gap') yield* tell([event])
       else {
-        if (event.reason !== 'unseen') yield event
+        if (event.reason !== 'unseen') {
+          options.onEvent?.(event)
+          yield event
+        }
         const events = await missed()
         asking.keep(openRequests(events))
         yield* tell(events)
@@ -71,7 +78,8 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     yield (await patiently(patience, () => endOf(operations, { sessionId, signal: stop.signal }, transcript))).value
   } catch (error) {
     // What ended the stream says more than that it ended.
-    throw failures[0] ?? (signal?.aborted ? signal.reason : error)
+    if (!takenBack) throw failures[0] ?? (signal?.aborted ? signal.reason : error)
+    yield { type: 'end', message: undefined, text: '', error: TAKEN_BACK }
   } finally {
     signal?.removeEventListener('abort', onAbort)
     asking.stop()
@@ -82,22 +90,31 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     return (await patiently(patience, () => catchUp(operations, sessionId, messageId, stop.signal))).value
   }
 
-  function* tell(events: Iterable<Parameters<Transcript['accept']>[0]>): Generator<PromptEvent> {
+  /** The request is under way or done: only then is it known whether the prompt waits. */
+  async function takeBack(answered: Promise<unknown>): Promise<void> {
+    const waited = pause(context.platform, ABORT_WAIT, stop.signal).then(() => stop.abort())
+    try {
+      await Promise.race([answered, waited])
+      const place = { sessionId, signal: stop.signal }
+      const removed = transcript.started ? 0 : (await operations.sessions.queue.pop({ ...place, messageId })).removed
+      takenBack = removed > 0
+      if (takenBack) stop.abort()
+      else await operations.sessions.abort(place)
+    } catch (error) {
+      if (!stop.signal.aborted) throw error
+    }
+    await waited
+  }
+
+  function* tell(events: Iterable<SvcEvent>): Generator<PromptEvent> {
     for (const event of events) {
+      options.onEvent?.(event)
       for (const told of transcript.accept(event)) {
         asking.see(told)
         yield told
       }
     }
   }
-}
-
-async function abortRun({ operations, platform }: Context, sessionId: string, stop: AbortController): Promise<void> {
-  const waited = pause(platform, ABORT_WAIT, stop.signal).then(() => stop.abort())
-  await operations.sessions.abort({ sessionId, signal: stop.signal }).catch((error: unknown) => {
-    if (!stop.signal.aborted) throw error
-  })
-  await waited
 }
 
 interface Place {

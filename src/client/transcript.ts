@@ -4,7 +4,8 @@
  * I1 Nothing is told before the prompt itself is stored; what an earlier run still says is not ours.
  * I2 Text is told once: deltas extend what was told of a part, snapshots add what is missing of it.
  * I3 Nothing is added to a part or message that is finished.
- * I4 The end is `idle` of the session after I1, its deletion, or for a prompt without reply its being stored (sessions-events §11.13).
+ * I4 The end is `idle` of the session after I1, the run of another prompt, the deletion of the session, or for a prompt without reply
+ *    its being stored (sessions-events §11.13).
  */
 import type { PermissionRequest, QuestionRequest } from '../protocol/interaction/interaction.js'
 import type { MessageInfo, Part, ToolPart } from '../protocol/message/message.js'
@@ -16,6 +17,8 @@ export type Told = Exclude<PromptEvent, { type: 'end' }>
 
 export interface Transcript {
   accept(event: SvcEvent | Gap): readonly Told[]
+  /** The prompt is stored. */
+  readonly started: boolean
   /** The run is over. */
   readonly ended: boolean
   /** The newest message of the answer; undefined when there is none. */
@@ -27,6 +30,7 @@ export function createTranscript(sessionId: string, messageId: string, withReply
   let started = false
   let ended = false
   let answerId: string | undefined
+  let runId: string | undefined
   let problem: Transcript['problem']
   /** Messages of the answer; true = finished. */
   const answers = new Map<string, boolean>()
@@ -48,8 +52,7 @@ export function createTranscript(sessionId: string, messageId: string, withReply
       case 'question.rejected':
         return asked.has(event.data.requestID) ? [{ type: 'settled', requestId: event.data.requestID }] : []
       case 'message.updated':
-        if (event.data.sessionID === sessionId) onMessage(event.data.info)
-        return []
+        return event.data.sessionID === sessionId ? onMessage(event.data.info) : []
       case 'message.part.delta':
         return event.data.sessionID === sessionId && event.data.field === 'text' ? onDelta(event.data) : []
       case 'message.part.updated':
@@ -57,7 +60,7 @@ export function createTranscript(sessionId: string, messageId: string, withReply
       case 'session.status':
         return event.data.sessionID === sessionId ? onStatus(event.data.status) : []
       case 'session.error':
-        if (event.data.sessionID === sessionId) onError(event.data.error.message)
+        if (event.data.sessionID === sessionId) onError(event.data.error)
         return []
       case 'session.deleted':
         if (event.data.sessionID !== sessionId) return []
@@ -79,25 +82,30 @@ export function createTranscript(sessionId: string, messageId: string, withReply
     return [asking]
   }
 
-  function onMessage(info: MessageInfo): void {
+  function onMessage(info: MessageInfo): readonly Told[] {
     if (info.role === 'user') {
-      if (info.id !== messageId) return
+      if (info.id !== messageId) return []
       started = true
       if (!withReply) ended = true
-      return
+      return []
     }
+    if (!started) return []
     // The conversation is compacted between two steps: nothing of that is an answer.
-    if (!started || info.mode === 'compaction') return
+    if (info.mode === 'compaction') return info.time.completed === undefined ? [{ type: 'compacting', messageId: info.id }] : []
     answerId = info.id
     answers.set(info.id, info.time.completed !== undefined)
     if (info.error !== undefined) problem = { message: info.error.message, interrupted: info.error.interrupted === true }
     // A run that goes on after a step that failed has got over it.
     else if (info.time.completed === undefined) problem = undefined
+    return []
   }
 
-  function onError(message: string): void {
-    started = true
+  /** Of the run, or of a prompt that could not begin one. */
+  function onError({ message, details }: { readonly message: string; readonly details?: Readonly<Record<string, unknown>> }): void {
+    const refused = details?.['messageId']
+    if (refused === undefined ? !started : refused !== messageId) return
     problem = { message, interrupted: false }
+    if (refused !== undefined) ended = true
   }
 
   function onDelta(data: {
@@ -147,12 +155,16 @@ export function createTranscript(sessionId: string, messageId: string, withReply
   function onStatus(status: SessionStatus): readonly Told[] {
     if (!started) return []
     if (status.type === 'retry') return [{ type: 'retry', attempt: status.attempt ?? 1, message: status.message ?? '' }]
-    if (status.type === 'idle') ended = true
+    runId ??= status.runID
+    if (status.type === 'idle' || (status.runID !== undefined && status.runID !== runId)) ended = true
     return []
   }
 
   return {
     accept,
+    get started() {
+      return started
+    },
     get ended() {
       return ended
     },

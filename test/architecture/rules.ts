@@ -40,9 +40,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   cli: {
     layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
     contracts: {
-      'src/client/client.ts': ['createClient'],
-      // What the client reads after a gap, `svc run` reads.
-      'src/client/catch-up.ts': ['catchUp', 'openRequests'],
+      // Commands are a user of the client like any other: what it exports, and the types of it.
+      'src/client/client.ts': ['createClient', 'SvcClientError'],
+      'src/client/client-types.ts': [],
     },
     packages: true,
     node: true,

@@ -71,7 +71,7 @@ describe('svc run', () => {
     writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "edit": "ask" } }')
     const prompt = script({ tool: 'write', input: { filePath: 'b.txt', content: 'b' } }, { text: 'done' })
     const refused = await home.run(['run', prompt])
-    expect([refused.code, refused.stdout]).toEqual([0, 'done\n'])
+    expect([refused.code, refused.stdout]).toEqual([3, 'done\n'])
     expect(refused.stderr).toContain('refused, because nobody is here to answer: Write b.txt (edit: b.txt)')
     expect(existsSync(join(home.workspace, 'b.txt'))).toBe(false)
     const allowed = await home.run(['run', '--allow', 'once', prompt])
@@ -79,13 +79,13 @@ describe('svc run', () => {
     expect(readFileSync(join(home.workspace, 'b.txt'), 'utf8')).toBe('b')
   })
 
-  test('aborts the run on the server at Ctrl-C, keeps what was said, and ends with 1', async () => {
+  test('aborts the run on the server at Ctrl-C, keeps what was said, and ends with 130', async () => {
     const server = await home.serve()
     const running = home.start(['run', '--server', server.url, script({ text: 'started' }, { delayMs: 60_000, text: 'never' })])
     await running.prints(/started/)
     running.child.kill('SIGINT')
     const { code, stdout } = await running.ended
-    expect({ code, stdout }).toEqual({ code: 1, stdout: 'started\n' })
+    expect({ code, stdout }).toEqual({ code: 130, stdout: 'started\n' })
     expect(await (await fetch(`${server.url}/v2/sessions/status`)).json()).toEqual({})
   })
 

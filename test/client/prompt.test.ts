@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PromptEvent } from '../../src/client/client-types.js'
-import { calls, gate, says } from '../fakes/service.js'
+import { calls, gate, type PlayedStep, says } from '../fakes/service.js'
 import { openBench } from './bench.js'
 
 const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
@@ -181,6 +181,26 @@ describe('what the run asks', () => {
   })
 })
 
+/** Says a text once the gate is open. */
+function gated(opened: ReturnType<typeof gate>, text: string): PlayedStep {
+  return async (...played) => {
+    await opened.promise
+    await says(text)(...played)
+  }
+}
+
+describe('prompts of one session', () => {
+  test('end each with its own run, whatever waits behind', async () => {
+    const { client } = await openBench({ steps: [says('One.'), says('Two.')] })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    const heard: string[] = []
+    const first = client.prompt(id, { prompt: 'one', delivery: 'queue' }, { onEvent: ({ type }) => heard.push(type) }).result()
+    const second = client.prompt(id, { prompt: 'two', delivery: 'queue' }).result()
+    expect([(await first).text, (await second).text]).toEqual(['One.', 'Two.'])
+    expect(heard).toContain('session.prompt.admitted')
+  })
+})
+
 describe('an abort', () => {
   test('ends the run on the server, and the iteration with what was said', async () => {
     const hangs = (push: Parameters<ReturnType<typeof says>>[0], signal: AbortSignal) => {
@@ -199,6 +219,23 @@ describe('an abort', () => {
     expect(events.at(-1)).toMatchObject({ type: 'end', text: 'Once upon', error: { interrupted: true } })
     expect(await client.sessions.status()).toEqual({})
     expect(service.messages(id).at(-1)?.info).toMatchObject({ role: 'assistant' })
+  })
+
+  test('of a prompt that waits takes it back, and leaves the run of another alone', async () => {
+    const go = gate()
+    const { client, service, asked } = await openBench({ steps: [gated(go, 'First answer.')] })
+    const { id } = await client.sessions.create({ body: { title: 'Test' } })
+    const first = client.prompt(id, 'first').result()
+    await expect.poll(() => service.messages(id).length).toBeGreaterThan(1)
+    const abort = new AbortController()
+    const second = client.prompt(id, { prompt: 'second', delivery: 'queue' }, { signal: abort.signal }).result()
+    await expect.poll(async () => (await client.sessions.queue.list({ sessionId: id })).count).toBe(1)
+    abort.abort()
+    await expect(second).resolves.toMatchObject({ type: 'end', message: undefined, error: { interrupted: true } })
+    expect((await client.sessions.queue.list({ sessionId: id })).count).toBe(0)
+    go.open(undefined)
+    await expect(first).resolves.toMatchObject({ text: 'First answer.', error: undefined })
+    expect(asked.filter((line) => line.endsWith('/abort'))).toEqual([])
   })
 
   test('before the prompt keeps it from being sent', async () => {

@@ -149,7 +149,7 @@ export function createSessions(
     deletePart: (id, messageId, partId) => deletePart(core, get(id).id, messageId, partId),
     queue: (id) => queueInfo(core, get(id).id),
     clearQueue: (id) => clearQueue(core, get(id).id),
-    popQueue: (id) => popQueue(core, get(id).id),
+    popQueue: (id, messageId) => popQueue(core, get(id).id, messageId),
     owner(id) {
       const session = core.store.sessions.get(id)
       return session === undefined ? undefined : { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }

@@ -1,12 +1,10 @@
 /** Checks through the API: of a running server, or of one started for the purpose. */
 import { resolve } from 'node:path'
-import { type ConfigDiagnostic, configRoutes } from '../../protocol/resource/config.js'
+import type { ConfigDiagnostic } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
-import { providerRoutes } from '../../protocol/provider/provider.js'
-import { systemRoutes } from '../../protocol/system/system.js'
 import type { DoctorOptions } from '../arguments.js'
-import type { Client } from '../client.js'
-import { type Connection, connect } from '../connection.js'
+import type { Client } from '../../client/client-types.js'
+import { type Connection, connect, connectTo } from '../connection.js'
 import { failureText } from '../failure.js'
 import { type Finding, finding } from '../findings.js'
 import { Presence } from '../presence.js'
@@ -32,23 +30,21 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
 function connectToHolder(error: unknown): Promise<Connection> {
   const holder = error instanceof SvcError ? Presence.safeParse(error.details) : undefined
   if (holder?.data?.kind !== 'serve') throw error
-  return connect(holder.data.url)
+  return Promise.resolve(connectTo(holder.data.url))
 }
 
-function health({ client, isOwn }: Connection): Promise<Finding> {
+function health({ client, url, isOwn }: Connection): Promise<Finding> {
   return finding('server', async () => {
-    const { healthy, version } = await client.call(systemRoutes.health)
+    const { healthy, version } = await client.health()
     if (!healthy) throw new Error('answers, but is not healthy')
-    return isOwn
-      ? `none runs here; one started for this check answers, version ${version}`
-      : `${client.endpoint.url} answers, version ${version}`
+    return isOwn ? `none runs here; one started for this check answers, version ${version}` : `${url} answers, version ${version}`
   })
 }
 
 /** What cannot be asked is a finding of its own. */
 async function validation(client: Client, query: { directory: string }): Promise<readonly ConfigDiagnostic[]> {
   try {
-    return (await client.call(configRoutes.validate, { query })).diagnostics
+    return (await client.config.validate(query)).diagnostics
   } catch (error) {
     return [{ level: 'error', path: '', message: failureText(error) }]
   }
@@ -68,7 +64,7 @@ async function providers(client: Client, query: { directory: string }, diagnosti
   const level = 'warning'
   const check = 'providers'
   try {
-    const { all, connected } = await client.call(providerRoutes.list, { query })
+    const { all, connected } = await client.providers.list(query)
     if (connected.length === 0) throw new SvcError('provider.failed', 'no provider can be used')
     const unusable = all.filter(({ id }) => !connected.includes(id))
     return [

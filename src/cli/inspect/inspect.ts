@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { nodePaths } from '../../actors/node/paths.js'
 import { SvcError } from '../../protocol/errors.js'
-import { type InspectorTrace, inspectorRoutes } from '../../protocol/system/inspector.js'
+import type { InspectorTrace } from '../../protocol/system/inspector.js'
 import type { InspectOptions } from '../arguments.js'
-import { connect } from '../connection.js'
+import { connectTo } from '../connection.js'
 import { pageOfTrace, readInspectorPage } from '../serve/inspector-page.js'
 import { readPresence } from '../presence.js'
 import { readTrace } from './trace-text.js'
@@ -25,9 +25,9 @@ export async function inspect({ server, trace, open }: InspectOptions): Promise<
 /** Asks the server first: an address that does not answer helps nobody. */
 async function pageOfServer(server: string | undefined): Promise<string> {
   const url = server ?? localServer()
-  const { client } = await connect(url)
-  await client.call(inspectorRoutes.tree)
-  if (client.endpoint.token !== undefined) writeError('The page asks for the token of the server (SVC_AGENT_TOKEN).\n')
+  const { client, hasToken } = connectTo(url)
+  await client.inspector.tree()
+  if (hasToken) writeError('The page asks for the token of the server (SVC_AGENT_TOKEN).\n')
   return `${url}/inspector`
 }
 

@@ -1,7 +1,7 @@
 /** What a running server says about the packages of a workspace. */
 import { nodePaths } from '../../actors/node/paths.js'
-import { type PackageLifecycleInfo, pluginRoutes } from '../../protocol/plugin/plugin.js'
-import { connect } from '../connection.js'
+import type { PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
+import { connectTo } from '../connection.js'
 import { failureText } from '../failure.js'
 import { readPresence } from '../presence.js'
 
@@ -15,8 +15,7 @@ export async function askServer(url: string | undefined, directory: string): Pro
   const address = url ?? localServer()
   if (address === undefined) return { type: 'absent' }
   try {
-    const { client } = await connect(address)
-    return { type: 'answered', url: address, packages: await client.call(pluginRoutes.lifecycle, { query: { directory } }) }
+    return { type: 'answered', url: address, packages: await connectTo(address).client.plugins.lifecycle({ directory }) }
   } catch (error) {
     return { type: 'silent', url: address, reason: failureText(error).split('\n')[0] ?? '' }
   }

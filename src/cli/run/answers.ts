@@ -1,28 +1,17 @@
 /**
  * Answers what the agent asks during a run: by policy, by the person at the terminal, or with a refusal when nobody is there,
- * so that an unattended run never waits. One question is open at a time.
+ * so that an unattended run never waits.
  */
-import {
-  interactionRoutes,
-  type PermissionReply,
-  type PermissionRequest,
-  type QuestionRequest,
-} from '../../protocol/interaction/interaction.js'
-import { widerPatterns } from '../../protocol/interaction/wider-patterns.js'
-import type { AllowPolicy } from '../arguments.js'
-import type { Client } from '../client.js'
-import { SvcError } from '../../protocol/errors.js'
-import { readAnswer, readQuestions } from './question-text.js'
-import type { Terminal } from '../terminal.js'
+import type { PromptOptions } from '../../client/client-types.js'
+import type { PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { printable } from '../../protocol/visible-text.js'
+import type { AllowPolicy } from '../arguments.js'
+import type { Terminal } from '../terminal.js'
+import { readAnswer, readQuestions } from './question-text.js'
 
-export interface Answers {
-  permission(request: PermissionRequest): Promise<void>
-  question(request: QuestionRequest): Promise<void>
-  /** Somebody else answered, or the request was withdrawn. */
-  settled(requestId: string): void
-  /** Takes back every request that is not among these: it was settled unseen. */
-  keep(requestIds: ReadonlySet<string>): void
+interface Answers extends Required<Pick<PromptOptions, 'onPermission' | 'onQuestion'>> {
+  /** What was refused because nobody was there. */
+  readonly refused: number
 }
 
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
@@ -30,41 +19,13 @@ const NOBODY = 'Nobody is present to answer. Go on without it or explain what wo
 /** `wait`: whoever else is connected may answer; the server denies what nobody does. */
 export type AnswerPolicy = AllowPolicy | 'wait'
 
-export function createAnswers(client: Client, policy: AnswerPolicy, terminal: Terminal): Answers {
-  const open = new Map<string, AbortController>()
-  let last: Promise<unknown> = Promise.resolve()
+export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
+  let refused = 0
 
-  return {
-    permission: (request) => inTurn(request.id, (signal) => replyPermission(request, signal)),
-    question: (request) => inTurn(request.id, (signal) => replyQuestion(request, signal)),
-    settled: (requestId) => open.get(requestId)?.abort(),
-    keep(requestIds) {
-      for (const [id, controller] of open) if (!requestIds.has(id)) controller.abort()
-    },
-  }
-
-  async function inTurn(id: string, answer: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const controller = new AbortController()
-    open.set(id, controller)
-    const turn = last.then(() => (controller.signal.aborted ? undefined : answer(controller.signal)))
-    last = turn.catch(() => undefined)
-    try {
-      await turn
-    } catch (error) {
-      const settledMeanwhile = controller.signal.aborted || (error instanceof SvcError && error.code === 'resource.conflict')
-      if (!settledMeanwhile) throw error
-    } finally {
-      open.delete(id)
-    }
-  }
-
-  async function replyPermission(request: PermissionRequest, signal: AbortSignal): Promise<void> {
-    const body = await decide(request, signal)
-    if (body === undefined) return
-    await client.call(interactionRoutes.replyPermission, { params: { request_id: request.id }, body, signal })
-  }
-
-  async function decide(request: PermissionRequest, signal: AbortSignal): Promise<PermissionReply | undefined> {
+  async function onPermission(
+    request: PermissionRequest,
+    { signal, wider }: { readonly signal: AbortSignal; readonly wider: readonly string[] },
+  ): Promise<PermissionReply | undefined> {
     const what = `${printable(request.title)} (${request.permission}: ${request.patterns.map(printable).join(', ')})`
     if (policy === 'wait') {
       terminal.note(`left open for another client to answer: ${what}`)
@@ -75,29 +36,42 @@ export function createAnswers(client: Client, policy: AnswerPolicy, terminal: Te
       return { reply: policy }
     }
     if (terminal.ask === undefined) {
+      refused++
       terminal.error(
         `refused, because nobody is here to answer: ${what}\n     Allow it with --allow once, or with a permission rule in the configuration.`,
       )
       return { reply: 'reject', message: NOBODY }
     }
-    const wider = widerPatterns(request)
     return readDecision(await terminal.ask(`Allow ${what}?\n  ${choices(request.always, wider)}`, signal), wider)
   }
 
-  async function replyQuestion(request: QuestionRequest, signal: AbortSignal): Promise<void> {
-    const params = { request_id: request.id }
-    if (policy === 'wait') return terminal.note('left open for another client to answer: a question')
+  async function onQuestion(
+    request: QuestionRequest,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<'reject' | string[][] | undefined> {
+    if (policy === 'wait') {
+      terminal.note('left open for another client to answer: a question')
+      return undefined
+    }
     if (terminal.ask === undefined) {
+      refused++
       terminal.error('the agent asked a question, and nobody is here to answer it')
-      await client.call(interactionRoutes.rejectQuestion, { params, signal })
-      return
+      return 'reject'
     }
     const answers: string[][] = []
     for (const question of readQuestions(request.questions)) {
       answers.push(readAnswer(question, await terminal.ask(question.text, signal)))
     }
-    await client.call(interactionRoutes.replyQuestion, { params, body: { answers }, signal })
+    return answers
   }
+
+  return {
+    onPermission,
+    onQuestion,
+    get refused() {
+      return refused
+    },
+  } satisfies Answers
 }
 
 function choices(always: readonly string[], wider: readonly string[]): string {

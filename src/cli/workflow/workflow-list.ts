@@ -1,7 +1,6 @@
 /** `svc workflow list`: the workflows of a workspace and what is wrong with files, as the server sees them. */
 import { nextOccurrence } from '../../machines/schedule/occurrence.js'
 import { formatLocal } from '../../machines/schedule/zone.js'
-import { workflowRoutes } from '../../protocol/workflow/workflow-routes.js'
 import type { WorkflowView } from '../../protocol/workflow/workflow.js'
 import { inZone } from '../../plugins/workflows/files/schedule-fields.js'
 import { columns } from '../plugin/plugin-words.js'
@@ -15,7 +14,7 @@ import { jsonText, writeError, writeOut } from '../output.js'
 /** Prints one line for each workflow; answers 0. */
 export async function listWorkflows(options: OnServer): Promise<number> {
   const { client, directory } = await workflowServer(options)
-  const catalog = await client.call(workflowRoutes.list, { query: { directory } })
+  const catalog = await client.plugins.workflows.list({ directory })
   for (const { sourcePath, line, message, code } of catalog.diagnostics) {
     writeError(diagnosticText({ file: sourcePath, ...(line !== undefined && { line }), message, ...(code !== undefined && { code }) }))
   }

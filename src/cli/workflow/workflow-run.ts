@@ -1,6 +1,5 @@
 /** `svc workflow run` and `runs`: a run now, and the runs so far, on a running server. */
 import { formatUtc } from '../../machines/schedule/zone.js'
-import { workflowRoutes } from '../../protocol/workflow/workflow-routes.js'
 import type { WorkflowRun } from '../../protocol/workflow/workflow.js'
 import { columns } from '../plugin/plugin-words.js'
 import { printable } from '../../protocol/visible-text.js'
@@ -11,7 +10,7 @@ import { jsonText, writeOut } from '../output.js'
 /** Starts a run and does not wait for it; answers 0. */
 export async function runWorkflow(options: RunOptions): Promise<number> {
   const { client, directory } = await workflowServer(options)
-  const run = await client.call(workflowRoutes.run, { params: { workflow_id: options.id }, query: { directory } })
+  const run = await client.plugins.workflows.run({ workflowId: options.id, directory })
   const text = `${run.id} is ${words(run.status)}; see how it goes with: svc workflow runs ${options.id}\n`
   writeOut(options.json ? `${jsonText(run, 2)}\n` : text)
   return 0
@@ -20,8 +19,7 @@ export async function runWorkflow(options: RunOptions): Promise<number> {
 /** Prints one line for each run, the newest occurrence first; answers 0. */
 export async function listRuns(options: RunsOptions): Promise<number> {
   const { client, directory } = await workflowServer(options)
-  const query = { directory, limit: String(options.limit) }
-  const { runs } = await client.call(workflowRoutes.history, { params: { workflow_id: options.id }, query })
+  const { runs } = await client.plugins.workflows.history({ workflowId: options.id, directory, limit: options.limit })
   if (options.json) writeOut(`${jsonText(runs, 2)}\n`)
   else if (runs.length === 0) writeOut('no runs so far\n')
   else writeOut(columns([['RUN', 'STATE', 'BECAUSE', 'DUE', 'TOOK', 'SESSION', ''], ...runs.map(rowOf)]))

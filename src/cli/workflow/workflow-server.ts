@@ -2,8 +2,8 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
-import type { Client } from '../client.js'
-import { connect } from '../connection.js'
+import type { Client } from '../../client/client-types.js'
+import { connectTo } from '../connection.js'
 import { localServer } from '../plugin/plugin-server.js'
 import type { OnServer } from './workflow-arguments.js'
 
@@ -17,8 +17,7 @@ export interface WorkflowServer {
 export async function workflowServer({ server, directory }: OnServer): Promise<WorkflowServer> {
   const url = server ?? localServer()
   if (url === undefined) throw new SvcError('server.starting', 'no server runs; start one with "svc serve", or name one with --server')
-  const { client } = await connect(url)
-  return { client, directory: existing(resolve(directory ?? '.')) }
+  return { client: connectTo(url).client, directory: existing(resolve(directory ?? '.')) }
 }
 
 function existing(directory: string): string {

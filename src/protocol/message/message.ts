@@ -393,7 +393,8 @@ export const messageRoutes = {
     tag,
     access,
     params: sessionParams,
-    summary: 'Remove the oldest queued prompt.',
+    query: z.strictObject({ messageId: z.string().min(1).max(256).optional() }),
+    summary: 'Remove the oldest queued prompt, or the one with this message id; 0 are removed when it no longer waits.',
     success: { status: 200, description: 'What was removed, and the queue after it.', schema: SessionQueueMutation },
   }),
 } as const

@@ -289,6 +289,12 @@ describe('the queue', () => {
       { type: 'session.queue.updated', data: { action: 'pop', removed: 1, request: { parts: [{ text: 'one\n  line' }] } } },
       { type: 'session.status', data: { status: { type: 'busy', queue: { count: 2, preview: 'two' } } } },
     ])
+    await service.prompt(id, { prompt: 'four', delivery: 'queue', messageId: 'msg_four' })
+    expect(sessions.popQueue(id, 'msg_four')).toMatchObject({
+      removed: 1,
+      queue: { count: 2, items: [{ text: 'two' }, { text: 'three' }] },
+    })
+    expect(sessions.popQueue(id, 'msg_four')).toMatchObject({ removed: 0, queue: { count: 2 } })
     expect(sessions.clearQueue(id)).toMatchObject({ removed: 2, queue: { count: 0 } })
     expect(service.events.slice(-2)).toMatchObject([
       { type: 'session.queue.updated', data: { action: 'clear', removed: 2 } },

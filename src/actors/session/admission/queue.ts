@@ -90,9 +90,16 @@ export function clearQueue(core: SessionCore, sessionId: string): SessionQueueMu
   return removeRows(core, sessionId, 'clear', visibleRows(core.store, sessionId))
 }
 
-/** Removes the oldest visible row (decision 5). */
-export function popQueue(core: SessionCore, sessionId: string): SessionQueueMutation {
-  return removeRows(core, sessionId, 'pop', visibleRows(core.store, sessionId).slice(0, 1))
+/** Removes the oldest visible row (decision 5), or that of one message. */
+export function popQueue(core: SessionCore, sessionId: string, messageId?: string): SessionQueueMutation {
+  const rows = visibleRows(core.store, sessionId)
+  const named = messageId === undefined ? rows[0]?.id : core.store.queue.byMessageId(messageId)?.id
+  return removeRows(
+    core,
+    sessionId,
+    'pop',
+    rows.filter(({ id }) => id === named),
+  )
 }
 
 function removeRows(core: SessionCore, sessionId: string, action: 'clear' | 'pop', rows: readonly QueueHead[]): SessionQueueMutation {

@@ -38,33 +38,49 @@ const FURTHER_SIGN = 0.64
 const INDENT = 1.37
 const LONGEST_SIGNS = 8
 
-const LATIN = Uint8Array.from({ length: 0x250 }, (_, code) => {
-  if (code >= 97 && code <= 122) return LOWER
-  if (code >= 65 && code <= 90) return UPPER
-  if (code >= 48 && code <= 57) return DIGIT
-  if (code === 32 || code === 9) return BLANK
-  if (code === 10 || code === 13) return BREAK
-  if (code < 128) return SIGN
-  return code >= 0xc0 ? ACCENTED : OTHER
-})
+/** First and last of the characters of a kind; later rows win. */
+const RANGES: readonly (readonly [kind: number, first: number, last: number])[] = [
+  [SIGN, 0, 127],
+  [LOWER, 97, 122],
+  [UPPER, 65, 90],
+  [DIGIT, 48, 57],
+  [BLANK, 32, 32],
+  [BLANK, 9, 9],
+  [BREAK, 10, 10],
+  [BREAK, 13, 13],
+  [ACCENTED, 0xc0, 0x24f],
+  [GREEK, 0x370, 0x3ff],
+  [CYRILLIC, 0x400, 0x52f],
+  [SIGN, 0x3000, 0x303f],
+  [KANA, 0x3040, 0x30ff],
+  [HAN, 0x3400, 0x4dbf],
+  [HAN, 0x4e00, 0x9fff],
+  [HANGUL, 0xac00, 0xd7af],
+  [HAN, 0xf900, 0xfaff],
+  [SIGN, 0xff00, 0xffef],
+]
+/** The kind of every UTF-16 unit. */
+const KINDS = new Uint8Array(0x10000).fill(OTHER)
+for (const [kind, first, last] of RANGES) KINDS.fill(kind, first, last + 1)
 
-function kindOf(code: number): number {
-  if (code < 0x250) return LATIN[code] ?? OTHER
-  if ((code >= 0x4e00 && code <= 0x9fff) || (code >= 0x3400 && code <= 0x4dbf) || (code >= 0xf900 && code <= 0xfaff)) return HAN
-  if (code >= 0x3040 && code <= 0x30ff) return KANA
-  if (code >= 0xac00 && code <= 0xd7af) return HANGUL
-  if (code >= 0x400 && code <= 0x52f) return CYRILLIC
-  if (code >= 0x370 && code < 0x400) return GREEK
-  if ((code >= 0x3000 && code <= 0x303f) || (code >= 0xff00 && code <= 0xffef)) return SIGN
-  return OTHER
+function kindAt(text: string, index: number): number {
+  return KINDS[text.charCodeAt(index)] ?? OTHER
 }
 
 export function estimateTokens(text: string): number {
+  const { length } = text
   let tokens = 0
-  for (let start = 0; start < text.length; ) {
-    const kind = kindOf(text.charCodeAt(start))
-    const end = kind <= ACCENTED ? endOfWord(text, start, kind) : endOfRun(text, start, kind)
-    tokens += kind <= ACCENTED ? wordTokens(text, start, end) : runTokens(kind, end - start)
+  let start = 0
+  while (start < length) {
+    const kind = kindAt(text, start)
+    let end = start + 1
+    if (kind > ACCENTED) {
+      while (end < length && kindAt(text, end) === kind) end += 1
+      tokens += runTokens(kind, end - start)
+    } else {
+      end = endOfWord(text, start, kind)
+      tokens += wordTokens(text, start, end)
+    }
     start = end
   }
   return Math.ceil(tokens)
@@ -72,19 +88,16 @@ export function estimateTokens(text: string): number {
 
 /** `camelCase` and `HTTPServer` are two words each. */
 function endOfWord(text: string, start: number, kind: number): number {
-  const at = (index: number) => kindOf(text.charCodeAt(index))
+  const { length } = text
   let end = start + 1
-  if (kind === UPPER && end < text.length && at(end) === UPPER) {
-    end = endOfRun(text, start, UPPER)
-    return end < text.length && at(end) === LOWER && end - start > 1 ? end - 1 : end
+  if (kind === UPPER && end < length && kindAt(text, end) === UPPER) {
+    while (end < length && kindAt(text, end) === UPPER) end += 1
+    return end < length && kindAt(text, end) === LOWER ? end - 1 : end
   }
-  while (end < text.length && (at(end) === LOWER || at(end) === ACCENTED)) end += 1
-  return end
-}
-
-function endOfRun(text: string, start: number, kind: number): number {
-  let end = start + 1
-  while (end < text.length && kindOf(text.charCodeAt(end)) === kind) end += 1
+  for (; end < length; end++) {
+    const next = kindAt(text, end)
+    if (next !== LOWER && next !== ACCENTED) break
+  }
   return end
 }
 

@@ -314,6 +314,32 @@ describe('a compaction somebody asks for', () => {
     expect(shows(service.requests.at(-1), 'Remember the word kingfisher')).toBe(true)
   })
 
+  it('is undone by deleting the message of its summary, and goes with a fork that has it', async () => {
+    const { service, id } = await grown()
+    service.steps.push(says('later'))
+    await service.prompt(id, 'and then')
+    await service.idle(id)
+    service.steps.push(says(SUMMARY))
+    await service.runtime.sessions.compact(id, signal)
+    const [first] = service.messages(id)
+    const whole = await service.runtime.sessions.fork(id, {})
+    const part = await service.runtime.sessions.fork(id, { messageId: first?.info.id ?? '' })
+    const [mark, written] = service.messages(whole.id).slice(-2)
+    expect(whole).toMatchObject({ summary: { text: SUMMARY.trim(), messageID: mark?.info.id, throughMessageID: written?.info.id } })
+    expect(part).not.toHaveProperty('summary')
+    const through = service.messages(id).at(-1)?.info.id ?? ''
+    service.runtime.sessions.deleteMessage(id, through)
+    expect(service.store.sessions.get(id)).not.toHaveProperty('summary')
+    service.steps.push(says('again'), says('again'))
+    for (const each of [id, whole.id]) {
+      await service.prompt(each, 'what was the word?')
+      await service.idle(each)
+    }
+    const [undone, forked] = service.requests.slice(-2)
+    expect([shows(undone, 'Remember the word'), shows(undone, 'Keep the word')]).toEqual([true, false])
+    expect(shows(forked, 'Keep the word')).toBe(true)
+  })
+
   it('that the model fails is an error of the call', async () => {
     const { service, id } = await grown()
     service.steps.push(overflow)

@@ -7,6 +7,7 @@
  */
 import { cutToTokens } from '../../../machines/compaction/tokens.js'
 import type { Message, MessageInfo } from '../../../protocol/message/message.js'
+import type { CompactionSummary } from '../../../protocol/session/compaction.js'
 import type { ModelMessage } from '../../provider/adapter.js'
 
 interface Summary {
@@ -34,6 +35,15 @@ export function conversationOf(transcript: readonly Message[]): Conversation {
   const begins = messages[0]?.info.role === 'user'
   const earlier = begins ? undefined : transcript.findLast((message, index) => index < (from === -1 ? at : from) && isPrompt(message))
   return { summary, lead: begins ? undefined : (earlier ?? 'none'), messages, kept: kept.length }
+}
+
+/** The latest summary as the record of a session tells it; undefined = there is none in these messages. */
+export function summaryRecordOf(transcript: readonly Message[]): CompactionSummary | undefined {
+  const message = transcript.findLast(isWhole)
+  const summary = summaryIn(message)
+  if (summary === undefined || message?.info.role !== 'assistant') return undefined
+  const { id, parentId, time } = message.info
+  return { text: summary.text, messageID: parentId, throughMessageID: id, updated: time.completed ?? time.created, kind: 'model' }
 }
 
 /** A message of a person, or of the runtime in their place. */

@@ -4,12 +4,13 @@ import type { Message, MessageInfo, Part } from '../../../protocol/message/messa
 import type { ForkSessionRequest } from '../../../protocol/session/sharing.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
+import { summaryRecordOf } from './conversation.js'
 import { slugOf } from '../state/slug.js'
 
 const TITLE = 1000
 
 /** What belongs to the life of one session, not to its content. */
-const OWN = ['revert', 'executionID', 'executionRootSessionID', 'mode', 'pinned', 'catalogActivity'] as const
+const OWN = ['revert', 'executionID', 'executionRootSessionID', 'mode', 'pinned', 'catalogActivity', 'summary'] as const
 
 /** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only. */
 export async function forkSession(core: SessionCore, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
@@ -27,14 +28,13 @@ export async function forkSession(core: SessionCore, sourceId: string, { message
     version: core.version,
     time: { created: now, updated: now },
   }
-  const info = Object.fromEntries(Object.entries(session).filter(([key]) => !own.has(key) && !key.startsWith('subtask'))) as Session
+  const copies = messages.map(copier(core, session.id))
+  const summary = summaryRecordOf(copies)
+  const kept = Object.fromEntries(Object.entries(session).filter(([key]) => !own.has(key) && !key.startsWith('subtask'))) as Session
+  const info: Session = summary === undefined ? kept : { ...kept, summary }
   journal.commit('process', (tx) => {
     store.sessions.insert(info)
-    const copies = copier(core, info.id)
-    for (const message of messages) {
-      const copy = copies(message)
-      store.messages.append(copy.info, copy.parts)
-    }
+    for (const copy of copies) store.messages.append(copy.info, copy.parts)
     const todos = store.todos.get(sourceId)
     if (todos.length > 0) store.todos.put(info.id, todos)
     tx.emit('session.created', { sessionID: info.id, info })

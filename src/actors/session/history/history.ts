@@ -3,7 +3,11 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, Part } from '../../../protocol/message/message.js'
 import type { RawJson } from '../../facades.js'
+import { CompactionSummary } from '../../../protocol/session/compaction.js'
+import type { Session } from '../../../protocol/session/session.js'
+import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
+import { summaryRecordOf } from './conversation.js'
 
 /** What a part that replaces another may measure as JSON; its event needs some room as well. */
 const PART_BYTES = LIMITS.events.recordBytes - 1024
@@ -75,9 +79,22 @@ export function deleteMessage(core: HistoryCore, sessionId: string, messageId: s
   core.journal.commit('power', (tx) => {
     core.store.messages.remove(messageId)
     tx.emit('message.removed', { sessionID: sessionId, messageID: messageId })
+    forgetSummary(core, tx, sessionId, messageId)
     tx.after(() => core.transcripts.forget(sessionId))
   })
   return true
+}
+
+/** Without its message a summary says nothing any more: the record of the session names the one before, if there is one. */
+function forgetSummary({ store }: HistoryCore, tx: Change, sessionId: string, messageId: string): void {
+  const session = store.sessions.get(sessionId)
+  const { throughMessageID } = CompactionSummary.partial().safeParse(session?.['summary']).data ?? {}
+  if (session === undefined || throughMessageID !== messageId) return
+  const { summary: _gone, ...rest } = session
+  const summary = summaryRecordOf(store.messages.all(sessionId))
+  const next: Session = summary === undefined ? rest : { ...rest, summary }
+  store.sessions.update(next)
+  tx.emit('session.updated', { sessionID: sessionId, info: next })
 }
 
 export function replacePart(core: HistoryCore, sessionId: string, messageId: string, partId: string, part: Part): Part {

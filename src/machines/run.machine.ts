@@ -60,8 +60,8 @@ interface RunContext {
   readonly failure: StepFailure | undefined
   /** Requests of this step that were too large. */
   readonly overflows: number
-  /** Why the conversation is being compacted, and what comes after it. */
-  readonly compaction: { readonly reason: CompactionReason; readonly next: 'rebuilding' | 'deciding' }
+  /** Why the conversation was compacted before what is under way, and what that is; there it is not compacted again. */
+  readonly compaction: { readonly reason: CompactionReason; readonly next: 'preparing' | 'closing' } | undefined
   /** Automatic compactions of this run that failed. */
   readonly compactionFaults: number
   /** How the run ends, once it does. */
@@ -82,8 +82,8 @@ export const OVERFLOW = 'context.overflow'
 
 const FAULT: StepFailure = { code: 'server.internal', message: 'The step could not be carried out.', retryable: false }
 
-function mayCompact({ compactionFaults }: RunContext): boolean {
-  return compactionFaults < LIMITS.compaction.faults
+function mayCompact({ compaction, compactionFaults }: RunContext): boolean {
+  return compaction === undefined && compactionFaults < LIMITS.compaction.faults
 }
 
 function faultOf(error: unknown): StepFailure {
@@ -115,21 +115,28 @@ export const runMachine = setup({
     isDue: (_, isDue: boolean) => isDue,
     followUp: (_, end: StepEnd | 'due') => end !== 'due' && end.follows,
     mayRecover: ({ context }, failure: StepFailure) => failure.code === OVERFLOW && context.overflows === 0 && context.callsStarted === 0,
-    /** What was to be made smaller is as large as it was. */
-    isStuck: ({ context }, { end }: CompactionOutput) => context.compaction.reason === 'overflow' && end !== 'compacted',
-    isUnrecorded: (_, { end }: CompactionOutput) => end === 'unrecorded',
-    isRebuilding: ({ context }) => context.compaction.next === 'rebuilding',
+    /** It was aborted, its end is not recorded, or what was too large is as large as it was. */
+    mayNotGoOn: ({ context }, { end }: CompactionOutput) =>
+      context.end === 'aborted' || end === 'unrecorded' || (context.compaction?.reason === 'overflow' && end !== 'compacted'),
+    wasPreparing: ({ context }) => context.compaction?.next === 'preparing',
     hasRoom: ({ context }) => context.active.length < LIMITS.run.concurrentTools,
     callsSettled: ({ context }) => context.active.length === 0 && context.waiting.length === 0,
     isCall: (_, actorId: string) => actorId.startsWith(CALL),
   },
   actions: {
-    beginStep: assign(({ context }) => ({ step: context.step + 1, attempt: 0, callsStarted: 0, overflows: 0, failure: undefined })),
+    beginStep: assign(({ context }) => ({
+      step: context.step + 1,
+      attempt: 0,
+      callsStarted: 0,
+      overflows: 0,
+      compaction: undefined,
+      failure: undefined,
+    })),
     noteStep: assign(({ context }, end: StepEnd | 'due') =>
       end === 'due' ? {} : { wasCut: end.wasCut, continued: end.isContinuation ? context.continued + 1 : 0 },
     ),
     noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
-    clearFailure: assign({ failure: undefined }),
+    clearCompaction: assign({ compaction: undefined, failure: undefined }),
     noteCompaction: assign({ compaction: (_, compaction: RunContext['compaction']) => compaction }),
     countOverflow: assign({ overflows: ({ context }) => context.overflows + 1, attempt: 0 }),
     countCompaction: assign({
@@ -188,7 +195,7 @@ export const runMachine = setup({
     continued: 0,
     failure: undefined,
     overflows: 0,
-    compaction: { reason: 'auto', next: 'rebuilding' },
+    compaction: undefined,
     compactionFaults: 0,
     end: input.aborted === true ? 'aborted' : 'failed',
   }),
@@ -205,9 +212,13 @@ export const runMachine = setup({
     },
   },
   states: {
-    starting: { always: [{ guard: 'wasAborted', target: 'ending.recording' }, { target: 'preparing' }] },
+    starting: {
+      always: [
+        { guard: 'wasAborted', target: 'ending.recording' },
+        { target: 'preparing', actions: 'beginStep' },
+      ],
+    },
     preparing: {
-      entry: 'beginStep',
       invoke: {
         id: 'prepare',
         src: 'prepare',
@@ -216,66 +227,32 @@ export const runMachine = setup({
           {
             guard: { type: 'isDue', params: ({ event }) => event.output },
             target: 'compacting',
-            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'rebuilding' } },
+            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'preparing' } },
           },
-          { target: 'generating' },
+          { target: 'generating', actions: 'clearCompaction' },
         ],
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
-    /** Afterwards the run goes on where it was, and does not look again whether it is to be compacted. */
+    /** Afterwards the run goes on where it was. */
     compacting: {
-      initial: 'summarising',
-      states: {
-        summarising: {
-          invoke: {
-            id: 'compaction',
-            src: 'compaction',
-            input: ({ context }) => ({ runId: context.runId, reason: context.compaction.reason }),
-            onDone: [
-              { guard: 'wasAborted', target: '#run.ending' },
-              { guard: { type: 'isUnrecorded', params: ({ event }) => event.output }, target: '#run.ending' },
-              { guard: { type: 'isStuck', params: ({ event }) => event.output }, target: '#run.ending' },
-              {
-                guard: 'isRebuilding',
-                target: 'rebuilding',
-                actions: { type: 'countCompaction', params: ({ event }) => event.output },
-              },
-              { target: 'deciding', actions: { type: 'countCompaction', params: ({ event }) => event.output } },
-            ],
-            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+      invoke: {
+        id: 'compaction',
+        src: 'compaction',
+        input: ({ context }) => ({ runId: context.runId, reason: context.compaction?.reason ?? 'auto' }),
+        onDone: [
+          { guard: { type: 'mayNotGoOn', params: ({ event }) => event.output }, target: 'ending' },
+          {
+            guard: 'wasPreparing',
+            target: 'preparing',
+            actions: { type: 'countCompaction', params: ({ event }) => event.output },
           },
-          on: { 'abort.requested': { actions: [{ type: 'endAs', params: 'aborted' }, 'abortCompaction'] } },
-        },
-        rebuilding: {
-          invoke: {
-            id: 'prepare',
-            src: 'prepare',
-            input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut, mayCompact: false }),
-            onDone: { target: '#run.generating', actions: 'clearFailure' },
-            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
-          },
-          on: { 'abort.requested': { target: '#run.ending', actions: { type: 'endAs', params: 'aborted' } } },
-        },
-        deciding: {
-          invoke: {
-            id: 'closeStep',
-            src: 'closeStep',
-            input: ({ context }) => ({ runId: context.runId, step: context.step, continued: context.continued, mayCompact: false }),
-            onDone: [
-              {
-                guard: { type: 'followUp', params: ({ event }) => event.output },
-                target: '#run.starting',
-                actions: { type: 'noteStep', params: ({ event }) => event.output },
-              },
-              { target: '#run.finished', actions: { type: 'endAs', params: 'finished' } },
-            ],
-            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
-          },
-          on: { 'abort.requested': { actions: { type: 'endAs', params: 'aborted' } } },
-        },
+          { target: 'closing', actions: { type: 'countCompaction', params: ({ event }) => event.output } },
+        ],
+        onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
+      on: { 'abort.requested': { actions: [{ type: 'endAs', params: 'aborted' }, 'abortCompaction'] } },
     },
     generating: {
       tags: ['streaming'],
@@ -297,7 +274,7 @@ export const runMachine = setup({
             target: 'compacting',
             actions: [
               { type: 'noteFailure', params: ({ event }) => event.failure },
-              { type: 'noteCompaction', params: { reason: 'overflow', next: 'rebuilding' } },
+              { type: 'noteCompaction', params: { reason: 'overflow', next: 'preparing' } },
               'countOverflow',
             ],
           },
@@ -333,7 +310,7 @@ export const runMachine = setup({
           {
             guard: { type: 'isDue', params: ({ event }) => event.output === 'due' },
             target: 'compacting',
-            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'deciding' } },
+            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'closing' } },
           },
           {
             guard: { type: 'followUp', params: ({ event }) => event.output },

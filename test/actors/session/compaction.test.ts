@@ -340,6 +340,19 @@ describe('a compaction somebody asks for', () => {
     expect(shows(forked, 'Keep the word')).toBe(true)
   })
 
+  it('ends with an orderly stop, as aborted', async () => {
+    const { service, id } = await grown()
+    service.steps.push((push, aborted) => {
+      push({ type: 'text', delta: SUMMARY })
+      return new Promise((_, reject) => aborted.addEventListener('abort', () => reject(new Error('aborted'))))
+    })
+    const compacting = service.runtime.sessions.compact(id, signal).catch((error: unknown) => error)
+    await service.until(({ type }) => type === 'session.next.compaction.delta')
+    await service.stop()
+    expect(await compacting).toMatchObject({ code: 'resource.conflict' })
+    expect(ended(service)).toMatchObject([{ data: { status: 'error', error: { message: 'The compaction was cancelled.' } } }])
+  })
+
   it('that the model fails is an error of the call', async () => {
     const { service, id } = await grown()
     service.steps.push(overflow)

@@ -286,6 +286,9 @@ export const LIMITS = {
     gitTimeout: 30 * SECOND,
     outputBytes: 32 * MiB,
     errorText: 4096,
+    /** How long after the last question a checkout is followed, and how many are. */
+    idle: 60 * MINUTE,
+    followed: 32,
     /** An untracked file whose lines are counted. */
     countedBytes: 16 * MiB,
     countedAtOnce: 32,

@@ -5,6 +5,7 @@ import type { WaitOptions } from './journal-types.js'
 /** Kinds of actors that are state machines. */
 export type ActorKind =
   | 'activation'
+  | 'checkout'
   | 'compaction'
   | 'generation'
   | 'instance'

@@ -2,6 +2,7 @@
 import type { AnyStateMachine } from 'xstate'
 import { createCharts } from '../actors/inspector/charts.js'
 import { activationMachine } from '../machines/activation.machine.js'
+import { checkoutMachine } from '../machines/checkout.machine.js'
 import { compactionMachine } from '../machines/compaction.machine.js'
 import { generationMachine } from '../machines/generation.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
@@ -22,6 +23,7 @@ import type { ActorKind } from './actor-types.js'
 
 export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   activation: activationMachine,
+  checkout: checkoutMachine,
   compaction: compactionMachine,
   generation: generationMachine,
   instance: instanceMachine,

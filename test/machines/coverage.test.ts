@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { checkoutMachine } from '../../src/machines/checkout.machine.js'
 import { compactionMachine } from '../../src/machines/compaction.machine.js'
 import { interactionMachine } from '../../src/machines/interaction.machine.js'
 import { runMachine } from '../../src/machines/run.machine.js'
@@ -132,6 +133,20 @@ describe('every transition is covered by generated paths', () => {
     const explored = explore(sessionMachine, { sessionId: 'ses_1' }, events, {
       key: ({ context: { faults, ...context } }) => ({ ...context, faults: Math.min(faults, 1) }),
     })
+    expect(missing(explored)).toEqual([])
+  })
+
+  it('of the checkout machine', () => {
+    const explored = explore(checkoutMachine, { worktree: '/srv/here' }, [
+      { type: 'used' },
+      { type: 'changed' },
+      { type: 'lost' },
+      { type: 'stop.requested' },
+      error('follow'),
+      done('look'),
+      error('look'),
+      after('idle', 'checkout.followed.use.recent'),
+    ])
     expect(missing(explored)).toEqual([])
   })
 

@@ -17,7 +17,8 @@ export function vcsRoutesOf(bind: Binder, { plugins, sessions }: Runtime, admiss
   })
   bindServedIn(bind, plugins, apply, apply.id, async ({ caller, directory, body }) => {
     const { directory: named } = VcsApplyRequest.parse(body)
-    return named === undefined ? directory : admission.directory(caller, named)
+    if (named === undefined) return directory
+    return admission.directory(caller, /^[/~]/.test(named) ? named : `${directory}/${named}`)
   })
   bindServedIn(
     bind,

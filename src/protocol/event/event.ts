@@ -119,6 +119,8 @@ export const EVENT_DATA = {
   'pty.created': z.looseObject({ ...terminal, info: Pty }),
   'pty.updated': z.looseObject({ ...terminal, info: Pty }),
   'pty.deleted': z.looseObject({ ...terminal, info: Pty }),
+  /** Another branch is checked out; null while HEAD is detached. `directory` is the root of the worktree. */
+  'vcs.branch.updated': z.looseObject({ directory: z.string(), branch: z.string().nullable() }),
   'vcs.updated': z.looseObject({ directory: z.string() }),
   /** Null when a signal ended the program. */
   'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),

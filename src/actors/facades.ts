@@ -5,7 +5,7 @@
  */
 import type { Artifact } from '../protocol/system/artifact.js'
 import type { Caller } from '../protocol/caller.js'
-import type { SessionCommandRequest } from '../protocol/resource/command.js'
+import type { SessionCommandRequest, SessionShellRequest } from '../protocol/resource/command.js'
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/resource/config.js'
 import type { InspectedLines, InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
 import type {
@@ -81,6 +81,8 @@ export interface Sessions {
   submitPrompt(caller: Caller, id: string, request: PromptRequest, mode: 'prompt' | 'prompt-async'): Promise<void>
   /** Runs a command by name; resolves when the session is settled, rejects when `signal` aborts. */
   runCommand(caller: Caller, id: string, request: SessionCommandRequest, signal: AbortSignal): Promise<Message>
+  /** Calls the shell tool for the user; resolves as `runCommand` does. */
+  runShell(caller: Caller, id: string, request: SessionShellRequest, signal: AbortSignal): Promise<Message>
   abort(id: string): Promise<boolean>
   /** Compacts the conversation of an idle session; resolves when that is done. Throws `resource.conflict` when the session is at work or the compaction is aborted. */
   compact(id: string, signal: AbortSignal): Promise<void>
@@ -165,6 +167,11 @@ export interface UsableCommand extends Command {
   readonly template: string
 }
 
+export interface FoundCommand extends UsableCommand {
+  /** Its template is of the installation: not of a workspace, not of a plugin. */
+  readonly isOwn: boolean
+}
+
 export interface Resources {
   agents(directory: string): Promise<Agent[]>
   /** By key or display name; throws `resource.not_found`. */
@@ -174,7 +181,7 @@ export interface Resources {
   /** Those that can be run. */
   commands(directory: string): Promise<UsableCommand[]>
   /** One that can be run; throws `request.invalid` with those there are, `request.unprocessable` with the reason. */
-  command(directory: string, name: string): Promise<UsableCommand>
+  command(directory: string, name: string): Promise<FoundCommand>
   /** Those with a file whose text can be used. */
   skills(directory: string): Promise<Skill[]>
   /** Global and project instruction files in order (sessions-events §12.3). */

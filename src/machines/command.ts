@@ -9,14 +9,26 @@ const CLOSERS: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']'
  * text would be longer than `maxLength`.
  */
 export function expandCommand(template: string, written: string, maxLength: number): string | undefined {
-  const named = [...template.matchAll(PLACEHOLDER)]
-  if (named.length === 0) {
+  if (template.search(PLACEHOLDER) === -1) {
     const text = written.trim() === '' ? template : `${template}\n\n${written}`
     return text.length > maxLength ? undefined : text.trim()
   }
+  return fill(template, argumentsOf(template, written), maxLength)?.trim()
+}
+
+/** What a placeholder of this template stands for. */
+export type Arguments = (name: string) => string
+
+export function argumentsOf(template: string, written: string): Arguments {
   const given = splitArguments(written)
-  const last = Math.max(...named.map(([, name]) => (name === 'ARGUMENTS' ? 0 : Number(name))))
-  const rest = given.slice(last - 1).join(' ')
+  const numbers = [...template.matchAll(PLACEHOLDER)].map(([, name]) => (name === 'ARGUMENTS' ? 0 : Number(name)))
+  const last = Math.max(0, ...numbers)
+  const rest = last === 0 ? '' : given.slice(last - 1).join(' ')
+  return (name) => (name === 'ARGUMENTS' ? written : Number(name) === last ? rest : (given[Number(name) - 1] ?? ''))
+}
+
+/** The text with its placeholders filled in; undefined when it would be longer than `maxLength`. */
+export function fill(text: string, value: Arguments, maxLength: number): string | undefined {
   const pieces: string[] = []
   let length = 0
   let from = 0
@@ -24,14 +36,14 @@ export function expandCommand(template: string, written: string, maxLength: numb
     pieces.push(piece)
     length += piece.length
   }
-  for (const { 0: whole, 1: name = '', index } of named) {
-    add(template.slice(from, index))
-    add(name === 'ARGUMENTS' ? written : Number(name) === last ? rest : (given[Number(name) - 1] ?? ''))
+  for (const { 0: whole, 1: name = '', index } of text.matchAll(PLACEHOLDER)) {
+    add(text.slice(from, index))
+    add(value(name))
     from = index + whole.length
     if (length > maxLength) return undefined
   }
-  add(template.slice(from))
-  return length > maxLength ? undefined : pieces.join('').trim()
+  add(text.slice(from))
+  return length > maxLength ? undefined : pieces.join('')
 }
 
 /** At white space; quotes hold an argument together and go, brackets hold one together and stay. Linear in the text. */

@@ -139,6 +139,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     releaseControl: noted('sessions.releaseControl', () => true),
     submitPrompt: noted('sessions.submitPrompt', async () => undefined),
     runCommand: noted('sessions.runCommand', async () => MESSAGE),
+    runShell: noted('sessions.runShell', async () => MESSAGE),
     abort: noted('sessions.abort', async () => false),
     compact: noted('sessions.compact', async () => undefined),
     wait: noted('sessions.wait', async () => undefined),
@@ -178,7 +179,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     agent: noted('resources.agent', async () => view),
     defaultAgent: noted('resources.defaultAgent', async () => view),
     commands: noted('resources.commands', async () => [COMMAND]),
-    command: noted('resources.command', async () => COMMAND),
+    command: noted('resources.command', async () => ({ ...COMMAND, isOwn: true })),
     skills: noted('resources.skills', async () => [{ name: 'review' }]),
     instructions: noted('resources.instructions', async () => []),
   }

@@ -95,6 +95,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     'PtyUpdateRequest',
     'QuestionReply',
     'SessionCommandRequest',
+    'SessionShellRequest',
     'SetPinRequest',
     'UpdateSessionRequest',
     'UserModel',

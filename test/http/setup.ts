@@ -39,6 +39,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.prompt': { prompt: 'hello' },
   'v2.sessions.promptAsync': { parts: [{ type: 'text', text: 'hello' }] },
   'v2.sessions.commands.execute': { command: 'init' },
+  'v2.sessions.shell': { command: 'true' },
   'v2.sessions.summarize': {},
   'v2.sessions.parts.update': PART,
   'v2.plugins.workflows.create': WORKFLOW,

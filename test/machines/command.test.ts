@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { expandCommand, splitArguments } from '../../src/machines/command.js'
+import { inclusionsOf } from '../../src/machines/command-inclusions.js'
 
 const expand = (template: string, written: string) => expandCommand(template, written, 1000)
 
@@ -37,5 +38,24 @@ describe('arguments', () => {
 
   it('of many open brackets are split in one pass', () => {
     expect(splitArguments('[ '.repeat(200_000))).toHaveLength(200_000)
+  })
+})
+
+describe('inclusions', () => {
+  const inclusions = (template: string, written = '') =>
+    inclusionsOf(template, written, 1000)?.map((found) => (found.type === 'shell' ? `$ ${found.command}` : found.path))
+
+  it.each([
+    ['See @src/a.ts, @b.md. Then !`git log -$1`!', '5 more', ['src/a.ts', 'b.md', '$ git log -5 more']],
+    ['!`cat @x` and @x and @x', '', ['$ cat @x', 'x']],
+    ['@$1 of @$2', 'one "two three"', ['one', 'two three']],
+    ['mail a@b.c, `@code`, @@ and @', '', []],
+    ['Go.', '!`rm x` @y', []],
+  ])('of %j with %j', (template, written, expected) => {
+    expect(inclusions(template, written)).toEqual(expected)
+  })
+
+  it('do not grow beyond what a prompt may hold', () => {
+    expect(inclusionsOf('!`echo $ARGUMENTS`', 'x'.repeat(2000), 1000)).toBeUndefined()
   })
 })

@@ -107,6 +107,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.sessions.queue.list | GET /v2/sessions/{session_id}/queue | session | 200',
     'v2.sessions.queue.pop | POST /v2/sessions/{session_id}/queue/pop | session | 200',
     'v2.sessions.runtime | GET /v2/sessions/{session_id}/runtime | session | 200',
+    'v2.sessions.shell | POST /v2/sessions/{session_id}/shell | session | 200 | body',
     'v2.sessions.status | GET /v2/sessions/status | caller | 200',
     'v2.sessions.summarize | POST /v2/sessions/{session_id}/summarize | session | 200 | body',
     'v2.sessions.todos | GET /v2/sessions/{session_id}/todos | session | 200',

@@ -6,7 +6,7 @@ import type { Resources } from '../facades.js'
 import type { Instructions } from '../plugin/native/native.js'
 import type { WorkspacePlugins } from '../plugin/registry/view.js'
 import { type AgentEntry, defaultAgentOf, findAgent, listAgents } from './markdown/agents.js'
-import { readCommands } from './markdown/commands.js'
+import { isOwn, readCommands } from './markdown/commands.js'
 import { type ConfigDeps, type ConfigFacade, createConfigs } from './config/config.js'
 import { createInstructions, giveInstructions } from './markdown/instructions.js'
 import { createLru } from '../../protocol/lru.js'
@@ -74,7 +74,7 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
     const { snapshot, agents, commands } = await open(directory)
     const read = readCommands(snapshot, agents, commands)
     for (const { name, key, reason } of read.unusable) tell('a command is not offered', { command: name, reason: `"${key}" ${reason}` })
-    return read
+    return { ...read, snapshot }
   }
 
   /** Once, however often it is listed. */
@@ -100,9 +100,9 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
     },
     commands: async (directory) => [...(await commandsOf(directory)).usable],
     async command(directory, name) {
-      const { usable, unusable } = await commandsOf(directory)
+      const { usable, unusable, snapshot } = await commandsOf(directory)
       const found = usable.find((command) => command.name === name)
-      if (found !== undefined) return found
+      if (found !== undefined) return { ...found, isOwn: isOwn(snapshot, found) }
       const refused = unusable.find((command) => command.name === name)
       if (refused !== undefined) {
         throw new SvcError('request.unprocessable', `The command "${name}" cannot be run: its "${refused.key}" ${refused.reason}.`, {

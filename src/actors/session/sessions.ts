@@ -6,7 +6,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import type { Sessions } from '../facades.js'
-import { answerTo, submitCommand } from './admission/commands.js'
+import { answerTo, namedCommand, submitCommand, submitShell } from './admission/commands.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { compactionEnd, createCompactions } from './history/compactions.js'
 import { forkSession } from './history/fork.js'
@@ -120,13 +120,20 @@ export function createSessions(
     claimControl: (caller, id, request) => claimControl(core, caller, id, request),
     releaseControl: (caller, id, expectedRevision) => releaseControl(core, caller, id, expectedRevision),
     async submitPrompt(caller, id, request, mode) {
-      const delivery = mode === 'prompt-async' ? 'queue' : (request.delivery ?? 'steer')
       refuseControlled(core, caller, id)
-      await submitPrompt(core, caller, id, request, delivery, () => supervisor.wake(id))
+      const command = await namedCommand(core, get(id).id, request)
+      const delivery = mode === 'prompt-async' || command !== undefined ? 'queue' : (request.delivery ?? 'steer')
+      await submitPrompt(core, caller, id, command ?? request, delivery, () => supervisor.wake(id))
     },
     async runCommand(caller, id, request, signal) {
       refuseControlled(core, caller, id)
       const messageId = await submitCommand(core, caller, id, request, () => supervisor.wake(id))
+      await core.statuses.idle(id, signal)
+      return answerTo(core, id, messageId)
+    },
+    async runShell(caller, id, request, signal) {
+      refuseControlled(core, caller, id)
+      const messageId = await submitShell(core, caller, id, request, () => supervisor.wake(id))
       await core.statuses.idle(id, signal)
       return answerTo(core, id, messageId)
     },

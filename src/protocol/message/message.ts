@@ -229,6 +229,16 @@ export interface QueuedPrompt {
   readonly tools?: Readonly<Record<string, boolean>>
   readonly author?: string
   readonly unattended?: true
+  /** Tools the run calls before its first step; with `noReply`, all it does. */
+  readonly calls?: readonly GivenCall[]
+}
+
+/** A tool call that no model asked for: a shell command of the user, what a command includes. */
+export interface GivenCall {
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Why somebody has to agree, whatever the rules allow. */
+  readonly explicit?: string
 }
 
 const SessionQueueItem = z

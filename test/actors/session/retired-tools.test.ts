@@ -73,6 +73,7 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
     input,
     step,
     grants: [],
+    explicit: undefined,
     attempt: { tool: first.tool, input, isChanged: false },
     asking: undefined,
   } as unknown as OpenCall

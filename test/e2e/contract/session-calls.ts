@@ -124,6 +124,10 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
     const { at } = await sessionOf(world)
     return world.server.call('POST', `${at}/commands`, { command: 'summarize', arguments: 'in one line' })
   },
+  'v2.sessions.shell': async (world) => {
+    const { at } = await sessionOf(world)
+    return world.server.call('POST', `${at}/shell`, { command: 'echo hello' })
+  },
   'v2.sessions.compact': compacting('/compact'),
   'v2.sessions.summarize': compacting('/summarize', {}),
   'v2.sessions.wait': waiting,

@@ -84,3 +84,9 @@ function judge(key: string, config: CommandConfig, agents: readonly AgentEntry[]
   }
   return { ok: true, command }
 }
+
+/** Whether the installation says this template itself. */
+export function isOwn({ trusted }: Pick<ConfigSnapshot, 'trusted'>, { template }: UsableCommand): boolean {
+  const own = Object.values(recordAt(trusted, 'command'))
+  return own.some((command) => isRecord(command) && command['template'] === template)
+}

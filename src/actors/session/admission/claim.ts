@@ -13,7 +13,7 @@ import { type ErrorCode, SvcError, toFailure } from '../../../protocol/errors.js
 import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
-import { busyStatus, dequeue, isLongPrompt } from './queue.js'
+import { busyStatus, dequeue, isLongPrompt, isSilent } from './queue.js'
 import type { RunScope } from '../run/run-scope.js'
 import type { SystemContext } from '../run/system-context.js'
 import { wantsTitle } from '../run/title.js'
@@ -32,10 +32,10 @@ export async function claimWork(
   if (row === undefined) return rest(core, sessionId)
   let target: RunTarget
   try {
-    if (!row.request.noReply) await core.plugins.ready(sessionOrThrow(core, sessionId).directory, sessionId) // I3
+    if (!isSilent(row.request)) await core.plugins.ready(sessionOrThrow(core, sessionId).directory, sessionId) // I3
     target = await resolveTarget(core, sessionId, row.request)
     const session = core.store.sessions.get(sessionId)
-    if (session !== undefined && !row.request.noReply) await context.reconcile(session, core.transcripts.of(sessionId).length)
+    if (session !== undefined && !isSilent(row.request)) await context.reconcile(session, core.transcripts.of(sessionId).length)
   } catch (error) {
     if (error instanceof SvcError && STORE_TROUBLE.has(error.code)) throw error
     drop(core, sessionId, row, error)
@@ -78,7 +78,7 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
   return journal.commit('process', (tx) => {
     dequeue(core, tx, row)
     const session = appendPrompt(core, tx, sessionId, row.request, target)
-    if (row.request.noReply) return undefined
+    if (isSilent(row.request)) return undefined
     const runId = effects.ids.next('evt')
     const startedAt = effects.clock.now()
     const rootId = rootOf(core, sessionId)

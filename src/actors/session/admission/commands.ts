@@ -1,36 +1,96 @@
-/** Commands as prompts: the template is filled in and submitted as a run of its own (subsystems b.9). */
+/** Commands as prompts: the template is filled in and submitted as a run of its own, with what it includes (subsystems b.9). */
+import { resolve } from 'node:path'
 import { expandCommand } from '../../../machines/command.js'
+import { type Inclusion, inclusionsOf } from '../../../machines/command-inclusions.js'
 import type { Caller } from '../../../protocol/caller.js'
-import type { SessionCommandRequest } from '../../../protocol/resource/command.js'
 import { SvcError } from '../../../protocol/errors.js'
-import type { Message, UserModel } from '../../../protocol/message/message.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { GivenCall, Message, PromptRequest, UserModel } from '../../../protocol/message/message.js'
+import type { SessionCommandRequest, SessionShellRequest } from '../../../protocol/resource/command.js'
+import type { FoundCommand } from '../../facades.js'
 import { parseModel } from '../../resource/markdown/agents.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { getMessage } from '../history/history.js'
-import { submitPrompt, TEXT_BYTES } from './prompts.js'
+import { type PromptContent, submitPrompt, TEXT_BYTES } from './prompts.js'
+
+/** A prompt that names a command: `/name arguments`. */
+const NAMED = /^\s*\/(\S+)(?:\s+([\s\S]*))?$/
 
 /** Admits the command durably; answers the id of its prompt. What the command says of agent and model counts before the request. */
 export async function submitCommand(
   core: SessionCore,
   caller: Caller,
   sessionId: string,
-  request: SessionCommandRequest,
+  { command: name, arguments: written = '', ...request }: SessionCommandRequest,
   wake: () => void,
 ): Promise<string> {
   const { directory } = sessionOrThrow(core, sessionId)
-  const command = await core.resources.command(directory, request.command)
-  const prompt = expandCommand(command.template, request.arguments ?? '', TEXT_BYTES)
-  if (prompt === undefined) {
-    throw new SvcError('request.unprocessable', `The command "${command.name}" with these arguments is longer than a prompt may be.`, {
+  const command = await core.resources.command(directory, name)
+  const messageId = request.messageId ?? core.effects.ids.next('msg')
+  const content = await contentOf(core, directory, command, written)
+  await submitPrompt(core, caller, sessionId, { ...request, ...content, messageId }, 'queue', wake)
+  return messageId
+}
+
+/** Admits a call of the shell tool durably, in the name of the user; answers the id of its prompt. */
+export async function submitShell(
+  core: SessionCore,
+  caller: Caller,
+  sessionId: string,
+  { command, ...request }: SessionShellRequest,
+  wake: () => void,
+): Promise<string> {
+  const messageId = request.messageId ?? core.effects.ids.next('msg')
+  const calls: GivenCall[] = [{ tool: 'bash', input: { command } }]
+  await submitPrompt(core, caller, sessionId, { ...request, messageId, prompt: `!${command}`, calls, noReply: true }, 'queue', wake)
+  return messageId
+}
+
+/** The prompt that a prompt of the form `/name arguments` stands for; undefined when it names no command. */
+export async function namedCommand(core: SessionCore, sessionId: string, request: PromptRequest): Promise<PromptContent | undefined> {
+  if (request.noReply === true) return undefined
+  const [first, ...others] = request.parts ?? [{ type: 'text' as const, text: request.prompt ?? '' }]
+  const [, name, written = ''] = (first?.type === 'text' && NAMED.exec(first.text)) || []
+  if (name === undefined) return undefined
+  const { directory } = sessionOrThrow(core, sessionId)
+  const isKnown = (await core.resources.commands(directory)).some((command) => command.name === name)
+  if (!isKnown) return undefined
+  const { prompt, ...content } = await contentOf(core, directory, await core.resources.command(directory, name), written)
+  const { prompt: _written, ...rest } = request
+  return { ...rest, ...content, parts: [{ type: 'text', text: prompt }, ...others] }
+}
+
+/** What a command says: its text, what it includes, its agent and its model. */
+async function contentOf(core: SessionCore, directory: string, command: FoundCommand, written: string) {
+  const prompt = expandCommand(command.template, written, TEXT_BYTES)
+  const inclusions = inclusionsOf(command.template, written, TEXT_BYTES)
+  const refuse = (problem: string) => {
+    return new SvcError('request.unprocessable', `The command "${command.name}" with these arguments ${problem}.`, {
       command: command.name,
     })
   }
-  const messageId = request.messageId ?? core.effects.ids.next('msg')
-  const agent = command.agent ?? request.agent
-  const model = modelOf(command.model) ?? request.model
-  const content = { prompt, messageId, ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) }
-  await submitPrompt(core, caller, sessionId, content, 'queue', wake)
-  return messageId
+  if (prompt === undefined || inclusions === undefined) throw refuse('is longer than a prompt may be')
+  const calls: GivenCall[] = []
+  for (const inclusion of inclusions) calls.push(...(await callsOf(core, directory, command, inclusion)))
+  if (calls.length > LIMITS.run.callsPerStep) throw refuse(`includes more than ${LIMITS.run.callsPerStep} files and outputs`)
+  const model = modelOf(command.model)
+  return { prompt, calls, ...(command.agent !== undefined && { agent: command.agent }), ...(model !== undefined && { model }) }
+}
+
+/** An "@" that leads to nothing is text like any other. What a repository or a plugin wants run, nobody has agreed to. */
+async function callsOf(
+  { effects: { files } }: SessionCore,
+  directory: string,
+  { name, isOwn }: FoundCommand,
+  inclusion: Inclusion,
+): Promise<GivenCall[]> {
+  if (inclusion.type === 'shell') {
+    const call = { tool: 'bash', input: { command: inclusion.command } }
+    return [isOwn ? call : { ...call, explicit: `the command "${name}" is not of the installation` }]
+  }
+  const { path } = inclusion
+  const found = await files.stat(resolve(directory, path)).catch(() => undefined)
+  return found === undefined ? [] : [{ tool: 'read', input: { filePath: path } }]
 }
 
 /** The last answer to a prompt, or the prompt itself when nothing answered it. */

@@ -15,7 +15,7 @@ import { wellFormedValue } from '../../well-formed.js'
 import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
-import { busyStatus, isLongPrompt, queueInfo } from './queue.js'
+import { busyStatus, isLongPrompt, isSilent, queueInfo, toldRequest } from './queue.js'
 import { noteParticipant } from '../state/sharing.js'
 import { knownAgent } from '../state/records.js'
 
@@ -25,12 +25,15 @@ export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
 /** Text only the runtime itself may put into `system`. */
 const RUNTIME_MARKER = '<svc-runtime-notification>'
 
+/** `calls`: see `QueuedPrompt`. No client can give them. */
+export type PromptContent = PromptRequest & Pick<QueuedPrompt, 'calls'>
+
 /** Admits a prompt durably; `wake` is called when there is work to look for. */
 export async function submitPrompt(
   core: SessionCore,
   caller: Caller,
   sessionId: string,
-  request: PromptRequest,
+  request: PromptContent,
   delivery: 'steer' | 'queue',
   wake: () => void,
 ): Promise<void> {
@@ -42,7 +45,7 @@ export async function submitPrompt(
     await core.providers.resolve(directory, { ...rest, id })
   }
   if (isLongPrompt(prompt)) await nextTurn()
-  const target = prompt.noReply ? await resolveTarget(core, sessionId, prompt) : undefined
+  const target = isSilent(prompt) ? await resolveTarget(core, sessionId, prompt) : undefined
   if (isRepeat(core, sessionId, prompt, delivery)) return core.journal.synced()
   if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
     appendNow(core, caller, sessionId, prompt, target)
@@ -53,12 +56,12 @@ export async function submitPrompt(
   await core.journal.synced()
 }
 
-function settle(core: SessionCore, caller: Caller, request: PromptRequest): QueuedPrompt {
+function settle(core: SessionCore, caller: Caller, request: PromptContent): QueuedPrompt {
   const parts = contentOf(request)
   if (request.system?.includes(RUNTIME_MARKER)) {
     throw new SvcError('request.invalid', '"system" contains a marker that is reserved for runtime notifications.')
   }
-  refuseLongText(request.system, parts)
+  refuseLongText([request.system, request.calls], parts)
   const author = caller.authenticated ? caller.subject : request.author?.trim()
   return wellFormedValue({
     messageId: request.messageId ?? core.effects.ids.next('msg'),
@@ -72,12 +75,13 @@ function settle(core: SessionCore, caller: Caller, request: PromptRequest): Queu
     ...(request.tools === undefined ? {} : { tools: request.tools }),
     ...(author === undefined || author === '' ? {} : { author }),
     ...(request.unattended === true ? { unattended: true as const } : {}),
+    ...(request.calls === undefined || request.calls.length === 0 ? {} : { calls: request.calls }),
   })
 }
 
 /** Text travels in one event; contents of attached files do not count. */
-function refuseLongText(system: string | undefined, parts: readonly PromptPart[]): void {
-  const texts = [system, ...parts.map((part) => (part.type === 'file' ? part.filename : part))]
+function refuseLongText(others: readonly unknown[], parts: readonly PromptPart[]): void {
+  const texts = [...others, ...parts.map((part) => (part.type === 'file' ? part.filename : part))]
   const bytes = Buffer.byteLength(JSON.stringify(texts))
   if (bytes <= TEXT_BYTES) return
   throw new SvcError('request.unprocessable', 'The text of a prompt is at most 1 MiB. Put longer text into a file and name the file.', {
@@ -155,7 +159,7 @@ function admit(core: SessionCore, caller: Caller, sessionId: string, prompt: Que
   journal.commit('process', (tx) => {
     noteParticipant(core, caller, sessionId)
     store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
-    const request = { ...prompt, parts: [...prompt.parts] }
+    const request = toldRequest(prompt)
     tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery, request })
     const queue = queueInfo(core, sessionId)
     tx.emit('session.queue.updated', {

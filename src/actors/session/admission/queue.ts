@@ -110,7 +110,7 @@ function removeRows(core: SessionCore, sessionId: string, action: 'clear' | 'pop
   return core.journal.commit('power', (tx) => {
     for (const row of rows) core.store.queue.remove(row.id)
     const queue = queueInfo(core, sessionId)
-    const popped = request === undefined ? {} : { request: { ...request, parts: [...request.parts] } }
+    const popped = request === undefined ? {} : { request: toldRequest(request) }
     tx.emit('session.queue.updated', { sessionID: sessionId, action, removed: rows.length, queue, ...popped })
     publishQueueStatus(core, tx, sessionId)
     core.executions.settle(tx, rootOf(core, sessionId))
@@ -124,6 +124,16 @@ function publishQueueStatus(core: SessionCore, tx: Change, sessionId: string): v
   const current = core.statuses.get(sessionId)
   const { status, queued } = busyStatus(core, sessionId)
   core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
+}
+
+/** What events tell of a prompt. */
+export function toldRequest({ calls: _calls, parts, ...request }: QueuedPrompt) {
+  return { ...request, parts: [...parts] }
+}
+
+/** A prompt that is only stored: nothing is called for it and nobody answers. */
+export function isSilent({ noReply, calls }: QueuedPrompt): boolean {
+  return noReply && calls === undefined
 }
 
 /** Whether moving a prompt takes so long that others get a turn in between. */

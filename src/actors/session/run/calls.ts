@@ -57,7 +57,9 @@ async function judgeAttempt(
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
-  const needs = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()]
+  const needs = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()].map(
+    (need) => (call.explicit === undefined ? need : { explicit: call.explicit, ...need }),
+  )
   const standing = await standingOf(core, run)
   let asking: PermissionNeed | undefined
   for (const need of needs) {

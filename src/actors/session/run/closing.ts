@@ -11,7 +11,7 @@ import { failCompaction } from '../history/open-compaction.js'
 import { pruneOutputs } from '../history/pruning.js'
 import { usedTokens } from '../history/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
-import type { RunScope } from './run-scope.js'
+import { type RunScope, stepsAsked } from './run-scope.js'
 
 const ABORTED = 'Session aborted'
 
@@ -28,7 +28,7 @@ export function closeStep(
     const { step } = run
     if (step === undefined) throw new Error('no step is under way')
     const tokens = step.usage ?? ZERO_USAGE
-    if (step.usage !== undefined) core.sizes.learn(step.request, step.usage)
+    if (step.usage !== undefined && step.request !== undefined) core.sizes.learn(step.request, step.usage)
     step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(run.target.model.model, tokens) })
     if (mayCompact && isDue(run, usedTokens(tokens))) {
       tx.after(() => (run.size = usedTokens(tokens)))
@@ -39,7 +39,9 @@ export function closeStep(
     const steered = drainSteering(core, tx, run)
     const limit = run.target.agent.record.steps
     const toolCalls = step.recorder.calls
-    const follows = hasFollowUp({ finish: step.finish, toolCalls, steered, step: number, limit, continued })
+    const asked = stepsAsked(run, number)
+    const isAnswered = steered > 0 || asked > 0 || !run.prompt.noReply
+    const follows = isAnswered && hasFollowUp({ finish: step.finish, toolCalls, steered, step: asked, limit, continued })
     if (follows) core.executions.endSegment(tx, run.rootId, step.segmentId)
     else endRun(core, tx, slotOf(run), 'completed')
     return { follows, wasCut: wasCut(step.finish) && steered === 0, isContinuation: toolCalls === 0 && steered === 0 }

@@ -17,7 +17,11 @@ export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
 }
 
 function findOffered(run: RunScope, view: RegistryView): OfferedTools {
-  if (run.target.model.model.capabilities['toolCall'] === false) return new Map()
+  return run.target.model.model.capabilities['toolCall'] === false ? new Map() : allowedTools(run, view)
+}
+
+/** Those the rules of a run let be called, whatever its model can do. */
+export function allowedTools(run: RunScope, view: RegistryView): OfferedTools {
   const layers = layersOf(run)
   const tools = view.tools.filter(
     ({ contribution: { id, permission } }) => isOfferedByAll(layers, permission) && (id === permission || isOfferedByAll(layers, id)),

@@ -30,6 +30,8 @@ export interface OpenCall {
   readonly input: unknown
   readonly step: StepRecorder
   readonly grants: PermissionGrant[]
+  /** Why every need of the call takes an explicit answer. */
+  readonly explicit: string | undefined
   /** The latest that was judged. */
   attempt: Attempt
   /** The need to ask about next. */
@@ -39,7 +41,8 @@ export interface OpenCall {
 export interface StepScope {
   readonly number: number
   readonly isLast: boolean
-  readonly request: GenerateRequest
+  /** Undefined = the step makes the calls the prompt came with, and asks no model. */
+  readonly request: GenerateRequest | undefined
   readonly offered: ReadonlyMap<string, RegisteredTool>
   readonly recorder: StepRecorder
   readonly segmentId: string
@@ -66,6 +69,11 @@ export interface RunScope {
   size: number
   /** The latest; it may have ended. */
   compaction: OpenCompaction | undefined
+}
+
+/** Steps up to this one in which a model is asked; 0 = this one makes the calls the prompt came with. */
+export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): number {
+  return prompt.calls === undefined ? step : step - 1
 }
 
 /**

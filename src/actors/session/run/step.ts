@@ -7,8 +7,6 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { AssistantInfo } from '../../../protocol/message/message.js'
-import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { defineTools } from '../../plugin/registry/tool-definitions.js'
 import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart, type ToolDefinition } from '../../provider/adapter.js'
 import { hookRequest } from './chat-hooks.js'
@@ -17,12 +15,12 @@ import { wellFormed, wellFormedValue } from '../../well-formed.js'
 import { compactionPolicy } from '../history/compaction-policy.js'
 import { conversationOf, leadMessages, summaryMessages } from '../history/conversation.js'
 import { parseInput } from './attempt.js'
-import { offeredTools } from './offered-tools.js'
-import { beginStep } from './recorder.js'
+import { allowedTools, offeredTools } from './offered-tools.js'
+import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
 import { isLongPrompt } from '../admission/queue.js'
 import { modelMessages } from './request.js'
-import type { RunScope, StepScope } from './run-scope.js'
+import { type RunScope, type StepScope, stepsAsked } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 
 /** Failures of hooks that a message tells, and characters of each. */
@@ -47,11 +45,13 @@ export async function prepareStep(
 ): Promise<StepScope | 'due'> {
   const { target, session } = run
   const { steps } = target.agent.record
-  const isLast = steps !== undefined && steps > 0 && number >= steps
   if (isLongPrompt(run.prompt)) await nextTurn()
   const view = core.plugins.current(session.directory, session.id)
+  const asked = stepsAsked(run, number)
+  if (asked === 0)
+    return openStep(core, run, { number, isLast: false, request: undefined, offered: allowedTools(run, view), hookFailures: [] }, signal)
+  const isLast = steps !== undefined && steps > 0 && asked >= steps
   const offered = offeredTools(run, view)
-  const project = await core.projects.identify(session.directory)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
   const policy = await compactionPolicy(core, session.directory, target)
   run.policy = policy
@@ -60,44 +60,13 @@ export async function prepareStep(
   if (mayCompact && policy.auto && run.size >= policy.trigger) return 'due'
   const { request, failures } = await hookRequest(run, view, plain, signal)
   const hookFailures = notesOf(core, run, [...defined.failures, ...failures])
-  signal.throwIfAborted()
-  const info: AssistantInfo = {
-    role: 'assistant',
-    id: core.effects.ids.next('msg'),
-    sessionId: session.id,
-    time: { created: core.effects.clock.now() },
-    parentId: run.messageId,
-    mode: target.agent.record.mode,
-    agent: target.agent.record.name,
-    path: { cwd: session.directory, root: project.worktree ?? session.directory },
-    cost: 0,
-    tokens: ZERO_USAGE,
-    modelId: target.model.ref.id,
-    providerId: target.model.ref.providerId,
-    ...(hookFailures.length > 0 && { metadata: { hookFailures } }),
-  }
-  const segmentId = core.effects.ids.next('evt')
-  const recorder = core.journal.commit('process', (tx) => {
-    if (run.step !== undefined) run.step.recorder.discard(tx)
-    const opened = beginStepEvents(core, tx, info)
-    core.executions.startSegment(tx, run.rootId, segmentId)
-    return opened
-  })
-  const step: StepScope = { number, isLast, request, offered, recorder, segmentId, finish: 'error', usage: undefined }
-  run.step = step
-  run.calls.clear()
-  return step
+  return openStep(core, run, { number, isLast, request, offered, hookFailures }, signal)
 }
 
 /** What the message says of hooks that failed, which the log does as well. */
 function notesOf({ effects: { log } }: SessionCore, run: RunScope, failures: readonly HookFailure[]): HookFailure[] {
   for (const failure of failures) log.warn('a hook failed and was ignored', { sessionId: run.session.id, runId: run.runId, ...failure })
   return failures.slice(0, NOTES).map((failure) => ({ ...failure, message: wellFormed(failure.message.slice(0, NOTE_LENGTH)) }))
-}
-
-function beginStepEvents(core: SessionCore, tx: Parameters<typeof beginStep>[1], info: AssistantInfo) {
-  tx.emit('message.updated', { sessionID: info.sessionId, info })
-  return beginStep(core, tx, info)
 }
 
 function requestOf(
@@ -140,7 +109,8 @@ export async function streamStep(
   onCall: (callId: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { recorder } = step
+  const { recorder, request } = step
+  if (request === undefined) return makeGivenCalls(run, step, onCall)
   if (attempt > 0) {
     recorder.restart()
     step.usage = undefined
@@ -168,12 +138,17 @@ export async function streamStep(
         return recorder.streamed()
     }
   }
-  await generateInto(run, step, record, signal)
+  await generateInto(run, request, record, signal)
   if (step.usage === undefined) throw new ProviderError('The provider ended its stream without finishing the step.', { retryable: true })
 }
 
 /** Generates until the stream ends or a part cannot be recorded, which ends the step whatever the adapter makes of it. */
-async function generateInto(run: RunScope, step: StepScope, record: (part: StreamPart) => void, signal: AbortSignal): Promise<void> {
+async function generateInto(
+  run: RunScope,
+  request: GenerateRequest,
+  record: (part: StreamPart) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const stop = new AbortController()
   const abort = () => stop.abort(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
@@ -195,12 +170,23 @@ async function generateInto(run: RunScope, step: StepScope, record: (part: Strea
         }
       }
       const push = (part: StreamPart): void => attempt(() => deltas.push(part))
-      const generated = run.target.model.adapter.generate(step.request, push, stop.signal)
+      const generated = run.target.model.adapter.generate(request, push, stop.signal)
       generated.finally(() => attempt(deltas.flush)).then(resolve, reject)
     })
   } finally {
     signal.removeEventListener('abort', abort)
   }
+}
+
+/** Each is accepted, judged and executed as if a model had asked for it. */
+function makeGivenCalls(run: RunScope, step: StepScope, onCall: (callId: string) => void): void {
+  const { calls = [], noReply } = run.prompt
+  for (const [index, { tool, input, explicit }] of calls.entries()) {
+    const call = { type: 'tool-call' as const, callId: `${step.recorder.info.id}_${index}`, tool, input: JSON.stringify(input) }
+    acceptCall(run, step, call, onCall, explicit)
+  }
+  step.finish = noReply ? 'stop' : 'tool-calls'
+  step.recorder.streamed()
 }
 
 type ToolCallPart = Extract<StreamPart, { type: 'tool-call' }>
@@ -216,7 +202,7 @@ function refuseMore({ recorder }: StepScope, { callId, tool }: ToolCallPart): vo
 }
 
 /** A call is executed only when its tool was offered and its arguments are complete and valid (threat-model 6.5.1). */
-function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: (callId: string) => void): void {
+function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: (callId: string) => void, explicit?: string): void {
   const { callId, tool: name } = call
   if (run.calls.has(callId)) return
   const { recorder } = step
@@ -241,7 +227,17 @@ function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: 
   if (step.isLast) return recorder.callFailed(callId, name, 'The step limit is reached, so no more tools are called.', parsed.input)
   if (!recorder.callAccepted(callId, name, parsed.input)) return
   const attempt = { tool, input: parsed.input, isChanged: false }
-  run.calls.set(callId, { callId, tool, given: given?.json, input: parsed.input, step: recorder, grants: [], attempt, asking: undefined })
+  run.calls.set(callId, {
+    callId,
+    tool,
+    given: given?.json,
+    input: parsed.input,
+    step: recorder,
+    grants: [],
+    explicit,
+    attempt,
+    asking: undefined,
+  })
   onCall(callId)
 }
 

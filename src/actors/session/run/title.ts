@@ -12,6 +12,7 @@ const INSTRUCTION =
 
 /** Only the first prompt of a session that nobody named, and that is no child, asks for one. */
 export function wantsTitle({ title, parentId }: Session, { model }: ResolvedModel, prompt: QueuedPrompt): boolean {
+  if (prompt.noReply) return false
   if (parentId !== undefined || !hasDefaultTitle(title) || model.capabilities['titles'] === false) return false
   return titleText(prompt).trim() !== ''
 }

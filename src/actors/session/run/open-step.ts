@@ -1,0 +1,53 @@
+/** The assistant message of a step is opened: by a step that asks a model, or one that makes the calls the prompt came with. */
+import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
+import type { AssistantInfo } from '../../../protocol/message/message.js'
+import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
+import type { RegisteredTool } from '../../plugin/registry/view.js'
+import type { GenerateRequest } from '../../provider/adapter.js'
+import type { SessionCore } from '../core.js'
+import { beginStep } from './recorder.js'
+import type { RunScope, StepScope } from './run-scope.js'
+
+interface Opening {
+  readonly number: number
+  readonly isLast: boolean
+  /** See `StepScope`. */
+  readonly request: GenerateRequest | undefined
+  readonly offered: ReadonlyMap<string, RegisteredTool>
+  readonly hookFailures: HookFailure[]
+}
+
+/** An open message of an attempt that is made anew is taken back. Nothing is opened once `signal` has aborted. */
+export async function openStep(core: SessionCore, run: RunScope, opening: Opening, signal: AbortSignal): Promise<StepScope> {
+  const { target, session } = run
+  const { hookFailures, ...opened } = opening
+  const project = await core.projects.identify(session.directory)
+  signal.throwIfAborted()
+  const info: AssistantInfo = {
+    role: 'assistant',
+    id: core.effects.ids.next('msg'),
+    sessionId: session.id,
+    time: { created: core.effects.clock.now() },
+    parentId: run.messageId,
+    mode: target.agent.record.mode,
+    agent: target.agent.record.name,
+    path: { cwd: session.directory, root: project.worktree ?? session.directory },
+    cost: 0,
+    tokens: ZERO_USAGE,
+    modelId: target.model.ref.id,
+    providerId: target.model.ref.providerId,
+    ...(hookFailures.length > 0 && { metadata: { hookFailures } }),
+  }
+  const segmentId = core.effects.ids.next('evt')
+  const recorder = core.journal.commit('process', (tx) => {
+    if (run.step !== undefined) run.step.recorder.discard(tx)
+    tx.emit('message.updated', { sessionID: info.sessionId, info })
+    const recording = beginStep(core, tx, info)
+    core.executions.startSegment(tx, run.rootId, segmentId)
+    return recording
+  })
+  const step: StepScope = { ...opened, recorder, segmentId, finish: 'error', usage: undefined }
+  run.step = step
+  run.calls.clear()
+  return step
+}

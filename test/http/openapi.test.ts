@@ -85,8 +85,10 @@ test('what we send is open to new fields, what we take is closed', () => {
     .filter(([, schema]) => schema['additionalProperties'] === false)
     .map(([name]) => name)
   expect(closed).toEqual([
+    'ClaimSessionControlRequest',
     'CreateSessionRequest',
     'ExecutionSummary',
+    'ForkSessionRequest',
     'ModelRef',
     'PermissionReply',
     'PermissionRule',

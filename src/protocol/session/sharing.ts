@@ -11,7 +11,7 @@ const actorType = z.enum(['human', 'service-account'])
 
 /** The lease of the client that controls a session. `revision` grows with every change of it, and over its end. */
 export const SessionControl = z
-  .strictObject({
+  .looseObject({
     sessionId: z.string(),
     controllerSubject: z.string(),
     actorType,
@@ -32,7 +32,7 @@ export const ClaimSessionControlRequest = z
 export type ClaimSessionControlRequest = z.infer<typeof ClaimSessionControlRequest>
 
 export const SessionParticipant = z
-  .strictObject({ subject: z.string(), actorType, firstSeenAt: uint, lastSeenAt: uint })
+  .looseObject({ subject: z.string(), actorType, firstSeenAt: uint, lastSeenAt: uint })
   .meta({ id: 'SessionParticipant' })
 export type SessionParticipant = z.infer<typeof SessionParticipant>
 

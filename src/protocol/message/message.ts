@@ -1,5 +1,6 @@
 /** Messages, parts and prompt submission (http-contract §2.6–2.7, §4.2–4.3; sessions-events §3–5). */
 import * as z from 'zod'
+import type { GivenCall } from './given-call.js'
 import { HookFailure } from '../plugin/hook-failure.js'
 import { alsoSpelled } from '../leniency.js'
 import { LIMITS } from '../limits.js'
@@ -196,7 +197,6 @@ export const PromptPart = z
 export type PromptPart = z.infer<typeof PromptPart>
 
 const Delivery = z.enum(['steer', 'queue'])
-type Delivery = z.infer<typeof Delivery>
 
 const isShort = (table: object) => Object.keys(table).length <= LIMITS.sessions.promptParts
 
@@ -231,14 +231,6 @@ export interface QueuedPrompt {
   readonly unattended?: true
   /** Tools the run calls before its first step; with `noReply`, all it does. */
   readonly calls?: readonly GivenCall[]
-}
-
-/** A tool call that no model asked for: a shell command of the user, what a command includes. */
-export interface GivenCall {
-  readonly tool: string
-  readonly input: Readonly<Record<string, unknown>>
-  /** Why somebody has to agree, whatever the rules allow. */
-  readonly explicit?: string
 }
 
 const SessionQueueItem = z

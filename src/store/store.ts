@@ -7,7 +7,8 @@
  */
 import type { Artifact } from '../protocol/system/artifact.js'
 import type { Approval, PermissionRequest, QuestionRequest } from '../protocol/interaction/interaction.js'
-import type { Message, MessageInfo, Part, QueuedPrompt } from '../protocol/message/message.js'
+import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
+import type { QueuedPrompt } from '../protocol/message/queued-prompt.js'
 import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session/session.js'
 import type { AuditEntry } from '../protocol/system/system.js'
 import type { PluginRowTable } from './plugin-rows.js'

@@ -1,6 +1,5 @@
 /** Messages, parts and prompt submission (http-contract §2.6–2.7, §4.2–4.3; sessions-events §3–5). */
 import * as z from 'zod'
-import type { GivenCall } from './given-call.js'
 import { HookFailure } from '../plugin/hook-failure.js'
 import { alsoSpelled } from '../leniency.js'
 import { LIMITS } from '../limits.js'
@@ -217,21 +216,6 @@ export const PromptRequest = z
   })
   .meta({ id: 'PromptRequest' })
 export type PromptRequest = z.infer<typeof PromptRequest>
-
-/** A prompt as it is queued: content settled into parts, defaults filled in (http-contract QueuedPrompt). */
-export interface QueuedPrompt {
-  readonly messageId: string
-  readonly parts: readonly PromptPart[]
-  readonly noReply: boolean
-  readonly model?: UserModel
-  readonly agent?: string
-  readonly system?: string
-  readonly tools?: Readonly<Record<string, boolean>>
-  readonly author?: string
-  readonly unattended?: true
-  /** Tools the run calls before its first step; with `noReply`, all it does. */
-  readonly calls?: readonly GivenCall[]
-}
 
 const SessionQueueItem = z
   .looseObject({

@@ -1,6 +1,7 @@
 /** A prompt becomes a user message: agent and model are settled, the session record follows (sessions-events §4.7–4.9). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { ModelRef, Part, QueuedPrompt, UserInfo, UserModel } from '../../../protocol/message/message.js'
+import type { ModelRef, Part, UserInfo, UserModel } from '../../../protocol/message/message.js'
+import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView, ResolvedModel } from '../../facades.js'
 import type { Change } from '../../events/journal.js'

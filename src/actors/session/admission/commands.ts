@@ -5,7 +5,7 @@ import { type Inclusion, inclusionsOf } from '../../../machines/command-inclusio
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { GivenCall } from '../../../protocol/message/given-call.js'
+import type { GivenCall } from '../../../protocol/message/queued-prompt.js'
 import type { Message, PromptRequest, UserModel } from '../../../protocol/message/message.js'
 import type { SessionCommandRequest, SessionShellRequest } from '../../../protocol/resource/command.js'
 import type { FoundCommand } from '../../facades.js'

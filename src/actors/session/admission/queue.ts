@@ -1,6 +1,7 @@
 /** The queue of a session: what is shown of it, clearing and popping (sessions-events §5). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { QueuedPrompt, SessionQueueInfo, SessionQueueMutation, UserModel } from '../../../protocol/message/message.js'
+import type { SessionQueueInfo, SessionQueueMutation, UserModel } from '../../../protocol/message/message.js'
+import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { SessionStatus } from '../../../protocol/session/session.js'
 import { createLru, type Lru } from '../../../protocol/lru.js'
 import type { QueueHead, QueueRow, QueueTable, Store } from '../../../store/store.js'

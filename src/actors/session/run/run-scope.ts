@@ -1,6 +1,6 @@
 /** What one run works with, from its claim to its end. Held by the session actor's effects, never by a machine. */
 import type { PermissionRule } from '../../../protocol/interaction/interaction.js'
-import type { QueuedPrompt } from '../../../protocol/message/message.js'
+import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { PermissionGrant, PermissionLayers } from '../../../machines/permission/permission.js'
 import type { PermissionNeed } from '../../plugin/native/native.js'

@@ -1,6 +1,6 @@
 /** Titles made by the model, in the background of a first prompt (sessions-events §2.8). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { QueuedPrompt } from '../../../protocol/message/message.js'
+import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { ResolvedModel } from '../../facades.js'
 import { wellFormed } from '../../well-formed.js'

@@ -35,11 +35,11 @@ export function startEventFeed(deps: {
   const { bus, plugins, effects } = deps
   const directories = createDirectories(deps.store)
   const waiting: { readonly record: BusRecord; readonly directory: string | undefined }[] = []
-  let isDraining = false
   let skipped = 0
 
   const drain = (): void => {
-    for (const { record, directory } of waiting.splice(0, AT_ONCE)) {
+    const batch = waiting.slice(0, AT_ONCE)
+    for (const { record, directory } of batch) {
       const { id, type, sequence, data, sessionId } = record
       try {
         plugins.deliver({ id, type, sequence, properties: data }, { directory, sessionId })
@@ -47,8 +47,8 @@ export function startEventFeed(deps: {
         effects.log.warn('an event could not be handed to plugins', { type, cause: String(error) })
       }
     }
-    isDraining = waiting.length > 0
-    if (isDraining) setImmediate(drain)
+    waiting.splice(0, batch.length)
+    if (waiting.length > 0) setImmediate(drain)
   }
 
   const stop = bus.subscribe(
@@ -61,9 +61,7 @@ export function startEventFeed(deps: {
         return // I2
       }
       waiting.push({ record, directory })
-      if (isDraining) return
-      isDraining = true
-      setImmediate(drain)
+      if (waiting.length === 1) setImmediate(drain)
     },
     () => effects.log.error('plugins get no events any more', {}),
   )

@@ -75,7 +75,7 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
   store.messages.append(info, [holder, text])
   tx.emit('message.updated', { sessionID: sessionId, info })
   for (const part of [holder, text]) emitPart(tx, part)
-  let closed = false
+  const isClosed = () => info.time.completed !== undefined
   tx.after(() => {
     transcripts.append({ info: mark, parts: marks })
     removeLive = live.add(messageId, { sessionId, info: () => info, parts: () => [holder, text] })
@@ -102,7 +102,6 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
       emitPart(change, part)
     }
     change.after(() => {
-      closed = true
       info = ended
       text = last
       removeLive()
@@ -120,21 +119,21 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
       return text.text
     },
     get closed() {
-      return closed
+      return isClosed()
     },
     add(delta) {
       const room = LIMITS.compaction.answer - text.text.length
       const more = joiner.push(delta).slice(0, Math.max(0, room))
-      if (closed || more === '') return
+      if (isClosed() || more === '') return
       text = { ...text, text: text.text + more }
       journal.publishDelta(sessionId, messageId, text.id, 'text', JSON.stringify(more))
       journal.publish('session.next.compaction.delta', { sessionID: sessionId, text: more })
     },
     close(change, { text: summary, tokens, cost }) {
-      if (!closed) end(change, { ...endedInfo(), tokens, cost }, endedText(summary))
+      if (!isClosed()) end(change, { ...endedInfo(), tokens, cost }, endedText(summary))
     },
     fail(change, error) {
-      if (!closed) end(change, { ...endedInfo(), finish: 'error', error }, endedText(text.text))
+      if (!isClosed()) end(change, { ...endedInfo(), finish: 'error', error }, endedText(text.text))
     },
   }
 }

@@ -4,6 +4,7 @@
  * I1 Opened by the first viewer, closed `linger` after the last has left; closed, no actor is observed and nothing is kept.
  * I2 What viewers read comes from one bounded ring; no viewer and no number of events makes it grow.
  */
+import { createAlarm } from '../../protocol/alarm.js'
 import { SvcError } from '../../protocol/errors.js'
 import {
   type InspectedActor,
@@ -51,7 +52,7 @@ export function createInspector({
   const viewers = createViewers({ ring, clock })
   let observer: ActorObserver | undefined
   /** Runs while it is open and nobody looks. */
-  let closing: unknown
+  const closing = createAlarm(clock, close)
 
   function actors(): InspectedActor[] {
     return [...directory.roots()].flatMap((root) =>
@@ -66,8 +67,7 @@ export function createInspector({
     })
 
   function open(): void {
-    if (closing !== undefined) clock.clearTimeout(closing)
-    closing = undefined
+    closing.clear()
     observer ??= observeActors({
       directory,
       clock,
@@ -79,11 +79,10 @@ export function createInspector({
   }
 
   function left(): void {
-    if (viewers.size === 0) closing = clock.setTimeout(close, LIMITS.inspector.linger)
+    if (viewers.size === 0) closing.set(LIMITS.inspector.linger)
   }
 
   function close(): void {
-    closing = undefined
     observer?.stop()
     observer = undefined
     ring.clear()

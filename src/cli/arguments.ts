@@ -1,6 +1,7 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
+import { readSessionArguments, type SessionOptions } from './session/session-arguments.js'
 import { readWorkflowArguments, type WorkflowOptions } from './workflow/workflow-arguments.js'
 
 export interface ServeOptions {
@@ -20,10 +21,12 @@ export type AllowPolicy = 'ask' | 'once' | 'always' | 'reject'
 export interface RunOptions {
   /** undefined = read the prompt from standard input. */
   readonly prompt: string | undefined
-  /** undefined = run inside this process. */
+  /** undefined = the running server, or one inside this process. */
   readonly server: string | undefined
   readonly directory: string | undefined
   readonly session: string | undefined
+  /** Goes on in the latest session of the directory. */
+  readonly continues: boolean
   readonly model: { readonly providerId: string; readonly modelId: string } | undefined
   readonly agent: string | undefined
   readonly variant: string | undefined
@@ -52,13 +55,14 @@ export type Command =
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
+  | { readonly name: 'session'; readonly options: SessionOptions }
   | { readonly name: 'inspect'; readonly options: InspectOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'version' }
   | { readonly name: 'help'; readonly topic: string | undefined }
   | { readonly name: 'usage'; readonly problem: string }
 
-const COMMANDS = ['serve', 'run', 'doctor', 'plugin', 'workflow', 'inspect', 'openapi'] as const
+const COMMANDS = ['serve', 'run', 'session', 'doctor', 'plugin', 'workflow', 'inspect', 'openapi'] as const
 
 /** Reads the arguments after the program name. Never throws: what is wrong comes back as `usage`. */
 export function readArguments(argv: readonly string[]): Command {
@@ -85,6 +89,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readDoctor(args) }
     case 'plugin':
       return { name, options: readPluginArguments(args, readServerUrl) }
+    case 'session':
+      return { name, options: readSessionArguments(args, readServerUrl) }
     case 'workflow':
       return { name, options: readWorkflowArguments(args, readServerUrl) }
     case 'inspect':
@@ -117,6 +123,7 @@ function readRun(args: string[]): RunOptions {
     server: text,
     dir: text,
     session: text,
+    continue: { ...flag, short: 'c' },
     model: text,
     agent: text,
     variant: text,
@@ -126,12 +133,14 @@ function readRun(args: string[]): RunOptions {
   }
   const { values, positionals } = readFlags(args, options, true)
   const prompt = positionals.join(' ')
+  if (values.continue === true && values.session !== undefined) throw new Error('--continue needs no --session')
   if (values.variant !== undefined && values.model === undefined) throw new Error('--variant needs --model')
   return {
     prompt: prompt === '' || prompt === '-' ? undefined : prompt,
     server: values.server === undefined ? undefined : readServerUrl(values.server),
     directory: values.dir,
     session: values.session,
+    continues: values.continue ?? false,
     model: values.model === undefined ? undefined : readModel(values.model),
     agent: values.agent,
     variant: values.variant,

@@ -1,8 +1,20 @@
-/** Where commands find their server: at an address, or inside this process. Both are driven by `svc/client`. */
+/**
+ * Where commands find their server: at an address, the one that uses our state directory, or inside this process. All are driven by
+ * `svc/client`.
+ *
+ * I1 One server uses a state directory: who meets its lock waits for that server to answer, or for its end.
+ * I2 A server inside a process ends once no other command uses it: it can no longer be found when that is looked at for the last time.
+ */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { nodePaths } from '../actors/node/paths.js'
 import { createClient } from '../client/client.js'
 import type { Client } from '../client/client-types.js'
-import { explainLock } from './presence.js'
+import { SvcError } from '../protocol/errors.js'
+import { watchInterrupts } from './interruption.js'
+import { writeError } from './output.js'
+import { explainLock, hasUsers, noteUse, type Presence, readPresence } from './presence.js'
+import type { RunningService } from './serve/composition.js'
 
 export interface Connection {
   readonly client: Client
@@ -11,25 +23,75 @@ export interface Connection {
   readonly hasToken: boolean
   /** The server is inside this process. */
   readonly isOwn: boolean
-  /** Stops the embedded server, if there is one. */
+  /** Stops the embedded server, if there is one, as soon as no other command uses it. */
   close(): Promise<void>
 }
 
 /** The token of running servers; read before the environment is scrubbed. */
 const TOKEN = process.env['SVC_AGENT_TOKEN']
+/** For a server that starts or ends, ms. */
+const PATIENCE = 15_000
+const PAUSE = 100
 
-/** A connection to the server at `url`, or to one of our own on a free loopback port that only we hold the token of. */
+/** A connection to the server at `url`, to the one that uses our state directory, or to one of our own that only commands of this user find. */
 export async function connect(url: string | undefined): Promise<Connection> {
-  return url === undefined ? startOwn() : connectTo(url)
+  if (url !== undefined) return connectTo(url)
+  const { state } = nodePaths(process.env)
+  const startOwn = prepareOwn()
+  for (const deadline = Date.now() + PATIENCE; ; await delay(PAUSE)) {
+    const joined = await join(state)
+    if (joined !== undefined) return joined
+    try {
+      return await startOwn()
+    } catch (error) {
+      const isHeld = error instanceof SvcError && error.code === 'resource.conflict'
+      if (!isHeld || Date.now() > deadline) throw explainLock(error, state)
+    }
+  }
 }
 
 /** A connection to a running server; nothing is sent before the first call. */
-export function connectTo(url: string): Connection {
-  const client = createClient({ baseUrl: url, token: TOKEN })
-  return { client, url, hasToken: TOKEN !== undefined, isOwn: false, close: () => Promise.resolve() }
+export function connectTo(url: string, token = TOKEN): Connection {
+  const client = createClient({ baseUrl: url, token })
+  return { client, url, hasToken: token !== undefined, isOwn: false, close: () => Promise.resolve() }
 }
 
-async function startOwn(): Promise<Connection> {
+/** The server that uses the state directory, if it answers. */
+async function join(state: string): Promise<Connection | undefined> {
+  if (readPresence(state) === undefined) return undefined
+  const leave = noteUse(state)
+  const holder = readPresence(state)
+  if (holder !== undefined && (await isThere(holder))) {
+    return { ...connectTo(holder.url, holder.token), close: () => Promise.resolve(leave()) }
+  }
+  leave()
+  return undefined
+}
+
+/** A note may outlive its server. */
+async function isThere({ url }: Presence): Promise<boolean> {
+  try {
+    return (await createClient({ baseUrl: url }).health()).healthy
+  } catch {
+    return false
+  }
+}
+
+/** Starts a server on a free loopback port; may be called again after it has failed. */
+function prepareOwn(): () => Promise<Connection> {
+  let loading: ReturnType<typeof load> | undefined
+  return async () => {
+    loading ??= load()
+    const { effects, startService } = await loading
+    const token = randomBytes(32).toString('base64url')
+    const options = { hostname: '127.0.0.1', port: 0, origins: [], hosts: [], token, kind: 'run' } as const
+    const service = await startService(effects, options)
+    const client = createClient({ baseUrl: service.url, token })
+    return { client, url: service.url, hasToken: true, isOwn: true, close: () => endOwn(service, effects.paths.state) }
+  }
+}
+
+async function load() {
   const [{ createNodeEffects }, { scrubEnvironment }, { startService }] = await Promise.all([
     import('../actors/node/node-effects.js'),
     import('../actors/node/environment.js'),
@@ -37,12 +99,19 @@ async function startOwn(): Promise<Connection> {
   ])
   const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
   scrubEnvironment()
-  const token = randomBytes(32).toString('base64url')
-  const options = { hostname: '127.0.0.1', port: 0, origins: [], hosts: [], token, kind: 'run' } as const
-  try {
-    const { url, stop } = await startService(effects, options)
-    return { client: createClient({ baseUrl: url, token }), url, hasToken: true, isOwn: true, close: async () => void (await stop()) }
-  } catch (error) {
-    throw explainLock(error, effects.paths.state, 'use')
+  return { effects, startService }
+}
+
+/** Waits until no other command uses the server; Ctrl-C waits no longer. */
+async function endOwn(service: RunningService, state: string): Promise<void> {
+  const { signal, forget } = watchInterrupts(() => undefined)
+  if (hasUsers(state)) writeError('other commands use the server of this one; it ends with them, or at Ctrl-C\n', 'dim')
+  while (!signal.aborted) {
+    while (hasUsers(state) && !signal.aborted) await delay(PAUSE, undefined, { signal }).catch(() => undefined)
+    const show = service.hide()
+    if (!hasUsers(state)) break
+    show()
   }
+  forget()
+  await service.stop()
 }

@@ -30,6 +30,9 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./run/run.js')).run(command.options)
     case 'plugin':
       return (await import('./plugin/plugin.js')).plugin(command.options)
+    case 'session':
+      keepCompiledCode()
+      return (await import('./session/session.js')).session(command.options)
     case 'workflow':
       return (await import('./workflow/workflow.js')).workflow(command.options)
     case 'inspect':

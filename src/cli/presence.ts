@@ -1,14 +1,18 @@
 /**
- * A note in the state directory that says who is using it, for the people whose command meets the lock. The lock alone decides;
- * a note left by a process that was killed is never read without it.
+ * A note in the state directory that says who is using it, for other commands of this user. The lock alone decides who may use it;
+ * a note left by a process that was killed is believed by nobody.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { SvcError } from '../protocol/errors.js'
 
-export const Presence = z.object({ pid: z.number().int(), url: z.string(), kind: z.enum(['serve', 'run']) })
+/** `token`: of a server inside a command, which made it up. */
+const Presence = z.object({ pid: z.number().int(), url: z.string(), kind: z.enum(['serve', 'run']), token: z.string().optional() })
 export type Presence = z.infer<typeof Presence>
+
+/** Folder of the state directory: a file for each process that uses the server inside another. */
+const USERS = 'users'
 
 /** Leaves the note; answers the function that takes it away. A note that cannot be written is no reason to stop. */
 export function notePresence(state: string, presence: Presence): () => void {
@@ -40,19 +44,36 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * The lock of the state directory is held: says by whom, and how to go on. `start` wants to be the server, `use` only needs one.
- * Other errors come back as they are.
+ * Notes that this process uses the server inside another command; answers the function that takes it away. Whoever has noted this looks
+ * for the server again, and whoever hides its server looks for users again: one of the two sees the other.
  */
-export function explainLock(error: unknown, state: string, purpose: 'start' | 'use'): unknown {
-  const holder = error instanceof SvcError && error.code === 'resource.conflict' ? readPresence(state) : undefined
-  if (holder === undefined) return error
-  const advice = purpose === 'use' && holder.kind === 'serve' ? `use it with --server ${holder.url}` : adviceFor(holder)
-  const who = holder.kind === 'serve' ? `a server at ${holder.url}` : 'another "svc run"'
-  return new SvcError('resource.conflict', `${who} (process ${holder.pid}) is using ${state}: ${advice}`, { ...holder }, { cause: error })
+export function noteUse(state: string): () => void {
+  const folder = join(state, USERS)
+  const path = join(folder, String(process.pid))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(path, '', { mode: 0o600 })
+  return () => rmSync(path, { force: true })
 }
 
-function adviceFor({ kind }: Presence): string {
-  return kind === 'serve'
-    ? 'stop it, or choose another state directory with SVC_AGENT_STATE_DIR'
-    : 'wait for it to end; to run several at once, start "svc serve" and use --server'
+/** Whether another command uses the server in this process. */
+export function hasUsers(state: string): boolean {
+  const folder = join(state, USERS)
+  if (!existsSync(folder)) return false
+  return readdirSync(folder).some((name) => {
+    const used = isAlive(Number(name))
+    if (!used) rmSync(join(folder, name), { force: true })
+    return used
+  })
+}
+
+/** The lock of the state directory is held: says by whom, and how to go on. Other errors come back as they are. */
+export function explainLock(error: unknown, state: string): unknown {
+  const holder = error instanceof SvcError && error.code === 'resource.conflict' ? readPresence(state) : undefined
+  if (holder === undefined) return error
+  const { pid, url, kind } = holder
+  const message =
+    kind === 'serve'
+      ? `a server at ${url} (process ${pid}) is using ${state}: stop it, or choose another state directory with SVC_AGENT_STATE_DIR`
+      : `another svc command (process ${pid}) is using ${state}: wait for it to end, or choose another with SVC_AGENT_STATE_DIR`
+  return new SvcError('resource.conflict', message, { pid, url, kind }, { cause: error })
 }

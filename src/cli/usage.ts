@@ -4,6 +4,7 @@ const OVERVIEW = `svc - a local runtime for coding agents
 
   svc serve               start the server
   svc run "<prompt>"      ask once, print the answer
+  svc session <action>    list, show, fork and delete conversations
   svc doctor              check this installation
   svc inspect             look at the actors of a running server
   svc plugin <action>     make, list, approve and check plugins
@@ -28,8 +29,9 @@ An address that other machines can reach needs a credential in SVC_AGENT_TOKEN.
   run: `svc run [options] "<prompt>"        the prompt comes from standard input when it is absent or "-"
 
   --dir <directory>       work in this directory                       (the current one)
-  --server <url>          use a running server; its token comes from SVC_AGENT_TOKEN
+  --server <url>          use this server; its token comes from SVC_AGENT_TOKEN
   --session <id>          go on in this session
+  --continue, -c          go on in the latest session of the directory
   --model <id>            provider/model, such as svc/offline
   --variant <name>        variant of the model
   --agent <name>          agent to use
@@ -37,14 +39,31 @@ An address that other machines can reach needs a credential in SVC_AGENT_TOKEN.
   --unattended            nobody will answer: what the run asks and nobody answers is denied after ten minutes
   --json                  print the events as JSON, one per line
 
+The server that uses the state directory answers; without one, svc starts its own for as long as it is needed.
 The answer goes to standard output, everything else to standard error. Ctrl-C takes the prompt back, or aborts its run; a second one
 leaves at once. Ends with 0 when it is done, 1 when it failed, 2 when the command line was not understood, 3 when something was refused
 because nobody was there to be asked, and 130 when it was interrupted.
 `,
+  session: `svc session <action> [options]
+
+  list                    the sessions of a directory, the latest first
+    --dir <directory>     of this directory                            (the current one)
+    --all                 of every directory
+    --limit <number>      at most so many                              (20)
+  show <id>               what it is, what it waits for, and what was said last
+    --messages <number>   so many messages                             (4)
+  fork <id>               copy it, to go on another way; prints the id of the copy
+    --message <id>        only up to this message
+  delete <id>             remove it and its children for good, after asking
+    --yes                 without asking
+
+  --server <url>          ask this server                              (the local one, or one for the moment)
+  --output <form>         text or json                                 (text)
+`,
   doctor: `svc doctor [options]
 
   --dir <directory>       check the configuration of this directory    (the current one)
-  --server <url>          check a running server too
+  --server <url>          check this server too                        (the local one, or one for the moment)
   --json                  print the findings as JSON
 
 Ends with 1 when something is broken.

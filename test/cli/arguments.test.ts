@@ -38,6 +38,7 @@ describe('the command line', () => {
         server: undefined,
         directory: undefined,
         session: undefined,
+        continues: false,
         model: undefined,
         agent: undefined,
         variant: undefined,
@@ -58,6 +59,7 @@ describe('the command line', () => {
         server: 'http://127.0.0.1:4100',
         directory: 'sub',
         session: 'ses_1',
+        continues: false,
         model: { providerId: 'local', modelId: 'org/big' },
         agent: 'plan',
         variant: 'high',
@@ -66,6 +68,10 @@ describe('the command line', () => {
         unattended: true,
       },
     })
+  })
+
+  test.each(['run --continue hi', 'run -c hi'])('goes on in the latest session for "%s"', (line) => {
+    expect(read(line)).toMatchObject({ name: 'run', options: { prompt: 'hi', session: undefined, continues: true } })
   })
 
   test.each(['run', 'run -'])('reads the prompt from standard input for "%s"', (line) => {
@@ -105,6 +111,7 @@ describe('the command line', () => {
     ['run --server localhost:4096 hi', '--server must be a URL'],
     ['run --model offline hi', '--model must be provider/model'],
     ['run --variant high hi', '--variant needs --model'],
+    ['run --continue --session ses_1 hi', '--continue needs no --session'],
     ['run --allow yes hi', '--allow must be ask, once, always or reject'],
   ])('refuses "%s" and says why', (line, problem) => {
     expect(read(line)).toEqual({ name: 'usage', problem: expect.stringContaining(problem) as string })

@@ -10,12 +10,16 @@ beforeEach(() => {
 })
 afterEach(() => home.close())
 
+/** How to go on is said at the end of every run. */
+const GO_ON = /^go on with: svc run --session ses_\w+ "…"\n$/m
+
 const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 
 describe('svc run', () => {
   test('answers inside its own process, on standard output alone', async () => {
     const { code, stdout, stderr } = await home.run(['run', 'hello'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(code).toBe(0)
+    expect(stderr).toMatch(GO_ON)
     expect(stdout.trim()).not.toBe('')
     expect(stdout.endsWith('\n')).toBe(true)
   })
@@ -32,17 +36,19 @@ describe('svc run', () => {
     expect((await home.run(['run', '--session', session, 'and again'])).code).toBe(0)
   })
 
-  test('uses a running server, and says so when one holds the state', async () => {
+  test('uses the running server by itself, and one that is named', async () => {
     const server = await home.serve([], { SVC_AGENT_TOKEN: 'secret' })
-    const embedded = await home.run(['run', 'hello'])
-    expect([embedded.code, embedded.stderr]).toEqual([
-      1,
-      `svc: a server at ${server.url} (process ${server.child.pid}) is using ${home.state}: use it with --server ${server.url}\n`,
-    ])
+    const stranger = await home.run(['run', 'hello'])
+    expect([stranger.code, stranger.stderr.includes('Set SVC_AGENT_TOKEN')]).toEqual([1, true])
+    const local = await home.run(['run', 'hello'], { env: { SVC_AGENT_TOKEN: 'secret' } })
+    expect(local.code).toBe(0)
+    const seen = await fetch(`${server.url}/v2/sessions`, { headers: { authorization: 'Bearer secret' } })
+    expect(((await seen.json()) as { items: unknown[] }).items).toHaveLength(1)
     const refused = await home.run(['run', '--server', server.url, 'hello'])
     expect([refused.code, refused.stderr.includes('Set SVC_AGENT_TOKEN')]).toEqual([1, true])
     const remote = await home.run(['run', '--server', server.url, 'hello'], { env: { SVC_AGENT_TOKEN: 'secret' } })
-    expect({ code: remote.code, stderr: remote.stderr }).toEqual({ code: 0, stderr: '' })
+    expect(remote.code).toBe(0)
+    expect(remote.stderr).toMatch(GO_ON)
     expect(remote.stdout.trim()).not.toBe('')
   })
 
@@ -58,7 +64,7 @@ describe('svc run', () => {
       'run',
       script({ text: 'one' }, { tool: 'read', input: { filePath: 'a.txt' } }, { text: 'two' }),
     ])
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'one\ntwo\n', stderr: '→ read a.txt\n' })
+    expect([code, stdout, stderr.replace(GO_ON, '')]).toEqual([0, 'one\ntwo\n', '→ read a.txt\n'])
   })
 
   test('fails with what went wrong while generating', async () => {
@@ -109,7 +115,7 @@ describe('svc run', () => {
     const run = (...flags: readonly string[]) => home.run(['run', '--server', proxy.url, ...flags, script({ text, gapMs: 200 })])
     try {
       const { code, stdout, stderr } = await run()
-      expect({ code, stdout, stderr }).toEqual({
+      expect({ code, stdout, stderr: stderr.replace(GO_ON, '') }).toEqual({
         code: 0,
         stdout: 'one\n two three four\n',
         stderr: 'the server no longer keeps some events of this run; what happened is read again\n',

@@ -19,6 +19,8 @@ interface Started {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>
   /** Resolves with the match once standard output matches; rejects when the program ends first. */
   prints(pattern: RegExp): Promise<RegExpExecArray>
+  /** As `prints`, of standard error. */
+  notes(pattern: RegExp): Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
 }
 
@@ -81,22 +83,22 @@ function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Start
     stdout += text
     for (const look of looks) look()
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+    for (const look of looks) look()
+  })
   const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
-  return {
-    child,
-    ended,
-    prints: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const match = pattern.exec(stdout)
-          if (match === null) return
-          looks.delete(look)
-          resolve(match)
-        }
-        looks.add(look)
-        look()
-        void ended.then(() => reject(new Error(`ended without printing ${String(pattern)}\n${stdout}\n${stderr}`)))
-      }),
-  }
+  const seen = (pattern: RegExp, heard: () => string) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(heard())
+        if (match === null) return
+        looks.delete(look)
+        resolve(match)
+      }
+      looks.add(look)
+      look()
+      void ended.then(() => reject(new Error(`ended without printing ${String(pattern)}\n${stdout}\n${stderr}`)))
+    })
+  return { child, ended, prints: (pattern) => seen(pattern, () => stdout), notes: (pattern) => seen(pattern, () => stderr) }
 }

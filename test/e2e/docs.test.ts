@@ -35,7 +35,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'journalctl --user -u svc': 'needs the unit',
 }
 
-const LANGUAGES = ['sh', 'js', 'json', 'ini', 'mermaid', 'markdown']
+const LANGUAGES = ['sh', 'js', 'json', 'jsonc', 'ini', 'mermaid', 'markdown']
 
 interface Step {
   /** What must be printed. */
@@ -182,7 +182,7 @@ describe('the commands of', () => {
 describe('the documents', () => {
   test('name commands and options that there are', async () => {
     const terminal = openTerminal(scene.place)
-    const topics = ['', 'serve', 'run', 'doctor', 'inspect', 'plugin', 'workflow', 'openapi']
+    const topics = ['', 'serve', 'run', 'session', 'doctor', 'inspect', 'plugin', 'workflow', 'openapi']
     const { printed } = await terminal.run(topics.map((topic) => `svc help ${topic}; echo ===`).join('\n'))
     const help = new Map(printed.split('===\n').map((text, index) => [topics[index] ?? 'none', text]))
     const unknown = DOCUMENTS.flatMap((document) =>
@@ -191,7 +191,7 @@ describe('the documents', () => {
         const [, command = '', ...rest] = call.split(/\s+/)
         const text = help.get(command) ?? (command === 'help' ? help.get('') : undefined)
         if (text === undefined) return [`${document}: ${call}`]
-        const isGrouped = command === 'plugin' || command === 'workflow'
+        const isGrouped = command === 'session' || command === 'plugin' || command === 'workflow'
         const action = isGrouped && rest[0] !== undefined && /^[a-z]+$/.test(rest[0]) ? [rest[0]] : []
         const named = [...action.map((each) => `  ${each} `), ...rest.filter((word) => word.startsWith('--'))]
         return named.every((word) => text.includes(word) || text.includes(word.trimEnd())) ? [] : [`${document}: ${call}`]

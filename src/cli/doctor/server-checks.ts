@@ -4,16 +4,15 @@ import type { ConfigDiagnostic } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { DoctorOptions } from '../arguments.js'
 import type { Client } from '../../client/client-types.js'
-import { type Connection, connect, connectTo } from '../connection.js'
+import { type Connection, connect } from '../connection.js'
 import { failureText } from '../failure.js'
 import { type Finding, finding } from '../findings.js'
-import { Presence } from '../presence.js'
 
 /** Findings about the server, the configuration of the directory and its providers. */
 export async function inspectServer(options: DoctorOptions): Promise<Finding[]> {
   const query = { directory: resolve(options.directory ?? '.') }
   try {
-    const connection = await connect(options.server).catch(connectToHolder)
+    const connection = await connect(options.server)
     try {
       const { client } = connection
       const diagnostics = await validation(client, query)
@@ -24,13 +23,6 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
   } catch (error) {
     return [{ level: 'error', check: 'server', detail: failureText(error) }]
   }
-}
-
-/** The state directory is in use: what can be asked is the server that uses it. */
-function connectToHolder(error: unknown): Promise<Connection> {
-  const holder = error instanceof SvcError ? Presence.safeParse(error.details) : undefined
-  if (holder?.data?.kind !== 'serve') throw error
-  return Promise.resolve(connectTo(holder.data.url))
 }
 
 function health({ client, url, isOwn }: Connection): Promise<Finding> {

@@ -1,13 +1,15 @@
 /** `svc run`: one prompt, its answer as it comes, and the end. */
-import { resolve } from 'node:path'
 import type { Client, PromptEnd } from '../../client/client-types.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
 import type { RunOptions } from '../arguments.js'
 import { connect } from '../connection.js'
+import { existingDirectory } from '../directory.js'
 import { failureText } from '../failure.js'
+import { findSession, latestSession } from '../session/session-find.js'
+import { pendingOf, pendingText } from '../session/session-pending.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { createAnswers } from './answers.js'
-import { INTERRUPTED, watchInterrupts } from './interruption.js'
+import { INTERRUPTED, watchInterrupts } from '../interruption.js'
 import { createPresentation } from './presentation.js'
 import { readPrompt } from './prompt-input.js'
 
@@ -27,7 +29,7 @@ export async function run(options: RunOptions): Promise<number> {
 }
 
 async function converse(client: Client, prompt: string, options: RunOptions, terminal: Terminal): Promise<number> {
-  const sessionId = await findSession(client, options)
+  const sessionId = await openSession(client, options, terminal)
   const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
   const presentation = createPresentation(terminal, !options.json)
   const { signal, forget } = watchInterrupts(() => terminal.note('interrupted'))
@@ -41,7 +43,9 @@ async function converse(client: Client, prompt: string, options: RunOptions, ter
     })
     for await (const event of running) {
       presentation.show(event)
-      if (event.type === 'end') return exitCode(event, answers.refused, signal, terminal)
+      if (event.type !== 'end') continue
+      if (!options.json) terminal.note(`go on with: svc run --session ${sessionId} "…"`)
+      return exitCode(event, answers.refused, signal, terminal)
     }
     return 1
   } catch (error) {
@@ -60,9 +64,15 @@ function exitCode({ error }: PromptEnd, refused: number, { aborted }: AbortSigna
   return refused > 0 ? 3 : 0
 }
 
-async function findSession(client: Client, { session, directory }: RunOptions): Promise<string> {
-  if (session !== undefined) return (await client.sessions.get({ sessionId: session })).id
-  return (await client.sessions.create({ directory: resolve(directory ?? '.'), body: {} })).id
+/** A new session, or one to go on in: then what it waits for is said. */
+async function openSession(client: Client, { session, continues, directory }: RunOptions, terminal: Terminal): Promise<string> {
+  const place = existingDirectory(directory)
+  if (session === undefined && !continues) return (await client.sessions.create({ directory: place, body: {} })).id
+  const { id, title } = session === undefined ? await latestSession(client, place) : await findSession(client, session)
+  if (continues) terminal.note(`going on in ${id} (${title})`)
+  for (const each of await pendingOf(client, id)) terminal.note(`pending: ${pendingText(each)}`)
+  if ((await client.sessions.status())[id] !== undefined) terminal.note('a run is under way; this prompt has its turn after it')
+  return id
 }
 
 /** A run of its own, behind those of others: what is interrupted is never theirs. */

@@ -28,6 +28,8 @@ export interface RunningService {
   readonly url: string
   /** Refuses new work, ends streams and runs, closes the store; resolves within `LIMITS.stop.graceful`. */
   stop(): Promise<Ending>
+  /** Other commands no longer find it; answers the function that takes this back. */
+  hide(): () => void
   /** Ends every process and closes the store without waiting for anybody. */
   kill(): void
   /** Resolves when the service is gone, whoever ended it. */
@@ -45,6 +47,12 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   for (const variable of unreadVariables(env)) log.warn('an environment variable has no effect: this svc does not read it', { variable })
   const store = openStore({ directory: paths.state, now: () => clock.now() })
   let url = ''
+  let forget = () => undefined as void
+
+  function show(): void {
+    const { kind, token } = options
+    forget = notePresence(paths.state, { pid: process.pid, url, kind, ...(token !== undefined && { token }) })
+  }
 
   async function listen(runtime: Runtime): Promise<Listener> {
     const server = createHttpServer({
@@ -59,7 +67,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
     })
     const { host, port } = await server.listen({ host: options.hostname, port: options.port })
     url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-    const forget = notePresence(paths.state, { pid: process.pid, url, kind: options.kind })
+    show()
     return {
       close() {
         forget()
@@ -79,7 +87,16 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       serverUrl: () => (url === '' ? undefined : url),
       listen,
     })
-    return { url, stop: () => running.stop(), kill: () => running.kill(), ended: running.ended }
+    return {
+      url,
+      stop: () => running.stop(),
+      hide() {
+        forget()
+        return show
+      },
+      kill: () => running.kill(),
+      ended: running.ended,
+    }
   } catch (error) {
     throw error instanceof SvcError ? error : listenFailure(error, options)
   }

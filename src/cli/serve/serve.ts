@@ -18,7 +18,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const effects = createNodeEffects()
   scrubEnvironment()
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
-    throw explainLock(error, effects.paths.state, 'start')
+    throw explainLock(error, effects.paths.state)
   })
   const stopped = untilStopped(service) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)

@@ -1,9 +1,8 @@
 /** The running server that `svc workflow` talks to. */
-import { realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import type { Client } from '../../client/client-types.js'
 import { connectTo } from '../connection.js'
+import { existingDirectory } from '../directory.js'
 import { localServer } from '../plugin/plugin-server.js'
 import type { OnServer } from './workflow-arguments.js'
 
@@ -17,13 +16,5 @@ export interface WorkflowServer {
 export async function workflowServer({ server, directory }: OnServer): Promise<WorkflowServer> {
   const url = server ?? localServer()
   if (url === undefined) throw new SvcError('server.starting', 'no server runs; start one with "svc serve", or name one with --server')
-  return { client: connectTo(url).client, directory: existing(resolve(directory ?? '.')) }
-}
-
-function existing(directory: string): string {
-  try {
-    return realpathSync(directory)
-  } catch (cause) {
-    throw new SvcError('request.invalid_directory', `${directory} does not exist`, {}, { cause })
-  }
+  return { client: connectTo(url).client, directory: existingDirectory(directory) }
 }

@@ -1,4 +1,4 @@
-/** Ctrl-C during a run: the first takes back what was asked, a second one leaves at once. */
+/** Ctrl-C while something goes on: the first ends it in order, a second one leaves at once. */
 
 /** As shells report what SIGINT ended. */
 export const INTERRUPTED = 130

@@ -1,0 +1,24 @@
+/** `svc session list`: the conversations of a directory, the latest first. */
+import type { Client } from '../../client/client-types.js'
+import { printable } from '../../protocol/visible-text.js'
+import { existingDirectory } from '../directory.js'
+import { jsonText, writeOut } from '../output.js'
+import { columns } from '../plugin/plugin-words.js'
+import type { ListOptions } from './session-arguments.js'
+import { localTime, sessionRecord, type SessionRecord } from './session-record.js'
+
+/** Prints one line for each session; answers 0. */
+export async function listSessions(client: Client, { directory, all, limit, json }: ListOptions): Promise<number> {
+  const place = all ? undefined : existingDirectory(directory)
+  const { items } = await client.sessions.list({ ...(place !== undefined && { directory: place }), limit })
+  const records = items.map(sessionRecord)
+  if (json) writeOut(`${jsonText(records, 2)}\n`)
+  else if (records.length === 0)
+    writeOut(`no sessions${place === undefined ? '' : ` of ${printable(place)}; those of every directory: svc session list --all`}\n`)
+  else writeOut(columns([['ID', 'USED', 'STATE', 'TITLE', all ? 'DIRECTORY' : ''], ...records.map((record) => rowOf(record, all))]))
+  return 0
+}
+
+function rowOf({ id, updated, state, title, directory }: SessionRecord, all: boolean): string[] {
+  return [id, localTime(updated), state, title, all ? directory : ''].map(printable)
+}

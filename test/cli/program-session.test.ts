@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Home, makeHome } from './program.js'
+
+let home: Home
+beforeEach(() => {
+  home = makeHome()
+})
+afterEach(() => home.close())
+
+const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
+const GO_ON = /go on with: svc run --session (ses_\w+) "…"\n/
+const sessionOf = (stderr: string) => GO_ON.exec(stderr)?.[1] ?? 'none'
+
+async function json<T>(args: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await home.run([...args, '--output', 'json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout) as T
+}
+
+interface Listed {
+  readonly id: string
+  readonly state: string
+}
+
+describe('svc session', () => {
+  test('lists what svc run began, shows it, forks and deletes it, without a server', async () => {
+    const first = await home.run(['run', script({ text: 'one' })])
+    const id = sessionOf(first.stderr)
+    const continued = await home.run(['run', '--continue', script({ text: 'two' })])
+    expect([continued.code, continued.stdout]).toEqual([0, 'two\n'])
+    expect(continued.stderr).toContain(`going on in ${id} (`)
+    const shown = await json<{ id: string; directory: string; state: string; messages: { role: string; text: string }[] }>([
+      'session',
+      'show',
+      id,
+    ])
+    expect(shown).toMatchObject({ id, directory: home.workspace, state: 'idle', pending: [] })
+    expect(shown.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+    expect(shown.messages.at(-1)?.text).toBe('two')
+    const text = await home.run(['session', 'show', id])
+    expect(text.stdout).toContain(`go on      svc run --session ${id} "…"\n`)
+    const copy = (await home.run(['session', 'fork', id])).stdout.trim()
+    expect((await json<Listed[]>(['session', 'list'])).map((each) => each.id).toSorted()).toEqual([copy, id].toSorted())
+    const refused = await home.run(['session', 'delete', id])
+    expect([refused.code, refused.stderr]).toEqual([1, 'svc: deleting a session needs --yes where nobody can be asked\n'])
+    expect((await home.run(['session', 'delete', id, '--yes'])).stdout).toBe(`deleted ${id} and its child\n`)
+    expect(await json<Listed[]>(['session', 'list'])).toEqual([])
+  })
+
+  test('names the latest sessions when there is none of an id', async () => {
+    const none = await home.run(['session', 'show', 'ses_no'])
+    expect([none.code, none.stderr]).toEqual([1, 'svc: There is no session ses_no; there is none yet.\n'])
+    const id = sessionOf((await home.run(['run', 'hello'])).stderr)
+    const unknown = await home.run(['run', '--session', 'ses_no', 'hello'])
+    expect(unknown.code).toBe(1)
+    expect(unknown.stderr).toContain(`svc: There is no session ses_no; the latest are ${id} (`)
+  })
+})
+
+describe('several at once', () => {
+  test('a second run joins the server of the first, which ends with it', async () => {
+    const first = home.start(['run', script({ text: 'first' }, { delayMs: 60_000, text: 'never' })])
+    await first.prints(/first/)
+    const second = home.start(['run', script({ text: 'second' }, { delayMs: 60_000, text: 'never' })])
+    await second.prints(/second/)
+    first.child.kill('SIGINT')
+    await first.notes(/other commands use the server of this one; it ends with them/)
+    second.child.kill('SIGINT')
+    const [one, other] = await Promise.all([first.ended, second.ended])
+    expect([one.code, one.stdout]).toEqual([130, 'first\n'])
+    expect([other.code, other.stdout, other.stderr.replace(GO_ON, '')]).toEqual([130, 'second\n', 'interrupted\n'])
+  })
+
+  test('commands that start together share one server', async () => {
+    const ended = await Promise.all([home.run(['run', 'hello']), home.run(['run', 'hello']), home.run(['run', 'hello'])])
+    for (const { code, stderr } of ended) expect([code, stderr]).toEqual([0, expect.stringMatching(GO_ON) as string])
+    expect(await json<Listed[]>(['session', 'list'])).toHaveLength(3)
+  })
+
+  test('Ctrl-C takes back a prompt that waits, and leaves the run of another alone', async () => {
+    const server = await home.serve()
+    const running = home.start(['run', script({ text: 'begun' }, { delayMs: 60_000, text: 'never' })])
+    await running.prints(/begun/)
+    const [listed] = await json<Listed[]>(['session', 'list'])
+    const id = listed?.id ?? 'none'
+    expect(listed?.state).toBe('running')
+    const waiting = home.start(['run', '--session', id, 'another'])
+    const queue = async () => ((await (await fetch(`${server.url}/v2/sessions/${id}/queue`)).json()) as { count: number }).count
+    await expect.poll(queue).toBe(1)
+    waiting.child.kill('SIGINT')
+    const taken = await waiting.ended
+    expect([taken.code, taken.stdout]).toEqual([130, ''])
+    expect(taken.stderr).toContain('a run is under way; this prompt has its turn after it\ninterrupted\n')
+    expect(await queue()).toBe(0)
+    expect(await (await fetch(`${server.url}/v2/sessions/status`)).json()).toMatchObject({ [id]: { type: 'busy' } })
+  })
+})

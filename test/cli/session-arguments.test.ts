@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { readArguments } from '../../src/cli/arguments.js'
+
+const read = (line: string) => readArguments(['session', ...line.split(' ')])
+const common = { server: undefined, json: false }
+
+describe('svc session', () => {
+  test.each([
+    ['list', { action: 'list', ...common, directory: undefined, all: false, limit: 20 }],
+    ['list --all --limit 5 --output json', { action: 'list', ...common, json: true, directory: undefined, all: true, limit: 5 }],
+    ['list --dir sub', { action: 'list', ...common, directory: 'sub', all: false, limit: 20 }],
+    ['show ses_1', { action: 'show', ...common, id: 'ses_1', messages: 4 }],
+    ['show ses_1 --messages 9 --output text', { action: 'show', ...common, id: 'ses_1', messages: 9 }],
+    ['fork ses_1', { action: 'fork', ...common, id: 'ses_1', message: undefined }],
+    ['fork ses_1 --message msg_1', { action: 'fork', ...common, id: 'ses_1', message: 'msg_1' }],
+    ['delete ses_1 --yes', { action: 'delete', ...common, id: 'ses_1', yes: true }],
+    ['delete ses_1 --server http://127.0.0.1:1/', { action: 'delete', ...common, server: 'http://127.0.0.1:1', id: 'ses_1', yes: false }],
+  ])('understands "%s"', (line, options) => {
+    expect(read(line)).toEqual({ name: 'session', options })
+  })
+
+  test.each([
+    ['', 'svc session needs one of list, show, fork, delete'],
+    ['remove ses_1', 'not "remove"'],
+    ['show', 'svc session show needs the id of a session; see svc session list'],
+    ['fork ses_1 ses_2', 'svc session fork does not know what to do with "ses_2"'],
+    ['list --all --dir sub', '--all needs no --dir'],
+    ['list --limit 0', '--limit must be a number from 1 to 200, not "0"'],
+    ['list --output yaml', '--output must be json or text, not "yaml"'],
+    ['show ses_1 --server localhost', '--server must be a URL'],
+  ])('refuses "%s" and says why', (line, problem) => {
+    expect(read(line)).toEqual({ name: 'usage', problem: expect.stringContaining(problem) as string })
+  })
+})

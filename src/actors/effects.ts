@@ -52,6 +52,15 @@ export interface TreeEntry {
   chunks(): AsyncIterable<Uint8Array>
 }
 
+/** What stands at a path itself; a link is not followed. */
+export interface EntryStat {
+  readonly kind: DirectoryEntry['kind']
+  readonly size: number
+  /** As in `FileStat`. */
+  readonly identity: string
+  readonly mode: number
+}
+
 interface AccessOptions {
   /** The path came from `realPath` and was approved: a link found anywhere in it since then is refused, not followed. */
   readonly canonical?: boolean
@@ -67,6 +76,12 @@ export interface Files {
   realPath(path: string): Promise<string>
   /** Follows links; undefined when absent. */
   stat(path: string): Promise<FileStat | undefined>
+  /** Does not follow a link; undefined when absent. */
+  entry(path: string): Promise<EntryStat | undefined>
+  /** Where a link leads, as it is written; undefined when that is no UTF-8. */
+  readLink(path: string): Promise<string | undefined>
+  /** Puts a link in the place of a file or a link, in one step; on disk when it settles. Parent directories are made. */
+  makeLink(path: string, target: string): Promise<void>
   /** The first place on the way to a path, links included, where others could change what is read there; undefined = nowhere, or nothing is there. */
   exposure(path: string): Promise<Exposed | undefined>
   readDirectory(path: string): Promise<DirectoryEntry[]>

@@ -29,6 +29,7 @@ import type {
   UpdateSessionRequest,
 } from '../protocol/session/session.js'
 import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
+import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
 import type { RouteResponse } from '../protocol/plugin/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
@@ -88,6 +89,13 @@ export interface Sessions {
   compact(id: string, signal: AbortSignal): Promise<void>
   /** Resolves when the session is settled; rejects when `signal` aborts. */
   wait(id: string, signal: AbortSignal): Promise<void>
+  /** Files and messages back to a message; without one to the last user message that is not undone. Throws `resource.conflict` with nothing changed. */
+  undo(id: string, request: RevertRequest): Promise<Session>
+  /** Forward again, as far as a message; without one by one turn. */
+  redo(id: string, request: RevertRequest): Promise<Session>
+  revert(id: string, request: RevertRequest): Promise<Session>
+  unrevert(id: string): Promise<Session>
+  undoTree(id: string): SessionUndoTree
   context(id: string): RawJson
   messages(
     id: string,

@@ -14,6 +14,7 @@ import type { RouteContract } from './route.js'
 import { compactionRoutes } from './session/compaction.js'
 import { sharingRoutes } from './session/sharing.js'
 import { sessionRoutes } from './session/session.js'
+import { undoRoutes } from './session/undo.js'
 import { systemRoutes } from './system/system.js'
 import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
 import { workflowRoutes } from './workflow/workflow-routes.js'
@@ -31,6 +32,7 @@ const GROUPS = [
   inspectorRoutes,
   sessionRoutes,
   sharingRoutes,
+  undoRoutes,
   messageRoutes,
   compactionRoutes,
   commandRoutes,

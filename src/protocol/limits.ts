@@ -57,6 +57,19 @@ export const LIMITS = {
     faultRetry: 250,
     faultRetryMax: 15 * SECOND,
   },
+  /**
+   * States of files for undo: `inlineBytes` of one state and `partBytes` of all states of a call stand in its part, larger ones are kept
+   * beside, each up to `stateBytes` and together up to `storedBytes`. `faults`: attempts to take a failed restore back.
+   */
+  undo: {
+    inlineBytes: 128 * KiB,
+    partBytes: 256 * KiB,
+    stateBytes: 64 * MiB,
+    storedBytes: 2048 * MiB,
+    files: 10_000,
+    atOnce: 8,
+    faults: 4,
+  },
   titles: { atOnce: 4, waiting: 100, timeout: 30 * SECOND },
   compaction: {
     /** Silence of the model that writes a summary before what it has written is taken. */

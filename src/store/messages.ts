@@ -3,16 +3,18 @@
  * query, nothing parsed.
  *
  * I1 Positions only grow: messages within a session, parts within a message; removal leaves a gap.
+ * I2 What was undone keeps its row and its position, and nothing but `logical`, `conceal` and `discard` sees it.
  */
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
 import type { MessagePageQuery, MessageTable } from './store.js'
+import { createUndoneRows } from './undone-rows.js'
 import { valueIn, valueOf } from './stored-json.js'
 import type { JsonRow } from './stored-json.js'
 
 const MESSAGE_JSON = `concat('{"info":', info, ',"parts":[', (
-  select group_concat(json, ',') from (select json from parts where message_key = messages.key order by position)
+  select group_concat(json, ',') from (select json from parts where message_key = messages.key and undone = 0 order by position)
 ), ']}') as json`
 
 interface PageRow extends JsonRow {
@@ -32,15 +34,18 @@ export function createMessageTable(connection: Connection): MessageTable {
   const removePart = connection.query<[string]>('delete from parts where id = ?')
   const removeParts = connection.query<[string]>('delete from parts where message_key = (select key from messages where id = ?)')
   const remove = connection.query<[string]>('delete from messages where id = ?')
-  const info = connection.query<[string], JsonRow>('select info as json from messages where id = ?')
-  const message = connection.query<[string], JsonRow>(`select ${MESSAGE_JSON} from messages where id = ?`)
-  const part = connection.query<[string], JsonRow>('select json from parts where id = ?')
-  const place = connection.query<[string, string], { position: number }>('select position from messages where id = ? and session_id = ?')
+  const info = connection.query<[string], JsonRow>('select info as json from messages where id = ? and undone = 0')
+  const message = connection.query<[string], JsonRow>(`select ${MESSAGE_JSON} from messages where id = ? and undone = 0`)
+  const part = connection.query<[string], JsonRow>(`select json from parts where id = ? and undone = 0
+    and (select undone from messages where key = message_key) = 0`)
+  const place = connection.query<[string, string], { position: number }>(
+    'select position from messages where id = ? and session_id = ? and undone = 0',
+  )
   const ascending = connection.query<[string, number, number], PageRow>(
-    `select id, ${MESSAGE_JSON} from messages where session_id = ? and position > ? order by position limit ?`,
+    `select id, ${MESSAGE_JSON} from messages where session_id = ? and position > ? and undone = 0 order by position limit ?`,
   )
   const descending = connection.query<[string, number, number], PageRow>(
-    `select id, ${MESSAGE_JSON} from messages where session_id = ? and position < ? order by position desc limit ?`,
+    `select id, ${MESSAGE_JSON} from messages where session_id = ? and position < ? and undone = 0 order by position desc limit ?`,
   )
   const unfinished = connection.query<[], { id: string; sessionId: string }>(
     'select id, session_id as sessionId from messages where open = 1 order by session_id, position',
@@ -83,6 +88,7 @@ export function createMessageTable(connection: Connection): MessageTable {
       return { items: found.map((row) => row.json), next: found.length === query.limit ? found.at(-1)?.id : undefined }
     },
     unfinished: () => unfinished.all(),
+    ...createUndoneRows(connection),
   }
 }
 

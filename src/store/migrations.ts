@@ -7,6 +7,7 @@ import { SvcError } from '../protocol/errors.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
 import { PLUGIN_ROWS_SCHEMA } from './plugin-rows.js'
 import { SHARING_SCHEMA } from './sharing.js'
+import { UNDO_SCHEMA } from './restores.js'
 
 export interface Migration {
   readonly name: string
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'rows of plugins', sql: PLUGIN_ROWS_SCHEMA },
   { name: 'unattended runs', sql: 'alter table runs add column unattended integer not null default 0;' },
   { name: 'control and participants of sessions', sql: SHARING_SCHEMA },
+  { name: 'undone history', sql: UNDO_SCHEMA },
 ]
 
 /**

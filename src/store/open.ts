@@ -14,6 +14,7 @@ import { createLogSync } from './log-sync.js'
 import { createAuditTable, createEventTable } from './logs.js'
 import { createMessageTable } from './messages.js'
 import { createQueueTable } from './queue.js'
+import { createKeptContentTable, createRestoreTable } from './restores.js'
 import { createPrune } from './retention.js'
 import { createRunTable } from './runs.js'
 import { createSessionTable } from './sessions.js'
@@ -81,6 +82,8 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, { lo
     transact,
     sessions: createSessionTable(connection),
     messages: createMessageTable(connection),
+    restores: createRestoreTable(connection),
+    keptContents: createKeptContentTable(connection),
     queue: createQueueTable(connection),
     runs: createRunTable(connection),
     interactions: createInteractionTable(connection),

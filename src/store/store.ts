@@ -64,6 +64,34 @@ export interface MessagePageQuery {
   readonly cursor?: string | undefined
 }
 
+/** Where the undone part of a history begins. */
+export interface HistoryMark {
+  readonly messageID: string
+  readonly partID?: string | undefined
+}
+
+/** From one mark to another: what a restore of files and history is to do. */
+export interface HistoryMove {
+  readonly from: HistoryMark | undefined
+  readonly to: HistoryMark | undefined
+}
+
+/** Restores that were begun and have not ended; at most one of a session. */
+export interface RestoreTable {
+  put(sessionId: string, move: HistoryMove): void
+  get(sessionId: string): HistoryMove | undefined
+  remove(sessionId: string): void
+  sessions(): string[]
+}
+
+/** Which session refers to which content that is kept beside its parts. */
+export interface KeptContentTable {
+  add(sha256: string, sessionId: string): void
+  all(): string[]
+  /** A session whose parts were copied from another refers to the same contents. */
+  share(from: string, to: string): void
+}
+
 export interface MessageTable {
   /** Appends a message at the end of its session with its parts in order. */
   append(info: MessageInfo, parts: readonly Part[]): void
@@ -80,6 +108,12 @@ export interface MessageTable {
   all(sessionId: string): Message[]
   /** A page as JSON texts of whole messages; `next` = id of the last one when the page is full. */
   page(query: MessagePageQuery): { readonly items: string[]; readonly next: string | undefined }
+  /** Every message, the undone ones and all their parts included, oldest first. */
+  logical(sessionId: string): Message[]
+  /** Hides what begins at a message, or at one of its parts, and shows everything before it; without a beginning all is shown. */
+  conceal(sessionId: string, from: HistoryMark | undefined): void
+  /** Deletes what is hidden. */
+  discard(sessionId: string): void
   /** Ids of assistant messages without `time.completed`. */
   unfinished(): { readonly id: string; readonly sessionId: string }[]
 }
@@ -221,6 +255,8 @@ export interface Store {
   transact<T>(durability: Durability, change: () => T): T
   readonly sessions: SessionTable
   readonly messages: MessageTable
+  readonly restores: RestoreTable
+  readonly keptContents: KeptContentTable
   readonly queue: QueueTable
   readonly runs: RunTable
   readonly interactions: InteractionTable

@@ -12,6 +12,7 @@ export type ActorKind =
   | 'interaction'
   | 'package'
   | 'pty'
+  | 'restore'
   | 'run'
   | 'runtime'
   | 'session'

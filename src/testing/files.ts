@@ -54,6 +54,9 @@ export function knowFiles(files: Files): KnownFiles {
   return {
     realPath: (path) => known(files.realPath(path)),
     stat: (path) => known(files.stat(path)),
+    entry: (path) => known(files.entry(path)),
+    readLink: (path) => known(files.readLink(path)),
+    makeLink: (path, target) => known(files.makeLink(path, target), path),
     exposure: (path) => known(files.exposure(path)),
     readDirectory: (path) => known(files.readDirectory(path)),
     read: (path, maxBytes, options) => known(files.read(path, maxBytes, options)),

@@ -9,6 +9,7 @@ import { instanceMachine } from '../machines/instance.machine.js'
 import { interactionMachine } from '../machines/interaction.machine.js'
 import { packageMachine } from '../machines/package.machine.js'
 import { ptyMachine } from '../machines/pty.machine.js'
+import { restoreMachine } from '../machines/restore.machine.js'
 import { runMachine } from '../machines/run.machine.js'
 import { runtimeMachine } from '../machines/runtime.machine.js'
 import { sessionMachine } from '../machines/session.machine.js'
@@ -30,6 +31,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   interaction: interactionMachine,
   package: packageMachine,
   pty: ptyMachine,
+  restore: restoreMachine,
   run: runMachine,
   runtime: runtimeMachine,
   session: sessionMachine,

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { NativeHost } from '../../src/actors/plugin/native/native.js'
+import { createFileStateDoor } from '../../src/actors/session/history/state-notes.js'
 
 const unused = (): never => {
   throw new Error('this test has no such door')
@@ -7,10 +9,14 @@ const unused = (): never => {
 /** Doors of a native host for plugins that use none of them. */
 export const noDoors: Pick<
   NativeHost,
-  'rows' | 'sandbox' | 'sessions' | 'checkouts' | 'git' | 'namedPrograms' | 'skills' | 'switchedOff' | 'stopping' | 'actors'
+  'rows' | 'sandbox' | 'fileStates' | 'sessions' | 'checkouts' | 'git' | 'namedPrograms' | 'skills' | 'switchedOff' | 'stopping' | 'actors'
 > = {
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, placeOf: unused, wrap: unused },
+  fileStates: createFileStateDoor(
+    { sha256: (data) => createHash('sha256').update(data).digest('hex') },
+    async (_session, _sha256, content) => content.length < 8_000_000,
+  ),
   skills: unused,
   switchedOff: async () => undefined,
   checkouts: { origins: unused },

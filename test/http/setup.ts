@@ -28,6 +28,7 @@ export function createTestServer(options: Partial<HttpServerOptions> = {}): Http
 export const withToken = { tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) }
 
 const BODIES: Readonly<Record<string, unknown>> = {
+  'v2.sessions.revert': { messageId: 'msg_1' },
   'v2.sessions.control.claim': { leaseSeconds: 30 },
   'v2.plugins.vcs.apply': { patch: '--- /dev/null' },
   'v2.plugins.pty.create': {},

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkoutMachine } from '../../src/machines/checkout.machine.js'
 import { compactionMachine } from '../../src/machines/compaction.machine.js'
 import { interactionMachine } from '../../src/machines/interaction.machine.js'
+import { restoreMachine } from '../../src/machines/restore.machine.js'
 import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
 import { sessionMachine } from '../../src/machines/session.machine.js'
@@ -206,6 +207,27 @@ describe('every transition is covered by generated paths', () => {
     expect(new Set(ended.map(({ value, output }) => `${String(value)}: ${output.end}`))).toEqual(
       new Set(['lagged: lagged', 'ended: left', 'ended: failed', ...(after === undefined ? [] : ['ended: pruned'])]),
     )
+  })
+
+  it.each([false, true])('of the restore machine, recovery: %s', (isRecovery) => {
+    const steps = ['check', 'note', 'write', 'record', 'takeBack', 'forget']
+    const explored = explore(
+      restoreMachine,
+      { sessionId: 'ses_1', isRecovery },
+      [
+        ...steps.flatMap((step) => [done(step), error(step)]),
+        done('assess', true),
+        done('assess', false),
+        error('assess'),
+        after('faultRetry', 'restore.pausing'),
+      ],
+      { key: ({ context }) => context.faults },
+    )
+    const unused = isRecovery ? /beginning --always\[1\]|checking --|noting --/ : /beginning --always\[0\]|assessing --/
+    expect(missing(explored).filter((name) => !unused.test(name))).toEqual([])
+    const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ value }) => String(value))
+    const expected = ['abandoned', ...(isRecovery ? [] : ['refused']), 'restored', 'takenBack']
+    expect([...new Set(ends)].toSorted()).toEqual(expected)
   })
 
   it('of the runtime machine', () => {

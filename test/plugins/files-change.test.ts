@@ -8,7 +8,7 @@ import { createWorkspace, type Workspace } from './files-fixture.js'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const base64 = (text: string) => Buffer.from(text).toString('base64')
-const state = (text: string) => ({ exists: true, contentBase64: base64(text), sha256: sha256(text) })
+const state = (text: string, mode = 0o644) => ({ exists: true, contentBase64: base64(text), sha256: sha256(text), mode })
 const content = (workspace: Workspace, name: string) => readFileSync(workspace.path(name), 'utf8')
 
 describe('writing a file', () => {
@@ -56,7 +56,7 @@ describe('writing a file', () => {
       bytes: 4,
       previousBytes: 4,
       created: false,
-      snapshots: [{ path: 'run.sh', before: state('a\nb\n'), after: state('a\nc\n') }],
+      snapshots: [{ path: 'run.sh', before: state('a\nb\n', 0o755), after: state('a\nc\n', 0o755) }],
       diff: '--- run.sh\n+++ run.sh\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n',
     })
   })
@@ -87,14 +87,14 @@ describe('writing a file', () => {
     expect(result.metadata?.['snapshots']).toEqual([{ path, absolute: true, before: { exists: false }, after: state('x') }])
   })
 
-  it('keeps digests alone of contents over 256 KiB, and no derived data of binary files', async () => {
+  it('keeps contents over 128 KiB beside, and no derived data of binary files', async () => {
     const workspace = createWorkspace()
-    const before = 'x'.repeat(256 * 1024)
+    const before = 'x'.repeat(128 * 1024)
     const after = `${before}y`
     workspace.put('big.txt', before)
     const result = await workspace.tool('write').run({ filePath: 'big.txt', content: after })
     expect(result.metadata?.['snapshots']).toEqual([
-      { path: 'big.txt', before: state(before), after: { exists: true, sha256: sha256(after) } },
+      { path: 'big.txt', before: state(before), after: { exists: true, sha256: sha256(after), mode: 0o644, stored: true } },
     ])
     expect(result.metadata).not.toHaveProperty('diff')
     workspace.put('data.bin', Buffer.from([0, 1, 2]))

@@ -136,6 +136,7 @@ describe('schema versions', () => {
       { version: 2, name: 'rows of plugins', applied: 1_234 },
       { version: 3, name: 'unattended runs', applied: 1_234 },
       { version: 4, name: 'control and participants of sessions', applied: 1_234 },
+      { version: 5, name: 'undone history', applied: 1_234 },
     ])
   })
 

@@ -24,13 +24,18 @@ import { createCommandSandbox } from '../confinement/confined-command.js'
 import { createProviders } from '../provider/providers.js'
 import { publicDocument } from '../../protocol/secrets.js'
 import { createResourceFacades } from '../resource/resources.js'
-import type { SessionCore } from '../session/core.js'
+import { type SessionCore, sessionOrThrow } from '../session/core.js'
 import { createExecutions } from '../session/state/executions.js'
 import { createInteractions } from '../interaction/interactions.js'
 import { createProjects } from '../session/state/project.js'
 import { familyActivities, familyActivity } from '../session/state/records.js'
 import { createSessions } from '../session/sessions.js'
 import { createSizes } from '../session/history/sizes.js'
+import { createFileStates } from '../session/history/file-states.js'
+import { createKeptContents } from '../session/history/kept-contents.js'
+import { createFileStateDoor } from '../session/history/state-notes.js'
+import { createRestores } from '../session/history/restores.js'
+import { markOf } from '../session/history/undo.js'
 import { createStatuses } from '../session/state/statuses.js'
 import { createTranscripts } from '../session/state/transcripts.js'
 import { createSideStreams } from '../events/side-streams.js'
@@ -105,6 +110,18 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
+  const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
+  const transcripts = createTranscripts(store)
+  const fileStates = createFileStates({ effects, kept: keptContents })
+  const moving = {
+    effects,
+    store,
+    journal,
+    transcripts,
+    fileStates,
+    sessionOf: (sessionId: string) => sessionOrThrow({ store }, sessionId),
+    markOf: (sessionId: string) => markOf(sessionOrThrow({ store }, sessionId)),
+  }
   const core: SessionCore = {
     effects,
     store,
@@ -121,8 +138,9 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     providers,
     outputs,
     version,
-    transcripts: createTranscripts(store),
     sizes: createSizes(),
+    transcripts,
+    restores: createRestores(moving, { inspect, actors }),
     projects: createProjects(effects),
   }
   const system = await createSystem({
@@ -189,12 +207,21 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     /** Hands committed events to plugins; ends it. */
     feed: () => startEventFeed({ bus, store, plugins: serving, effects }),
     host: (pluginId: string) =>
-      createNativeHost(core, pluginId, { outputs, instructions, sessions: sessions.facade, stopping: stopping.signal, actors, sandbox }),
+      createNativeHost(core, pluginId, {
+        outputs,
+        instructions,
+        actors,
+        sandbox,
+        sessions: sessions.facade,
+        stopping: stopping.signal,
+        fileStates: createFileStateDoor(effects, keptContents.keep),
+      }),
     /** Tells plugins that the service begins to stop. */
     announceStop: () => stopping.abort(),
     async sweep() {
       await outputs.sweep()
       await artifacts.sweep()
+      await keptContents.sweep()
       await serving.sweep()
     },
     tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),

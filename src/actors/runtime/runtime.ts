@@ -78,6 +78,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
     actors: {
       recover: keep(async () => {
         queued = recover(parts.core)
+        await parts.core.restores.recover()
       }),
       startPlugins: keep(async () => {
         await parts.plugins.startBuiltIns(options.plugins, parts.host)

@@ -13,6 +13,7 @@ import type { WorkspacePlugins } from '../plugin/registry/view.js'
 import type { Sizes } from './history/sizes.js'
 import type { Executions } from './state/executions.js'
 import type { InteractionBroker } from '../interaction/interactions.js'
+import type { Restores } from './history/restores.js'
 import type { Projects } from './state/project.js'
 import type { Statuses } from './state/statuses.js'
 import type { Transcripts } from './state/transcripts.js'
@@ -29,6 +30,7 @@ export interface SessionCore {
   readonly interactions: InteractionBroker
   readonly transcripts: Transcripts
   readonly sizes: Sizes
+  readonly restores: Restores
   readonly projects: Projects
   readonly resources: Resources
   readonly configs: Configs

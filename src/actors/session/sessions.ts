@@ -11,6 +11,7 @@ import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { compactionEnd, createCompactions } from './history/compactions.js'
 import { forkSession } from './history/fork.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
+import { createUndo } from './history/undo.js'
 import { submitPrompt } from './admission/prompts.js'
 import { clearQueue, popQueue, queueInfo } from './admission/queue.js'
 import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
@@ -89,6 +90,8 @@ export function createSessions(
     throw new SvcError('resource.conflict', 'The session is still running; try again when it is idle.', { sessionId: id })
   }
 
+  const { revert, undo, redo, unrevert, undoTree } = createUndo(core)
+
   const facade: Sessions = {
     create: (caller, directory, request) => createSession(core, caller, directory, request),
     list: (caller, query) => listSessions(core, caller, query),
@@ -96,6 +99,7 @@ export function createSessions(
     update: (id, request) => updateSession(core, id, request, directories.canonical),
     async delete(id) {
       await quiesce(id)
+      await Promise.all(core.store.sessions.family(id).map((member) => core.restores.settled(member)))
       for (const member of deleteFamily(core, id)) supervisor.end(member)
       return true
     },
@@ -148,6 +152,11 @@ export function createSessions(
       get(id)
       await core.statuses.idle(id, signal)
     },
+    undo,
+    redo,
+    revert,
+    unrevert,
+    undoTree,
     context: (id) => messageList(core, id),
     messages: (id, query) => messagePage(core, id, query),
     message: (id, messageId) => getMessage(core, get(id).id, messageId),

@@ -4,6 +4,7 @@ import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { sharingRoutes as sharing } from '../../protocol/session/sharing.js'
 import { sessionRoutes as contracts } from '../../protocol/session/session.js'
+import { undoRoutes } from '../../protocol/session/undo.js'
 import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'
 
@@ -32,6 +33,11 @@ export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Ad
   bind.json(sharing.releaseControl, ({ caller, params, query }) =>
     sessions.releaseControl(caller, params.session_id, query.expectedRevision),
   )
+  bind.json(undoRoutes.undo, ({ params, body }) => sessions.undo(params.session_id, body))
+  bind.json(undoRoutes.redo, ({ params, body }) => sessions.redo(params.session_id, body))
+  bind.json(undoRoutes.revert, ({ params, body }) => sessions.revert(params.session_id, body))
+  bind.json(undoRoutes.unrevert, ({ params }) => sessions.unrevert(params.session_id))
+  bind.json(undoRoutes.undoTree, ({ params }) => sessions.undoTree(params.session_id))
   bind.json(contracts.pin, ({ params, body }) => sessions.pin(params.session_id, body.pinned))
 }
 

@@ -1,23 +1,18 @@
 /** What a change of a file leaves in the record of its call: states before and after, and what follows from them (sessions-events §7.2). */
+import type { FileStateNotes } from '../../actors/plugin/native/native-doors.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { FileState } from '../../protocol/session/snapshot.js'
 import { createPatch, type FilePatch } from './patch.js'
 import type { Target } from './targets.js'
 import { decodeText } from './text.js'
-
-/** Contents up to this size are kept in a snapshot; of larger ones the digest alone. */
-const KEPT_BYTES = 256 * 1024
-
-interface FileState {
-  readonly exists: boolean
-  readonly contentBase64?: string
-  readonly sha256?: string
-}
 
 export interface Change {
   readonly target: Target
   /** Undefined: the file was not there. */
   readonly before: Uint8Array | undefined
   readonly after: Uint8Array
+  /** Permission bits before. */
+  readonly mode: number | undefined
 }
 
 export interface ChangeRecord {
@@ -28,10 +23,11 @@ export interface ChangeRecord {
 }
 
 /** The record of a change; a file that stays as it is leaves no snapshot. */
-export function recordChange(change: Change, sha256: NativeHost['effects']['sha256']): ChangeRecord {
-  const before = stateOf(change.before, sha256)
-  const after = stateOf(change.after, sha256)
-  if (before.exists && before.sha256 === after.sha256) return { additions: 0, deletions: 0, metadata: { additions: 0, deletions: 0 } }
+export async function recordChange(change: Change, files: NativeHost['effects']['files'], notes: FileStateNotes): Promise<ChangeRecord> {
+  const before: FileState = change.before === undefined ? { exists: false } : await notes.file(change.before, change.mode)
+  const after = await notes.file(change.after, (await files.entry(change.target.path))?.mode)
+  if (before.exists && before.sha256 === after.sha256 && before.mode === after.mode)
+    return { additions: 0, deletions: 0, metadata: { additions: 0, deletions: 0 } }
   const { display, inside } = change.target
   const snapshot = { path: display, ...(!inside && { absolute: true }), before, after }
   const derived = derive(change)
@@ -70,13 +66,6 @@ export function recordChange(change: Change, sha256: NativeHost['effects']['sha2
       deletions,
     },
   }
-}
-
-function stateOf(content: Uint8Array | undefined, sha256: NativeHost['effects']['sha256']): FileState {
-  if (content === undefined) return { exists: false }
-  const digest = sha256(content)
-  if (content.length > KEPT_BYTES) return { exists: true, sha256: digest }
-  return { exists: true, contentBase64: toBase64(content), sha256: digest }
 }
 
 function derive({ target, before, after }: Change): FilePatch | undefined {

@@ -25,12 +25,13 @@ const DESCRIPTION = `Replaces text in a file.
 - When oldString fits more than one place nothing is changed: add lines around it, or set replaceAll to rename throughout the file.
 - To create a file use "write".`
 
-export function editTool({ effects, targets, locks, pause }: ChangeTools): ToolContribution {
+export function editTool({ effects, states, targets, locks, pause }: ChangeTools): ToolContribution {
   return defineTool<Input>({
     id: 'edit',
     description: DESCRIPTION,
     input: Input,
     permission: 'edit',
+    notesChanges: true,
     needs: async (input, context) => targets.judgeShowing(input.filePath, context, { permission: 'edit', verb: 'Edit', changes: true }),
     async invoke(input, context) {
       const target = await targets.confirm(input.filePath, context)
@@ -40,9 +41,10 @@ export function editTool({ effects, targets, locks, pause }: ChangeTools): ToolC
         const { content, replaced } = replaceIn(readable(before, target), input, target)
         const after = new TextEncoder().encode(content)
         context.signal.throwIfAborted()
+        const mode = (await effects.files.entry(target.path))?.mode
         await writeFile(effects.files, target, after)
         await pause()
-        const record = recordChange({ target, before, after }, effects.sha256)
+        const record = await recordChange({ target, before, after, mode }, effects.files, states.begin(context.sessionId))
         return {
           title: target.display,
           output: `Edited ${target.display}: ${replaced === 1 ? '1 replacement' : `${replaced} replacements`}, +${record.additions} -${record.deletions} lines.`,

@@ -25,7 +25,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
       const targets = createTargets(host)
       const pause = createPause()
       const slices = () => createSlices(() => effects.clock.monotonic(), pause)
-      const changes = { effects, targets, locks: createLocks(), pause }
+      const changes = { effects, states: host.fileStates, targets, locks: createLocks(), pause }
       const search = { files: effects.files, targets, engine: createEngine(ripgrepPath, effects), slices }
       return {
         tools: [

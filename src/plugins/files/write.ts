@@ -1,5 +1,6 @@
 /** Tool `write`: creates or overwrites one file (sessions-events §10.4, §10.8). */
 import * as z from 'zod'
+import type { FileStateDoor } from '../../actors/plugin/native/native-doors.js'
 import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
 import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
 import type { Pause } from '../../protocol/pause.js'
@@ -27,19 +28,21 @@ const DESCRIPTION = `Writes a whole file, replacing what is there.
 - The byte order mark and the line endings of an existing file are kept.`
 
 export interface ChangeTools {
-  readonly effects: Pick<NativeHost['effects'], 'files' | 'sha256'>
+  readonly effects: Pick<NativeHost['effects'], 'files'>
+  readonly states: FileStateDoor
   readonly targets: Targets
   readonly locks: Locks
   /** Waited for before a change is compared, which takes a while. */
   readonly pause: Pause
 }
 
-export function writeTool({ effects, targets, locks, pause }: ChangeTools): ToolContribution {
+export function writeTool({ effects, states, targets, locks, pause }: ChangeTools): ToolContribution {
   return defineTool<z.infer<typeof Input>>({
     id: 'write',
     description: DESCRIPTION,
     input: Input,
     permission: 'edit',
+    notesChanges: true,
     needs: async (input, context) => targets.judge(input.filePath, context, { permission: 'edit', verb: 'Write', changes: true }),
     async invoke(input, context) {
       const target = await targets.confirm(input.filePath, context)
@@ -49,9 +52,10 @@ export function writeTool({ effects, targets, locks, pause }: ChangeTools): Tool
         if (after.length > MAX_FILE_BYTES)
           throw new ToolError(`The content has ${after.length} bytes; files of at most ${MAX_FILE_BYTES} bytes are written.`)
         context.signal.throwIfAborted()
+        const mode = (await effects.files.entry(target.path))?.mode
         await writeFile(effects.files, target, after)
         await pause()
-        const record = recordChange({ target, before, after }, effects.sha256)
+        const record = await recordChange({ target, before, after, mode }, effects.files, states.begin(context.sessionId))
         return {
           title: target.display,
           output: `${before === undefined ? 'Created' : 'Wrote'} ${target.display} (${after.length} bytes).`,

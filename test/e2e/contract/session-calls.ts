@@ -111,6 +111,19 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
     await world.server.createSession({ parentId: id })
     return world.server.call('GET', `${at}/children`)
   },
+  'v2.sessions.undo': onIdle('POST', '/undo'),
+  'v2.sessions.redo': onIdle('POST', '/redo'),
+  'v2.sessions.revert': async (world) => {
+    const { id, at } = await talked(world)
+    const [message] = await world.server.messages(id)
+    return world.server.call('POST', `${at}/revert`, { messageId: message?.info.id })
+  },
+  'v2.sessions.unrevert': async (world) => {
+    const { at } = await talked(world)
+    await world.server.call('POST', `${at}/undo`)
+    return world.server.call('POST', `${at}/unrevert`)
+  },
+  'v2.sessions.undoTree': onIdle('GET', '/undo-tree'),
   'v2.sessions.runtime': onIdle('GET', '/runtime'),
   'v2.sessions.todos': async (world) => {
     const { at } = await talked(world, 'please plan')

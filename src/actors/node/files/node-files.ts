@@ -12,6 +12,7 @@ import { dirname } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import type { DirectoryEntry, FileStat, Files } from '../../effects.js'
 import { exposureOf, findExposure } from './file-exposure.js'
+import { fileEntry, makeLink, readLink } from './links.js'
 import { createSink, syncDirectory, writeAtomic } from './file-writes.js'
 import { walkTree } from './tree.js'
 import { createWatch } from './watch.js'
@@ -28,6 +29,9 @@ export function createNodeFiles(): Files {
   return {
     realPath: async (path) => realpathSync.native(path),
     stat: async (path) => fileStat(path),
+    entry: async (path) => fileEntry(path),
+    readLink: async (path) => readLink(path),
+    makeLink,
     exposure: async (path) => findExposure(path),
     readDirectory,
     read: async (path, maxBytes, options) => readWhole(path, maxBytes, options?.canonical === true),

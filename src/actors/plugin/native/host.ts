@@ -12,6 +12,7 @@ import { HookedVariables } from '../calls/hook-values.js'
 import type { CommandSandboxes } from '../../confinement/confined-command.js'
 import { sandboxOf } from '../../resource/config/permission-config.js'
 import { runHooks } from '../calls/hooks.js'
+import type { FileStateDoor } from './native-doors.js'
 import { createPluginRows } from './native-rows.js'
 import { createSessionDoor } from './native-sessions.js'
 import { type Instructions, type ManagedOutputs, type NativeHost, type ToolContext, ToolError } from './native.js'
@@ -26,6 +27,7 @@ export function createNativeHost(
     stopping: AbortSignal
     actors: ActorRegistry
     sandbox: CommandSandboxes
+    fileStates: FileStateDoor
   },
 ): NativeHost {
   const { effects, store, journal, interactions, statuses } = core
@@ -35,6 +37,7 @@ export function createNativeHost(
     outputs: services.outputs,
     instructions: services.instructions,
     sandbox: { ...services.sandbox, isOn: async (directory) => sandboxOf(await core.configs.load(directory)) === 'on' },
+    fileStates: services.fileStates,
     rows: createPluginRows(core, pluginId),
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions),

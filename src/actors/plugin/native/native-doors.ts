@@ -1,6 +1,7 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session } from '../../../protocol/session/session.js'
+import type { FileState } from '../../../protocol/session/snapshot.js'
 import type { PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
@@ -54,6 +55,17 @@ export interface SandboxedCommand {
   readonly reads: readonly string[]
   /** Files it was allowed to write, protected ones included. */
   readonly writes: readonly string[]
+}
+
+/** States of files, kept for undo. */
+export interface FileStateDoor {
+  /** For the changes of one call: what of it is small stands in its part. */
+  begin(sessionId: string): FileStateNotes
+}
+
+export interface FileStateNotes {
+  /** A file with this content and these permission bits. */
+  file(content: Uint8Array, mode: number | undefined): Promise<FileState>
 }
 
 /** Git for the repository of a directory. */

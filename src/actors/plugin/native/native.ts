@@ -13,7 +13,7 @@ import type { Checkouts } from '../../git/origin.js'
 import type { NamedPrograms } from '../../git/named-programs.js'
 import type { ProviderAdapter } from '../../provider/adapter.js'
 import type { ExtraContributions } from '../registry/contributions.js'
-import type { CommandSandbox, Git, PluginRows, SessionDoor } from './native-doors.js'
+import type { CommandSandbox, FileStateDoor, Git, PluginRows, SessionDoor } from './native-doors.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -75,6 +75,8 @@ export interface ToolContribution<Input = unknown> {
   readonly outputSchema?: unknown
   /** Group that decides whether the tool is offered at all (sessions-events §8.6). */
   readonly permission: string
+  /** Notes in `metadata` what it changes on disk (`ChangeNotes`), for undo; nobody else's notes are believed. */
+  readonly notesChanges?: true
   /** What must be allowed before `invoke`; may read files to canonicalise, never changes anything. */
   needs(input: Input, context: ToolContext): Promise<readonly PermissionNeed[]>
   /** Does the work; rejects with `ToolError` for failures the model should see. Must settle soon after `context.signal` aborts. */
@@ -186,6 +188,7 @@ export interface NativeHost {
    */
   shellEnvironment(context: ShellContext): Promise<Readonly<Record<string, string>>>
   readonly sandbox: CommandSandbox
+  readonly fileStates: FileStateDoor
   readonly rows: PluginRows
   readonly sessions: SessionDoor
   /** Whether files came with a checkout. */

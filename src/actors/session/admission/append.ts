@@ -53,6 +53,7 @@ export function appendPrompt(core: SessionCore, tx: Change, sessionId: string, p
     ...(title === undefined ? {} : { title }),
     time: { ...before.time, updated: now },
   }
+  if (before['revert'] !== undefined) store.messages.discard(sessionId)
   store.sessions.update(session)
   tx.emit('session.updated', { sessionID: sessionId, info: session })
   appendMessage(core, tx, sessionId, prompt, target, now)

@@ -28,6 +28,7 @@ export async function claimWork(
   sessionId: string,
   onRun: (run: RunScope) => void,
 ): Promise<Work> {
+  await core.restores.settled(sessionId)
   const row = core.store.queue.first(sessionId)
   if (row === undefined) return rest(core, sessionId)
   let target: RunTarget

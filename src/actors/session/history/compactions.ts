@@ -63,6 +63,10 @@ export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, R
         throw new SvcError('request.unprocessable', 'Compaction is switched off on this server: SVC_AGENT_MODEL_COMPACTION is set to off.')
       if (!core.statuses.isIdle(sessionId) || core.store.queue.count(sessionId) > 0)
         throw new SvcError('resource.conflict', 'The session is at work; compact it when it is idle, or abort it first.', { sessionId })
+      if (session['revert'] !== undefined || core.restores.isActive(sessionId))
+        throw new SvcError('resource.conflict', 'Some messages are undone; bring them back, or go on with a prompt, before you compact.', {
+          sessionId,
+        })
       const runId = core.effects.ids.next('evt')
       const rootId = rootOf(core, sessionId)
       const startedAt = core.effects.clock.now()

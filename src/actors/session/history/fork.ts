@@ -34,6 +34,7 @@ export async function forkSession(core: SessionCore, sourceId: string, { message
   const info: Session = summary === undefined ? kept : { ...kept, summary }
   journal.commit('process', (tx) => {
     store.sessions.insert(info)
+    store.keptContents.share(sourceId, info.id)
     for (const copy of copies) store.messages.append(copy.info, copy.parts)
     const todos = store.todos.get(sourceId)
     if (todos.length > 0) store.todos.put(info.id, todos)

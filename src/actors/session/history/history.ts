@@ -12,7 +12,7 @@ import { summaryRecordOf } from './conversation.js'
 /** What a part that replaces another may measure as JSON; its event needs some room as well. */
 const PART_BYTES = LIMITS.events.recordBytes - 1024
 
-type HistoryCore = Pick<SessionCore, 'store' | 'journal' | 'live' | 'transcripts' | 'effects'>
+type HistoryCore = Pick<SessionCore, 'store' | 'journal' | 'live' | 'transcripts' | 'effects' | 'restores'>
 
 export interface MessageQuery {
   limit?: number | undefined
@@ -68,14 +68,16 @@ function partOf(core: HistoryCore, sessionId: string, messageId: string, partId:
   return part
 }
 
-function refuseWhileGenerating(core: HistoryCore, messageId: string): void {
+function refuseWhileGenerating(core: HistoryCore, sessionId: string, messageId: string): void {
+  if (core.restores.isActive(sessionId))
+    throw new SvcError('resource.conflict', 'The session is being restored; try again when that has ended.', { sessionId })
   if (!core.live.has(messageId)) return
   throw new SvcError('resource.conflict', 'The message is being generated; wait until the run has ended or abort it.', { messageId })
 }
 
 export function deleteMessage(core: HistoryCore, sessionId: string, messageId: string): true {
   getMessage(core, sessionId, messageId)
-  refuseWhileGenerating(core, messageId)
+  refuseWhileGenerating(core, sessionId, messageId)
   core.journal.commit('power', (tx) => {
     core.store.messages.remove(messageId)
     tx.emit('message.removed', { sessionID: sessionId, messageID: messageId })
@@ -110,22 +112,46 @@ export function replacePart(core: HistoryCore, sessionId: string, messageId: str
   if (Buffer.byteLength(JSON.stringify(part)) > PART_BYTES) {
     throw new SvcError('request.unprocessable', 'A part is at most 1 MiB of JSON, so that it fits into one event.', { partId })
   }
-  refuseWhileGenerating(core, messageId)
+  refuseWhileGenerating(core, sessionId, messageId)
+  const next = withNotesOf(before, part)
   core.journal.commit('power', (tx) => {
-    core.store.messages.putPart(part)
-    tx.emit('message.part.updated', { sessionID: sessionId, part, time: core.effects.clock.now() })
+    core.store.messages.putPart(next)
+    tx.emit('message.part.updated', { sessionID: sessionId, part: next, time: core.effects.clock.now() })
     tx.after(() => core.transcripts.forget(sessionId))
   })
-  return part
+  return next
 }
 
 export function deletePart(core: HistoryCore, sessionId: string, messageId: string, partId: string): true {
   partOf(core, sessionId, messageId, partId)
-  refuseWhileGenerating(core, messageId)
+  refuseWhileGenerating(core, sessionId, messageId)
   core.journal.commit('power', (tx) => {
     core.store.messages.removePart(partId)
     tx.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: partId })
     tx.after(() => core.transcripts.forget(sessionId))
   })
   return true
+}
+
+/** What a call has changed on disk is no caller's to say: undo would write it. */
+function withNotesOf(before: Part, part: Part): Part {
+  if (before.type !== 'tool' || part.type !== 'tool') return part
+  const metadata = keepNotes(before.metadata, part.metadata)
+  const next = { ...part, ...(metadata !== undefined && { metadata }) }
+  if (part.state.status !== 'completed') return next
+  const settled = before.state.status === 'completed' ? before.state.metadata : {}
+  return { ...next, state: { ...part.state, metadata: keepNotes(settled, part.state.metadata) ?? {} } }
+}
+
+const NOTES = ['snapshots', 'unkept', 'changing', 'interrupted']
+
+function keepNotes(before: unknown, after: unknown): Record<string, unknown> | undefined {
+  if (before === undefined && after === undefined) return undefined
+  const kept = Object.entries(recordOf(before)).filter(([name]) => NOTES.includes(name))
+  const given = Object.entries(recordOf(after)).filter(([name]) => !NOTES.includes(name))
+  return Object.fromEntries([...given, ...kept])
+}
+
+function recordOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {}
 }

@@ -7,7 +7,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { settleOutput } from '../../artifact/outputs.js'
 import { HookedResult } from '../../plugin/calls/hook-values.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
-import { type PermissionNeed, type ToolContext, ToolError, type ToolResult } from '../../plugin/native/native.js'
+import { type PermissionNeed, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../../plugin/native/native.js'
 import { wellFormed } from '../../well-formed.js'
 import { approvalsOf } from '../../interaction/approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
@@ -153,16 +153,33 @@ export async function executeCall(
 ): Promise<'completed' | 'failed' | 'aborted'> {
   const tool = call.tool.contribution.id
   try {
+    if (call.attempt.tool.contribution.notesChanges === true) call.step.callChanging(call.callId)
     await core.journal.synced()
-    const result = await hookResult(core, run, call, await invokeTool(core, run, call, signal), signal)
+    const own = await invokeTool(core, run, call, signal)
+    const result = withNotes(await hookResult(core, run, call, own, signal), call.attempt.tool.contribution, own.metadata)
     const settled = await settleOutput(result, { tool, sessionId: run.session.id, outputs: core.outputs })
     call.step.callCompleted(call.callId, { ...settled, metadata: { ...settled.metadata, ...changeNote(call.attempt) } })
     return 'completed'
   } catch (error) {
-    if (signal.aborted) return 'aborted'
+    if (signal.aborted) {
+      if (error instanceof ToolError && error.metadata?.['snapshots'] !== undefined)
+        call.step.callProgress(call.callId, { ...notesOf(error.metadata), changing: undefined })
+      return 'aborted'
+    }
     failCall(core, run, call, error)
     return 'failed'
   }
+}
+
+/** What a result says of changed files is what the tool itself has said, if it is one that is believed. */
+function withNotes(result: ToolResult, { notesChanges }: ToolContribution, own: ToolResult['metadata']): ToolResult {
+  const { snapshots: _snapshots, unkept: _unkept, ...metadata } = result.metadata ?? {}
+  return { ...result, metadata: notesChanges === true ? { ...metadata, ...notesOf(own) } : metadata }
+}
+
+function notesOf(metadata: ToolResult['metadata']): Readonly<Record<string, unknown>> {
+  const { snapshots, unkept } = metadata ?? {}
+  return { ...(snapshots !== undefined && { snapshots }), ...(unkept !== undefined && { unkept }) }
 }
 
 /** A generation that closed after the judgement is replaced once, when nothing has to be asked for it; what has begun is never repeated. */

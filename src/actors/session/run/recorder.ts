@@ -41,6 +41,8 @@ export interface StepRecorder {
   callInput(callId: string, delta: string): void
   /** False = the call has run or failed already and must not be executed. */
   callAccepted(callId: string, tool: string, input: unknown): boolean
+  /** The call is about to change files: kept on its part until it is settled, without an event. */
+  callChanging(callId: string): void
   callProgress(callId: string, metadata: Readonly<Record<string, unknown>>): void
   callCompleted(callId: string, result: ToolResult): void
   /** Also for calls that were never accepted. */
@@ -249,6 +251,15 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       record({ ...known, state: { status: 'running', input, time: { start: now() } } }, () => calls.set(callId, known.id))
       return true
     },
+    callChanging(callId) {
+      const part = callPart(callId)
+      if (flushing.isOver || part?.state.status !== 'running') return
+      const next: ToolPart = { ...part, metadata: { ...metadataOf(part), changing: true } }
+      journal.commit('process', (change) => {
+        store.messages.putPart(next)
+        change.after(() => parts.set(next.id, next))
+      })
+    },
     callProgress(callId, metadata) {
       const part = callPart(callId)
       if (flushing.isOver || part?.state.status !== 'running') return
@@ -270,7 +281,10 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       if (flushing.isOver || !isOpen(known?.state)) return
       const start = known?.state.status === 'running' ? known.state.time.start : now()
       const part = known ?? { ...place(), type: 'tool' as const, tool, callId }
-      const shown = metadata === undefined ? {} : { metadata: { ...metadata } }
+      const shown = {
+        ...(known?.metadata !== undefined && { metadata: settledMetadata(known) }),
+        ...(metadata && { metadata: { ...metadata } }),
+      }
       const state = { status: 'error' as const, input: input ?? known?.state.input ?? {}, error, time: { start, end: now() } }
       record({ ...part, ...shown, state }, () => calls.set(callId, part.id))
     },
@@ -341,6 +355,11 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
 
 function metadataOf(part: ToolPart): Readonly<Record<string, unknown>> {
   return typeof part.metadata === 'object' && part.metadata !== null ? (part.metadata as Readonly<Record<string, unknown>>) : {}
+}
+
+function settledMetadata(part: ToolPart): Readonly<Record<string, unknown>> {
+  const { changing: _changing, ...rest } = metadataOf(part)
+  return rest
 }
 
 function fileParts(result: ToolResult): readonly unknown[] {

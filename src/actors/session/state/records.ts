@@ -156,7 +156,7 @@ export async function updateSession(
   const project = moved === undefined ? undefined : await core.projects.identify(moved)
   const session = sessionOrThrow(core, id)
   if (request.model !== undefined) refuseConnection(request.model)
-  if (moved !== undefined && !core.statuses.isIdle(id)) {
+  if (moved !== undefined && (!core.statuses.isIdle(id) || core.restores.isActive(id))) {
     throw new SvcError('resource.conflict', 'The session is running; its directory can be changed when it is idle.', { sessionId: id })
   }
   const { archived: _archived, ...time } = { ...session.time, updated: core.effects.clock.now() }

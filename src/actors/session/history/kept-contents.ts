@@ -1,0 +1,90 @@
+/**
+ * Contents of files that are too large for the parts that tell of them (sessions-events §7.2): compressed files below one
+ * directory, named by the digest of what they contain.
+ *
+ * I1 A content is kept while a session refers to it: its row comes first, so that no sweep takes it.
+ * I2 All of them together stay below `storedBytes`; beyond it nothing is kept any more, and the part says so.
+ */
+import { promisify } from 'node:util'
+import { constants, deflateRaw, inflateRaw } from 'node:zlib'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Store } from '../../../store/store.js'
+import type { Effects } from '../../effects.js'
+
+export interface KeptContents {
+  /** False when it is not kept: too large, no room, or a fault of the disk. */
+  keep(sessionId: string, sha256: string, content: Uint8Array): Promise<boolean>
+  has(sha256: string): Promise<boolean>
+  read(sha256: string): Promise<Uint8Array | undefined>
+  /** Removes what no session refers to. */
+  sweep(): Promise<void>
+}
+
+const deflate = promisify(deflateRaw)
+const inflate = promisify(inflateRaw)
+const DIGEST = /^[0-9a-f]{64}$/
+
+export function createKeptContents(deps: {
+  readonly effects: Pick<Effects, 'files' | 'log'>
+  readonly store: Pick<Store, 'transact' | 'keptContents'>
+  readonly directory: string
+}): KeptContents {
+  const { effects, store, directory } = deps
+  const { files, log } = effects
+  const pathOf = (sha256: string) => `${directory}/${sha256}`
+  /** Digests asked for since the last sweep: the next one leaves them. */
+  const recent = new Set<string>()
+  /** Bytes on disk; counted when it is first needed. */
+  let total: Promise<number> | undefined
+
+  async function names(): Promise<readonly string[]> {
+    if ((await files.stat(directory)) === undefined) return []
+    return (await files.readDirectory(directory)).flatMap(({ name, kind }) => (kind === 'file' ? [name] : []))
+  }
+
+  async function count(): Promise<number> {
+    let bytes = 0
+    for (const name of await names()) bytes += (await files.stat(`${directory}/${name}`))?.size ?? 0
+    return bytes
+  }
+
+  async function write(sha256: string, content: Uint8Array): Promise<boolean> {
+    const packed = await deflate(content, { level: constants.Z_BEST_SPEED })
+    total ??= count()
+    const before = await total
+    if (before + packed.length > LIMITS.undo.storedBytes) return false // I2
+    total = Promise.resolve(before + packed.length)
+    await files.makeDirectory(directory, { mode: 0o700 })
+    await files.writeAtomic(pathOf(sha256), packed, { mode: 0o600 })
+    return true
+  }
+
+  const has = async (sha256: string) => DIGEST.test(sha256) && (await files.stat(pathOf(sha256))) !== undefined
+
+  return {
+    has,
+    async keep(sessionId, sha256, content) {
+      if (content.length > LIMITS.undo.stateBytes) return false
+      recent.add(sha256)
+      try {
+        store.transact('process', () => store.keptContents.add(sha256, sessionId)) // I1
+        return (await has(sha256)) || (await write(sha256, content))
+      } catch (error) {
+        log.warn('a state of a file could not be kept for undo', { sessionId, cause: String(error) })
+        return false
+      }
+    },
+    async read(sha256) {
+      if (!(await has(sha256))) return undefined
+      const packed = await files.read(pathOf(sha256), 2 * LIMITS.undo.stateBytes)
+      return inflate(packed, { maxOutputLength: LIMITS.undo.stateBytes })
+    },
+    async sweep() {
+      const listed = await names()
+      const known = new Set(store.keptContents.all())
+      for (const name of listed) if (!known.has(name) && !recent.has(name)) await files.remove(`${directory}/${name}`)
+      recent.clear()
+      total = undefined
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The restores under way: an actor for each, of which a session has one at most (sessions-events §7).
+ *
+ * I1 A session whose restore is under way begins no run (`settled`), and nothing else changes its history.
+ */
+import { createActor, type InspectionEvent, waitFor } from 'xstate'
+import { SvcError } from '../../../protocol/errors.js'
+import type { HistoryMark } from '../../../store/store.js'
+import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import { restoreLogic, type Restoring } from './restore.actor.js'
+import type { RestoreCore } from './restore-core.js'
+
+export interface Restores {
+  /** Moves a session from its mark to another; rejects with why nothing was moved. */
+  move(sessionId: string, to: HistoryMark | undefined): Promise<void>
+  isActive(sessionId: string): boolean
+  /** Resolves when no restore of the session is under way. */
+  settled(sessionId: string): Promise<void>
+  /** Finishes or takes back what an earlier process left. */
+  recover(): Promise<void>
+}
+
+export function createRestores(
+  core: RestoreCore,
+  { inspect, actors }: { readonly inspect?: ((event: InspectionEvent) => void) | undefined; readonly actors: ActorRegistry },
+): Restores {
+  const { store, effects } = core
+  const under = new Map<string, Restoring>()
+  const ends = new Map<string, Promise<unknown>>()
+  const logic = restoreLogic(core, under)
+
+  async function play(restoring: Restoring, isRecovery: boolean) {
+    const { sessionId } = restoring
+    const id = `restore:${sessionId}`
+    const ref = createActor(logic, {
+      id,
+      input: { sessionId, isRecovery },
+      clock: effects.clock,
+      ...(inspect === undefined ? {} : { inspect }),
+    })
+    actors.add(ref, 'restore')
+    ref.subscribe({ error: (error) => effects.log.error('a restore failed', { sessionId, cause: String(error) }) })
+    const ended = waitFor(ref, ({ status }) => status !== 'active')
+    ref.start()
+    return (await ended).value
+  }
+
+  async function run(restoring: Restoring, isRecovery: boolean) {
+    const { sessionId } = restoring
+    under.set(sessionId, restoring)
+    const end = play(restoring, isRecovery)
+    ends.set(sessionId, end)
+    try {
+      return await end
+    } finally {
+      under.delete(sessionId)
+      ends.delete(sessionId)
+    }
+  }
+
+  async function finish(sessionId: string): Promise<void> {
+    const move = store.restores.get(sessionId)
+    if (move === undefined) return
+    const end = await run({ sessionId, move, problem: undefined }, true)
+    effects.log.warn('a restore that was cut short has ended', { sessionId, end })
+  }
+
+  return {
+    async move(sessionId, to) {
+      if (under.has(sessionId)) throw busy(sessionId)
+      await finish(sessionId)
+      if (store.restores.get(sessionId) !== undefined)
+        throw new SvcError('resource.conflict', 'An earlier restore of this session could not be ended yet; the log says why.', {
+          sessionId,
+        })
+      const restoring: Restoring = { sessionId, move: { from: core.markOf(sessionId), to }, problem: undefined }
+      const end = await run(restoring, false)
+      if (end === 'restored') return
+      throw restoring.problem instanceof Error ? restoring.problem : new SvcError('server.internal')
+    },
+    isActive: (sessionId) => under.has(sessionId),
+    async settled(sessionId) {
+      await ends.get(sessionId)?.catch(() => undefined)
+    },
+    async recover() {
+      for (const sessionId of store.restores.sessions()) await finish(sessionId)
+    },
+  }
+}
+
+export function busy(sessionId: string): SvcError {
+  return new SvcError('resource.conflict', 'The session is running; wait until it is idle, or abort it.', { sessionId })
+}

@@ -1,0 +1,48 @@
+/** Rows of messages and parts that were undone: hidden until they are shown again, or discarded by the next prompt. */
+import { SvcError } from '../protocol/errors.js'
+import type { Message } from '../protocol/message/message.js'
+import type { Connection } from './connection.js'
+import { valueOf } from './stored-json.js'
+import type { JsonRow } from './stored-json.js'
+import type { MessageTable } from './store.js'
+
+export function createUndoneRows(connection: Connection): Pick<MessageTable, 'logical' | 'conceal' | 'discard'> {
+  const logical = connection.query<[string], JsonRow>(`
+    select concat('{"info":', info, ',"parts":[', (
+      select group_concat(json, ',') from (select json from parts where message_key = messages.key order by position)
+    ), ']}') as json from messages where session_id = ? order by position`)
+  const place = connection.query<[string, string], { key: number; position: number }>(
+    'select key, position from messages where id = ? and session_id = ?',
+  )
+  const placeOfPart = connection.query<[string, number], { position: number }>(
+    'select position from parts where id = ? and message_key = ?',
+  )
+  const hideMessages = connection.query<[{ first: number; sessionId: string }]>(
+    'update messages set undone = (position >= @first) where session_id = @sessionId and undone <> (position >= @first)',
+  )
+  const showParts = connection.query<[string]>(
+    'update parts set undone = 0 where undone = 1 and message_key in (select key from messages where session_id = ?)',
+  )
+  const hideParts = connection.query<[number, number]>('update parts set undone = 1 where message_key = ? and position >= ?')
+  const discardMessages = connection.query<[string]>('delete from messages where session_id = ? and undone = 1')
+  const discardParts = connection.query<[string]>(
+    'delete from parts where undone = 1 and message_key in (select key from messages where session_id = ?)',
+  )
+  return {
+    logical: (sessionId) => logical.all(sessionId).map(({ json }) => valueOf<Message>(json)),
+    conceal(sessionId, from) {
+      const message = from === undefined ? undefined : place.get(from.messageID, sessionId)
+      const part = message === undefined || from?.partID === undefined ? undefined : placeOfPart.get(from.partID, message.key)
+      if (from !== undefined && (message === undefined || (from.partID !== undefined && part === undefined)))
+        throw new SvcError('resource.not_found', 'There is no such place in the history.', { ...from })
+      const first = message === undefined ? Number.MAX_SAFE_INTEGER : message.position + (part === undefined ? 0 : 1)
+      hideMessages.run({ first, sessionId })
+      showParts.run(sessionId)
+      if (message !== undefined && part !== undefined) hideParts.run(message.key, part.position)
+    },
+    discard(sessionId) {
+      discardMessages.run(sessionId)
+      discardParts.run(sessionId)
+    },
+  }
+}

@@ -12,7 +12,7 @@ test('a run that is aborted in a tool call leaves an idle session and a call tha
   const call = await svc.tool('deploy').called()
   expect(call.input).toEqual({ to: 'production' })
   await svc.state({ kind: 'tool-call', id: call.callId }, 'executing.working')
-  await svc.state({ kind: 'run', id: session.id }, 'settling')
+  await svc.state({ kind: 'run', id: session.id }, 'working.settling')
 
   expect(await svc.sessions.abort(session)).toBe(true)
   expect(call.signal.aborted).toBe(true)

@@ -36,7 +36,7 @@ test('an hour that happens twice runs a workflow at its first half past two only
   svc.journal.expectOrder([run('queued'), 'session.created', run('running'), 'session.prompt.admitted', run('completed')])
   expect(svc.journal.filter(run('queued'))).toHaveLength(1)
 
-  expect(svc.actors.history({ kind: 'run' })).toEqual(['preparing', 'generating', 'closing', 'finished'])
+  expect(svc.actors.history({ kind: 'run' })).toEqual(['working.preparing', 'working.generating', 'closing', 'finished'])
   expect(svc.actors.history({ kind: 'activation' })).toEqual(['claiming', 'waiting'])
 })
 

@@ -199,7 +199,7 @@ export const runMachine = setup({
     compactionFaults: 0,
     end: input.aborted === true ? 'aborted' : 'failed',
   }),
-  initial: 'starting',
+  initial: 'working',
   output: ({ context: { end, failure } }) => ({ end, ...(end === 'unrecorded' && failure !== undefined && { failure }) }),
   on: {
     'xstate.done.actor.*': {
@@ -212,28 +212,84 @@ export const runMachine = setup({
     },
   },
   states: {
-    starting: {
-      always: [
-        { guard: 'wasAborted', target: 'ending.recording' },
-        { target: 'preparing', actions: 'beginStep' },
-      ],
-    },
-    preparing: {
-      invoke: {
-        id: 'prepare',
-        src: 'prepare',
-        input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut, mayCompact: mayCompact(context) }),
-        onDone: [
-          {
-            guard: { type: 'isDue', params: ({ event }) => event.output },
-            target: 'compacting',
-            actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'preparing' } },
-          },
-          { target: 'generating', actions: 'clearCompaction' },
-        ],
-        onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
-      },
+    working: {
+      initial: 'starting',
       on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
+      states: {
+        starting: {
+          always: [
+            { guard: 'wasAborted', target: '#run.ending.recording' },
+            { target: 'preparing', actions: 'beginStep' },
+          ],
+        },
+        preparing: {
+          invoke: {
+            id: 'prepare',
+            src: 'prepare',
+            input: ({ context }) => ({ runId: context.runId, step: context.step, wasCut: context.wasCut, mayCompact: mayCompact(context) }),
+            onDone: [
+              {
+                guard: { type: 'isDue', params: ({ event }) => event.output },
+                target: '#run.compacting',
+                actions: { type: 'noteCompaction', params: { reason: 'auto', next: 'preparing' } },
+              },
+              { target: 'generating', actions: 'clearCompaction' },
+            ],
+            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+          },
+        },
+        generating: {
+          tags: ['streaming'],
+          invoke: {
+            id: 'generate',
+            src: 'generate',
+            input: ({ context }) => ({ runId: context.runId, attempt: context.attempt }),
+            onError: { target: '#run.ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
+          },
+          on: {
+            'tool.called': [
+              { guard: 'hasRoom', actions: { type: 'startCall', params: ({ event }) => event.callId } },
+              { actions: { type: 'queueCall', params: ({ event }) => event.callId } },
+            ],
+            'generation.finished': { target: 'settling' },
+            'generation.failed': [
+              {
+                guard: { type: 'mayRecover', params: ({ event }) => event.failure },
+                target: '#run.compacting',
+                actions: [
+                  { type: 'noteFailure', params: ({ event }) => event.failure },
+                  { type: 'noteCompaction', params: { reason: 'overflow', next: 'preparing' } },
+                  'countOverflow',
+                ],
+              },
+              {
+                guard: { type: 'mayRetry', params: ({ event }) => event.failure },
+                target: 'backingOff',
+                actions: [{ type: 'noteFailure', params: ({ event }) => event.failure }, 'countAttempt'],
+              },
+              { target: '#run.ending', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
+            ],
+          },
+        },
+        settling: {
+          always: { guard: 'callsSettled', target: '#run.closing' },
+        },
+        backingOff: {
+          tags: ['retrying'],
+          invoke: {
+            id: 'announceRetry',
+            src: 'announceRetry',
+            input: ({ context }) => ({
+              runId: context.runId,
+              attempt: context.attempt,
+              delay: retryDelay(context.policy, context.failure ?? FAULT, context.attempt - 1),
+              message: (context.failure ?? FAULT).message,
+            }),
+            onError: { target: '#run.ending' },
+          },
+          after: { retryDelay: { target: 'generating' } },
+        },
+      },
     },
     /** Afterwards the run goes on where it was. */
     compacting: {
@@ -245,7 +301,7 @@ export const runMachine = setup({
           { guard: { type: 'mayNotGoOn', params: ({ event }) => event.output }, target: 'ending' },
           {
             guard: 'wasPreparing',
-            target: 'preparing',
+            target: 'working.preparing',
             actions: { type: 'countCompaction', params: ({ event }) => event.output },
           },
           { target: 'closing', actions: { type: 'countCompaction', params: ({ event }) => event.output } },
@@ -253,44 +309,6 @@ export const runMachine = setup({
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: { 'abort.requested': { actions: [{ type: 'endAs', params: 'aborted' }, 'abortCompaction'] } },
-    },
-    generating: {
-      tags: ['streaming'],
-      invoke: {
-        id: 'generate',
-        src: 'generate',
-        input: ({ context }) => ({ runId: context.runId, attempt: context.attempt }),
-        onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
-      },
-      on: {
-        'tool.called': [
-          { guard: 'hasRoom', actions: { type: 'startCall', params: ({ event }) => event.callId } },
-          { actions: { type: 'queueCall', params: ({ event }) => event.callId } },
-        ],
-        'generation.finished': { target: 'settling' },
-        'generation.failed': [
-          {
-            guard: { type: 'mayRecover', params: ({ event }) => event.failure },
-            target: 'compacting',
-            actions: [
-              { type: 'noteFailure', params: ({ event }) => event.failure },
-              { type: 'noteCompaction', params: { reason: 'overflow', next: 'preparing' } },
-              'countOverflow',
-            ],
-          },
-          {
-            guard: { type: 'mayRetry', params: ({ event }) => event.failure },
-            target: 'backingOff',
-            actions: [{ type: 'noteFailure', params: ({ event }) => event.failure }, 'countAttempt'],
-          },
-          { target: 'ending', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
-        ],
-        'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } },
-      },
-    },
-    settling: {
-      always: { guard: 'callsSettled', target: 'closing' },
-      on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
     closing: {
       invoke: {
@@ -314,7 +332,7 @@ export const runMachine = setup({
           },
           {
             guard: { type: 'followUp', params: ({ event }) => event.output },
-            target: 'starting',
+            target: 'working',
             actions: { type: 'noteStep', params: ({ event }) => event.output },
           },
           { target: 'finished', actions: { type: 'endAs', params: 'finished' } },
@@ -322,22 +340,6 @@ export const runMachine = setup({
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       on: { 'abort.requested': { actions: { type: 'endAs', params: 'aborted' } } },
-    },
-    backingOff: {
-      tags: ['retrying'],
-      invoke: {
-        id: 'announceRetry',
-        src: 'announceRetry',
-        input: ({ context }) => ({
-          runId: context.runId,
-          attempt: context.attempt,
-          delay: retryDelay(context.policy, context.failure ?? FAULT, context.attempt - 1),
-          message: (context.failure ?? FAULT).message,
-        }),
-        onError: { target: 'ending' },
-      },
-      after: { retryDelay: { target: 'generating' } },
-      on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
     /** How it ends is decided: its calls are aborted, then the end is recorded. */
     ending: {

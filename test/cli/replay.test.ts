@@ -70,7 +70,10 @@ describe('an actor that was recorded with payloads', () => {
     const trace = await record([fails])
     const { state, output, steps } = replay(trace, actorOf(trace, RUN))
     expect({ state, output }).toEqual({ state: ['failed'], output: { end: 'failed' } })
-    expect(steps.find(({ event }) => event === 'generation.failed')).toMatchObject({ before: ['generating'], after: ['ending.recording'] })
+    expect(steps.find(({ event }) => event === 'generation.failed')).toMatchObject({
+      before: ['working.generating'],
+      after: ['ending.recording'],
+    })
   })
 
   test('differs, in words, when the machine of today goes another way', async () => {
@@ -78,16 +81,16 @@ describe('an actor that was recorded with payloads', () => {
     const { actor } = actorOf(trace, RUN)
     const other = changed(trace, (each) =>
       each.actorId === actor && each.event === 'generation.finished' && each.type === 'transition'
-        ? { ...each, after: ['backingOff'] }
+        ? { ...each, after: ['working.backingOff'] }
         : each,
     )
     const cause = trace.records.find(({ actorId, event }) => actorId === actor && event === 'generation.finished')?.sequence
     expect(() => replay(other, { actor })).toThrow(
-      `${actor} (run) differs at record ${cause}, "generation.finished": the recorded actor was in "backingOff" then; the machine of today is in "closing".`,
+      `${actor} (run) differs at record ${cause}, "generation.finished": the recorded actor was in "working.backingOff" then; the machine of today is in "closing".`,
     )
     const longer = changed(trace, (each) => (each.actorId === actor && each.type === 'start' ? { ...each, after: ['resting'] } : each))
     expect(() => replay(longer, { actor })).toThrow(
-      /differs at record \d+, its start: .* "resting" then; the machine of today is in "preparing"/,
+      /differs at record \d+, its start: .* "resting" then; the machine of today is in "working.preparing"/,
     )
   })
 
@@ -97,7 +100,7 @@ describe('an actor that was recorded with payloads', () => {
     const records = trace.records.filter(
       ({ actorId, type, event }) => !(actorId === actor && type === 'transition' && event === 'generation.finished'),
     )
-    expect(() => replay({ ...trace, records }, { actor })).toThrow('was in "generating" then; the machine of today is in "closing"')
+    expect(() => replay({ ...trace, records }, { actor })).toThrow('was in "working.generating" then; the machine of today is in "closing"')
   })
 
   test('is found by its life when it lived more than once under its id', async () => {
@@ -163,11 +166,11 @@ describe('a trace without payloads', () => {
     const wrong = changed(trace, (each) => {
       if (each.actorId !== actor) return each
       if (each.type === 'start') return { ...each, after: ['closing'] }
-      return each.type === 'transition' && each.event === 'generation.finished' ? { ...each, after: ['backingOff'] } : each
+      return each.type === 'transition' && each.event === 'generation.finished' ? { ...each, after: ['working.backingOff'] } : each
     })
     expect(checkTrace(wrong).map((finding) => [finding.actor, finding.message])).toEqual([
       [actor, '"run" does not start in "closing".'],
-      [actor, '"run" does not go from "generating" to "backingOff" on "generation.finished".'],
+      [actor, '"run" does not go from "working.generating" to "working.backingOff" on "generation.finished".'],
     ])
   })
 })

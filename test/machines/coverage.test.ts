@@ -63,7 +63,7 @@ describe('every transition is covered by generated paths', () => {
         done('closeStep', 'due'),
         error('closeStep'),
         error('announceRetry'),
-        after('retryDelay', 'run.backingOff'),
+        after('retryDelay', 'run.working.backingOff'),
         done('recordEnd'),
         error('recordEnd'),
         after('abortDeadline', 'run.ending.aborting'),

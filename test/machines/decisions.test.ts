@@ -118,11 +118,11 @@ describe('the run machine', () => {
 
   it('starts calls while the stream goes on and closes the step after both', () => {
     expect(run(prepared, called('a'))).toMatchObject({
-      value: 'generating',
+      value: { working: 'generating' },
       context: { active: ['a'], callsStarted: 1 },
       actions: ['xstate.spawnChild call:a'],
     })
-    expect(run(prepared, called('a'), { type: 'generation.finished' }).value).toBe('settling')
+    expect(run(prepared, called('a'), { type: 'generation.finished' }).value).toEqual({ working: 'settling' })
     expect(run(prepared, called('a'), { type: 'generation.finished' }, settled('a')).value).toBe('closing')
     expect(run(prepared, { type: 'generation.finished' }).value).toBe('closing')
   })
@@ -137,8 +137,8 @@ describe('the run machine', () => {
   })
 
   it('backs off after a retryable failure unless a call was started', () => {
-    expect(run(prepared, failed(true))).toMatchObject({ value: 'backingOff', context: { attempt: 1 } })
-    expect(run(prepared, failed(true), after('retryDelay', 'run.backingOff'))).toMatchObject({ value: 'generating' })
+    expect(run(prepared, failed(true))).toMatchObject({ value: { working: 'backingOff' }, context: { attempt: 1 } })
+    expect(run(prepared, failed(true), after('retryDelay', 'run.working.backingOff'))).toMatchObject({ value: { working: 'generating' } })
     expect(run(prepared, failed(false)).value).toEqual({ ending: 'recording' })
     expect(run(prepared, called('a'), failed(true))).toMatchObject({ value: { ending: 'aborting' }, context: { attempt: 0 } })
   })
@@ -185,8 +185,8 @@ describe('the run machine', () => {
         value: 'compacting',
         actions: expect.arrayContaining(['xstate.spawnChild compaction']),
       })
-      for (const end of ['compacted', 'nothing', 'failed']) expect(run(due, compaction(end)).value).toBe('preparing')
-      expect(run(due, compaction('compacted'), prepared)).toMatchObject({ value: 'generating', context: { step: 1 } })
+      for (const end of ['compacted', 'nothing', 'failed']) expect(run(due, compaction(end)).value).toEqual({ working: 'preparing' })
+      expect(run(due, compaction('compacted'), prepared)).toMatchObject({ value: { working: 'generating' }, context: { step: 1 } })
     })
 
     it('after a step, and then decides how it goes on', () => {
@@ -194,7 +194,7 @@ describe('the run machine', () => {
       expect(run(...step)).toMatchObject({ value: 'compacting', context: { compaction: { reason: 'auto' } } })
       expect(run(...step, compaction('failed')).value).toBe('closing')
       expect(run(...step, compaction('compacted'), closed(true))).toMatchObject({
-        value: 'preparing',
+        value: { working: 'preparing' },
         context: { step: 2 },
       })
       expect(run(...step, compaction('compacted'), closed(false)).output).toEqual({ end: 'finished' })
@@ -206,7 +206,7 @@ describe('the run machine', () => {
         context: { compaction: { reason: 'overflow' } },
       })
       const again = [prepared, overflow, compaction('compacted'), prepared]
-      expect(run(...again)).toMatchObject({ value: 'generating', context: { step: 1, attempt: 0 } })
+      expect(run(...again)).toMatchObject({ value: { working: 'generating' }, context: { step: 1, attempt: 0 } })
       expect(run(...again, overflow).value).toEqual({ ending: 'recording' })
       for (const end of ['nothing', 'failed']) expect(run(prepared, overflow, compaction(end)).value).toEqual({ ending: 'recording' })
       expect(run(prepared, overflow, compaction('failed')).context.failure).toMatchObject({ code: 'context.overflow' })
@@ -251,7 +251,7 @@ describe('the run machine', () => {
 
   it('begins the next step with its counters at zero', () => {
     const next = run(prepared, called('a'), settled('a'), { type: 'generation.finished' }, closed(true))
-    expect(next).toMatchObject({ value: 'preparing', context: { step: 2, attempt: 0, callsStarted: 0 } })
+    expect(next).toMatchObject({ value: { working: 'preparing' }, context: { step: 2, attempt: 0, callsStarted: 0 } })
   })
 })
 

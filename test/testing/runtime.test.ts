@@ -111,10 +111,17 @@ describe('the model', () => {
     const session = await svc.sessions.create()
     svc.model.fails('overloaded', { retryable: true }).says('Here.')
     await svc.sessions.prompt(session, 'hello')
-    await svc.state({ kind: 'run' }, 'backingOff')
+    await svc.state({ kind: 'run' }, 'working.backingOff')
     await svc.clock.advance(60_000)
     await svc.sessions.idle(session)
-    expect(svc.actors.history({ kind: 'run' })).toEqual(['preparing', 'generating', 'backingOff', 'generating', 'closing', 'finished'])
+    expect(svc.actors.history({ kind: 'run' })).toEqual([
+      'working.preparing',
+      'working.generating',
+      'working.backingOff',
+      'working.generating',
+      'closing',
+      'finished',
+    ])
   })
 })
 
@@ -151,7 +158,7 @@ describe('an actor', () => {
     const session = await svc.sessions.create()
     svc.model.waits()
     await svc.sessions.prompt(session, 'hello')
-    await svc.state({ kind: 'run' }, 'generating')
+    await svc.state({ kind: 'run' }, 'working.generating')
     expect(() => svc.send({ kind: 'session' }, { type: 'dance' })).toThrow(
       `session:${session.id} knows no event "dance"; it knows abort.requested, stop.requested, woken`,
     )
@@ -166,7 +173,7 @@ describe('an actor', () => {
     svc.model.says('Hello.')
     await svc.sessions.ask(session, 'hello')
     await expect(svc.state({ kind: 'run' }, 'failed')).rejects.toThrow(
-      /the state "failed": not within 20 ms\. It ended in "finished", after preparing → generating → closing\./,
+      /the state "failed": not within 20 ms\. It ended in "finished", after working.preparing → working.generating → closing\./,
     )
     await expect(svc.state({ kind: 'session' }, 'asleep')).rejects.toThrow(
       /It is in "idle", after looking → running → looking\. The clock stands still; its next timer is due in \d+ ms\./,

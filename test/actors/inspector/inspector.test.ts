@@ -67,7 +67,7 @@ describe('the tree', () => {
     expect(tree.actors.find(({ id }) => id === `session:${sessionId}/run`)).toMatchObject({
       parentId: `session:${sessionId}`,
       kind: 'run',
-      state: ['generating'],
+      state: ['working.generating'],
     })
     expect(ids.some((id) => id.startsWith('package:test.played@built-in/generation:1'))).toBe(true)
     expect(tree.plugins.find(({ pluginId }) => pluginId === 'test.played')).toMatchObject({

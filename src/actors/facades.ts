@@ -84,6 +84,10 @@ export interface Sessions {
   runCommand(caller: Caller, id: string, request: SessionCommandRequest, signal: AbortSignal): Promise<Message>
   /** Calls the shell tool for the user; resolves as `runCommand` does. */
   runShell(caller: Caller, id: string, request: SessionShellRequest, signal: AbortSignal): Promise<Message>
+  /** The JSON of every session of a workspace that the caller may use, in pieces. */
+  export(caller: Caller, workspaceRoot: string): AsyncIterable<string>
+  /** Reads one bundle as it arrives; answers the id of the new session. `admit`: the canonical directory, which the caller may use. */
+  import(caller: Caller, chunks: AsyncIterable<Uint8Array>, admit: (directory: string) => Promise<string>): Promise<string>
   abort(id: string): Promise<boolean>
   /** Compacts the conversation of an idle session; resolves when that is done. Throws `resource.conflict` when the session is at work or the compaction is aborted. */
   compact(id: string, signal: AbortSignal): Promise<void>

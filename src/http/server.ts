@@ -22,6 +22,7 @@ import { sendError } from './errors.js'
 import { createGate } from './admission/gate.js'
 import { createGuesses } from './admission/guesses.js'
 import { artifactRoutes } from './routes/artifacts.js'
+import { exportRoutes, importRoutes } from './routes/bundles.js'
 import { catalogRoutes } from './routes/catalog.js'
 import { configRoutes } from './routes/config.js'
 import { contributedRoutes } from './routes/contributed.js'
@@ -131,6 +132,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   workflowRoutes(bind, runtime)
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)
+  exportRoutes(bind, runtime, admission)
+  app.register(async (scope) => importRoutes(scope, createBinder(scope, parts), runtime, admission))
   app.register(async (scope) => artifactRoutes(scope, createBinder(scope, parts), runtime, admission))
   app.register(async (scope) => {
     // Sockets end with `bridges`; errors on an open socket close it, with the code that says why, before they are told here.

@@ -4,6 +4,7 @@ import { configRoutes } from './resource/config.js'
 import { eventRoutes } from './event/event.js'
 import { interactionRoutes } from './interaction/interaction.js'
 import { inspectorRoutes } from './system/inspector.js'
+import { bundleRoutes } from './session/bundle.js'
 import { commandRoutes } from './resource/command.js'
 import { messageRoutes } from './message/message.js'
 import { pluginRoutes } from './plugin/plugin.js'
@@ -36,6 +37,7 @@ const GROUPS = [
   messageRoutes,
   compactionRoutes,
   commandRoutes,
+  bundleRoutes,
   artifactRoutes,
   pluginRoutes,
   workflowRoutes,

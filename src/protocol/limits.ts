@@ -143,6 +143,14 @@ export const LIMITS = {
     shellEnvironmentAge: 5 * MINUTE,
   },
   artifacts: { uploadBytes: 26_214_400 },
+  bundles: {
+    /** Of one that is imported. */
+    bytes: 1024 * MiB,
+    /** Of one message of it, or whatever stands between two. */
+    valueBytes: 16 * MiB,
+    /** Of what is written of one that is exported at a time. */
+    pieceBytes: 256 * KiB,
+  },
   directories: { entries: 10_000 },
   audit: { pageDefault: 100, pageMax: 1000, retainedRows: 100_000 },
   plugins: {

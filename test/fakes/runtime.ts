@@ -139,6 +139,10 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     releaseControl: noted('sessions.releaseControl', () => true),
     submitPrompt: noted('sessions.submitPrompt', async () => undefined),
     runCommand: noted('sessions.runCommand', async () => MESSAGE),
+    export: noted('sessions.export', async function* () {
+      yield '{"bundles":[]}'
+    }),
+    import: noted('sessions.import', async () => 'ses_new'),
     runShell: noted('sessions.runShell', async () => MESSAGE),
     abort: noted('sessions.abort', async () => false),
     compact: noted('sessions.compact', async () => undefined),

@@ -40,6 +40,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.prompt': { prompt: 'hello' },
   'v2.sessions.promptAsync': { parts: [{ type: 'text', text: 'hello' }] },
   'v2.sessions.commands.execute': { command: 'init' },
+  'v2.sessions.export': { workspaceRoot: '/work' },
   'v2.sessions.shell': { command: 'true' },
   'v2.sessions.summarize': {},
   'v2.sessions.parts.update': PART,
@@ -66,7 +67,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
   const body = BODIES[contract.id]
   const credential: Readonly<Record<string, string>> = isForOperator(contract) ? BEARER : {}
   if (contract.binaryBody !== undefined) {
-    return { method: contract.method, url, payload: 'bytes', headers: { 'content-type': 'application/octet-stream' } }
+    return { method: contract.method, url, payload: 'bytes', headers: { 'content-type': contract.binaryBody.mediaType } }
   }
   if (body === undefined) return { method: contract.method, url, headers: credential }
   return { method: contract.method, url, payload: JSON.stringify(body), headers: { ...credential, 'content-type': 'application/json' } }

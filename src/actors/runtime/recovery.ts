@@ -11,6 +11,7 @@ import type { Change } from '../events/journal.js'
 import type { SessionCore } from '../session/core.js'
 import { endedInError, markCompacting } from '../session/history/open-compaction.js'
 import { isSummary } from '../session/history/conversation.js'
+import { removeStaged } from '../session/bundles/import.js'
 import { busyStatus } from '../session/admission/queue.js'
 import { ABORTED_CALL } from '../session/run/recorder.js'
 
@@ -19,6 +20,7 @@ const RESTARTED = 'The server was stopped before the answer was complete.'
 /** Ends interrupted work; answers the sessions that have queued prompts. */
 export function recover(core: SessionCore): string[] {
   const { store, journal } = core
+  removeStaged(core)
   const messages = bySession(store.messages.unfinished())
   const runs = bySession(store.runs.running())
   const queued = store.queue.sessionsWithRows()

@@ -6,6 +6,8 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import type { Sessions } from '../facades.js'
+import { exportSessions, inPieces } from './bundles/export.js'
+import { importSession } from './bundles/import.js'
 import { answerTo, namedCommand, submitCommand, submitShell } from './admission/commands.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { compactionEnd, createCompactions } from './history/compactions.js'
@@ -141,6 +143,8 @@ export function createSessions(
       await core.statuses.idle(id, signal)
       return answerTo(core, id, messageId)
     },
+    export: (caller, workspaceRoot) => inPieces(exportSessions(core, caller, workspaceRoot)),
+    import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit, wake: (id) => supervisor.wake(id) }),
     abort,
     async compact(id, signal) {
       const runId = compactions.request(id)

@@ -1,5 +1,5 @@
 /** Request bodies: JSON for most operations, an unread stream for uploads, 415 for everything else (threat-model H6). */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { hasBody } from './headers.js'
@@ -59,4 +59,21 @@ export function acceptBinaryBodies(app: FastifyInstance): void {
     delete request.headers['content-type']
     done(null, payload)
   })
+}
+
+/** The body of a request as it arrives; what `tooLarge` makes is thrown at the first byte over the limit. */
+export async function* boundedBody(
+  { raw, headers }: FastifyRequest,
+  limit: number,
+  tooLarge: (limit: number) => SvcError,
+): AsyncGenerator<Uint8Array> {
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  let size = 0
+  // Leaving early must not destroy the connection: the refusal still has to be sent on it.
+  const chunks: AsyncIterable<Uint8Array> = raw.iterator({ destroyOnReturn: false })
+  for await (const chunk of chunks) {
+    size += chunk.byteLength
+    if (size > limit) throw tooLarge(limit)
+    yield chunk
+  }
 }

@@ -42,7 +42,7 @@ export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Ad
 }
 
 /** Canonical form of a filter; a directory that is gone still finds the sessions that were made in it. */
-async function filterDirectory(admission: Admission, caller: Caller, path: string | undefined): Promise<string | undefined> {
+export async function filterDirectory(admission: Admission, caller: Caller, path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined
   try {
     return await admission.directory(caller, path)

@@ -137,6 +137,17 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
     const { at } = await sessionOf(world)
     return world.server.call('POST', `${at}/commands`, { command: 'summarize', arguments: 'in one line' })
   },
+  'v2.sessions.export': async (world) => {
+    const { id } = await talked(world)
+    const { directory } = await world.server.get<{ directory: string }>(`/v2/sessions/${id}`)
+    return world.server.call('POST', '/v2/sessions/export', { workspaceRoot: directory })
+  },
+  'v2.sessions.import': async (world) => {
+    const { id } = await talked(world)
+    const session = await world.server.get<{ directory: string }>(`/v2/sessions/${id}`)
+    const bundle = { version: 1, session, messages: await world.server.messages(id), queuedPrompts: [] }
+    return world.server.call('POST', '/v2/sessions/import', { bundle, targetWorkspaceRoot: session.directory })
+  },
   'v2.sessions.shell': async (world) => {
     const { at } = await sessionOf(world)
     return world.server.call('POST', `${at}/shell`, { command: 'echo hello' })

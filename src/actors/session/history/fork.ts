@@ -59,10 +59,10 @@ function upTo({ store }: SessionCore, sessionId: string, messageId: string | und
   return copied
 }
 
-const isOpen = (info: MessageInfo) => info.role === 'assistant' && info.time.completed === undefined
+export const isOpen = (info: MessageInfo) => info.role === 'assistant' && info.time.completed === undefined
 
 /** Messages with ids of their own; what they say of each other follows. */
-function copier({ effects: { ids } }: SessionCore, sessionId: string): (message: Message) => Message {
+export function copier({ effects: { ids } }: SessionCore, sessionId: string): (message: Message) => Message {
   const renamed = new Map<string, string>()
   const nameOf = (id: string) => renamed.get(id) ?? id
   return ({ info, parts }) => {

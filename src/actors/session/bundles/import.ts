@@ -1,0 +1,175 @@
+/**
+ * A session from a bundle (sessions-events §2.15).
+ *
+ * I1 Until it is whole the session belongs to a tenant nobody can be: it is in no list, and nobody may use it.
+ * I2 It becomes the caller's in one commit, with the prompts that wait. What failed, and what an earlier process left, is removed.
+ * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, and what its prompts want called is asked for.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Caller } from '../../../protocol/caller.js'
+import type { Message, MessageInfo } from '../../../protocol/message/message.js'
+import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
+import type { Session } from '../../../protocol/session/session.js'
+import { wellFormedValue } from '../../well-formed.js'
+import { type SessionCore, sessionOrThrow } from '../core.js'
+import { busyStatus } from '../admission/queue.js'
+import { copier, isOpen } from '../history/fork.js'
+import { slugOf } from '../state/slug.js'
+import { rootOf } from './export.js'
+import { type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
+
+const NOBODY = ' import'
+const PAGE = 32
+const EXPLICIT = 'it came with a bundle'
+
+export interface ImportParts {
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** The canonical directory, which the caller may use. */
+  admit(directory: string): Promise<string>
+  wake(sessionId: string): void
+}
+
+export async function importSession(core: SessionCore, caller: Caller, { chunks, admit, wake }: ImportParts): Promise<string> {
+  const { effects, store, journal } = core
+  const id = effects.ids.next('ses')
+  const staged = stagedSession(core, id)
+  journal.commit('process', () => store.sessions.insert(staged))
+  try {
+    const copies = copier(core, id)
+    const head = await readBundle(chunks, async (messages) => {
+      journal.commit('process', () => {
+        for (const message of messages) append(core, copies, message)
+      })
+      await nextTurn()
+    })
+    const root = await admit(head.targetWorkspaceRoot)
+    const session = await sessionOf(core, caller, staged, head, root)
+    await reroot(core, id, head.workspaceRoot ?? rootOf(head.session), root)
+    publish(core, session, head.prompts)
+    await journal.synced()
+    if (head.prompts.length > 0) wake(id)
+    return id
+  } catch (error) {
+    if (store.sessions.get(id)?.svcTenantId === NOBODY) journal.commit('process', () => store.sessions.delete(id))
+    throw error
+  }
+}
+
+/** Removes what an earlier process began to import (I2). Meant for the start. */
+export function removeStaged({ store, journal }: Pick<SessionCore, 'store' | 'journal'>): void {
+  for (;;) {
+    const rows = store.sessions.list({ tenantId: NOBODY, includeArchived: true, limit: PAGE })
+    if (rows.length === 0) return
+    journal.commit('process', () => {
+      for (const { id } of rows) store.sessions.delete(id)
+    })
+  }
+}
+
+function stagedSession({ effects, version }: SessionCore, id: string): Session {
+  const now = effects.clock.now()
+  return {
+    id,
+    slug: slugOf(effects.random.bytes(2)),
+    projectId: '',
+    directory: '',
+    title: '',
+    version,
+    time: { created: now, updated: now },
+    svcTenantId: NOBODY,
+  }
+}
+
+/** A message that was being generated is left out, as it is when a session is forked. */
+function append({ store }: SessionCore, copies: ReturnType<typeof copier>, message: Message): void {
+  if (isOpen(message.info)) return
+  const { info, parts } = wellFormedValue(copies(message))
+  store.messages.append(info, parts)
+}
+
+async function sessionOf(core: SessionCore, caller: Caller, staged: Session, { session }: BundleHead, root: string): Promise<Session> {
+  const { path, title, agent, model, permission = [], time } = session
+  const directory = await existing(core, path === undefined || path === '' ? root : `${root === '/' ? '' : root}/${path}`, root)
+  const known = await core.resources.agents(directory)
+  const isUsable = model !== undefined && (await core.providers.resolve(directory, model).then(isTrue, isFalse))
+  const project = await core.projects.identify(directory)
+  const rules = permission.filter(({ action }) => action !== 'allow')
+  return wellFormedValue({
+    ...staged,
+    svcTenantId: caller.tenantId,
+    projectId: project.projectId,
+    directory,
+    title: title.slice(0, 1000),
+    time: { ...staged.time, created: time.created, ...(time.archived ? { archived: time.archived } : {}) },
+    ...(project.path === undefined ? {} : { path: project.path }),
+    ...(known.some(({ name }) => name === agent) && agent !== undefined ? { agent } : {}),
+    ...(isUsable ? { model } : {}),
+    ...(rules.length > 0 ? { permission: rules } : {}),
+  })
+}
+
+const isTrue = () => true
+const isFalse = () => false
+
+/** The directory the session worked in, when the target has it and it lies below. */
+async function existing({ effects: { files } }: SessionCore, directory: string, root: string): Promise<string> {
+  const real = await files.realPath(directory).catch(() => root)
+  return real === root || real.startsWith(root === '/' ? '/' : `${root}/`) ? real : root
+}
+
+/** Paths of answers lie below the new root, page by page. */
+async function reroot({ store, journal }: SessionCore, sessionId: string, from: string, to: string): Promise<void> {
+  const moved = (path: string) =>
+    path === from ? to : path.startsWith(`${from}/`) ? `${to === '/' ? '' : to}${path.slice(from.length)}` : path
+  let cursor: string | undefined
+  do {
+    const page = store.messages.page({ sessionId, order: 'asc', limit: PAGE, cursor })
+    journal.commit('process', () => {
+      for (const item of page.items) {
+        const { info } = JSON.parse(item) as { readonly info: MessageInfo }
+        if (info.role === 'assistant')
+          store.messages.updateInfo({ ...info, path: { ...info.path, cwd: moved(info.path.cwd), root: moved(info.path.root) } })
+      }
+    })
+    cursor = page.next
+    await nextTurn()
+  } while (cursor !== undefined)
+}
+
+function publish(core: SessionCore, session: Session, prompts: readonly BundledPrompt[]): void {
+  const { effects, store, journal, statuses, families, owners } = core
+  journal.commit('power', (tx) => {
+    sessionOrThrow(core, session.id)
+    store.sessions.update(session)
+    tx.emit('session.created', { sessionID: session.id, info: session })
+    for (const { delivery, request } of prompts) {
+      const prompt = promptOf(request, effects.ids.next('msg'))
+      store.queue.append({ id: effects.ids.next('evt'), sessionId: session.id, delivery, request: prompt, created: effects.clock.now() })
+    }
+    if (prompts.length > 0) {
+      const { status, queued } = busyStatus(core, session.id)
+      statuses.set(tx, session, status, queued)
+    }
+    tx.after(() => {
+      owners.noted(session)
+      families.added(session.id, undefined)
+    })
+  })
+}
+
+function promptOf(
+  { parts, noReply, model, agent, system, tools, author, calls }: BundledPrompt['request'],
+  messageId: string,
+): QueuedPrompt {
+  return wellFormedValue({
+    messageId,
+    parts,
+    noReply,
+    ...(model === undefined ? {} : { model }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(system === undefined ? {} : { system }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(author === undefined ? {} : { author }),
+    ...(calls === undefined ? {} : { calls: calls.map(({ tool, input }) => ({ tool, input, explicit: EXPLICIT })) }),
+  })
+}

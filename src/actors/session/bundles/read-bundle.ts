@@ -1,0 +1,99 @@
+/** A bundle read as it arrives: each of its values by itself, within bounds (sessions-events §2.15). */
+import { JSONParser } from '@streamparser/json'
+import * as z from 'zod'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { type Message, Message as MessageSchema } from '../../../protocol/message/message.js'
+import { BUNDLE_VERSION, QueuedPromptBundleItem } from '../../../protocol/session/bundle.js'
+import { type Session, Session as SessionSchema } from '../../../protocol/session/session.js'
+
+export type BundledPrompt = z.infer<typeof QueuedPromptBundleItem>
+
+/** What a bundle says besides its messages. */
+export interface BundleHead {
+  readonly session: Session
+  readonly workspaceRoot: string | undefined
+  readonly targetWorkspaceRoot: string
+  readonly prompts: readonly BundledPrompt[]
+}
+
+const PATHS = {
+  '$.targetWorkspaceRoot': z.string().min(1).max(4096),
+  '$.bundle.version': z.number(),
+  '$.bundle.workspaceRoot': z.string().max(4096),
+  '$.bundle.session': SessionSchema,
+  '$.bundle.messages.*': MessageSchema,
+  '$.bundle.queuedPrompts.*': QueuedPromptBundleItem,
+} as const
+
+/** Hands over messages in order, some at a time. Throws `request.unprocessable` for what is no bundle, is damaged, or is of a newer svc. */
+export async function readBundle(
+  chunks: AsyncIterable<Uint8Array>,
+  onMessages: (messages: readonly Message[]) => Promise<void>,
+): Promise<BundleHead> {
+  const found: { session?: Session; version?: number; workspaceRoot?: string; target?: string } = {}
+  const prompts: BundledPrompt[] = []
+  let messages: Message[] = []
+  let pending = 0
+  let waiting = 0
+  const parser = new JSONParser({ paths: Object.keys(PATHS), keepStack: false })
+  parser.onValue = ({ value, key, stack }) => {
+    pending = 0
+    const names = [...stack.slice(1).map((level) => level.key), key]
+    const at = names.map((name) => (typeof name === 'number' ? '*' : String(name))).join('.')
+    const told = names.join('.')
+    if (at === 'targetWorkspaceRoot') found.target = checked(PATHS['$.targetWorkspaceRoot'], value, told)
+    else if (at === 'bundle.version') found.version = versionOf(checked(PATHS['$.bundle.version'], value, told))
+    else if (at === 'bundle.workspaceRoot') found.workspaceRoot = checked(PATHS['$.bundle.workspaceRoot'], value, told)
+    else if (at === 'bundle.session') found.session = checked(PATHS['$.bundle.session'], value, told)
+    else if (at === 'bundle.messages.*') messages.push(checked(PATHS['$.bundle.messages.*'], value, told))
+    else if (at === 'bundle.queuedPrompts.*') {
+      prompts.push(checked(PATHS['$.bundle.queuedPrompts.*'], value, told))
+      waiting += Buffer.byteLength(JSON.stringify(value))
+    }
+    if (prompts.length > LIMITS.sessions.queueRows || waiting > LIMITS.sessions.queueBytes)
+      throw damaged('has more queued prompts than a queue holds')
+  }
+  for await (const chunk of chunks) {
+    pending += chunk.byteLength
+    if (pending > LIMITS.bundles.valueBytes) throw damaged(`has a value of more than ${LIMITS.bundles.valueBytes} bytes`)
+    attempt(() => parser.write(chunk))
+    if (messages.length === 0) continue
+    await onMessages(messages)
+    messages = []
+  }
+  if (!parser.isEnded) throw damaged('ends before it is whole')
+  const { session, version, workspaceRoot, target } = found
+  if (session === undefined || version === undefined) throw damaged('has no session or no version')
+  if (target === undefined) throw new SvcError('request.invalid', '"targetWorkspaceRoot" is missing.')
+  return { session, workspaceRoot, targetWorkspaceRoot: target, prompts }
+}
+
+function attempt(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof SvcError) throw error
+    throw damaged(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function checked<T extends z.ZodType>(schema: T, value: unknown, at: string): z.infer<T> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw damaged(`is wrong at ${[at, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'not valid'}`)
+}
+
+function versionOf(version: number): number {
+  if (version === BUNDLE_VERSION) return version
+  throw new SvcError(
+    'request.unprocessable',
+    `The bundle has version ${version}; this svc reads version ${BUNDLE_VERSION}. Import it with the svc that wrote it, or a newer one. Nothing was changed.`,
+    { version, known: BUNDLE_VERSION },
+  )
+}
+
+function damaged(problem: string): SvcError {
+  return new SvcError('request.unprocessable', `The bundle ${problem}. Nothing was changed.`)
+}

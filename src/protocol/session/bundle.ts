@@ -1,0 +1,75 @@
+/** Sessions that travel between servers, and their routes (http-contract §2.5; sessions-events §2.15). */
+import * as z from 'zod'
+import { defineRoute } from '../route.js'
+import { LIMITS } from '../limits.js'
+import { Message, PromptPart, UserModel } from '../message/message.js'
+import { Session } from './session.js'
+
+/** A bundle of a higher version is refused. */
+export const BUNDLE_VERSION = 1
+
+const ExportSessionsRequest = z.strictObject({ workspaceRoot: z.string().min(1).max(4096) }).meta({ id: 'ExportSessionsRequest' })
+
+const QueuedPrompt = z
+  .looseObject({
+    messageId: z.string().optional(),
+    parts: z.array(PromptPart).min(1).max(LIMITS.sessions.promptParts),
+    noReply: z.boolean(),
+    model: UserModel.optional(),
+    agent: z.string().optional(),
+    system: z.string().optional(),
+    tools: z.record(z.string(), z.boolean()).optional(),
+    author: z.string().optional(),
+    calls: z
+      .array(z.looseObject({ tool: z.string(), input: z.record(z.string(), z.unknown()) }))
+      .max(LIMITS.run.callsPerStep)
+      .optional(),
+  })
+  .meta({ id: 'QueuedPrompt' })
+
+export const QueuedPromptBundleItem = z
+  .looseObject({ request: QueuedPrompt, delivery: z.enum(['steer', 'queue']) })
+  .meta({ id: 'QueuedPromptBundleItem' })
+
+const SessionBundle = z
+  .looseObject({
+    version: z.number().int().min(1),
+    session: Session,
+    messages: z.array(Message),
+    queuedPrompts: z.array(QueuedPromptBundleItem),
+    workspaceRoot: z.string().optional(),
+  })
+  .meta({ id: 'SessionBundle' })
+
+export const bundleRoutes = {
+  export: defineRoute({
+    id: 'v2.sessions.export',
+    method: 'POST',
+    path: '/v2/sessions/export',
+    tag: 'sessions',
+    access: { class: 'caller' },
+    summary: 'Export every session of a workspace, with its messages and the prompts that wait. Written as it is read, whatever its size.',
+    body: { schema: ExportSessionsRequest, required: true },
+    success: {
+      status: 200,
+      description: 'One bundle for each session. An answer that breaks off is incomplete.',
+      schema: z.looseObject({ bundles: z.array(SessionBundle) }).meta({ id: 'ExportSessionsResponse' }),
+    },
+  }),
+  import: defineRoute({
+    id: 'v2.sessions.import',
+    method: 'POST',
+    path: '/v2/sessions/import',
+    tag: 'sessions',
+    access: { class: 'caller' },
+    summary:
+      'Import a session: a JSON body `{ bundle, targetWorkspaceRoot }`. Ids are new, paths lie below the target, prompts that waited go on. Read as it arrives; nothing is seen of it before it is whole.',
+    headers: z.looseObject({ 'content-type': z.string().optional() }),
+    binaryBody: { mediaType: 'application/json', maxBytes: LIMITS.bundles.bytes },
+    success: {
+      status: 200,
+      description: 'The new session.',
+      schema: z.looseObject({ sessionId: z.string() }).meta({ id: 'ImportSessionResponse' }),
+    },
+  }),
+} as const

@@ -1,0 +1,115 @@
+/** Sessions go from one state directory to another, and a bundle that cannot be taken leaves nothing behind. */
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, expect, test } from 'vitest'
+import type { Message } from '../../src/protocol/message/message.js'
+import type { Session, SessionPage } from '../../src/protocol/session/session.js'
+import { createGate, finish, hold, type ModelServer, reply, startModelServer, text, type Script } from '../fixtures/model-server.js'
+import { makePlace, withModel } from './place.js'
+import { openScene, type Scene, type Server } from './server.js'
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+async function start(script: Script): Promise<{ readonly scene: Scene; readonly server: Server; readonly model: ModelServer }> {
+  const model = await startModelServer(script)
+  cleanups.push(() => model.close())
+  const scene = openScene(makePlace())
+  cleanups.push(() => scene.close())
+  scene.place.configure(withModel(model.url))
+  return { scene, server: await scene.start(), model }
+}
+
+interface Bundle {
+  readonly version: number
+  readonly session: Session
+  readonly messages: Message[]
+  readonly queuedPrompts: unknown[]
+}
+
+const textsOf = (messages: readonly Message[]) =>
+  messages.map(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(''))
+
+test('a session is exported, imported elsewhere and goes on there; nothing is left of a bundle that is refused', async () => {
+  const gate = createGate()
+  const from = await start([reply(text('A lighthouse.'), finish('stop')), reply(hold(gate), text('never'), finish('stop'))])
+  const { id } = await from.server.createSession({ title: 'Harbour', permission: [{ permission: 'bash', pattern: '*', action: 'allow' }] })
+  await from.server.prompt(id, { prompt: 'What is at the harbour?' })
+  await from.server.call('POST', `/v2/sessions/${id}/wait`)
+  await from.server.prompt(id, { prompt: 'Held up' })
+  await from.model.request(1)
+  await from.server.prompt(id, { prompt: 'Go on there' }, 'prompt-async')
+  const exported = await from.server.call('POST', '/v2/sessions/export', { workspaceRoot: from.scene.place.repo })
+  expect(exported.status).toBe(200)
+  const { bundles } = exported.body as { readonly bundles: Bundle[] }
+  expect(bundles).toMatchObject([
+    { version: 1, workspaceRoot: from.scene.place.repo, session: { title: 'Harbour' }, queuedPrompts: [{ delivery: 'queue' }] },
+  ])
+  expect((await from.server.call('POST', '/v2/sessions/export', { workspaceRoot: from.scene.place.root })).text).toBe('{"bundles":[]}')
+  await from.server.call('POST', `/v2/sessions/${id}/abort`)
+  gate.open()
+
+  const to = await start([reply(text('A ship.'), finish('stop'))])
+  const target = to.scene.place.repo
+  const send = (bundle: unknown, rest: object = { targetWorkspaceRoot: target }) =>
+    to.server.call('POST', '/v2/sessions/import', { bundle, ...rest })
+  const [bundle] = bundles
+  const whole = JSON.stringify({ bundle, targetWorkspaceRoot: target })
+  const refusals = [
+    await send({ ...bundle, version: 2 }),
+    await send({ ...bundle, messages: [...(bundle?.messages ?? []), { info: { role: 'nobody' }, parts: [] }] }),
+    await to.server.call('POST', '/v2/sessions/import', whole.slice(0, -20)),
+    await to.server.call('POST', '/v2/sessions/import', whole.replace('"parts":[', '"parts":[}')),
+    await send(bundle, {}),
+    await send(bundle, { targetWorkspaceRoot: `${target}/nowhere` }),
+  ]
+  expect(refusals.map(({ status }) => status)).toEqual([422, 422, 422, 422, 400, 400])
+  expect(refusals.map(({ text: told }) => told)).toMatchObject([
+    expect.stringContaining('version 2; this svc reads version 1'),
+    expect.stringContaining('bundle.messages.4.info.role'),
+    expect.stringContaining('ends before it is whole'),
+    expect.stringContaining('is not JSON'),
+    expect.stringContaining('targetWorkspaceRoot'),
+    expect.anything(),
+  ])
+  expect((await to.server.get<SessionPage>('/v2/sessions?archived=true')).items).toEqual([])
+
+  const answer = await send(bundle)
+  const { sessionId } = answer.body as { readonly sessionId: string }
+  expect([answer.status, sessionId === id]).toEqual([200, false])
+  await to.server.call('POST', `/v2/sessions/${sessionId}/wait`)
+  expect(await to.server.get<Session>(`/v2/sessions/${sessionId}`)).toMatchObject({ title: 'Harbour', directory: target })
+  expect(await to.server.get<Session>(`/v2/sessions/${sessionId}`)).not.toHaveProperty('permission')
+  const messages = await to.server.messages(sessionId)
+  expect(textsOf(messages)).toEqual(['What is at the harbour?', 'A lighthouse.', 'Held up', 'Go on there', 'A ship.'])
+  expect(messages[1]?.info).toMatchObject({ parentId: messages[0]?.info.id, path: { cwd: target, root: target } })
+  const old = new Set(bundle?.messages.map(({ info }) => info.id))
+  expect(messages.filter(({ info }) => old.has(info.id))).toEqual([])
+  expect(JSON.stringify((await to.model.request(0)).body?.messages)).toContain('A lighthouse.')
+})
+
+test('what a killed server had begun to import is gone after its next start', async () => {
+  const { scene, server } = await start([])
+  const { id } = await server.createSession()
+  await server.prompt(id, { prompt: 'kept', noReply: true })
+  const { bundles } = (await server.call('POST', '/v2/sessions/export', { workspaceRoot: scene.place.repo })).body as { bundles: Bundle[] }
+  const [first = ''] = JSON.stringify({ bundle: bundles[0], targetWorkspaceRoot: scene.place.repo }).split('"queuedPrompts"')
+  const begun = fetch(`${server.url}/v2/sessions/import`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    duplex: 'half',
+    body: new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(first)) }),
+  } as RequestInit).catch(() => undefined)
+  const rows = new Database(join(scene.place.state, 'agent.sqlite3'), { readonly: true })
+  const count = rows.prepare('select count(*) from messages').pluck()
+  // The server answers others meanwhile, and shows nothing of what arrives.
+  while (count.get() !== 2) await server.get('/v2/health')
+  rows.close()
+  expect((await server.get<SessionPage>('/v2/sessions')).items.map((session) => session.id)).toEqual([id])
+  await server.kill()
+  await begun
+  const next = await scene.start()
+  expect((await next.get<SessionPage>('/v2/sessions?archived=true')).items.map((session) => session.id)).toEqual([id])
+})

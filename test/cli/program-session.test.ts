@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Home, makeHome } from './program.js'
 
@@ -45,6 +47,28 @@ describe('svc session', () => {
     expect([refused.code, refused.stderr]).toEqual([1, 'svc: deleting a session needs --yes where nobody can be asked\n'])
     expect((await home.run(['session', 'delete', id, '--yes'])).stdout).toBe(`deleted ${id} and its child\n`)
     expect(await json<Listed[]>(['session', 'list'])).toEqual([])
+  })
+
+  test('tells what a session waits for, also to a run that joins it', async () => {
+    writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "edit": "ask" } }')
+    const server = await home.serve()
+    const post = async (path: string, body: unknown) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(`${server.url}/v2/sessions${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      return answer.status === 204 ? undefined : ((await answer.json()) as { readonly id: string })
+    }
+    const id = (await post(`?directory=${home.workspace}`, { title: 'Long '.repeat(20) }))?.id ?? 'none'
+    await post(`/${id}/prompt`, { prompt: script({ tool: 'write', input: { filePath: 'b.txt', content: 'b' } }) })
+    const state = async () => (await json<Listed[]>(['session', 'list']))[0]?.state
+    await expect.poll(state).toBe('waiting')
+    const { pending } = await json<{ pending: unknown[] }>(['session', 'show', id])
+    expect(pending).toEqual([{ type: 'permission', id: expect.stringMatching(/^per_/) as string, text: 'Write b.txt (edit: b.txt)' }])
+    const joining = home.start(['run', '--session', id, 'another'])
+    await joining.notes(/^pending: an answer to a permission request: Write b\.txt \(edit: b\.txt\)\na run is under way/m)
+    joining.child.kill('SIGINT')
+    expect((await joining.ended).code).toBe(130)
+    const { stdout } = await home.run(['session', 'list'])
+    expect(stdout).toContain(`waiting  ${'Long '.repeat(20).slice(0, 59)}…\n`)
   })
 
   test('names the latest sessions when there is none of an id', async () => {

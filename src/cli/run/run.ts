@@ -7,6 +7,7 @@ import { existingDirectory } from '../directory.js'
 import { failureText } from '../failure.js'
 import { findSession, latestSession } from '../session/session-find.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
+import { shortTitle } from '../session/session-record.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { createAnswers } from './answers.js'
 import { INTERRUPTED, watchInterrupts } from '../interruption.js'
@@ -69,7 +70,7 @@ async function openSession(client: Client, { session, continues, directory }: Ru
   const place = existingDirectory(directory)
   if (session === undefined && !continues) return (await client.sessions.create({ directory: place, body: {} })).id
   const { id, title } = session === undefined ? await latestSession(client, place) : await findSession(client, session)
-  if (continues) terminal.note(`going on in ${id} (${title})`)
+  if (continues) terminal.note(`going on in ${id} (${shortTitle(title)})`)
   for (const each of await pendingOf(client, id)) terminal.note(`pending: ${pendingText(each)}`)
   if ((await client.sessions.status())[id] !== undefined) terminal.note('a run is under way; this prompt has its turn after it')
   return id

@@ -3,6 +3,7 @@ import type { Client } from '../../client/client-types.js'
 import { SvcClientError } from '../../client/client.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { Session } from '../../protocol/session/session.js'
+import { shortTitle } from './session-record.js'
 
 const NAMED = 5
 
@@ -13,7 +14,7 @@ export async function findSession(client: Client, sessionId: string): Promise<Se
   } catch (error) {
     if (!(error instanceof SvcClientError) || error.code !== 'resource.not_found') throw error
     const { items } = await client.sessions.list({ limit: NAMED })
-    const latest = items.map(({ id, title }) => `${id} (${title})`).join(', ')
+    const latest = items.map(({ id, title }) => `${id} (${shortTitle(title)})`).join(', ')
     const there = items.length === 0 ? 'there is none yet' : `the latest are ${latest}`
     throw new SvcError('resource.not_found', `There is no session ${sessionId}; ${there}.`, {}, { cause: error })
   }

@@ -5,7 +5,7 @@ import { existingDirectory } from '../directory.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import type { ListOptions } from './session-arguments.js'
-import { localTime, sessionRecord, type SessionRecord } from './session-record.js'
+import { localTime, sessionRecord, type SessionRecord, shortTitle } from './session-record.js'
 
 /** Prints one line for each session; answers 0. */
 export async function listSessions(client: Client, { directory, all, limit, json }: ListOptions): Promise<number> {
@@ -20,5 +20,5 @@ export async function listSessions(client: Client, { directory, all, limit, json
 }
 
 function rowOf({ id, updated, state, title, directory }: SessionRecord, all: boolean): string[] {
-  return [id, localTime(updated), state, title, all ? directory : ''].map(printable)
+  return [id, localTime(updated), state, shortTitle(title), all ? directory : ''].map(printable)
 }

@@ -36,6 +36,14 @@ function stateOf({ catalogActivity = 'idle' }: Session): SessionRecord['state'] 
   return catalogActivity === 'idle' ? 'idle' : 'running'
 }
 
+const TITLE = 60
+
+/** A title in a line with other things. */
+export function shortTitle(title: string): string {
+  const characters = [...title]
+  return characters.length <= TITLE ? title : `${characters.slice(0, TITLE - 1).join('')}…`
+}
+
 /** `2026-05-04 09:00`, in the zone of this machine. */
 export function localTime(moment: string): string {
   const date = new Date(moment)

@@ -12,3 +12,8 @@ export function existingDirectory(named: string | undefined): string {
     throw new SvcError('request.invalid_directory', `${directory} does not exist`, {}, { cause })
   }
 }
+
+/** As `existingDirectory`; what a named server sees may be elsewhere. */
+export function directoryOn(server: string | undefined, named: string | undefined): string {
+  return server === undefined ? existingDirectory(named) : resolve(named ?? '.')
+}

@@ -4,7 +4,7 @@ const OVERVIEW = `svc - a local runtime for coding agents
 
   svc serve               start the server
   svc run "<prompt>"      ask once, print the answer
-  svc session <action>    list, show, fork and delete conversations
+  svc session <action>    list, show, fork, undo and delete conversations
   svc doctor              check this installation
   svc inspect             look at the actors of a running server
   svc plugin <action>     make, list, approve and check plugins
@@ -54,6 +54,10 @@ because nobody was there to be asked, and 130 when it was interrupted.
     --messages <number>   so many messages                             (4)
   fork <id>               copy it, to go on another way; prints the id of the copy
     --message <id>        only up to this message
+  undo <id>               take back the last turn with what it changed on disk; nothing when that was changed since
+    --message <id>        everything from this message on
+  redo <id>               bring back the next undone turn
+    --message <id>        everything before this message
   delete <id>             remove it and its children for good, after asking
     --yes                 without asking
 

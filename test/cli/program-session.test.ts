@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Home, makeHome } from './program.js'
@@ -47,6 +47,23 @@ describe('svc session', () => {
     expect([refused.code, refused.stderr]).toEqual([1, 'svc: deleting a session needs --yes where nobody can be asked\n'])
     expect((await home.run(['session', 'delete', id, '--yes'])).stdout).toBe(`deleted ${id} and its child\n`)
     expect(await json<Listed[]>(['session', 'list'])).toEqual([])
+  })
+
+  test('takes back the last turn with what it wrote, brings it back, and leaves what was changed by hand', async () => {
+    const file = join(home.workspace, 'b.txt')
+    const ran = await home.run(['run', script({ tool: 'write', input: { filePath: 'b.txt', content: 'b' } }, { text: 'done' })])
+    const id = sessionOf(ran.stderr)
+    const undone = await home.run(['session', 'undo', id])
+    expect(undone.code).toBe(0)
+    expect(undone.stdout).toMatch(/^undone: .*\nbring back with: svc session redo ses_\w+\n$/)
+    expect(existsSync(file)).toBe(false)
+    expect(await json(['session', 'redo', id])).toEqual({ id, undone: [] })
+    expect(readFileSync(file, 'utf8')).toBe('b')
+    writeFileSync(file, 'by hand')
+    const refused = await home.run(['session', 'undo', id])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('b.txt')
+    expect(readFileSync(file, 'utf8')).toBe('by hand')
   })
 
   test('tells what a session waits for, also to a run that joins it', async () => {

@@ -13,6 +13,8 @@ describe('svc session', () => {
     ['show ses_1 --messages 9 --output text', { action: 'show', ...common, id: 'ses_1', messages: 9 }],
     ['fork ses_1', { action: 'fork', ...common, id: 'ses_1', message: undefined }],
     ['fork ses_1 --message msg_1', { action: 'fork', ...common, id: 'ses_1', message: 'msg_1' }],
+    ['undo ses_1', { action: 'undo', ...common, id: 'ses_1', message: undefined }],
+    ['redo ses_1 --message msg_1', { action: 'redo', ...common, id: 'ses_1', message: 'msg_1' }],
     ['delete ses_1 --yes', { action: 'delete', ...common, id: 'ses_1', yes: true }],
     ['delete ses_1 --server http://127.0.0.1:1/', { action: 'delete', ...common, server: 'http://127.0.0.1:1', id: 'ses_1', yes: false }],
   ])('understands "%s"', (line, options) => {
@@ -20,7 +22,7 @@ describe('svc session', () => {
   })
 
   test.each([
-    ['', 'svc session needs one of list, show, fork, delete'],
+    ['', 'svc session needs one of list, show, fork, undo, redo, delete'],
     ['remove ses_1', 'not "remove"'],
     ['show', 'svc session show needs the id of a session; see svc session list'],
     ['fork ses_1 ses_2', 'svc session fork does not know what to do with "ses_2"'],

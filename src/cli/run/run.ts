@@ -3,7 +3,7 @@ import type { Client, PromptEnd } from '../../client/client-types.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
 import type { RunOptions } from '../arguments.js'
 import { connect } from '../connection.js'
-import { existingDirectory } from '../directory.js'
+import { directoryOn } from '../directory.js'
 import { failureText } from '../failure.js'
 import { findSession, latestSession } from '../session/session-find.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
@@ -30,11 +30,11 @@ export async function run(options: RunOptions): Promise<number> {
 }
 
 async function converse(client: Client, prompt: string, options: RunOptions, terminal: Terminal): Promise<number> {
-  const sessionId = await openSession(client, options, terminal)
   const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
   const presentation = createPresentation(terminal, !options.json)
   const { signal, forget } = watchInterrupts(() => terminal.note('interrupted'))
   try {
+    const sessionId = await openSession(client, options, terminal)
     const running = client.prompt(sessionId, requestOf(prompt, options), {
       onPermission: answers.onPermission,
       onQuestion: answers.onQuestion,
@@ -66,8 +66,8 @@ function exitCode({ error }: PromptEnd, refused: number, { aborted }: AbortSigna
 }
 
 /** A new session, or one to go on in: then what it waits for is said. */
-async function openSession(client: Client, { session, continues, directory }: RunOptions, terminal: Terminal): Promise<string> {
-  const place = existingDirectory(directory)
+async function openSession(client: Client, { session, continues, directory, server }: RunOptions, terminal: Terminal): Promise<string> {
+  const place = directoryOn(server, directory)
   if (session === undefined && !continues) return (await client.sessions.create({ directory: place, body: {} })).id
   const { id, title } = session === undefined ? await latestSession(client, place) : await findSession(client, session)
   if (continues) terminal.note(`going on in ${id} (${shortTitle(title)})`)

@@ -27,6 +27,12 @@ export interface ForkOptions extends Common {
   readonly message: string | undefined
 }
 
+export interface UndoOptions extends Common {
+  readonly id: string
+  /** Undo from this message on, redo up to it; undefined = one turn. */
+  readonly message: string | undefined
+}
+
 export interface DeleteOptions extends Common {
   readonly id: string
   readonly yes: boolean
@@ -36,9 +42,10 @@ export type SessionOptions =
   | ({ readonly action: 'list' } & ListOptions)
   | ({ readonly action: 'show' } & ShowOptions)
   | ({ readonly action: 'fork' } & ForkOptions)
+  | ({ readonly action: 'undo' | 'redo' } & UndoOptions)
   | ({ readonly action: 'delete' } & DeleteOptions)
 
-const ACTIONS = ['list', 'show', 'fork', 'delete'] as const
+const ACTIONS = ['list', 'show', 'fork', 'undo', 'redo', 'delete'] as const
 const LIST_DEFAULT = 20
 const LIST_MOST = 200
 const MESSAGES_DEFAULT = 4
@@ -68,7 +75,9 @@ export function readSessionArguments(args: readonly string[], readUrl: (value: s
       const messages = readNumber('--messages', values.messages ?? String(MESSAGES_DEFAULT), MESSAGES_MOST)
       return { action, ...common(values), id: only(action, positionals), messages }
     }
-    case 'fork': {
+    case 'fork':
+    case 'undo':
+    case 'redo': {
       const { values, positionals } = read(rest, { ...COMMON, message: text })
       return { action, ...common(values), id: only(action, positionals), message: values.message }
     }

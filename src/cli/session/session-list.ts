@@ -1,15 +1,15 @@
 /** `svc session list`: the conversations of a directory, the latest first. */
 import type { Client } from '../../client/client-types.js'
 import { printable } from '../../protocol/visible-text.js'
-import { existingDirectory } from '../directory.js'
+import { directoryOn } from '../directory.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import type { ListOptions } from './session-arguments.js'
 import { localTime, sessionRecord, type SessionRecord, shortTitle } from './session-record.js'
 
 /** Prints one line for each session; answers 0. */
-export async function listSessions(client: Client, { directory, all, limit, json }: ListOptions): Promise<number> {
-  const place = all ? undefined : existingDirectory(directory)
+export async function listSessions(client: Client, { directory, server, all, limit, json }: ListOptions): Promise<number> {
+  const place = all ? undefined : directoryOn(server, directory)
   const { items } = await client.sessions.list({ ...(place !== undefined && { directory: place }), limit })
   const records = items.map(sessionRecord)
   if (json) writeOut(`${jsonText(records, 2)}\n`)

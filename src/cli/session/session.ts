@@ -14,6 +14,9 @@ export async function session(options: SessionOptions): Promise<number> {
         return await (await import('./session-show.js')).showSession(client, options)
       case 'fork':
         return await (await import('./session-fork.js')).forkSession(client, options)
+      case 'undo':
+      case 'redo':
+        return await (await import('./session-undo.js')).undoTurns(client, options.action, options)
       case 'delete':
         return await (await import('./session-delete.js')).deleteSession(client, options)
     }

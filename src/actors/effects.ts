@@ -59,6 +59,8 @@ export interface EntryStat {
   /** As in `FileStat`. */
   readonly identity: string
   readonly mode: number
+  /** When content, mode or name last changed, Unix ms. */
+  readonly changedMs: number
 }
 
 interface AccessOptions {

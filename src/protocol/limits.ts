@@ -59,7 +59,8 @@ export const LIMITS = {
   },
   /**
    * States of files for undo: `inlineBytes` of one state and `partBytes` of all states of a call stand in its part, larger ones are kept
-   * beside, each up to `stateBytes` and together up to `storedBytes`. `faults`: attempts to take a failed restore back.
+   * beside, each up to `stateBytes` and together up to `storedBytes`; of a command up to `partFiles` changes, found outside of a repository
+   * among `treeFiles` files. `lateCompare`: time to compare after an aborted command. `faults`: attempts to take a failed restore back.
    */
   undo: {
     inlineBytes: 128 * KiB,
@@ -69,6 +70,10 @@ export const LIMITS = {
     files: 10_000,
     atOnce: 8,
     faults: 4,
+    treeFiles: 1000,
+    partFiles: 1500,
+    compare: 30 * SECOND,
+    lateCompare: 600,
   },
   titles: { atOnce: 4, waiting: 100, timeout: 30 * SECOND },
   compaction: {

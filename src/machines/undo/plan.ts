@@ -21,6 +21,8 @@ export function planFiles(steps: readonly FileStep[]): FilePlan {
   const conflicts = new Set<string>()
   for (const step of steps) {
     const known = files.get(step.path)
+    // Two calls at once both tell of what either has done.
+    if (known !== undefined && isSameState(known.from, step.from) && isSameState(known.to, step.to)) continue
     if (known !== undefined && !follows(known.to, step.from)) conflicts.add(step.path)
     files.set(step.path, known === undefined ? step : { ...known, to: step.to })
   }

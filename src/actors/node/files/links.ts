@@ -15,6 +15,7 @@ export function fileEntry(path: string): EntryStat | undefined {
       size: Number(stat.size),
       identity: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`,
       mode: Number(stat.mode) & 0o7777,
+      changedMs: Number(stat.ctimeMs),
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined

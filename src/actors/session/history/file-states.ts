@@ -20,9 +20,14 @@ export interface FileStates {
   isKept(state: FileState): Promise<boolean>
   /** Whether no link leads to a path. */
   isPlain(path: string): Promise<boolean>
+  /** Removes what a kill has left beside these files. */
+  tidy(paths: readonly string[]): Promise<void>
   /** Brings files into their states `to`, removals first. Those that have them already stay; rejects at anything that is neither `from` nor `to`. */
   bring(files: readonly FileStep[], root: string): Promise<void>
 }
+
+/** Files of ours that a kill has left half written, beside what was written. */
+const TEMPORARY = /^\.svc-[0-9a-f]{16}\.tmp$/
 
 interface Deps {
   readonly effects: Pick<Effects, 'files' | 'sha256'>
@@ -79,10 +84,10 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
   }
 
   /** Directories that a removal has left empty go with it, below the directory of the session. */
-  async function remove(path: string, root: string): Promise<void> {
-    await files.remove(path)
+  async function prune(path: string, root: string): Promise<void> {
     for (let at = posix.dirname(path); at !== root && isWithin(root, at); at = posix.dirname(at)) {
-      if ((await files.readDirectory(at)).length > 0) return
+      const kind = (await files.entry(at))?.kind
+      if (kind !== undefined && (kind !== 'directory' || (await files.readDirectory(at)).length > 0)) return
       await files.remove(at)
     }
   }
@@ -91,9 +96,18 @@ export function createFileStates({ effects: { files, sha256 }, kept }: Deps): Fi
     look,
     isKept: async (state) => isKept(state) && (state.stored !== true || (await kept.has(state.sha256 ?? ''))),
     isPlain,
+    async tidy(paths) {
+      for (const folder of new Set(paths.map((path) => posix.dirname(path)))) {
+        if (!(await isPlain(`${folder}/x`)) || (await files.stat(folder))?.kind !== 'directory') continue
+        for (const { name } of await files.readDirectory(folder)) if (TEMPORARY.test(name)) await files.remove(`${folder}/${name}`)
+      }
+    },
     async bring(steps, root) {
       const removals = steps.filter(({ to }) => !to.exists).toSorted((a, b) => b.path.length - a.path.length)
-      for (const step of removals) if (await isDue(step)) await remove(step.path, root)
+      for (const step of removals) {
+        if (await isDue(step)) await files.remove(step.path)
+        await prune(step.path, root)
+      }
       const writes = steps.filter(({ to }) => to.exists)
       await inTurns(writes, async (step) => {
         if (await isDue(step)) await write(step)

@@ -72,7 +72,9 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
 
   async function assess(restoring: Restoring): Promise<boolean> {
     let isClean = true
-    await inTurns(filesOf(restoring).files, async ({ path, from, to }) => {
+    const { files } = filesOf(restoring)
+    await fileStates.tidy(files.map(({ path }) => path))
+    await inTurns(files, async ({ path, from, to }) => {
       const now = await fileStates.look(path)
       if (!isSameState(now, from) && !isSameState(now, to) && now.exists) isClean = false
     })

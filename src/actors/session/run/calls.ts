@@ -162,7 +162,7 @@ export async function executeCall(
     return 'completed'
   } catch (error) {
     if (signal.aborted) {
-      if (error instanceof ToolError && error.metadata?.['snapshots'] !== undefined)
+      if (error instanceof ToolError && call.attempt.tool.contribution.notesChanges === true)
         call.step.callProgress(call.callId, { ...notesOf(error.metadata), changing: undefined })
       return 'aborted'
     }

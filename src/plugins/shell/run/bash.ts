@@ -20,6 +20,8 @@ import {
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
+import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
+import { watchCommand } from '../changes/watch-command.js'
 import { displayText } from './display.js'
 import type { ShellEnvironment, Variables } from './environment.js'
 import { type Confinement, grantsOf } from '../judge/confined.js'
@@ -52,7 +54,7 @@ const DESCRIPTION = `Runs a command line in a shell and returns its output.
 - Long output is cut in the middle; the whole of it stays readable in a file that is named then.`
 
 export interface BashTools {
-  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'namedPrograms' | 'sandbox' | 'shellEnvironment'>
+  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'namedPrograms' | 'sandbox' | 'shellEnvironment' | 'git' | 'fileStates'>
   readonly scanner: ShellScanner
   readonly environment: ShellEnvironment
 }
@@ -103,6 +105,7 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
     description: DESCRIPTION,
     input: Input,
     permission: 'bash',
+    notesChanges: true,
     async needs(input, context) {
       const judgement = await analyse(input, context, await environment.variables())
       judged.set(keyOf(context), JSON.stringify(judgement))
@@ -129,6 +132,8 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
       const running = createRunningOutput(effects.clock, (output) => context.progress({ output }))
       try {
         signal.throwIfAborted()
+        const { directory: session } = context
+        const changes = await watchCommand(host, { sessionId, directory: session, scan: judgement.scan }, signal)
         const result = await effects.processes.run({
           command: line.program,
           args: line.args,
@@ -140,7 +145,7 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
           onStdout: running.add,
           onStderr: running.add,
         })
-        return settle(input, result, judgement)
+        return settle(input, result, judgement, await changes(result.aborted))
       } finally {
         running.stop()
       }
@@ -173,7 +178,7 @@ async function workingDirectory(effects: NativeHost['effects'], workdir: string 
   return directory
 }
 
-function settle(input: Input, result: ProcessResult, { directory, scan, confinement }: Judgement): ToolResult {
+function settle(input: Input, result: ProcessResult, { directory, scan, confinement }: Judgement, changes: ChangeNotes): ToolResult {
   const output = joinOutput(result)
   const timeout = input.timeout ?? bashTimeout
   const metadata = {
@@ -188,6 +193,7 @@ function settle(input: Input, result: ProcessResult, { directory, scan, confinem
     alwaysPatterns: alwaysPatterns(scan),
     commandPatterns: commandPatterns(scan, input.command),
     externalDirectories: scan.outside,
+    ...changes,
   }
   const failed = (message: string) => {
     const cut = lastPart(output)

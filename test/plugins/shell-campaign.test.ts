@@ -34,6 +34,11 @@ describe('what a campaign found needs an answer', () => {
     'git --git-dir=sub status',
     'file -m . a.txt',
     'file -C -m sub',
+    'OPTIND=$(cat list); ls',
+    'read RANDOM < list',
+    'for SECONDS in "$(cat list)"; do :; done',
+    'export HISTCMD="$(cat list)"',
+    'printf -v SRANDOM %s "$(cat list)"',
     ': "${x:=$\'a[\\x24(marker)]\'}"',
     'echo "${x:-$\'\\140marker\\140\'}"',
   ])('%s', async (command) => {
@@ -49,6 +54,7 @@ describe('what a campaign found needs an answer', () => {
     'echo a{b,c} {1..3}',
     'git -C sub log --oneline -3',
     'file --mime-type -b a.txt',
+    'OPTIND=1; getopts ab x -a; echo "$x"',
     'x=ab; echo "${x//$\'\\n\'/ }"',
   ])('and what is like it and harmless does not: %s', async (command) => {
     expect(await reasons(command)).toEqual([])
@@ -65,6 +71,7 @@ describe('files that options name', () => {
     ['grep -f../x a.txt', ['/*'], []],
     ['grep --file=../x a.txt', ['/*'], []],
     ['date -f ../x', ['/*'], []],
+    ['hexdump -C -f../x a.txt', ['/*'], []],
     ['xargs -a ../x echo', ['/*'], []],
     ['paste ../x', ['/*'], []],
     ['git -C .. status', ['/*'], []],

@@ -2,6 +2,8 @@
 
 const DECISIVE =
   /^(?:PATH|HOME|PWD|OLDPWD|CDPATH|SHELL|ENV|PS[0-4]|PROMPT_COMMAND|LD_\w+|DYLD_\w+|BASH\w*|SHELLOPTS|GLOBIGNORE|EXECIGNORE|GCONV_PATH|NODE_OPTIONS|PERL5OPT|RUBYOPT|PYTHONSTARTUP|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|TAR_OPTIONS|RSYNC_RSH|MAKEFLAGS|LESSOPEN|LESSCLOSE)$/
+/** The shell reads what they are given as arithmetic, which may start programs. */
+const INTEGERS = /^(?:OPTIND|RANDOM|SRANDOM|SECONDS|HISTCMD)$/
 const COMMANDS = /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|\w*ASKPASS|GIT_\w+|CVS_RSH|npm_config_\w+)$/
 
 /** What programs may be given by a line without an answer, and which values. */
@@ -29,6 +31,7 @@ export function isSteering(name: string, value: string): boolean {
 
 /** True when giving `name` this value (undefined = not known) may change which programs the shell starts, or how it reads. */
 export function isDecisive(name: string, value: string | undefined): boolean {
+  if (INTEGERS.test(name)) return value === undefined || !/^\d*$/.test(value)
   return DECISIVE.test(name) || (COMMANDS.test(name) && !isHarmless(name, value))
 }
 

@@ -9,14 +9,15 @@ const reads = { files: named({}) }
 export const READING: readonly Entry[] = [
   ['cat head tail wc ls stat du nl tac realpath md5sum sha1sum sha256sum basename dirname', { operandsAlike: 'all' }],
   ['cat ls realpath readlink md5sum sha1sum sha224sum sha256sum sha384sum sha512sum cksum sum b2sum', reads],
-  ['head tail more nl tac rev cut paste fold fmt column comm join expand unexpand pr tsort look strings colrm ul hd hexyl', reads],
+  ['head tail more nl tac rev cut paste fold fmt column comm join expand unexpand pr tsort look strings colrm ul hexyl', reads],
   ['base32 basenc uuencode envsubst xmllint xsltproc pv mlr exa eza lsd batcat', reads],
   [
     'colordiff icdiff delta diff3 zcat bzcat xzcat lzcat zstdcat zgrep zegrep zfgrep bzgrep xzgrep zless zmore xzless zdiff zcmp xzdiff',
     reads,
   ],
   ['troff groff nroff m4 cpp zipinfo wall lp lpr', reads],
-  ['wc stat du cmp od hexdump diff', { files: named({ reads: '-X --exclude-from --format-file', lists: '--files0-from' }) }],
+  ['hexdump hd', { files: named({ reads: '-f --format-file' }) }],
+  ['wc stat du cmp od diff', { files: named({ reads: '-X --exclude-from --format-file', lists: '--files0-from' }) }],
   ['man', { ...reads, optionsDecide: true, explicit: programOption('PH', '--pager', '--html') }],
   ['jq', { files: named({ reads: '-f --from-file -L' }) }],
   [

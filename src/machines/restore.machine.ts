@@ -51,23 +51,48 @@ export const restoreMachine = setup({
   states: {
     beginning: { always: [{ guard: 'isRecovery', target: 'assessing' }, { target: 'checking' }] },
     checking: { invoke: { id: 'check', src: 'check', input: ({ context }) => context, onDone: 'noting', onError: 'refused' } },
-    noting: { invoke: { id: 'note', src: 'note', input: ({ context }) => context, onDone: 'writing', onError: 'refused' } },
+    noting: { invoke: { id: 'note', src: 'note', input: ({ context }) => context, onDone: 'forward', onError: 'refused' } },
     assessing: {
       invoke: {
         id: 'assess',
         src: 'assess',
         input: ({ context }) => context,
-        onDone: [{ guard: { type: 'canFinish', params: ({ event }) => event.output }, target: 'writing' }, { target: 'takingBack' }],
+        onDone: [{ guard: { type: 'canFinish', params: ({ event }) => event.output }, target: 'forward' }, { target: 'backward' }],
         onError: 'abandoned',
       },
     },
-    writing: { invoke: { id: 'write', src: 'write', input: ({ context }) => context, onDone: 'recording', onError: 'takingBack' } },
-    recording: { invoke: { id: 'record', src: 'record', input: ({ context }) => context, onDone: 'restored', onError: 'takingBack' } },
-    takingBack: { invoke: { id: 'takeBack', src: 'takeBack', input: ({ context }) => context, onDone: 'forgetting', onError: 'pausing' } },
-    forgetting: { invoke: { id: 'forget', src: 'forget', input: ({ context }) => context, onDone: 'takenBack', onError: 'pausing' } },
-    pausing: {
-      entry: 'countFault',
-      after: { faultRetry: [{ guard: 'mayRetry', target: 'takingBack' }, { target: 'abandoned' }] },
+    /** Files are written; whatever fails is taken back. */
+    forward: {
+      initial: 'writing',
+      states: {
+        writing: {
+          invoke: { id: 'write', src: 'write', input: ({ context }) => context, onDone: 'recording', onError: '#restore.backward' },
+        },
+        recording: {
+          invoke: {
+            id: 'record',
+            src: 'record',
+            input: ({ context }) => context,
+            onDone: '#restore.restored',
+            onError: '#restore.backward',
+          },
+        },
+      },
+    },
+    backward: {
+      initial: 'takingBack',
+      states: {
+        takingBack: {
+          invoke: { id: 'takeBack', src: 'takeBack', input: ({ context }) => context, onDone: 'forgetting', onError: 'pausing' },
+        },
+        forgetting: {
+          invoke: { id: 'forget', src: 'forget', input: ({ context }) => context, onDone: '#restore.takenBack', onError: 'pausing' },
+        },
+        pausing: {
+          entry: 'countFault',
+          after: { faultRetry: [{ guard: 'mayRetry', target: 'takingBack' }, { target: '#restore.abandoned' }] },
+        },
+      },
     },
     restored: { type: 'final' },
     refused: { type: 'final' },

@@ -219,7 +219,7 @@ describe('every transition is covered by generated paths', () => {
         done('assess', true),
         done('assess', false),
         error('assess'),
-        after('faultRetry', 'restore.pausing'),
+        after('faultRetry', 'restore.backward.pausing'),
       ],
       { key: ({ context }) => context.faults },
     )

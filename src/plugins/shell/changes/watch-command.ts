@@ -1,5 +1,6 @@
 /** Compares what a command may have changed, in bounded time; a command that is known only to read costs nothing. */
 import { LIMITS } from '../../../protocol/limits.js'
+import { timeLimit } from '../../../protocol/patience.js'
 import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import type { ShellScan } from '../judge/scan.js'
 import { type ChangeHost, watchChanges } from './watch-changes.js'
@@ -23,12 +24,11 @@ export async function watchCommand(
   const { clock } = host.effects
   const watch = await watchChanges(host, { sessionId, directory, writes: scan.writes }, signal)
   return async (wasAborted) => {
-    const late = new AbortController()
-    const timer = clock.setTimeout(() => late.abort(), wasAborted ? LIMITS.undo.lateCompare : LIMITS.undo.compare)
+    const late = timeLimit(clock, wasAborted ? LIMITS.undo.lateCompare : LIMITS.undo.compare, 'the comparison took too long')
     try {
       return await watch.end(late.signal)
     } finally {
-      clock.clearTimeout(timer)
+      late.clear()
     }
   }
 }

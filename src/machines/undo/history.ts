@@ -37,17 +37,22 @@ export function partsBetween(history: readonly Message[], first: Boundary, last:
     )
 }
 
+/** Somebody asked for something; a compaction only leaves its mark. */
+export function isTurn({ info, parts }: Message): boolean {
+  return info.role === 'user' && !parts.some(({ type }) => type === 'compaction')
+}
+
 /** The last user message before a mark, or of all: where an undo leads to. */
 export function stepBack(history: readonly Message[], mark: Mark | undefined): Mark | undefined {
   const end = boundaryOf(history, mark)?.message ?? history.length
-  const before = history.slice(0, end).findLast(({ info }) => info.role === 'user')
+  const before = history.slice(0, end).findLast(isTurn)
   return before === undefined ? undefined : { messageID: before.info.id }
 }
 
 /** The next user message behind a mark: where a redo leads to. Undefined: to the end. */
 export function stepForward(history: readonly Message[], mark: Mark): Mark | undefined {
   const start = boundaryOf(history, mark)?.message ?? history.length
-  const next = history.slice(start + 1).find(({ info }) => info.role === 'user')
+  const next = history.slice(start + 1).find(isTurn)
   return next === undefined ? undefined : { messageID: next.info.id }
 }
 

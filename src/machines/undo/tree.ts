@@ -3,7 +3,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Message, Part } from '../../protocol/message/message.js'
 import type { FileSnapshot } from '../../protocol/session/snapshot.js'
 import type { SessionUndoTree, UndoTreeNode } from '../../protocol/session/undo.js'
-import { type Boundary, boundaryOf, changesOf, isBefore, type Mark, partsBetween } from './history.js'
+import { type Boundary, boundaryOf, changesOf, isBefore, isTurn, type Mark, partsBetween } from './history.js'
 
 interface MarkedAt extends Mark {
   readonly time: number
@@ -11,7 +11,7 @@ interface MarkedAt extends Mark {
 
 export function undoTree(sessionID: string, history: readonly Message[], mark: MarkedAt | undefined): SessionUndoTree {
   const boundary = boundaryOf(history, mark) ?? { message: history.length, part: 0 }
-  const starts = history.flatMap(({ info }, index) => (info.role === 'user' ? [index] : []))
+  const starts = history.flatMap((message, index) => (isTurn(message) ? [index] : []))
   const nodes: UndoTreeNode[] = []
   for (const [index, start] of starts.entries()) {
     const end = starts[index + 1] ?? history.length

@@ -158,6 +158,35 @@ describe('undo and redo', () => {
     await service.idle(id)
   })
 
+  it('happen one at a time, and a prompt waits for them', async () => {
+    const { service, id, read, sessions } = await twoTurns()
+    service.steps.push(says('hello'))
+    const both = [sessions.undo(id, {}), sessions.undo(id, {})]
+    const prompted = service.prompt(id, 'go on')
+    const ends = await Promise.allSettled(both)
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    await prompted
+    await service.idle(id)
+    expect([read('a.txt'), read('new/b.txt')]).toEqual([EDITED, undefined])
+    expect(service.messages(id)).toHaveLength(5)
+  })
+
+  it('restore a turn of two hundred files, in the middle of which the conversation was compacted', async () => {
+    const service = await start()
+    const { at } = inspected(service)
+    const id = await service.session()
+    const names = Array.from({ length: 200 }, (_, index) => `d${index % 10}/f${index}.txt`)
+    const inputs = names.map((filePath) => call('write', { filePath, content: filePath.repeat(50) }))
+    for (let first = 0; first < 200; first += 50) service.steps.push(calls(...inputs.slice(first, first + 50)))
+    service.steps.push(says('done'))
+    await service.prompt(id, 'write all')
+    await service.idle(id)
+    await service.runtime.sessions.undo(id, {})
+    expect(names.filter((name) => existsSync(at(name)))).toEqual([])
+    await service.runtime.sessions.redo(id, {})
+    expect(names.map((name) => readFileSync(at(name), 'utf8'))).toEqual(names.map((name) => name.repeat(50)))
+  })
+
   it('refuse what was not kept, and believe no caller who says what a call has changed', async () => {
     const { service, id, at, sessions } = await twoTurns()
     const part = service.messages(id)[1]?.parts.find(({ type }) => type === 'tool')

@@ -26,6 +26,7 @@ export function createRestores(
 ): Restores {
   const { store, effects } = core
   const under = new Map<string, Restoring>()
+  /** From the request on, so that there is no second one. */
   const ends = new Map<string, Promise<unknown>>()
   const logic = restoreLogic(core, under)
 
@@ -46,15 +47,11 @@ export function createRestores(
   }
 
   async function run(restoring: Restoring, isRecovery: boolean) {
-    const { sessionId } = restoring
-    under.set(sessionId, restoring)
-    const end = play(restoring, isRecovery)
-    ends.set(sessionId, end)
+    under.set(restoring.sessionId, restoring)
     try {
-      return await end
+      return await play(restoring, isRecovery)
     } finally {
-      under.delete(sessionId)
-      ends.delete(sessionId)
+      under.delete(restoring.sessionId)
     }
   }
 
@@ -65,20 +62,27 @@ export function createRestores(
     effects.log.warn('a restore that was cut short has ended', { sessionId, end })
   }
 
+  async function begin(sessionId: string, to: HistoryMark | undefined): Promise<void> {
+    await finish(sessionId)
+    if (store.restores.get(sessionId) !== undefined)
+      throw new SvcError('resource.conflict', 'An earlier restore of this session could not be ended yet; the log says why.', { sessionId })
+    const restoring: Restoring = { sessionId, move: { from: core.markOf(sessionId), to }, problem: undefined }
+    if ((await run(restoring, false)) === 'restored') return
+    throw restoring.problem instanceof Error ? restoring.problem : new SvcError('server.internal')
+  }
+
   return {
     async move(sessionId, to) {
-      if (under.has(sessionId)) throw busy(sessionId)
-      await finish(sessionId)
-      if (store.restores.get(sessionId) !== undefined)
-        throw new SvcError('resource.conflict', 'An earlier restore of this session could not be ended yet; the log says why.', {
-          sessionId,
-        })
-      const restoring: Restoring = { sessionId, move: { from: core.markOf(sessionId), to }, problem: undefined }
-      const end = await run(restoring, false)
-      if (end === 'restored') return
-      throw restoring.problem instanceof Error ? restoring.problem : new SvcError('server.internal')
+      if (ends.has(sessionId)) throw busy(sessionId)
+      const end = begin(sessionId, to)
+      ends.set(sessionId, end)
+      try {
+        await end
+      } finally {
+        ends.delete(sessionId)
+      }
     },
-    isActive: (sessionId) => under.has(sessionId),
+    isActive: (sessionId) => ends.has(sessionId),
     async settled(sessionId) {
       await ends.get(sessionId)?.catch(() => undefined)
     },

@@ -52,6 +52,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
+    planMode: { set: () => true },
     instructions: { nested: async () => [] },
     protectedFiles: { reasons: async () => [] },
     shellEnvironment: async () => ({}),

@@ -11,6 +11,7 @@ function setup(host: Partial<NativeHost>): (id: string) => ToolContribution {
     outputs: { store: async () => ({ id: '', path: '' }) },
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
+    planMode: { set: () => true },
     instructions: { nested: async () => [] },
     protectedFiles: { reasons: async () => [] },
     shellEnvironment: async () => ({}),

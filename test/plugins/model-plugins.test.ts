@@ -21,6 +21,7 @@ function providersOf(document: ConfigDocument) {
     outputs: { store: absent },
     questions: { ask: absent },
     todos: { replace: () => {} },
+    planMode: { set: () => true },
     instructions: { nested: absent },
     protectedFiles: { reasons: async () => [] },
     shellEnvironment: async () => ({}),

@@ -50,6 +50,7 @@ export function createShellWorkspace(
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
+    planMode: { set: () => true },
     instructions: { nested: async () => [] },
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,

@@ -1,7 +1,8 @@
-/** The built-in plugin with the tools that keep a todo list and ask the user (sessions-events §9, §10.4). */
+/** The built-in plugin with the tools that keep a todo list, ask the user and switch plan mode (sessions-events §9, §10.4). */
 import * as z from 'zod'
 import type { NativeHost, NativePlugin, PermissionNeed, ToolContribution } from '../../actors/plugin/native/native.js'
 import { defineTool } from '../../actors/plugin/native/native.js'
+import { planTools } from './plan.js'
 
 export function interactionsPlugin(): NativePlugin {
   return {
@@ -10,7 +11,7 @@ export function interactionsPlugin(): NativePlugin {
     capability: { id: 'svc.interactions', apiPrefix: '/v2/interactions' },
     requires: ['svc.permissions'],
     eventNamespaces: ['question', 'todo'],
-    start: (host) => ({ tools: [todoTool(host), questionTool(host)] }),
+    start: (host) => ({ tools: [todoTool(host), questionTool(host), ...planTools(host)] }),
   }
 }
 

@@ -31,6 +31,8 @@ export const Session = z
     catalogActivity: CatalogActivity.optional(),
     pinned: z.literal(true).optional(),
     svcTenantId: z.string().optional(),
+    /** Prompts that name no agent are answered by the agent `plan`. */
+    mode: z.looseObject({ type: z.literal('plan'), entered: ms }).optional(),
     executionID: z.string().optional(),
     executionRootSessionID: z.string().optional(),
     /** The run of a workflow that began the session; its `permission` are the rules of the file. */

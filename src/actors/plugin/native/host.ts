@@ -4,6 +4,7 @@ import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import { createProtectedFiles } from '../../protection/protected-files.js'
 import type { SessionCore } from '../../session/core.js'
 import { sessionOrThrow } from '../../session/core.js'
+import { setPlanMode } from '../../session/state/plan-mode.js'
 import type { Sessions } from '../../facades.js'
 import { createGit } from '../../git/git-program.js'
 import { createCheckouts } from '../../git/origin.js'
@@ -70,6 +71,7 @@ export function createNativeHost(
         })
       },
     },
+    planMode: { set: (sessionId, isOn) => setPlanMode(core, sessionId, isOn) },
     questions: {
       async ask(context: ToolContext, questions) {
         const session = sessionOrThrow(core, context.sessionId)

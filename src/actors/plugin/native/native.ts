@@ -152,6 +152,12 @@ interface Todos {
   replace(sessionId: string, todos: readonly Todo[]): void
 }
 
+/** Plan mode of a session (sessions-events §10.6). */
+interface PlanMode {
+  /** Durably, with its `session.updated` event; false = it was on, or off, already. */
+  set(sessionId: string, isOn: boolean): boolean
+}
+
 /** What is read for a session besides its files: instruction files next to a path (sessions-events §12.4). */
 export interface Instructions {
   /** Instruction files between `directory` and `file`, each at most once per session. */
@@ -180,6 +186,7 @@ export interface NativeHost {
   readonly outputs: ManagedOutputs
   readonly questions: Questions
   readonly todos: Todos
+  readonly planMode: PlanMode
   readonly instructions: Instructions
   readonly protectedFiles: ProtectedFiles
   /**

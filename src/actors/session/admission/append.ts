@@ -6,6 +6,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView, ResolvedModel } from '../../facades.js'
 import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
+import { agentOf } from '../state/plan-mode.js'
 import { knownAgent } from '../state/records.js'
 import { hasDefaultTitle } from '../run/title.js'
 
@@ -23,7 +24,7 @@ export async function resolveTarget(
 ): Promise<RunTarget> {
   const session = sessionOrThrow(core, sessionId)
   const { directory } = session
-  const name = prompt.agent ?? session.agent
+  const name = prompt.agent ?? (await agentOf(core, session))
   const agent = name === undefined ? await core.resources.defaultAgent(directory) : await knownAgent(core, directory, name)
   const ref = modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory))
   return { agent, model: await core.providers.resolve(directory, ref) }

@@ -1,0 +1,35 @@
+/** Plan mode: a state of the session; its runs are those of the agent that plans (sessions-events §2.2, §10.1). */
+import type { Session } from '../../../protocol/session/session.js'
+import { type SessionCore, sessionOrThrow } from '../core.js'
+
+const PLANNER = 'plan'
+
+/** False = nothing changed. */
+export function setPlanMode(
+  { store, journal, effects }: Pick<SessionCore, 'store' | 'journal' | 'effects'>,
+  sessionId: string,
+  isOn: boolean,
+): boolean {
+  const { mode, ...session } = sessionOrThrow({ store }, sessionId)
+  if ((mode !== undefined) === isOn) return false
+  const now = effects.clock.now()
+  const info: Session = {
+    ...session,
+    ...(isOn ? { mode: { type: 'plan' as const, entered: now } } : {}),
+    time: { ...session.time, updated: now },
+  }
+  journal.commit('process', (tx) => {
+    store.sessions.update(info)
+    tx.emit('session.updated', { sessionID: sessionId, info })
+  })
+  return true
+}
+
+/** The agent of a prompt that names none; that of the session when the configuration leaves no agent to plan. */
+export async function agentOf(
+  { resources }: Pick<SessionCore, 'resources'>,
+  { mode, agent, directory }: Session,
+): Promise<string | undefined> {
+  if (mode === undefined) return agent
+  return (await resources.agents(directory)).some(({ name }) => name === PLANNER) ? PLANNER : agent
+}

@@ -1,0 +1,44 @@
+/** Tools `plan_enter` and `plan_exit`: from the next prompt on the session plans, or carries out again (sessions-events §10.1). */
+import * as z from 'zod'
+import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
+import { defineTool } from '../../actors/plugin/native/native.js'
+
+const Input = z.strictObject({})
+
+const TOOLS = [
+  {
+    id: 'plan_enter',
+    isOn: true,
+    title: 'Enter plan mode',
+    description:
+      'Turns plan mode on: prompts after this one are answered by the agent that studies and plans and changes no code. Use it when the user wants a plan first.',
+    done: 'Plan mode is on. End your answer now, or write the plan; change no files.',
+    already: 'Plan mode is on already.',
+  },
+  {
+    id: 'plan_exit',
+    isOn: false,
+    title: 'Leave plan mode',
+    description:
+      'Turns plan mode off: prompts after this one are answered by the agent of the session again. Use it when the plan is finished and the user wants it carried out.',
+    done: 'Plan mode is off. The next prompt is answered by the agent that carries the plan out.',
+    already: 'Plan mode is off already.',
+  },
+] as const
+
+export function planTools({ planMode }: Pick<NativeHost, 'planMode'>): ToolContribution[] {
+  return TOOLS.map(({ id, isOn, title, description, done, already }) =>
+    defineTool<z.infer<typeof Input>>({
+      id,
+      description,
+      input: Input,
+      permission: id,
+      needs: async () => [{ permission: id, patterns: ['*'], title }],
+      async invoke(_input, { sessionId, signal }) {
+        signal.throwIfAborted()
+        const isChanged = planMode.set(sessionId, isOn)
+        return { title, output: isChanged ? done : already, metadata: { mode: isOn ? 'plan' : null } }
+      },
+    }),
+  )
+}

@@ -90,6 +90,16 @@ test('a session is exported, imported elsewhere and goes on there; nothing is le
   expect(JSON.stringify((await to.model.request(0)).body?.messages)).toContain('A lighthouse.')
 })
 
+/** Messages in the rows. */
+function stored({ place }: Scene): unknown {
+  const rows = new Database(join(place.state, 'agent.sqlite3'), { readonly: true })
+  try {
+    return rows.prepare('select count(*) from messages').pluck().get()
+  } finally {
+    rows.close()
+  }
+}
+
 test('what a killed server had begun to import is gone after its next start', async () => {
   const { scene, server } = await start([])
   const { id } = await server.createSession()
@@ -102,14 +112,12 @@ test('what a killed server had begun to import is gone after its next start', as
     duplex: 'half',
     body: new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(first)) }),
   } as RequestInit).catch(() => undefined)
-  const rows = new Database(join(scene.place.state, 'agent.sqlite3'), { readonly: true })
-  const count = rows.prepare('select count(*) from messages').pluck()
   // The server answers others meanwhile, and shows nothing of what arrives.
-  while (count.get() !== 2) await server.get('/v2/health')
-  rows.close()
+  while (stored(scene) !== 2) await server.get('/v2/health')
   expect((await server.get<SessionPage>('/v2/sessions')).items.map((session) => session.id)).toEqual([id])
   await server.kill()
   await begun
   const next = await scene.start()
   expect((await next.get<SessionPage>('/v2/sessions?archived=true')).items.map((session) => session.id)).toEqual([id])
+  expect(stored(scene)).toBe(1)
 })

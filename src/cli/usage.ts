@@ -4,7 +4,7 @@ const OVERVIEW = `svc - a local runtime for coding agents
 
   svc serve               start the server
   svc run "<prompt>"      ask once, print the answer
-  svc session <action>    list, show, fork, undo and delete conversations
+  svc session <action>    list, show, fork, undo, export and delete conversations
   svc doctor              check this installation
   svc inspect             look at the actors of a running server
   svc plugin <action>     make, list, approve and check plugins
@@ -58,6 +58,10 @@ because nobody was there to be asked, and 130 when it was interrupted.
     --message <id>        everything from this message on
   redo <id>               bring back the next undone turn
     --message <id>        everything before this message
+  export [<id>]           print it as JSON; without an id every session of a directory
+    --dir <directory>     of this directory                            (the current one)
+  import <file>           add what was exported under new ids, which are printed
+    --dir <directory>     paths lie in this directory from then on     (the current one)
   delete <id>             remove it and its children for good, after asking
     --yes                 without asking
 

@@ -66,6 +66,23 @@ describe('svc session', () => {
     expect(readFileSync(file, 'utf8')).toBe('by hand')
   })
 
+  test('travels as JSON to another state directory, and goes on there', async () => {
+    const id = sessionOf((await home.run(['run', script({ text: 'one' })])).stderr)
+    const exported = await home.run(['session', 'export', id])
+    const file = join(home.workspace, 'session.json')
+    writeFileSync(file, exported.stdout)
+    const env = { SVC_AGENT_STATE_DIR: join(home.path, 'other') }
+    const imported = await home.run(['session', 'import', file], { env })
+    expect([imported.code, imported.stdout]).toEqual([0, expect.stringMatching(/^ses_\w+\n$/) as string])
+    const continued = await home.run(['run', '--session', imported.stdout.trim(), script({ text: 'two' })], { env })
+    expect([continued.code, continued.stdout]).toEqual([0, 'two\n'])
+    const shown = await home.run(['session', 'show', imported.stdout.trim()], { env })
+    expect(shown.stdout).toMatch(/one\n[^]*two\n/)
+    writeFileSync(file, '{ "bundles": [] }')
+    const refused = await home.run(['session', 'import', file], { env })
+    expect([refused.code, refused.stderr]).toEqual([1, `svc: ${file} is not what "svc session export" has written, or cannot be read.\n`])
+  })
+
   test('tells what a session waits for, also to a run that joins it', async () => {
     writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "edit": "ask" } }')
     const server = await home.serve()

@@ -15,6 +15,9 @@ describe('svc session', () => {
     ['fork ses_1 --message msg_1', { action: 'fork', ...common, id: 'ses_1', message: 'msg_1' }],
     ['undo ses_1', { action: 'undo', ...common, id: 'ses_1', message: undefined }],
     ['redo ses_1 --message msg_1', { action: 'redo', ...common, id: 'ses_1', message: 'msg_1' }],
+    ['export', { action: 'export', ...common, id: undefined, directory: undefined }],
+    ['export ses_1', { action: 'export', ...common, id: 'ses_1', directory: undefined }],
+    ['import a.json --dir sub', { action: 'import', ...common, file: 'a.json', directory: 'sub' }],
     ['delete ses_1 --yes', { action: 'delete', ...common, id: 'ses_1', yes: true }],
     ['delete ses_1 --server http://127.0.0.1:1/', { action: 'delete', ...common, server: 'http://127.0.0.1:1', id: 'ses_1', yes: false }],
   ])('understands "%s"', (line, options) => {
@@ -22,10 +25,12 @@ describe('svc session', () => {
   })
 
   test.each([
-    ['', 'svc session needs one of list, show, fork, undo, redo, delete'],
+    ['', 'svc session needs one of list, show, fork, undo, redo, export, import, delete'],
     ['remove ses_1', 'not "remove"'],
     ['show', 'svc session show needs the id of a session; see svc session list'],
     ['fork ses_1 ses_2', 'svc session fork does not know what to do with "ses_2"'],
+    ['export ses_1 --dir sub', 'svc session export takes an id or --dir, not both'],
+    ['import', 'svc session import needs a file'],
     ['list --all --dir sub', '--all needs no --dir'],
     ['list --limit 0', '--limit must be a number from 1 to 200, not "0"'],
     ['list --output yaml', '--output must be json or text, not "yaml"'],

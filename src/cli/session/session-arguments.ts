@@ -33,6 +33,18 @@ export interface UndoOptions extends Common {
   readonly message: string | undefined
 }
 
+export interface ExportOptions extends Common {
+  /** undefined = every session of the directory. */
+  readonly id: string | undefined
+  readonly directory: string | undefined
+}
+
+export interface ImportOptions extends Common {
+  readonly file: string
+  /** Where their paths lie from then on. */
+  readonly directory: string | undefined
+}
+
 export interface DeleteOptions extends Common {
   readonly id: string
   readonly yes: boolean
@@ -43,9 +55,11 @@ export type SessionOptions =
   | ({ readonly action: 'show' } & ShowOptions)
   | ({ readonly action: 'fork' } & ForkOptions)
   | ({ readonly action: 'undo' | 'redo' } & UndoOptions)
+  | ({ readonly action: 'export' } & ExportOptions)
+  | ({ readonly action: 'import' } & ImportOptions)
   | ({ readonly action: 'delete' } & DeleteOptions)
 
-const ACTIONS = ['list', 'show', 'fork', 'undo', 'redo', 'delete'] as const
+const ACTIONS = ['list', 'show', 'fork', 'undo', 'redo', 'export', 'import', 'delete'] as const
 const LIST_DEFAULT = 20
 const LIST_MOST = 200
 const MESSAGES_DEFAULT = 4
@@ -81,6 +95,17 @@ export function readSessionArguments(args: readonly string[], readUrl: (value: s
       const { values, positionals } = read(rest, { ...COMMON, message: text })
       return { action, ...common(values), id: only(action, positionals), message: values.message }
     }
+    case 'export': {
+      const { values, positionals } = read(rest, { server: text, dir: text })
+      const [id, ...others] = positionals
+      nothingElse(action, others)
+      if (id !== undefined && values.dir !== undefined) throw new Error('svc session export takes an id or --dir, not both')
+      return { action, ...common(values), id, directory: values.dir }
+    }
+    case 'import': {
+      const { values, positionals } = read(rest, { ...COMMON, dir: text })
+      return { action, ...common(values), file: only(action, positionals, 'a file'), directory: values.dir }
+    }
     case 'delete': {
       const { values, positionals } = read(rest, { ...COMMON, yes: flag })
       return { action, ...common(values), id: only(action, positionals), yes: values.yes ?? false }
@@ -94,8 +119,8 @@ function read<const O extends Readonly<Record<string, { readonly type: 'string' 
   return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
 }
 
-function only(action: string, [first, ...rest]: readonly string[]): string {
-  if (first === undefined || first === '') throw new Error(`svc session ${action} needs the id of a session; see svc session list`)
+function only(action: string, [first, ...rest]: readonly string[], what = 'the id of a session; see svc session list'): string {
+  if (first === undefined || first === '') throw new Error(`svc session ${action} needs ${what}`)
   nothingElse(action, rest)
   return first
 }

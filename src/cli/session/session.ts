@@ -17,6 +17,10 @@ export async function session(options: SessionOptions): Promise<number> {
       case 'undo':
       case 'redo':
         return await (await import('./session-undo.js')).undoTurns(client, options.action, options)
+      case 'export':
+        return await (await import('./session-bundles.js')).exportSessions(client, options)
+      case 'import':
+        return await (await import('./session-bundles.js')).importSessions(client, options)
       case 'delete':
         return await (await import('./session-delete.js')).deleteSession(client, options)
     }

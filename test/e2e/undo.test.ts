@@ -129,6 +129,30 @@ test('eight turns are undone and redone with every byte, mode and link; a hand e
   expect(picture(place.repo)).toEqual(pictures.at(-1))
 }, 90_000)
 
+test('what an aborted command has changed is undone; a command that a kill cut short refuses the undo', async () => {
+  const { scene, place, server, id } = await begin({ 'slow.sh': 'echo new > made.txt\nsleep 60\n', 'README.md': 'hello\n' })
+  const made = join(place.repo, 'made.txt')
+  const old = picture(place.repo)
+  const untilMade = async () => {
+    while (!existsSync(made)) await delay(10)
+  }
+  const [tool, input] = bash('sh slow.sh')
+  await server.prompt(id, { prompt: `${tool} ${JSON.stringify(input)}` })
+  await untilMade()
+  expect((await server.call('POST', `/v2/sessions/${id}/abort`)).body).toBe(true)
+  await server.call('POST', `/v2/sessions/${id}/wait`)
+  const undone = await server.call('POST', `/v2/sessions/${id}/undo`)
+  expect([undone.status, picture(place.repo)]).toEqual([200, old])
+
+  await server.prompt(id, { prompt: `${tool} ${JSON.stringify(input)}` })
+  await untilMade()
+  await server.kill()
+  const again = await scene.start()
+  const refused = await again.call('POST', `/v2/sessions/${id}/undo`)
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('was cut short, and what it changed is not known')])
+  expect(existsSync(made)).toBe(true)
+})
+
 /** Changes many files, so that a kill meets some of them changed and others not. */
 const MANY = `for i in $(seq 60); do mkdir -p d$i; printf '%s\\r\\n' "line $i" > d$i/f.txt; done
 chmod 700 d1/f.txt; ln -s d1/f.txt link; echo changed > README.md

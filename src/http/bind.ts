@@ -167,18 +167,26 @@ export function callOf<P extends Schema, Q extends Schema, H extends Schema, I e
     params: admitted.params as Parsed<P>,
     query: admitted.query as Parsed<Q>,
     headers: admitted.headers as Parsed<H>,
-    body: bodyOf(contract, request.body) as Parsed<I>,
+    body: bodyOf(contract, request) as Parsed<I>,
     get signal() {
       return calls.signalOf(reply.raw)
     },
   }
 }
 
-function bodyOf({ body }: RouteContract, value: unknown): unknown {
+function bodyOf({ body, ownPageFields }: RouteContract, { body: value, headers, allowedOrigin }: FastifyRequest): unknown {
   if (body === undefined) return undefined
+  // The gate has let an origin pass that is not listed: it is our own.
+  if (ownPageFields !== undefined && headers.origin !== undefined && allowedOrigin === undefined) refuseOthers(value, ownPageFields)
   if (value !== undefined) return parseRequest(body.schema, 'body', value)
   if (body.required) throw new SvcError('request.invalid', 'A JSON body is required.')
   return parseRequest(body.schema, 'body', {})
+}
+
+function refuseOthers(value: unknown, fields: readonly string[]): void {
+  const other = typeof value === 'object' && value !== null ? Object.keys(value).find((name) => !fields.includes(name)) : undefined
+  if (other !== undefined)
+    throw new SvcError('request.origin_forbidden', `A page of this server may set ${fields.join(', ')} here, and not "${other}".`)
 }
 
 function callerOf(request: FastifyRequest): Caller {

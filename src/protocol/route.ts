@@ -67,6 +67,8 @@ export interface RouteContract<
   readonly access: Access
   /** The page of the inspector calls it although it changes something. */
   readonly isForOwnPage?: true
+  /** What the body may say then; everything when absent. */
+  readonly ownPageFields?: readonly string[]
   readonly params?: Params
   readonly query?: Query
   /** Lower-case header names. */

@@ -96,6 +96,24 @@ describe('a page of this server', () => {
   })
 })
 
+test('a page of this server patches what plugins are told, and nothing else of the configuration', async () => {
+  const listening = createTestServer()
+  const { port } = await listening.listen({ host: '127.0.0.1', port: 0 })
+  const origin = `http://127.0.0.1:${port}`
+  const patch = (payload: object) =>
+    listening.inject({
+      method: 'PATCH',
+      url: '/v2/config',
+      headers: { host: `127.0.0.1:${port}`, origin, 'sec-fetch-site': 'same-origin' },
+      payload,
+    })
+  expect((await patch({ plugins: { 'dev.example': { enabled: false } } })).statusCode).toBe(200)
+  const refused = await patch({ plugins: {}, permission: { bash: 'allow' } })
+  expect(refused.statusCode).toBe(403)
+  expect(refused.json()).toMatchObject({ code: 'request.origin_forbidden', message: expect.stringContaining('"permission"') })
+  await listening.close(0)
+})
+
 describe('the Host header', () => {
   const doors = createDoors({
     bound: () => ({ host: '192.168.1.5', port: 4096 }),

@@ -55,6 +55,7 @@ export const configRoutes = {
     ...common,
     id: 'v2.config.update',
     isForOwnPage: true,
+    ownPageFields: ['plugins'],
     method: 'PATCH',
     path: '/v2/config',
     summary: 'Merge a patch into the writable configuration.',

@@ -1,4 +1,5 @@
 /** Answers and events of the running server agree with the document it publishes. */
+import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Contract, contractOf } from './contract/document.js'
 import { callValidly, VALID_CALLS } from './contract/valid-calls.js'
@@ -32,6 +33,8 @@ test('every event is one of the union, and a full conversation shows all of them
   const { stream, catalog } = world
   await failures(world)
   await aroundConversations(world)
+  execFileSync('git', ['checkout', '-q', '-b', 'work'], { cwd: world.scene.place.repo, env: world.scene.place.env })
+  await stream.waitFor(({ type }) => type === 'vcs.branch.updated')
   const events = [...stream.events, ...catalog.events]
   for (const event of events) contract.event(event)
   const seen = new Set<string>(events.map(({ type }) => type))

@@ -55,9 +55,12 @@ async function failures(world: World): Promise<void> {
   await stream.idle(aborted.id)
 }
 
-/** A session that moves, a terminal whose program ends, a plugin that is approved. */
+/** Another branch, a session that moves, a terminal whose program ends, a plugin that is approved. */
 async function aroundConversations(world: World): Promise<void> {
   const { server, stream, scene } = world
+  await server.call('GET', '/v2/plugins/dev.svc.vcs')
+  execFileSync('git', ['checkout', '--quiet', '-b', 'other'], { cwd: scene.place.repo, env: scene.place.env })
+  await stream.waitFor((event) => event.type === 'vcs.branch.updated')
   const { at } = await sessionOf(world)
   await server.call('PATCH', at, { directory: `${scene.place.repo}/sub` })
   const { id } = await createTerminal(server, { command: ['/bin/sh', '-c', 'exit 3'] })

@@ -47,7 +47,7 @@ async function load() {
 
 /** A server whose model reads a file `STEPS` times and is done then. */
 async function served(parts, measure) {
-  const { makePlace, startServer, startModelServer, withModel, reply, toolCall, finish, text } = parts
+  const { makePlace, openScene, startModelServer, withModel, reply, toolCall, finish, text } = parts
   const place = makePlace({ 'README.md': 'x\n' })
   const model = await startModelServer(({ body, index }) => {
     const answered = body?.messages.filter(({ role }) => role === 'tool').length ?? 0
@@ -55,13 +55,13 @@ async function served(parts, measure) {
     return reply(toolCall({ id: `call_${index}`, name: 'read', input: { filePath: 'README.md', limit: 1 + index } }), finish('tool_calls'))
   })
   place.configure(withModel(model.url))
-  const server = await startServer(place)
+  const scene = openScene(place)
+  const server = await scene.start()
   try {
     await measure(server, parts)
   } finally {
-    await server.kill()
+    await scene.close()
     await model.close()
-    place.remove()
   }
 }
 

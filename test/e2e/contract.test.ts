@@ -33,8 +33,6 @@ test('every event is one of the union, and a full conversation shows all of them
   const { stream, catalog } = world
   await failures(world)
   await aroundConversations(world)
-  execFileSync('git', ['checkout', '-q', '-b', 'work'], { cwd: world.scene.place.repo, env: world.scene.place.env })
-  await stream.waitFor(({ type }) => type === 'vcs.branch.updated')
   const events = [...stream.events, ...catalog.events]
   for (const event of events) contract.event(event)
   const seen = new Set<string>(events.map(({ type }) => type))

@@ -81,6 +81,8 @@ describe('files that options name', () => {
     ['git diff ../h*', ['/home/*'], []],
     ['git diff main feature/x -- a.txt', [], []],
     ['git diff --output=a.txt', [], ['a.txt']],
+    ['xxd a.txt -1', [], ['-1']],
+    ['xxd -l 16 a.txt', [], []],
     ['split a.txt sub/part', [], ['sub/part']],
     ['split -l 10 a.txt', [], ['x']],
     ['grep --include=*.txt -rn a sub', [], []],

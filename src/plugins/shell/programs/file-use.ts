@@ -87,6 +87,13 @@ export function firstAndRest(args: readonly Word[]): FileUse {
   return { ...NONE, reads: operands.slice(0, 1), writes: operands.slice(1) }
 }
 
+/** Options stand before the first operand only: a word after it is a file, however it begins. Without a source it is not known which that is. */
+export function sourceThenFiles(args: readonly Word[]): FileUse {
+  const { operands } = splitArguments(args, ['-c', '-g', '-l', '-n', '-o', '-s', '-R'])
+  const [source] = operands
+  return { ...NONE, reads: operands.slice(0, 1), writes: source === undefined ? [] : args.slice(args.indexOf(source) + 1) }
+}
+
 /** Sources and the place they go to, which an option may name. */
 export function copies(kind: 'reads' | 'wholes', into: readonly string[] = INTO): Use {
   return (args) => {

@@ -1,6 +1,6 @@
 /** Programs that show files, or make text of them. */
 import type { Entry } from './facts.js'
-import { assigned, both, findUse, firstAndRest, named, NONE, perlUse, sedUse, whether } from './file-use.js'
+import { assigned, both, findUse, firstAndRest, named, NONE, perlUse, sedUse, sourceThenFiles, whether } from './file-use.js'
 import { awkReason, programOption, sedReason, yqReason } from './reasons.js'
 
 const PATTERN = /^(?:-[a-zA-Z]*[ef]|--regexp|--file)/
@@ -58,7 +58,8 @@ export const READING: readonly Entry[] = [
   ['sdiff', { files: named({ writes: '-o --output' }) }],
   ['tree base64', { files: named({ writes: '-o --output' }), optionsDecide: true }],
   ['iconv', { files: named({ writes: '-o --output' }) }],
-  ['uniq xxd', { files: firstAndRest, optionsDecide: true }],
+  ['uniq', { files: firstAndRest, optionsDecide: true }],
+  ['xxd', { files: sourceThenFiles, optionsDecide: true }],
   ['ptx', { files: firstAndRest }],
   [
     'grep egrep fgrep',

@@ -133,8 +133,9 @@ describe('aborting a run', () => {
     expect(rebuild(stream.events, sessionId)).toEqual(messages)
     expect(stream.events.filter((event) => event.type === 'session.status' && event.data.status.type === 'idle')).toHaveLength(1)
 
+    const before = stream.events.length
     await server.prompt(sessionId, { prompt: 'still there?' })
-    await stream.idle(sessionId, stream.events.length)
+    await stream.idle(sessionId, before)
     expect(textOf((await server.messages(sessionId)).at(-1))).toBe('and again')
   })
 })

@@ -420,6 +420,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await expect.poll(() => page.locator(`#tree .row[data-actor^="session:${session.id}/"]`).count()).toBe(0)
     await keyboard.press('/')
     await keyboard.type('session:')
+    await expect.poll(() => page.locator('#tree .row:not([data-actor^="session:"])').count()).toBe(0)
     await keyboard.press('Enter')
     await keyboard.press('End')
     await page.locator('#chart svg[data-machine="session"]').waitFor()

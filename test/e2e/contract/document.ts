@@ -72,7 +72,7 @@ export async function contractOf(server: Server): Promise<Contract> {
         if (headers.get('content-type')?.startsWith(type) !== true) fail(`${id} sent ${headers.get('content-type')}`)
         agrees(id, inAnswer(id, wanted, type), body)
         if (isEmpty(body)) fail(`${id} answered nothing that could be judged: ${text}`)
-      }
+      } else if (type !== SSE && text === '') fail(`${id} answered nothing that could be judged`)
     },
     refusal(id, { status, body, text }) {
       if (status < 400 || status >= 500) fail(`${id} was to refuse and answered ${status}: ${text.slice(0, 2000)}`)
@@ -84,10 +84,10 @@ export async function contractOf(server: Server): Promise<Contract> {
   }
 }
 
-/** A list or a page without items: it agrees with every schema of them. */
+/** Nothing, or a list or a page without items: it agrees with every schema of them. */
 function isEmpty(body: unknown): boolean {
   const { items, runs } = (body ?? {}) as { readonly items?: unknown; readonly runs?: unknown }
-  return [body, items, runs].some((list) => Array.isArray(list) && list.length === 0)
+  return body === null || [body, items, runs].some((list) => Array.isArray(list) && list.length === 0)
 }
 
 function fail(why: string): never {

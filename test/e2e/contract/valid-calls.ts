@@ -182,7 +182,10 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.vcs.get': get('/v2/plugins/dev.svc.vcs'),
   'v2.plugins.vcs.status': get('/v2/plugins/dev.svc.vcs/status'),
   'v2.plugins.vcs.diff': get('/v2/plugins/dev.svc.vcs/diff'),
-  'v2.plugins.vcs.diff.raw': get('/v2/plugins/dev.svc.vcs/diff/raw'),
+  'v2.plugins.vcs.diff.raw': async ({ server, scene }) => {
+    scene.place.write('README.md', `${Date.now()}\n`)
+    return server.call('GET', '/v2/plugins/dev.svc.vcs/diff/raw')
+  },
   'v2.plugins.vcs.apply': ({ server }) => server.call('POST', '/v2/plugins/dev.svc.vcs/apply', { patch: PATCH }),
   'v2.sessions.fork': onOwn('POST', '/fork', {}),
   'v2.sessions.directoryOptions': onOwn('GET', '/directory-options?query=s&limit=10'),
@@ -191,7 +194,11 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     await server.call('POST', `${at}/control`, {})
     return server.call('GET', `${at}/participants`)
   },
-  'v2.sessions.control.get': onOwn('GET', '/control'),
+  'v2.sessions.control.get': async ({ server }) => {
+    const at = `/v2/sessions/${(await server.createSession()).id}/control`
+    await server.call('POST', at, {})
+    return server.call('GET', at)
+  },
   'v2.sessions.control.claim': onOwn('POST', '/control', { leaseSeconds: 30 }),
   'v2.sessions.control.release': onOwn('DELETE', '/control'),
   'v2.sessions.diff': async ({ server }) => server.call('GET', `/v2/sessions/${(await server.createSession()).id}/diff`),

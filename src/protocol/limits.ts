@@ -310,6 +310,8 @@ export const LIMITS = {
   vcs: {
     /** One call of git. */
     gitTimeout: 30 * SECOND,
+    /** Calls of git at once, and how many wait. */
+    git: { atOnce: 8, waiting: 256 },
     outputBytes: 32 * MiB,
     errorText: 4096,
     /** How long after the last question a checkout is followed, and how many are. */

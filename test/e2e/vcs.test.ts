@@ -1,5 +1,7 @@
 /** Version control of a directory on the built program: what differs, a patch, and the branch that is checked out (subsystems h). */
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makePlace } from './place.js'
 import { openScene, type Scene } from './server.js'
@@ -15,7 +17,10 @@ afterEach(() => scene.close())
 test('a client sees what differs, applies a patch, and hears of another branch', async () => {
   const { place } = scene
   const git = (...args: string[]) => spawnSync('git', args, { cwd: place.repo, env: place.env, encoding: 'utf8' })
+  const left = join(place.state, 'git/of-an-earlier-server')
+  mkdirSync(left, { recursive: true })
   const server = await scene.start()
+  expect(existsSync(left)).toBe(false)
   const stream = await server.stream({ tail: true })
   expect((await server.call('GET', VCS)).body).toEqual({ branch: 'main' })
   expect((await server.call('GET', `${VCS}/status`)).body).toEqual([])

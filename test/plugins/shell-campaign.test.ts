@@ -76,7 +76,7 @@ describe('files that options name', () => {
     ['paste ../x', ['/*'], []],
     ['git -C .. status', ['/*'], []],
     ['git diff --no-index a.txt ../x', ['/*'], []],
-    ['git diff a.txt ../work/../home', ['/home/*'], []],
+    ['git diff a.txt sub/../../home', ['/home/*'], []],
     ['git diff ../hom{e,es}', ['/home/*'], []],
     ['git diff ../h*', ['/home/*'], []],
     ['git diff main feature/x -- a.txt', [], []],

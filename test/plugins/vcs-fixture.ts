@@ -13,7 +13,17 @@ import { createFakeEffects } from '../fakes/effects.js'
 export function openVcs(env: Readonly<Record<string, string | undefined>> = {}) {
   const fake = createFakeEffects()
   const PATH = process.env['PATH'] ?? ''
-  const processes = createNodeProcesses(PATH)
+  const real = createNodeProcesses(PATH)
+  let most = 0
+  const processes = Object.create(real, {
+    open: {
+      value: async (options: Parameters<typeof real.open>[0]) => {
+        const child = await real.open(options)
+        most = Math.max(most, real.alive)
+        return child
+      },
+    },
+  }) as typeof real
   onTestFinished(() => processes.killAll())
   const effects = { ...fake, processes, childEnv: { PATH }, env }
   const told: { type: string; data: unknown }[] = []
@@ -44,6 +54,8 @@ export function openVcs(env: Readonly<Record<string, string | undefined>> = {}) 
   }
   return {
     told,
+    /** Programs that ran at the same time. */
+    mostAtOnce: () => most,
     state: paths.state,
     info: async (directory: string) => VcsInfo.parse(await call(vcsRoutes.get.id, directory)),
     status: async (directory: string) => VcsFileStatus.array().parse(await call(vcsRoutes.status.id, directory)),

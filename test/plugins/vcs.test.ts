@@ -4,6 +4,7 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFile
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Checkout, clone, makeCheckout, temporary } from '../actors/git/checkout.js'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { openVcs } from './vcs-fixture.js'
 
 const ENV = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
@@ -140,6 +141,24 @@ describe('a repository', () => {
     const sparse = clone(committed())
     sparse.git('sparse-checkout', 'set', 'deep')
     expect(await vcs.status(sparse.directory)).toEqual([])
+  })
+
+  test('keeps of a split index what it is made of now, and runs few programs at once', async () => {
+    const checkout = committed()
+    const vcs = openVcs()
+    const shared = (directory: string) => readdirSync(directory).filter((name) => name.startsWith('sharedindex.'))
+    const theirs = () => shared(join(checkout.directory, '.git'))
+    const kept = () => readdirSync(join(vcs.state, 'git')).flatMap((name) => shared(join(vcs.state, 'git', name)))
+    checkout.git('update-index', '--split-index')
+    expect(theirs()).toHaveLength(1)
+    await vcs.status(checkout.directory)
+    expect(kept()).toEqual(theirs())
+    checkout.git('update-index', '--no-split-index')
+    for (const name of theirs()) rmSync(checkout.path(`.git/${name}`))
+    await Promise.all(Array.from({ length: 12 }, () => vcs.status(checkout.directory)))
+    expect(kept()).toEqual([])
+    expect(vcs.mostAtOnce()).toBeGreaterThan(1)
+    expect(vcs.mostAtOnce()).toBeLessThanOrEqual(LIMITS.vcs.git.atOnce)
   })
 
   test('is none outside of one', async () => {

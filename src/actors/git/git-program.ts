@@ -12,6 +12,7 @@ import type { Effects } from '../effects.js'
 import type { Checkout, Git, GitCall, GitResult } from '../plugin/native/native-doors.js'
 import { readRemoteHead } from './refs.js'
 import { type Repository, repositoryAround } from './repository.js'
+import { createTurns } from '../turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
 
 const EMPTY_TREE = {
@@ -53,6 +54,7 @@ const SETTINGS = [
 export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git {
   const { files, processes, childEnv, clock, random, log } = effects
   const standIns = createStandIns(effects)
+  const turns = createTurns(LIMITS.vcs.git)
 
   async function run(
     repository: Repository,
@@ -62,7 +64,30 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
   ): Promise<GitResult> {
     const command = await processes.find('git')
     if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
-    call.signal.throwIfAborted()
+    const giveBack = await turnOf(call.signal)
+    try {
+      return await start(command, repository, env, args, call)
+    } finally {
+      giveBack()
+    }
+  }
+
+  async function turnOf(signal: AbortSignal): Promise<() => void> {
+    try {
+      return await turns.take(signal)
+    } catch {
+      signal.throwIfAborted()
+      throw new SvcError('quota.exceeded', 'Too many calls of git wait already; try again in a moment.')
+    }
+  }
+
+  async function start(
+    command: string,
+    repository: Repository,
+    env: Readonly<Record<string, string>>,
+    args: readonly string[],
+    call: GitCall,
+  ): Promise<GitResult> {
     const output = collector()
     let stderr = ''
     const child = await processes.open({

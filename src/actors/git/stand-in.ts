@@ -35,6 +35,13 @@ interface StandIns {
   apart(worktree: string): Promise<StandIn>
 }
 
+/** Forgets what an earlier process left, cut short calls included: a stand-in is made again when it is wanted. */
+export function forgetStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'>): Promise<void> {
+  return files.removeTree(standInsOf(paths))
+}
+
+const standInsOf = (paths: Effects['paths']) => join(paths.state, 'git')
+
 export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'>): StandIns {
   const read = (path: string) => textOf(files, path, LIMITS.git.configBytes).catch(() => undefined)
 
@@ -42,7 +49,7 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
   async function ownIgnores(): Promise<string | undefined> {
     const own = (await read(join(paths.home, '.gitconfig'))) ?? ''
     const named = new Map(readable(own)).get('core.excludesfile')?.replace(/^~(?=\/)/, paths.home)
-    return read(named ?? join(paths.home, '.config/git/ignore'))
+    return read(named?.startsWith('/') === true ? named : join(paths.home, '.config/git/ignore'))
   }
 
   /** Writes what is not there already; most calls find everything as it was. */
@@ -51,16 +58,24 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
       await files.writeAtomic(path, text, { mode: 0o600 })
   }
 
+  /** The shared parts of a split index are looked for beside it; those it no longer has go. */
   async function shareIndex({ gitDirectory }: Repository, directory: string): Promise<void> {
-    for (const { name } of await files.readDirectory(gitDirectory)) {
-      if (!SHARED_INDEX.test(name) || (await files.stat(join(directory, name))) !== undefined) continue
+    const theirs = await sharedIn(gitDirectory)
+    const ours = await sharedIn(directory)
+    for (const name of ours) if (!theirs.has(name)) await files.remove(join(directory, name))
+    for (const name of theirs) {
+      if (ours.has(name)) continue
       await files.writeAtomic(join(directory, name), await files.read(join(gitDirectory, name), LIMITS.git.indexBytes), { mode: 0o600 })
     }
   }
 
+  async function sharedIn(directory: string): Promise<ReadonlySet<string>> {
+    return new Set((await files.readDirectory(directory)).map(({ name }) => name).filter((name) => SHARED_INDEX.test(name)))
+  }
+
   /** A directory of our own, complete enough for git. */
   async function begin(key: string, config: string): Promise<string> {
-    const directory = join(paths.state, 'git', createHash('sha256').update(key).digest('hex').slice(0, 32))
+    const directory = join(standInsOf(paths), createHash('sha256').update(key).digest('hex').slice(0, 32))
     await Promise.all(['info', 'objects', 'refs'].map((name) => files.makeDirectory(join(directory, name), { mode: 0o700 })))
     await put(join(directory, 'config'), config)
     return directory

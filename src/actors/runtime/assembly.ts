@@ -1,4 +1,5 @@
 /** How the parts of the service fit together; made once, before anything is started. */
+import { createGit } from '../git/git-program.js'
 import type { InspectionEvent } from 'xstate'
 import type { Store } from '../../store/store.js'
 import { createActorDirectory } from './actor-directory.js'
@@ -77,6 +78,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     files: effects.files,
   })
   const sandbox = createCommandSandbox(effects, protectedFiles)
+  const git = createGit(effects)
   let plugins: PluginSystem | undefined
   const { configs, resources, instructions } = createResourceFacades({
     effects,
@@ -212,6 +214,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
         instructions,
         actors,
         sandbox,
+        git,
         sessions: sessions.facade,
         stopping: stopping.signal,
         fileStates: createFileStateDoor(effects, keptContents.keep),

@@ -2,6 +2,7 @@
  * Builds a running service from its effects, its store and its built-in plugins, and drives it with the
  * runtime machine. The only place that knows how the parts fit together.
  */
+import { forgetStandIns } from '../git/stand-in.js'
 import { waitAtMost } from '../../protocol/patience.js'
 import { createActor, fromPromise, type InspectionEvent } from 'xstate'
 import { runtimeMachine } from '../../machines/runtime.machine.js'
@@ -78,6 +79,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
     actors: {
       recover: keep(async () => {
         queued = recover(parts.core)
+        await forgetStandIns(effects)
         await parts.core.restores.recover()
       }),
       startPlugins: keep(async () => {

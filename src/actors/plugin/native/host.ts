@@ -6,7 +6,6 @@ import type { SessionCore } from '../../session/core.js'
 import { sessionOrThrow } from '../../session/core.js'
 import { setPlanMode } from '../../session/state/plan-mode.js'
 import type { Sessions } from '../../facades.js'
-import { createGit } from '../../git/git-program.js'
 import { createCheckouts } from '../../git/origin.js'
 import { createNamedPrograms } from '../../git/named-programs.js'
 import { HookedVariables } from '../calls/hook-values.js'
@@ -28,6 +27,7 @@ export function createNativeHost(
     stopping: AbortSignal
     actors: ActorRegistry
     sandbox: CommandSandboxes
+    git: NativeHost['git']
     fileStates: FileStateDoor
   },
 ): NativeHost {
@@ -43,7 +43,7 @@ export function createNativeHost(
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions),
     checkouts: createCheckouts({ files, paths }),
-    git: createGit(effects),
+    git: services.git,
     namedPrograms: createNamedPrograms({ files, paths }),
     protectedFiles: createProtectedFiles({
       configDirectory: paths.config,

@@ -3,7 +3,8 @@
  *
  * I1 Until it is whole the session belongs to a tenant nobody can be: it is in no list, and nobody may use it.
  * I2 It becomes the caller's in one commit, with the prompts that wait. What failed, and what an earlier process left, is removed.
- * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, and what its prompts want called is asked for.
+ * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, what its prompts want called is asked for, and what its
+ *    parts say of files is forgotten, because undo would write it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../../../protocol/caller.js'
@@ -14,6 +15,7 @@ import { wellFormedValue } from '../../well-formed.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { busyStatus } from '../admission/queue.js'
 import { copier, isOpen } from '../history/fork.js'
+import { withoutNotes } from '../history/history.js'
 import { slugOf } from '../state/slug.js'
 import { rootOf } from './export.js'
 import { type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
@@ -21,6 +23,7 @@ import { type BundledPrompt, type BundleHead, readBundle } from './read-bundle.j
 const NOBODY = ' import'
 const PAGE = 32
 const EXPLICIT = 'it came with a bundle'
+const UNKEPT = 'the call came with a bundle, and what it changed is not known here'
 
 export interface ImportParts {
   readonly chunks: AsyncIterable<Uint8Array>
@@ -84,7 +87,10 @@ function stagedSession({ effects, version }: SessionCore, id: string): Session {
 function append({ store }: SessionCore, copies: ReturnType<typeof copier>, message: Message): void {
   if (isOpen(message.info)) return
   const { info, parts } = wellFormedValue(copies(message))
-  store.messages.append(info, parts)
+  store.messages.append(
+    info,
+    parts.map((part) => withoutNotes(part, UNKEPT)),
+  )
 }
 
 async function sessionOf(core: SessionCore, caller: Caller, staged: Session, { session }: BundleHead, root: string): Promise<Session> {

@@ -143,6 +143,16 @@ function withNotesOf(before: Part, part: Part): Part {
   return { ...next, state: { ...part.state, metadata: keepNotes(settled, part.state.metadata) ?? {} } }
 }
 
+/** A part that came from elsewhere: nobody knows who says what it changed, so its turn cannot be undone. */
+export function withoutNotes(part: Part, unkept: string): Part {
+  if (part.type !== 'tool') return part
+  const settled = part.state.status === 'completed' ? part.state.metadata : undefined
+  const noted = [part.metadata, settled].some((metadata) => Object.keys(recordOf(metadata)).some((name) => NOTES.includes(name)))
+  if (!noted) return part
+  const next = { ...part, metadata: keepNotes({ unkept }, part.metadata) ?? {} }
+  return part.state.status === 'completed' ? { ...next, state: { ...part.state, metadata: keepNotes({ unkept }, settled) ?? {} } } : next
+}
+
 const NOTES = ['snapshots', 'unkept', 'changing', 'interrupted']
 
 function keepNotes(before: unknown, after: unknown): Record<string, unknown> | undefined {

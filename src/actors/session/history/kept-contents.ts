@@ -34,26 +34,27 @@ export function createKeptContents(deps: {
   const pathOf = (sha256: string) => `${directory}/${sha256}`
   /** Digests asked for since the last sweep: the next one leaves them. */
   const recent = new Set<string>()
-  /** Bytes on disk; counted when it is first needed. */
-  let total: Promise<number> | undefined
+  /** Bytes on disk, once they were counted; what is being written counts already. */
+  let total = 0
+  let counted: Promise<void> | undefined
 
   async function names(): Promise<readonly string[]> {
     if ((await files.stat(directory)) === undefined) return []
     return (await files.readDirectory(directory)).flatMap(({ name, kind }) => (kind === 'file' ? [name] : []))
   }
 
-  async function count(): Promise<number> {
+  async function count(): Promise<void> {
     let bytes = 0
     for (const name of await names()) bytes += (await files.stat(`${directory}/${name}`))?.size ?? 0
-    return bytes
+    total = bytes
   }
 
   async function write(sha256: string, content: Uint8Array): Promise<boolean> {
     const packed = await deflate(content, { level: constants.Z_BEST_SPEED })
-    total ??= count()
-    const before = await total
-    if (before + packed.length > LIMITS.undo.storedBytes) return false // I2
-    total = Promise.resolve(before + packed.length)
+    counted ??= count()
+    await counted
+    if (total + packed.length > LIMITS.undo.storedBytes) return false // I2
+    total += packed.length
     await files.makeDirectory(directory, { mode: 0o700 })
     await files.writeAtomic(pathOf(sha256), packed, { mode: 0o600 })
     return true
@@ -84,7 +85,7 @@ export function createKeptContents(deps: {
       const known = new Set(store.keptContents.all())
       for (const name of listed) if (!known.has(name) && !recent.has(name)) await files.remove(`${directory}/${name}`)
       recent.clear()
-      total = undefined
+      counted = undefined
     },
   }
 }

@@ -1,0 +1,20 @@
+import { KiB, MiB, SECOND } from './units.js'
+
+/** Limits of connections to models. Sizes in bytes, times in ms. */
+export const providersLimits = {
+  provider: {
+    connect: 10 * SECOND,
+    firstByte: 300 * SECOND,
+    idle: 120 * SECOND,
+    trailer: 2 * SECOND,
+    eventBytes: 1 * MiB,
+    stepBytes: 32 * MiB,
+    /** Tokens that one step can be believed to take. */
+    stepTokens: 1_000_000_000,
+    errorBytes: 64 * KiB,
+    discover: 3 * SECOND,
+    discoverBytes: 1 * MiB,
+    discoverModels: 512,
+    discoverCache: 60 * SECOND,
+  },
+} as const

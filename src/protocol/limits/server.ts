@@ -1,0 +1,77 @@
+import { DAY, KiB, MiB, SECOND } from './units.js'
+
+/** Limits of the server itself: requests, the stream, the store, the inspector. Sizes in bytes, times in ms. */
+export const serverLimits = {
+  http: {
+    jsonBody: 2 * MiB,
+    /** Of operations that take a prompt: its text, and the contents of attached files. */
+    promptBody: 3 * MiB,
+    headerBlock: 16 * KiB,
+    url: 8 * KiB,
+    headersTimeout: 15 * SECOND,
+    bodyTimeout: 120 * SECOND,
+    keepAlive: 60 * SECOND,
+    jsonDepth: 128,
+    /** Values in one JSON text, on all levels together. */
+    jsonValues: 16_384,
+    refusedBody: 64 * KiB,
+    largeAnswer: 64 * KiB,
+    sockets: 2048,
+    socketsPerAddress: 512,
+  },
+  /** Wrong tokens of one address: at once, ms until another one, and addresses that are remembered. */
+  guesses: { burst: 100, interval: 1 * SECOND, peers: 4096 },
+  events: {
+    replayPageDefault: 1000,
+    replayPageMax: 5000,
+    backlogRecords: 16_384,
+    backlogBytes: 8 * MiB,
+    heartbeat: 10 * SECOND,
+    writeStall: 30 * SECOND,
+    retainedAge: 7 * DAY,
+    retainedRows: 2_000_000,
+    retainedBytes: 1024 * MiB,
+    recordBytes: 1 * MiB,
+    negativeFamilyCache: 16_384,
+    activityInterval: 15 * SECOND,
+  },
+  store: { sequenceBlock: 65_536, walBytes: 64 * MiB, flushInterval: 1 * SECOND },
+  /**
+   * `graceful` is the whole of an orderly stop, with time for plugins that drain. Before these, answers under way and clients that
+   * hear nothing are waited for (`answers`), then sessions, whose runs end within `run.abort`: without such plugins it takes 3 s at most.
+   */
+  stop: { graceful: 10 * SECOND, answers: 1 * SECOND, sessions: 1500 },
+  directories: { entries: 10_000 },
+  audit: { pageDefault: 100, pageMax: 1000, retainedRows: 100_000 },
+  sockets: {
+    messageBytes: 1 * MiB,
+    /** Silence after which a peer is asked whether it is still there; after twice as much it is gone. */
+    heartbeat: 30 * SECOND,
+    /** How long a peer may take for one message, and for its half of a close. */
+    writeStall: 30 * SECOND,
+    closeReason: 123,
+  },
+  inspector: {
+    /** What is kept of the past while somebody looks. */
+    records: 8192,
+    bytes: 4 * MiB,
+    /** How long records may wait to be sent together. */
+    batch: 40,
+    frameRecords: 500,
+    /** Bytes a viewer has not taken, beyond which it is sent nothing more until it has. */
+    viewerBacklog: 1 * MiB,
+    viewers: 16,
+    /** Characters of a payload that are shown, where the operator asked for payloads. */
+    payload: 2000,
+    /** How long the past is kept after the last viewer left, so that a page can be reloaded. */
+    linger: 5000,
+    /** Characters of the key of a plugin. */
+    name: 8192,
+    /** Lines of the log of a plugin that are kept, and characters of one. */
+    pluginLines: 100,
+    pluginLine: 500,
+    /** Ids whose crashes are remembered. */
+    crashes: 1024,
+  },
+  config: { fileBytes: 1 * MiB, markdownBytes: 512 * KiB, filesPerKind: 4096 },
+} as const

@@ -1,0 +1,100 @@
+import { DAY, KiB, MiB, MINUTE, SECOND } from './units.js'
+
+/** Limits of sessions, their runs, and what runs keep. Sizes in bytes, times in ms. */
+export const sessionsLimits = {
+  sessions: {
+    pageMax: 200,
+    titleLength: 80,
+    generatedTitleLength: 100,
+    idleMemory: 60 * SECOND,
+    queuePreview: 120,
+    queueRows: 1000,
+    /** Of all prompts that wait for one session, as JSON. */
+    queueBytes: 32 * MiB,
+    /** Parts of one prompt, and names in its table of tools. */
+    promptParts: 1000,
+    /** Characters of a prompt from which on only its admission tells its content, not the change of the queue. */
+    longPrompt: 256 * KiB,
+    permissionRules: 1000,
+    faultRetry: 250,
+    faultRetryMax: 15 * SECOND,
+  },
+  /**
+   * States of files for undo: `inlineBytes` of one state and `partBytes` of all states of a call stand in its part, larger ones are kept
+   * beside, each up to `stateBytes` and together up to `storedBytes`; of a command up to `partFiles` changes, found outside of a repository
+   * among `treeFiles` files. `lateCompare`: time to compare after an aborted command. `faults`: attempts to take a failed restore back.
+   */
+  undo: {
+    inlineBytes: 128 * KiB,
+    partBytes: 256 * KiB,
+    stateBytes: 64 * MiB,
+    storedBytes: 2048 * MiB,
+    files: 10_000,
+    atOnce: 8,
+    faults: 4,
+    treeFiles: 1000,
+    partFiles: 1500,
+    compare: 30 * SECOND,
+    lateCompare: 600,
+  },
+  titles: { atOnce: 4, waiting: 100, timeout: 30 * SECOND },
+  compaction: {
+    /** Silence of the model that writes a summary before what it has written is taken. */
+    stall: 240 * SECOND,
+    /** How often the machine hears that it still writes. */
+    heard: 1 * SECOND,
+    /** Characters of a summary, of an output of a tool in what is summarised, and of a broken-off answer that still counts as a summary. */
+    summary: 32_000,
+    toolOutput: 2000,
+    partial: 200,
+    /** Characters a model may write before its summary is cleaned of what is none. */
+    answer: 128 * KiB,
+    /** Automatic compactions that fail in one run before none is begun in it any more. */
+    faults: 2,
+    /** Models whose way of counting is remembered. */
+    models: 256,
+  },
+  run: {
+    abort: 900,
+    concurrentTools: 10,
+    permissionRounds: 4,
+    approvals: 2000,
+    retries: 3,
+    retryInitial: 2 * SECOND,
+    retryMax: 30 * SECOND,
+    retryLongest: 60 * SECOND,
+    toolInputInterval: 45,
+    doomLoop: 3,
+    /** Tool calls of one answer of a model, and bytes of the arguments of one inside the JSON of its event; its result needs room as well. */
+    callsPerStep: 64,
+    callBytes: 512 * KiB,
+    continuations: 10,
+    /** How long what an unattended run asks waits for somebody. */
+    unattendedWait: 10 * MINUTE,
+  },
+  tools: {
+    outputLines: 2000,
+    outputBytes: 50 * KiB,
+    lineLength: 2000,
+    captureBytes: 1 * MiB,
+    artifactBytes: 32 * MiB,
+    artifactRetention: 7 * DAY,
+    readLines: 2000,
+    attachmentBytes: 20 * MiB,
+    bashTimeout: 120 * SECOND,
+    bashTimeoutMax: 600 * SECOND,
+    killGrace: 100,
+    pipeGrace: 100,
+    searchTimeout: 45 * SECOND,
+    shellEnvironmentAge: 5 * MINUTE,
+  },
+  artifacts: { uploadBytes: 26_214_400 },
+  bundles: {
+    /** Of one that is imported. */
+    bytes: 1024 * MiB,
+    /** Of one message of it, or whatever stands between two. */
+    valueBytes: 16 * MiB,
+    /** Of what is written of one that is exported at a time. */
+    pieceBytes: 256 * KiB,
+  },
+} as const

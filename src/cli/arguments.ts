@@ -1,7 +1,13 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { DOCTOR } from './doctor/doctor-page.js'
+import { INSPECT } from './inspect/inspect-page.js'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
+import { RUN } from './run/run-page.js'
+import { SERVE } from './serve/serve-page.js'
 import { readSessionArguments, type SessionOptions } from './session/session-arguments.js'
+import { meant } from './table/nearest.js'
+import { COMPLETION, MAN, OPENAPI, PAGES } from './table/pages.js'
+import { readLine } from './table/read-line.js'
 import { readWorkflowArguments, type WorkflowOptions } from './workflow/workflow-arguments.js'
 
 export interface ServeOptions {
@@ -47,6 +53,7 @@ export interface InspectOptions {
   /** A saved trace to look at, instead of a server. */
   readonly trace: string | undefined
   readonly open: boolean
+  readonly json: boolean
 }
 
 export type Command =
@@ -58,25 +65,45 @@ export type Command =
   | { readonly name: 'session'; readonly options: SessionOptions }
   | { readonly name: 'inspect'; readonly options: InspectOptions }
   | { readonly name: 'openapi' }
+  | { readonly name: 'completion'; readonly shell: Shell }
+  | { readonly name: 'man' }
   | { readonly name: 'version' }
   | { readonly name: 'help'; readonly topic: string | undefined }
-  | { readonly name: 'usage'; readonly problem: string }
+  /** `topic`: the page that helps. */
+  | { readonly name: 'usage'; readonly problem: string; readonly topic: string | undefined }
 
-const COMMANDS = ['serve', 'run', 'session', 'doctor', 'plugin', 'workflow', 'inspect', 'openapi'] as const
+type Shell = 'bash' | 'zsh' | 'fish'
 
 /** Reads the arguments after the program name. Never throws: what is wrong comes back as `usage`. */
 export function readArguments(argv: readonly string[]): Command {
   const [first, ...rest] = argv
-  if (first === undefined) return { name: 'usage', problem: 'a command is needed' }
+  if (first === undefined) return { name: 'usage', problem: 'a command is needed', topic: undefined }
   if (first === '--version' || first === '-v') return { name: 'version' }
   if (first === '--help' || first === '-h') return { name: 'help', topic: undefined }
-  if (first === 'help') return { name: 'help', topic: rest[0] }
-  if (rest.includes('--help') || rest.includes('-h')) return { name: 'help', topic: first }
+  const topic = topicOf(first === 'help' ? rest : argv)
   try {
+    if (first === 'help') {
+      if (rest[0] !== undefined && topic === undefined) throw new Error(unknownCommand(rest[0]))
+      return { name: 'help', topic }
+    }
+    const end = rest.indexOf('--')
+    if ((end < 0 ? rest : rest.slice(0, end)).some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', topic }
     return readCommand(first, rest)
   } catch (error) {
-    return { name: 'usage', problem: error instanceof Error ? error.message : String(error) }
+    return { name: 'usage', problem: error instanceof Error ? error.message : String(error), topic }
   }
+}
+
+/** The name of the page that words name: of an action, or of its command. */
+function topicOf([command, action]: readonly string[]): string | undefined {
+  const found = PAGES.find(({ name }) => name === command)
+  if (found === undefined || !('pages' in found)) return found?.name
+  return found.pages.find(({ name }) => name === `${command} ${action}`)?.name ?? found.name
+}
+
+function unknownCommand(name: string): string {
+  const names = PAGES.map((each) => each.name)
+  return `there is no command "${name}"${meant(name, names) || `; the commands are ${names.join(', ')}`}`
 }
 
 function readCommand(name: string, args: string[]): Command {
@@ -96,87 +123,68 @@ function readCommand(name: string, args: string[]): Command {
     case 'inspect':
       return { name, options: readInspect(args) }
     case 'openapi':
-      readFlags(args, {}, false)
+      readLine(OPENAPI, args)
+      return { name }
+    case 'completion':
+      return { name, shell: readShell(readLine(COMPLETION, args).first) }
+    case 'man':
+      readLine(MAN, args)
       return { name }
     default:
-      throw new Error(`there is no command "${name}"; the commands are ${COMMANDS.join(', ')}`)
+      throw new Error(unknownCommand(name))
   }
 }
 
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const list = { type: 'string', multiple: true } as const
+function readShell(name: string): Shell {
+  if (name === 'bash' || name === 'zsh' || name === 'fish') return name
+  throw new Error(`svc completion is for bash, zsh and fish, not "${name}"`)
+}
 
 function readServe(args: string[]): ServeOptions {
-  const { values } = readFlags(args, { port: text, hostname: text, cors: list, 'allow-host': list, 'inspect-payloads': flag }, false)
+  const { values } = readLine(SERVE, args)
   return {
-    port: readPort(values.port ?? '4096'),
+    port: values.port ?? 4096,
     hostname: readHostname(values.hostname ?? '127.0.0.1'),
-    origins: (values.cors ?? []).map(readOrigin),
-    hosts: (values['allow-host'] ?? []).map(readHostname),
-    ...(values['inspect-payloads'] === true && { inspectPayloads: true }),
+    origins: values.cors.map(readOrigin),
+    hosts: values['allow-host'].map(readHostname),
+    ...(values['inspect-payloads'] && { inspectPayloads: true }),
   }
 }
 
 function readRun(args: string[]): RunOptions {
-  const options = {
-    server: text,
-    dir: text,
-    session: text,
-    continue: { ...flag, short: 'c' },
-    model: text,
-    agent: text,
-    variant: text,
-    json: flag,
-    allow: text,
-    unattended: flag,
-  }
-  const { values, positionals } = readFlags(args, options, true)
-  const prompt = positionals.join(' ')
-  if (values.continue === true && values.session !== undefined) throw new Error('--continue needs no --session')
+  const { values, words } = readLine(RUN, args)
+  const prompt = words.join(' ')
+  if (values.continue && values.session !== undefined) throw new Error('--continue needs no --session')
   if (values.variant !== undefined && values.model === undefined) throw new Error('--variant needs --model')
   return {
     prompt: prompt === '' || prompt === '-' ? undefined : prompt,
     server: values.server === undefined ? undefined : readServerUrl(values.server),
     directory: values.dir,
     session: values.session,
-    continues: values.continue ?? false,
+    continues: values.continue,
     model: values.model === undefined ? undefined : readModel(values.model),
     agent: values.agent,
     variant: values.variant,
-    json: values.json ?? false,
-    allow: readPolicy(values.allow ?? 'ask'),
-    unattended: values.unattended ?? false,
+    json: values.json,
+    allow: values.allow ?? 'ask',
+    unattended: values.unattended,
   }
 }
 
 function readDoctor(args: string[]): DoctorOptions {
-  const { values } = readFlags(args, { dir: text, server: text, json: flag }, false)
-  return {
-    directory: values.dir,
-    server: values.server === undefined ? undefined : readServerUrl(values.server),
-    json: values.json ?? false,
-  }
+  const { values } = readLine(DOCTOR, args)
+  return { directory: values.dir, server: values.server === undefined ? undefined : readServerUrl(values.server), json: values.json }
 }
 
 function readInspect(args: string[]): InspectOptions {
-  const { values } = readFlags(args, { open: flag, server: text, trace: text }, false)
+  const { values } = readLine(INSPECT, args)
   if (values.trace !== undefined && values.server !== undefined) throw new Error('--trace needs no --server')
   return {
     server: values.server === undefined ? undefined : readServerUrl(values.server),
     trace: values.trace,
-    open: values.open ?? false,
+    open: values.open,
+    json: values.json,
   }
-}
-
-function readFlags<const O extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: O, allowPositionals: boolean) {
-  return parseArgs({ args, options, allowPositionals, strict: true })
-}
-
-function readPort(value: string): number {
-  const port = Number(value)
-  if (!/^\d{1,5}$/.test(value) || port > 65_535) throw new Error(`--port must be a number from 0 to 65535, not "${value}"`)
-  return port
 }
 
 function readHostname(value: string): string {
@@ -195,9 +203,11 @@ function readOrigin(value: string): string {
 }
 
 function readServerUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined
+  // `localhost:4096` parses as a scheme.
+  const address = /^[a-z][\w+.-]*:\/\//i.test(value) ? value : `http://${value}`
+  const url = URL.canParse(address) && /^[^\s/?#]/.test(value) ? new URL(address) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`--server must be a URL such as http://127.0.0.1:4096, not "${value}"`)
+    throw new Error(`--server must be a URL such as http://127.0.0.1:4096, or host:port, not "${value}"`)
   }
   return url.origin
 }
@@ -206,9 +216,4 @@ function readModel(value: string): { providerId: string; modelId: string } {
   const slash = value.indexOf('/')
   if (slash < 1 || slash === value.length - 1) throw new Error(`--model must be provider/model, such as svc/offline, not "${value}"`)
   return { providerId: value.slice(0, slash), modelId: value.slice(slash + 1) }
-}
-
-function readPolicy(value: string): AllowPolicy {
-  if (value === 'ask' || value === 'once' || value === 'always' || value === 'reject') return value
-  throw new Error(`--allow must be ask, once, always or reject, not "${value}"`)
 }

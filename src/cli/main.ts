@@ -3,7 +3,6 @@
 import { readArguments } from './arguments.js'
 import { keepCompiledCode } from './compile-cache.js'
 import { failureText } from './failure.js'
-import { helpText } from './usage.js'
 import { VERSION } from './version.js'
 import { endWithReader, writeError, writeOut } from './output.js'
 
@@ -15,13 +14,19 @@ async function main(argv: readonly string[]): Promise<number> {
       writeOut(`${VERSION}\n`)
       return 0
     case 'help':
-      writeOut(helpText(command.topic))
+      writeOut((await import('./table/help.js')).helpText(command.topic))
       return 0
     case 'usage':
-      writeError(`svc: ${command.problem}\n\n${helpText(undefined)}`)
+      writeError(`svc: ${command.problem} (${['svc help', command.topic].join(' ').trim()})\n`)
       return 2
     case 'openapi':
       return (await import('./openapi.js')).printOpenApi()
+    case 'completion':
+      writeOut((await import('./table/completion.js')).completion(command.shell))
+      return 0
+    case 'man':
+      writeOut((await import('./table/man.js')).manualPage(VERSION))
+      return 0
     case 'serve':
       keepCompiledCode()
       return (await import('./serve/serve.js')).serve(command.options)

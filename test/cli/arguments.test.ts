@@ -21,13 +21,13 @@ describe('the command line', () => {
   })
 
   test('inspects a server or a trace, not both', () => {
-    expect(read('inspect')).toEqual({ name: 'inspect', options: { server: undefined, trace: undefined, open: false } })
+    expect(read('inspect')).toEqual({ name: 'inspect', options: { server: undefined, trace: undefined, open: false, json: false } })
     expect(read('inspect --open --server http://127.0.0.1:4100/')).toEqual({
       name: 'inspect',
-      options: { server: 'http://127.0.0.1:4100', trace: undefined, open: true },
+      options: { server: 'http://127.0.0.1:4100', trace: undefined, open: true, json: false },
     })
     expect(read('inspect --trace saved.json')).toMatchObject({ options: { trace: 'saved.json' } })
-    expect(read('inspect --trace a --server http://127.0.0.1:1')).toEqual({ name: 'usage', problem: '--trace needs no --server' })
+    expect(read('inspect --trace a --server http://127.0.0.1:1')).toMatchObject({ name: 'usage', problem: '--trace needs no --server' })
   })
 
   test('runs a prompt of several words here, asking the person', () => {
@@ -82,6 +82,11 @@ describe('the command line', () => {
     expect(read('run -- --help me'.replace('--help', '--port'))).toMatchObject({ name: 'run', options: { prompt: '--port me' } })
   })
 
+  test.each(['localhost:4096', 'box.local:80', '[::1]:4096', 'https://a.example'])('takes %s for the address of a server', (address) => {
+    const url = address.includes('//') ? address : new URL(`http://${address}`).origin
+    expect(read(`run --server ${address} hi`)).toMatchObject({ options: { server: url } })
+  })
+
   test('understands doctor and openapi', () => {
     expect(read('doctor --dir a --json')).toEqual({ name: 'doctor', options: { directory: 'a', server: undefined, json: true } })
     expect(read('openapi')).toEqual({ name: 'openapi' })
@@ -93,6 +98,11 @@ describe('the command line', () => {
     ['--help', { name: 'help', topic: undefined }],
     ['help run', { name: 'help', topic: 'run' }],
     ['serve --help', { name: 'help', topic: 'serve' }],
+    ['help session list', { name: 'help', topic: 'session list' }],
+    ['session list -h', { name: 'help', topic: 'session list' }],
+    ['session --help', { name: 'help', topic: 'session' }],
+    ['completion zsh', { name: 'completion', shell: 'zsh' }],
+    ['man', { name: 'man' }],
   ])('answers %s', (line, command) => {
     expect(read(line)).toEqual(command)
   })
@@ -108,12 +118,19 @@ describe('the command line', () => {
     ['serve --hostname a/b', '"a/b" is not a host name or address'],
     ['serve --cors *', '--cors must be an origin'],
     ['serve --cors https://a.example/path', '--cors must be an origin'],
-    ['run --server localhost:4096 hi', '--server must be a URL'],
+    ['run --server ftp://localhost:4096 hi', '--server must be a URL'],
+    ['run --server /tmp hi', '--server must be a URL'],
+    ['rnu hi', 'there is no command "rnu"; did you mean run?'],
+    ['run --modle svc/offline hi', 'svc run has no option --modle; did you mean --model?'],
+    ['run --model --json hi', '--model needs a value: --model <id>'],
+    ['run --json=yes hi', '--json takes no value'],
+    ['help rnu', 'did you mean run?'],
+    ['completion tcsh', 'bash, zsh and fish, not "tcsh"'],
     ['run --model offline hi', '--model must be provider/model'],
     ['run --variant high hi', '--variant needs --model'],
     ['run --continue --session ses_1 hi', '--continue needs no --session'],
     ['run --allow yes hi', '--allow must be ask, once, always or reject'],
   ])('refuses "%s" and says why', (line, problem) => {
-    expect(read(line)).toEqual({ name: 'usage', problem: expect.stringContaining(problem) as string })
+    expect(read(line)).toMatchObject({ name: 'usage', problem: expect.stringContaining(problem) as string })
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readArguments } from '../../src/cli/arguments.js'
-import { helpText } from '../../src/cli/usage.js'
+import { helpText } from '../../src/cli/table/help.js'
 
 const read = (...args: string[]) => readArguments(['plugin', ...args])
 const common = { directory: undefined, json: false }
@@ -37,6 +37,7 @@ describe('the command line of svc plugin', () => {
     expect(read('doctor', 'a.b', '--server', 'http://127.0.0.1:1')).toMatchObject({
       options: { action: 'doctor', id: 'a.b', server: 'http://127.0.0.1:1' },
     })
+    expect(read('init', 'a.b', '--language', 'ts')).toMatchObject({ options: { language: 'typescript' } })
     expect(read('disable', 'a.b')).toMatchObject({ options: { action: 'disable', id: 'a.b' } })
     expect(read('enable', 'a.b')).toMatchObject({ options: { action: 'enable', id: 'a.b' } })
   })
@@ -46,14 +47,15 @@ describe('the command line of svc plugin', () => {
     [['remove'], 'svc plugin needs one of init, list, trust, disable, enable, doctor, not "remove"'],
     [['trust'], 'svc plugin trust needs the id of a plugin, such as dev.example.hello'],
     [['init', 'a.b', 'c.d'], 'svc plugin init does not know what to do with "c.d"'],
-    [['init', 'a.b', '--language', 'perl'], '--language must be one of lua, typescript, javascript, python, not "perl"'],
-    [['list', '--server', 'ftp://x'], '--server must be a URL such as http://127.0.0.1:4096, not "ftp://x"'],
+    [['init', 'a.b', '--language', 'perl'], '--language must be lua, typescript, javascript, python, ts, js or py, not "perl"'],
+    [['list', '--server', 'ftp://x'], '--server must be a URL such as http://127.0.0.1:4096, or host:port, not "ftp://x"'],
+    [['trsut', 'a.b'], 'svc plugin needs one of init, list, trust, disable, enable, doctor, not "trsut"; did you mean trust?'],
   ])('says what is wrong with %j', (args, problem) => {
-    expect(read(...args)).toEqual({ name: 'usage', problem })
+    expect(read(...args)).toMatchObject({ name: 'usage', problem })
   })
 
   test('has a help text that names every action', () => {
-    expect(read('trust', '--help')).toEqual({ name: 'help', topic: 'plugin' })
+    expect(read('trust', '--help')).toEqual({ name: 'help', topic: 'plugin trust' })
     for (const action of ['init', 'list', 'trust', 'disable', 'enable', 'doctor']) expect(helpText('plugin')).toContain(`  ${action} `)
   })
 })

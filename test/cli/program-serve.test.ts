@@ -24,9 +24,7 @@ describe('svc', () => {
   test('explains its usage on standard error with exit code 2', async () => {
     const { code, stdout, stderr } = await home.run(['srve'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(
-      'svc: there is no command "srve"; the commands are serve, run, session, doctor, plugin, workflow, inspect, openapi',
-    )
+    expect(stderr).toBe('svc: there is no command "srve"; did you mean serve? (svc help)\n')
   })
 })
 

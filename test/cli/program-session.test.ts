@@ -14,7 +14,7 @@ const GO_ON = /go on with: svc run --session (ses_\w+) "…"\n/
 const sessionOf = (stderr: string) => GO_ON.exec(stderr)?.[1] ?? 'none'
 
 async function json<T>(args: readonly string[]): Promise<T> {
-  const { code, stdout, stderr } = await home.run([...args, '--output', 'json'])
+  const { code, stdout, stderr } = await home.run([...args, '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout) as T
 }

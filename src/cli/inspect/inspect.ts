@@ -12,12 +12,12 @@ import { connectTo } from '../connection.js'
 import { pageOfTrace, readInspectorPage } from '../serve/inspector-page.js'
 import { readPresence } from '../presence.js'
 import { readTrace } from './trace-text.js'
-import { writeError, writeOut } from '../output.js'
+import { jsonText, writeError, writeOut } from '../output.js'
 
 /** Prints the address; answers the exit code. Throws `SvcError` when there is nothing to look at. */
-export async function inspect({ server, trace, open }: InspectOptions): Promise<number> {
+export async function inspect({ server, trace, open, json }: InspectOptions): Promise<number> {
   const address = trace === undefined ? await pageOfServer(server) : await pageOfFile(trace)
-  writeOut(`${address}\n`)
+  writeOut(json ? `${jsonText({ address })}\n` : `${address}\n`)
   if (open) openInBrowser(address)
   return 0
 }

@@ -1,11 +1,9 @@
 /** The command line of `svc plugin` as data. Pure; throws a sentence when it cannot be understood. */
-import { parseArgs } from 'node:util'
+import { pageOf, readLine } from '../table/read-line.js'
+import { PLUGIN } from './plugin-pages.js'
 
-const LANGUAGES = ['lua', 'typescript', 'javascript', 'python'] as const
-type Language = (typeof LANGUAGES)[number]
-
-const SCOPES = ['workspace', 'session', 'user', 'global'] as const
-export type Scope = (typeof SCOPES)[number]
+type Language = 'lua' | 'typescript' | 'javascript' | 'python'
+export type Scope = 'workspace' | 'session' | 'user' | 'global'
 
 interface Common {
   /** The workspace; undefined = the current directory. */
@@ -51,76 +49,48 @@ export type PluginOptions =
   | ({ readonly action: 'disable' | 'enable' } & SwitchOptions)
   | ({ readonly action: 'doctor' } & PluginDoctorOptions)
 
-const ACTIONS = ['init', 'list', 'trust', 'disable', 'enable', 'doctor'] as const
-
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const COMMON = { directory: text, json: flag } as const
+const SHORT = { ts: 'typescript', js: 'javascript', py: 'python' } as const
 
 /** `readUrl` checks the address of a server. */
 export function readPluginArguments(args: readonly string[], readUrl: (value: string) => string): PluginOptions {
   const [action, ...rest] = args
-  switch (action) {
-    case 'init': {
-      const { values, positionals } = read(rest, { ...COMMON, language: text, scope: text })
-      const language = oneOf('--language', LANGUAGES, values.language ?? 'lua')
-      const scope = oneOf('--scope', SCOPES, values.scope ?? 'workspace')
-      return { action, ...common(values), id: onlyId(action, positionals), language, scope }
+  const page = pageOf(PLUGIN, action)
+  switch (page.name) {
+    case 'plugin init': {
+      const { values, first } = readLine(page, rest)
+      const named = values.language ?? 'lua'
+      const language = named === 'ts' || named === 'js' || named === 'py' ? SHORT[named] : named
+      return { action: 'init', ...common(values), id: first, language, scope: values.scope ?? 'workspace' }
     }
-    case 'list': {
-      const { values, positionals } = read(rest, { ...COMMON, server: text })
-      nothingElse(action, positionals)
-      return { action, ...common(values), server: values.server === undefined ? undefined : readUrl(values.server) }
+    case 'plugin list': {
+      const { values } = readLine(page, rest)
+      return { action: 'list', ...common(values), server: values.server === undefined ? undefined : readUrl(values.server) }
     }
-    case 'trust': {
-      const options = { ...COMMON, capabilities: text, source: text, session: text, user: text, yes: flag }
-      const { values, positionals } = read(rest, options)
+    case 'plugin trust': {
+      const { values, first } = readLine(page, rest)
       return {
-        action,
+        action: 'trust',
         ...common(values),
-        id: onlyId(action, positionals),
+        id: first,
         capabilities: values.capabilities?.split(',').filter((name) => name !== ''),
-        source: values.source === undefined ? undefined : oneOf('--source', ['user', 'workspace'] as const, values.source),
+        source: values.source,
         scopeId: values.session ?? values.user,
-        yes: values.yes ?? false,
+        yes: values.yes,
       }
     }
-    case 'disable':
-    case 'enable': {
-      const { values, positionals } = read(rest, COMMON)
-      return { action, ...common(values), id: onlyId(action, positionals) }
+    case 'plugin disable':
+    case 'plugin enable': {
+      const { values, first } = readLine(page, rest)
+      return { action: page.name === 'plugin enable' ? 'enable' : 'disable', ...common(values), id: first }
     }
-    case 'doctor': {
-      const { values, positionals } = read(rest, { ...COMMON, server: text })
-      nothingElse(action, positionals.slice(1))
+    case 'plugin doctor': {
+      const { values, words } = readLine(page, rest)
       const server = values.server === undefined ? undefined : readUrl(values.server)
-      return { action, ...common(values), server, id: positionals[0] }
+      return { action: 'doctor', ...common(values), server, id: words[0] }
     }
-    default:
-      throw new Error(`svc plugin needs one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`)
   }
 }
 
-function read<const O extends Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>>(args: readonly string[], options: O) {
-  return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
-}
-
-function common(values: { readonly directory?: string | undefined; readonly json?: boolean | undefined }): Common {
-  return { directory: values.directory, json: values.json ?? false }
-}
-
-function onlyId(action: string, [id, ...rest]: readonly string[]): string {
-  if (id === undefined) throw new Error(`svc plugin ${action} needs the id of a plugin, such as dev.example.hello`)
-  nothingElse(action, rest)
-  return id
-}
-
-function nothingElse(action: string, rest: readonly string[]): void {
-  if (rest[0] !== undefined) throw new Error(`svc plugin ${action} does not know what to do with "${rest[0]}"`)
-}
-
-function oneOf<const T extends string>(option: string, allowed: readonly T[], value: string): T {
-  const found = allowed.find((each) => each === value)
-  if (found === undefined) throw new Error(`${option} must be one of ${allowed.join(', ')}, not "${value}"`)
-  return found
+function common({ dir, json }: { readonly dir: string | undefined; readonly json: boolean }): Common {
+  return { directory: dir, json }
 }

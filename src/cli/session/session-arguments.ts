@@ -1,5 +1,6 @@
 /** The command line of `svc session` as data. Pure; throws a sentence when it cannot be understood. */
-import { parseArgs } from 'node:util'
+import { pageOf, readLine } from '../table/read-line.js'
+import { SESSION } from './session-pages.js'
 
 interface Common {
   /** undefined = the running server, or one of our own. */
@@ -59,83 +60,52 @@ export type SessionOptions =
   | ({ readonly action: 'import' } & ImportOptions)
   | ({ readonly action: 'delete' } & DeleteOptions)
 
-const ACTIONS = ['list', 'show', 'fork', 'undo', 'redo', 'export', 'import', 'delete'] as const
 const LIST_DEFAULT = 20
-const LIST_MOST = 200
 const MESSAGES_DEFAULT = 4
-const MESSAGES_MOST = 100
-
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const COMMON = { server: text, output: text } as const
 
 /** `readUrl` checks the address of a server. */
 export function readSessionArguments(args: readonly string[], readUrl: (value: string) => string): SessionOptions {
   const [action, ...rest] = args
-  const common = (values: { readonly server?: string | undefined; readonly output?: string | undefined }): Common => ({
-    server: values.server === undefined ? undefined : readUrl(values.server),
-    json: readOutput(values.output ?? 'text') === 'json',
+  const page = pageOf(SESSION, action)
+  const common = ({ server, json }: { readonly server: string | undefined; readonly json: boolean }): Common => ({
+    server: server === undefined ? undefined : readUrl(server),
+    json,
   })
-  switch (action) {
-    case 'list': {
-      const { values, positionals } = read(rest, { ...COMMON, dir: text, all: flag, limit: text })
-      nothingElse(action, positionals)
-      if (values.all === true && values.dir !== undefined) throw new Error('--all needs no --dir')
-      const limit = readNumber('--limit', values.limit ?? String(LIST_DEFAULT), LIST_MOST)
-      return { action, ...common(values), directory: values.dir, all: values.all ?? false, limit }
+  switch (page.name) {
+    case 'session list': {
+      const { values } = readLine(page, rest)
+      if (values.all && values.dir !== undefined) throw new Error('--all needs no --dir')
+      return { action: 'list', ...common(values), directory: values.dir, all: values.all, limit: values.limit ?? LIST_DEFAULT }
     }
-    case 'show': {
-      const { values, positionals } = read(rest, { ...COMMON, messages: text })
-      const messages = readNumber('--messages', values.messages ?? String(MESSAGES_DEFAULT), MESSAGES_MOST)
-      return { action, ...common(values), id: only(action, positionals), messages }
+    case 'session show': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'show', ...common(values), id: first, messages: values.messages ?? MESSAGES_DEFAULT }
     }
-    case 'fork':
-    case 'undo':
-    case 'redo': {
-      const { values, positionals } = read(rest, { ...COMMON, message: text })
-      return { action, ...common(values), id: only(action, positionals), message: values.message }
+    case 'session fork': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'fork', ...common(values), id: first, message: values.message }
     }
-    case 'export': {
-      const { values, positionals } = read(rest, { server: text, dir: text })
-      const [id, ...others] = positionals
-      nothingElse(action, others)
+    case 'session undo': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'undo', ...common(values), id: first, message: values.message }
+    }
+    case 'session redo': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'redo', ...common(values), id: first, message: values.message }
+    }
+    case 'session export': {
+      const { values, words } = readLine(page, rest)
+      const [id] = words
       if (id !== undefined && values.dir !== undefined) throw new Error('svc session export takes an id or --dir, not both')
-      return { action, ...common(values), id, directory: values.dir }
+      return { action: 'export', ...common(values), id, directory: values.dir }
     }
-    case 'import': {
-      const { values, positionals } = read(rest, { ...COMMON, dir: text })
-      return { action, ...common(values), file: only(action, positionals, 'a file'), directory: values.dir }
+    case 'session import': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'import', ...common(values), file: first, directory: values.dir }
     }
-    case 'delete': {
-      const { values, positionals } = read(rest, { ...COMMON, yes: flag })
-      return { action, ...common(values), id: only(action, positionals), yes: values.yes ?? false }
+    case 'session delete': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'delete', ...common(values), id: first, yes: values.yes }
     }
-    default:
-      throw new Error(`svc session needs one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`)
   }
-}
-
-function read<const O extends Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>>(args: readonly string[], options: O) {
-  return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
-}
-
-function only(action: string, [first, ...rest]: readonly string[], what = 'the id of a session; see svc session list'): string {
-  if (first === undefined || first === '') throw new Error(`svc session ${action} needs ${what}`)
-  nothingElse(action, rest)
-  return first
-}
-
-function nothingElse(action: string, rest: readonly string[]): void {
-  if (rest[0] !== undefined) throw new Error(`svc session ${action} does not know what to do with "${rest[0]}"`)
-}
-
-function readOutput(value: string): 'json' | 'text' {
-  if (value === 'json' || value === 'text') return value
-  throw new Error(`--output must be json or text, not "${value}"`)
-}
-
-function readNumber(option: string, value: string, most: number): number {
-  const number = Number(value)
-  if (/^\d{1,6}$/.test(value) && number >= 1 && number <= most) return number
-  throw new Error(`${option} must be a number from 1 to ${most}, not "${value}"`)
 }

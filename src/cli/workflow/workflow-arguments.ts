@@ -1,7 +1,8 @@
 /** The command line of `svc workflow` as data. Pure; throws a sentence when it cannot be understood. */
-import { parseArgs } from 'node:util'
 import { daysOf, DAY, parseDate, parseInstant } from '../../machines/schedule/civil.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { pageOf, readLine } from '../table/read-line.js'
+import { WORKFLOW } from './workflow-pages.js'
 
 interface Common {
   /** The workspace; undefined = the current directory. */
@@ -51,82 +52,41 @@ export type WorkflowOptions =
   | ({ readonly action: 'runs' } & RunsOptions)
   | ({ readonly action: 'new' } & NewOptions)
 
-const ACTIONS = ['list', 'preview', 'validate', 'accept', 'run', 'runs', 'new'] as const
-
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const COMMON = { directory: text, json: flag } as const
-const ON_SERVER = { ...COMMON, server: text } as const
-
 /** `readUrl` checks the address of a server. */
 export function readWorkflowArguments(args: readonly string[], readUrl: (value: string) => string): WorkflowOptions {
   const [action, ...rest] = args
-  const common = (values: { readonly directory?: string | undefined; readonly json?: boolean | undefined }): Common => ({
-    directory: values.directory,
-    json: values.json ?? false,
-  })
-  const onServer = (values: Parameters<typeof common>[0] & { readonly server?: string | undefined }): OnServer => ({
+  const page = pageOf(WORKFLOW, action)
+  const common = ({ dir, json }: { readonly dir: string | undefined; readonly json: boolean }): Common => ({ directory: dir, json })
+  const onServer = (values: Parameters<typeof common>[0] & { readonly server: string | undefined }): OnServer => ({
     ...common(values),
     server: values.server === undefined ? undefined : readUrl(values.server),
   })
-  switch (action) {
-    case 'list': {
-      const { values, positionals } = read(rest, ON_SERVER)
-      nothingElse(action, positionals)
-      return { action, ...onServer(values) }
-    }
-    case 'preview': {
-      const { values, positionals } = read(rest, { ...COMMON, count: text, from: text })
-      const count = readNumber('--count', values.count ?? String(LIMITS.workflows.preview), LIMITS.workflows.previewMax)
+  switch (page.name) {
+    case 'workflow list':
+      return { action: 'list', ...onServer(readLine(page, rest).values) }
+    case 'workflow preview': {
+      const { values, first } = readLine(page, rest)
       const from = values.from === undefined ? undefined : readMoment(values.from)
-      return { action, ...common(values), file: only(action, positionals, 'a workflow file'), count, from }
+      return { action: 'preview', ...common(values), file: first, count: values.count ?? LIMITS.workflows.preview, from }
     }
-    case 'validate': {
-      const { values, positionals } = read(rest, COMMON)
-      return { action, ...common(values), paths: positionals }
+    case 'workflow validate': {
+      const { values, words } = readLine(page, rest)
+      return { action: 'validate', ...common(values), paths: words }
     }
-    case 'accept':
-    case 'run': {
-      const { values, positionals } = read(rest, ON_SERVER)
-      return { action, ...onServer(values), id: only(action, positionals, 'the id of a workflow') }
+    case 'workflow accept':
+    case 'workflow run': {
+      const { values, first } = readLine(page, rest)
+      return { action: page.name === 'workflow run' ? 'run' : 'accept', ...onServer(values), id: first }
     }
-    case 'runs': {
-      const { values, positionals } = read(rest, { ...ON_SERVER, limit: text })
-      const limit = readNumber('--limit', values.limit ?? String(LIMITS.workflows.historyDefault), LIMITS.workflows.historyMax)
-      return { action, ...onServer(values), id: only(action, positionals, 'the id of a workflow'), limit }
+    case 'workflow runs': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'runs', ...onServer(values), id: first, limit: values.limit ?? LIMITS.workflows.historyDefault }
     }
-    case 'new': {
-      const { values, positionals } = read(rest, { ...COMMON, global: flag })
-      return {
-        action,
-        ...common(values),
-        id: only(action, positionals, 'the id of the new workflow, such as daily-report'),
-        global: values.global ?? false,
-      }
+    case 'workflow new': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'new', ...common(values), id: first, global: values.global }
     }
-    default:
-      throw new Error(`svc workflow needs one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`)
   }
-}
-
-function read<const O extends Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>>(args: readonly string[], options: O) {
-  return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
-}
-
-function only(action: string, [first, ...rest]: readonly string[], what: string): string {
-  if (first === undefined || first === '') throw new Error(`svc workflow ${action} needs ${what}`)
-  nothingElse(action, rest)
-  return first
-}
-
-function nothingElse(action: string, rest: readonly string[]): void {
-  if (rest[0] !== undefined) throw new Error(`svc workflow ${action} does not know what to do with "${rest[0]}"`)
-}
-
-function readNumber(option: string, value: string, most: number): number {
-  const number = Number(value)
-  if (/^\d{1,6}$/.test(value) && number >= 1 && number <= most) return number
-  throw new Error(`${option} must be a number from 1 to ${most}, not "${value}"`)
 }
 
 /** A day is its first moment in UTC. */

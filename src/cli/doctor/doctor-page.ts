@@ -1,0 +1,18 @@
+/** What `svc doctor` takes. */
+import { DIRECTORY, JSON_OUT, type Page, SERVER } from '../table/page.js'
+
+export const DOCTOR = {
+  name: 'doctor',
+  summary: 'check this installation',
+  words: [],
+  options: {
+    dir: { ...DIRECTORY, help: 'check the configuration of this directory' },
+    server: { ...SERVER, help: 'check this server too', otherwise: 'the local one, or one for the moment' },
+    json: { ...JSON_OUT, help: 'print the findings as JSON' },
+  },
+  examples: [
+    ['svc doctor', 'one line for each check'],
+    ['svc doctor --json > doctor.json', 'for a report'],
+  ],
+  notes: ['Ends with 1 when something is broken.'],
+} as const satisfies Page

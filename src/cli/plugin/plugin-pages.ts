@@ -1,0 +1,87 @@
+/** What `svc plugin` takes. */
+import { DIRECTORY, type Group, JSON_OUT, SERVER, type Word } from '../table/page.js'
+
+const ID = { name: 'id', needs: 'the id of a plugin, such as dev.example.hello' } as const satisfies Word
+const COMMON = { dir: { ...DIRECTORY, help: 'workspace' }, json: JSON_OUT } as const
+const ASKED = { ...SERVER, otherwise: 'the local one, if it runs' } as const
+
+export const PLUGIN = {
+  name: 'plugin',
+  summary: 'make, list, approve and check plugins',
+  pages: [
+    {
+      name: 'plugin init',
+      summary: 'write a working package with one tool',
+      words: [ID],
+      options: {
+        language: {
+          type: 'text',
+          value: 'name',
+          choices: ['lua', 'typescript', 'javascript', 'python', 'ts', 'js', 'py'],
+          help: 'lua, typescript (ts), javascript (js) or python (py)',
+          otherwise: 'lua',
+        },
+        scope: {
+          type: 'text',
+          value: 'scope',
+          choices: ['workspace', 'session', 'user', 'global'],
+          help: 'workspace, session, user or global',
+          otherwise: 'workspace',
+        },
+        ...COMMON,
+      },
+      examples: [['svc plugin init dev.example.hello --language ts', 'a package in TypeScript']],
+    },
+    {
+      name: 'plugin list',
+      summary: 'packages, their state and whether they are approved',
+      words: [],
+      options: { server: ASKED, ...COMMON },
+      examples: [['svc plugin list', 'those of the installation and of the current directory']],
+    },
+    {
+      name: 'plugin trust',
+      summary: 'show what a package is and may do, ask, and approve exactly that',
+      words: [ID],
+      options: {
+        capabilities: { type: 'text', value: 'a,b', help: 'approve these', otherwise: 'what it asks for' },
+        source: {
+          type: 'text',
+          value: 'place',
+          choices: ['user', 'workspace'],
+          help: 'user or workspace, when both have the package',
+        },
+        session: { type: 'text', value: 'id', help: 'session of a package with the scope session' },
+        user: { type: 'text', value: 'id', help: 'user of a package with the scope user', otherwise: 'you' },
+        yes: { type: 'flag', help: 'approve without asking' },
+        ...COMMON,
+      },
+      examples: [
+        ['svc plugin trust dev.example.hello', 'after showing it'],
+        ['svc plugin trust dev.example.hello --yes', 'without asking'],
+      ],
+    },
+    {
+      name: 'plugin disable',
+      summary: 'switch a plugin off',
+      words: [ID],
+      options: COMMON,
+      examples: [['svc plugin disable dev.example.hello', 'it serves nothing from now on']],
+    },
+    {
+      name: 'plugin enable',
+      summary: 'switch it on again',
+      words: [ID],
+      options: COMMON,
+      examples: [['svc plugin enable dev.example.hello', 'it serves again']],
+    },
+    {
+      name: 'plugin doctor',
+      summary: 'what keeps plugins from running, and what to do',
+      words: [{ name: 'id' }],
+      options: { server: ASKED, ...COMMON },
+      examples: [['svc plugin doctor dev.example.hello', 'one package']],
+    },
+  ],
+  notes: ['Approvals and switches are written to the configuration of the installation, never to the workspace.'],
+} as const satisfies Group

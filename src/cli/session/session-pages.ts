@@ -1,0 +1,76 @@
+/** What `svc session` takes. */
+import { DIRECTORY, type Group, JSON_OUT, SERVER, type Word } from '../table/page.js'
+
+const ID = { name: 'id', needs: 'the id of a session; see svc session list' } as const satisfies Word
+const COMMON = { server: { ...SERVER, otherwise: 'the local one, or one for the moment' }, json: JSON_OUT } as const
+
+export const SESSION = {
+  name: 'session',
+  summary: 'list, show, fork, undo, export and delete conversations',
+  pages: [
+    {
+      name: 'session list',
+      summary: 'the sessions of a directory, the latest first',
+      words: [],
+      options: {
+        dir: DIRECTORY,
+        all: { type: 'flag', help: 'of every directory' },
+        limit: { type: 'number', value: 'number', least: 1, most: 200, help: 'at most so many', otherwise: '20' },
+        ...COMMON,
+      },
+      examples: [
+        ['svc session list', 'those of the current directory'],
+        ['svc session list --all --json', 'all of them, for a program'],
+      ],
+    },
+    {
+      name: 'session show',
+      summary: 'what it is, what it waits for, and what was said last',
+      words: [ID],
+      options: { messages: { type: 'number', value: 'number', least: 1, most: 100, help: 'so many messages', otherwise: '4' }, ...COMMON },
+      examples: [['svc session show ses_… --messages 20', 'the last twenty messages']],
+    },
+    {
+      name: 'session fork',
+      summary: 'copy it, to go on another way; prints the id of the copy',
+      words: [ID],
+      options: { message: { type: 'text', value: 'id', help: 'only up to this message' }, ...COMMON },
+      examples: [['svc run --session "$(svc session fork ses_…)" "try it with a map"', 'another way from here']],
+    },
+    {
+      name: 'session undo',
+      summary: 'take back the last turn with what it changed on disk; nothing when that was changed since',
+      words: [ID],
+      options: { message: { type: 'text', value: 'id', help: 'everything from this message on' }, ...COMMON },
+      examples: [['svc session undo ses_…', 'the last turn and its edits']],
+    },
+    {
+      name: 'session redo',
+      summary: 'bring back the next undone turn',
+      words: [ID],
+      options: { message: { type: 'text', value: 'id', help: 'everything before this message' }, ...COMMON },
+      examples: [['svc session redo ses_…', 'what was undone last']],
+    },
+    {
+      name: 'session export',
+      summary: 'print it as JSON; without an id every session of a directory',
+      words: [{ name: 'id' }],
+      options: { dir: DIRECTORY, ...COMMON },
+      examples: [['svc session export ses_… > conversation.json', 'one conversation']],
+    },
+    {
+      name: 'session import',
+      summary: 'add what was exported under new ids, which are printed',
+      words: [{ name: 'file', needs: 'a file', completes: 'file' }],
+      options: { dir: { ...DIRECTORY, help: 'paths lie in this directory from then on' }, ...COMMON },
+      examples: [['svc session import conversation.json', 'into the current directory']],
+    },
+    {
+      name: 'session delete',
+      summary: 'remove it and its children for good, after asking',
+      words: [ID],
+      options: { yes: { type: 'flag', help: 'without asking' }, ...COMMON },
+      examples: [['svc session delete ses_… --yes', 'without asking']],
+    },
+  ],
+} as const satisfies Group

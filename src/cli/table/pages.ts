@@ -1,0 +1,42 @@
+/** Every command, in the order help shows them. */
+import { DOCTOR } from '../doctor/doctor-page.js'
+import { INSPECT } from '../inspect/inspect-page.js'
+import { PLUGIN } from '../plugin/plugin-pages.js'
+import { RUN } from '../run/run-page.js'
+import { SERVE } from '../serve/serve-page.js'
+import { SESSION } from '../session/session-pages.js'
+import { WORKFLOW } from '../workflow/workflow-pages.js'
+import { type Group, JSON_OUT, type Page } from './page.js'
+
+export const OPENAPI = {
+  name: 'openapi',
+  summary: 'print the OpenAPI document',
+  words: [],
+  options: { json: { ...JSON_OUT, help: 'it is JSON anyway' } },
+  examples: [['svc openapi > openapi.json', 'the OpenAPI 3.1 document of the HTTP API']],
+} as const satisfies Page
+
+export const COMPLETION = {
+  name: 'completion',
+  summary: 'print what makes a shell complete commands and options',
+  words: [{ name: 'shell', needs: 'the name of a shell: bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] }],
+  options: {},
+  examples: [
+    ['source <(svc completion bash)', 'in ~/.bashrc'],
+    ['svc completion zsh > "${fpath[1]}/_svc"', 'once; then a new shell'],
+    ['svc completion fish > ~/.config/fish/completions/svc.fish', 'once'],
+  ],
+} as const satisfies Page
+
+export const MAN = {
+  name: 'man',
+  summary: 'print the manual page',
+  words: [],
+  options: {},
+  examples: [
+    ['svc man | man -l -', 'reads it'],
+    ['svc man > ~/.local/share/man/man1/svc.1', 'installs it'],
+  ],
+} as const satisfies Page
+
+export const PAGES: readonly (Page | Group)[] = [SERVE, RUN, SESSION, DOCTOR, INSPECT, PLUGIN, WORKFLOW, OPENAPI, COMPLETION, MAN]

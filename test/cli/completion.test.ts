@@ -1,0 +1,78 @@
+/** Completion in real shells, and the manual page in a real formatter. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { completion } from '../../src/cli/table/completion.js'
+import { manualPage } from '../../src/cli/table/man.js'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-completion-'))
+  for (const shell of ['bash', 'zsh', 'fish'] as const) writeFileSync(join(folder, `_svc.${shell}`), completion(shell))
+  writeFileSync(join(folder, 'conversation.json'), '[]')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function shell(program: string, args: readonly string[], script: string): string[] {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, TERM: 'dumb' }
+  const text = execFileSync(program, [...args, script], { cwd: folder, env, encoding: 'utf8', timeout: 20_000 })
+  return text.split(/\r?\n/).filter((line) => line !== '')
+}
+
+/** What the shell offers where the line ends. */
+const COMPLETED: Readonly<Record<'bash' | 'zsh' | 'fish', (line: string) => string[]>> = {
+  bash: (line) => {
+    const words = line.split(' ')
+    const array = words.map((word) => `'${word}'`).join(' ')
+    return shell(
+      'bash',
+      ['--noprofile', '--norc', '-c'],
+      `source _svc.bash; compopt() { :; }; COMP_WORDS=(${array}); COMP_CWORD=${words.length - 1}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    )
+  },
+  // Its completion runs inside the line editor only: what is described is written down instead of shown.
+  zsh: (line) => {
+    const words = line.split(' ').map((word) => `'${word}'`)
+    return shell(
+      'zsh',
+      ['-f', '-c'],
+      `compdef() { :; }; source ./_svc.zsh
+       _describe() { local each; for each in "\${(@P)2}"; do print -r -- "\${each%%:*}"; done; }
+       _files() { print -rl -- *; }
+       words=(${words.join(' ')}) CURRENT=${words.length}; _svc`,
+    ).filter((name) => name.startsWith(line.split(' ').at(-1) ?? ''))
+  },
+  fish: (line) => shell('fish', ['--no-config', '-c'], `source _svc.fish; complete -C '${line}'`).map((each) => each.split('\t')[0] ?? ''),
+}
+
+describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (name) => {
+  const complete = COMPLETED[name]
+
+  test('offers commands, actions and options', () => {
+    expect(complete('svc s').toSorted()).toEqual(['serve', 'session'])
+    expect(complete('svc session f')).toEqual(['fork'])
+    expect(complete('svc session list --al')).toEqual(['--all'])
+    expect(complete('svc run --mo')).toEqual(['--model'])
+    expect(complete('svc completion z')).toEqual(['zsh'])
+  })
+
+  test('offers the values of an option, and paths', () => {
+    expect(complete('svc run --allow on')).toEqual(['once'])
+    expect(complete('svc session import conv')).toEqual(['conversation.json'])
+  })
+})
+
+test('the manual page renders without a complaint', () => {
+  const file = join(folder, 'svc.1')
+  writeFileSync(file, manualPage('1.2.3'))
+  const shown = execFileSync('groff', ['-man', '-Tutf8', '-ww', '-rLL=100n', '-P-cbou', file], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const text = shown.replaceAll('‐', '-').replaceAll('−', '-')
+  expect(text).toContain('svc session import <file>')
+  expect(text).toMatch(/--allow <policy>\s+answer to permission requests: ask, once, always or reject\. +Otherwise: +ask\./)
+  expect(text).toContain('130')
+})

@@ -22,6 +22,13 @@ export interface Exploration {
   readonly snapshots: readonly AnyMachineSnapshot[]
 }
 
+interface Visited {
+  readonly path: readonly EventObject[]
+  readonly snapshot: AnyMachineSnapshot
+  /** From which an actor goes on. */
+  readonly persisted: unknown
+}
+
 interface Transition {
   readonly source: { readonly id: string }
   readonly eventType: string
@@ -71,9 +78,10 @@ export function explore(
   const logic = inert(machine)
   const inertNames = indexTransitions(logic.root, new Map())
 
-  function replay(path: readonly EventObject[]): AnyMachineSnapshot {
+  /** Where events lead from a state, or from the beginning. */
+  function follow(path: readonly EventObject[], from?: Visited): Visited {
     const actor = createActor(logic, {
-      input: input,
+      ...(from === undefined ? { input } : { snapshot: from.persisted as never }),
       clock: new SimulatedClock(),
       inspect(event) {
         if (event.type !== '@xstate.microstep' || event.rootId !== event.actorRef.sessionId) return
@@ -84,31 +92,32 @@ export function explore(
     actor.start()
     for (const event of path) actor.send(event)
     const snapshot = actor.getSnapshot() as AnyMachineSnapshot
+    const persisted = snapshot.status === 'error' ? undefined : actor.getPersistedSnapshot()
     actor.stop()
-    return snapshot
+    return { path: [...(from?.path ?? []), ...path], snapshot, persisted }
   }
 
   const stateKey = (snapshot: AnyMachineSnapshot) => JSON.stringify([snapshot.value, snapshot.status, key(snapshot)])
-  const first = replay([])
-  if ((first.status as string) === 'error') throw new Error(`the machine does not start: ${String(first.error)}`)
-  const seen = new Map([[stateKey(first), { path: [] as readonly EventObject[], snapshot: first }]])
+  const first = follow([])
+  if ((first.snapshot.status as string) === 'error') throw new Error(`the machine does not start: ${String(first.snapshot.error)}`)
+  const seen = new Map([[stateKey(first.snapshot), first]])
   for (const path of options.seeds ?? []) {
-    const snapshot = replay(path)
-    seen.set(stateKey(snapshot), { path, snapshot })
+    const seed = follow(path)
+    seen.set(stateKey(seed.snapshot), seed)
   }
   const queue = [...seen.values()]
   for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
     if (at.snapshot.status !== 'active') continue
     for (const event of events) {
-      if (event.type.startsWith('xstate.error.') && !at.snapshot.can(event)) continue
-      const path = [...at.path, event]
-      const snapshot = replay(path)
+      // What no transition takes changes nothing; an error that none takes would end the machine.
+      if (logic.getTransitionData(at.snapshot, event).length === 0) continue
+      const found = follow([event], at)
+      const { path, snapshot } = found
       if (snapshot.status === 'error')
         throw new Error(`the machine failed on ${path.map(({ type }) => type).join(', ')}: ${String(snapshot.error)}`)
       const id = stateKey(snapshot)
       if (seen.has(id)) continue
       if (seen.size > (options.maxStates ?? 400)) throw new Error('too many states; narrow the key')
-      const found = { path, snapshot }
       seen.set(id, found)
       queue.push(found)
     }

@@ -75,15 +75,6 @@ describe('a run beyond its budget', () => {
     expect(sandbox.stderr()).toBe('')
   })
 
-  it('of time serves on as well', { timeout: 45_000 }, async () => {
-    const sandbox = await loadedSandbox(`return { tools = {
-      { id = "t", execute = function() while true do pcall(coroutine.wrap(function() svc.host.config_get({ key = "k" }) end)) end end },
-      { id = "u", execute = function() return coroutine.wrap(function() return "well" end)() end },
-    } }`)
-    expect(await sandbox.tool('t')).toMatchObject({ error: 'the callback used its time budget of 30000 ms' })
-    expect(await sandbox.tool('u')).toMatchObject({ result: 'well' })
-  })
-
   it('of memory ends the process with the reason', async () => {
     const sandbox = await loadedSandbox(
       'return { tools = { { id = "t", execute = function() print("start"); local t = {}; while true do t[#t + 1] = ("x"):rep(100000) .. #t end end } } }',
@@ -135,20 +126,6 @@ describe('a run beyond its budget', () => {
 })
 
 describe('host calls', () => {
-  it('time out after ten seconds, as an error the script can catch, and a late answer is dropped', { timeout: 25_000 }, async () => {
-    const sandbox = await loadedSandbox(LOOPS)
-    const call = sandbox.tool('ask')
-    const { id } = await sandbox.frame(({ method }) => method === 'host.config.get')
-    const start = performance.now()
-    expect(await call).toMatchObject({ result: [false, 'host request timed out'] })
-    expect(performance.now() - start).toBeGreaterThan(9500)
-    sandbox.send({ id, result: 'late' })
-    const again = sandbox.tool('ask')
-    const { id: second } = await sandbox.frame((frame) => frame.method === 'host.config.get' && frame.id !== id)
-    sandbox.send({ id: second, result: 'fresh' })
-    expect(await again).toMatchObject({ result: [true, 'fresh'] })
-  })
-
   it('count for the time of the entrypoint', async () => {
     const sandbox = await startSandbox(luaPackage({ 'main.lua': 'svc.host.config_get({ key = "k" }); return {}' }))
     expect(await sandbox.initialize()).toMatchObject({ error: 'the entrypoint used its time budget of 250 ms' })

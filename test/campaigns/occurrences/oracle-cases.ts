@@ -1,6 +1,6 @@
 /** Random schedules, and where the program and the oracle disagree about them. */
-import { latestOccurrence, upcoming } from '../../src/machines/schedule/occurrence.js'
-import type { WorkflowSchedule } from '../../src/protocol/workflow/workflow.js'
+import { latestOccurrence, upcoming } from '../../../src/machines/schedule/occurrence.js'
+import type { WorkflowSchedule } from '../../../src/protocol/workflow/workflow.js'
 import { expected, zoneOf } from './oracle.js'
 
 export const ZONES = [

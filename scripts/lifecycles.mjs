@@ -21,9 +21,8 @@ const REASONS = {
   'src/actors/plugin/process/dropped-frames.ts isOver': 'a flood is told once',
   'src/actors/plugin/process/frame-reader.ts isStopped': 'the link has ended, whose instance is a machine; frames do not pass a machine',
   'src/actors/plugin/process/provider-stream.ts isFinished': 'the finish has come: a place in a stream that is read once',
-  'src/plugins/providers/openai-compatible/adapter.ts open': 'one answer, settled once; the run machine waits for it',
-  'src/plugins/providers/openai-compatible/connection.ts ended':
-    'the last byte that is wanted has come: a place in a stream that is read once',
+  'src/plugins/providers/exchange/adapter.ts open': 'one answer, settled once; the run machine waits for it',
+  'src/plugins/providers/exchange/connection.ts ended': 'the last byte that is wanted has come: a place in a stream that is read once',
   'src/plugins/providers/openai-compatible/step.ts isOver': 'the finish reason has come: a place in a stream that is read once',
   'src/plugins/pty/client.ts isClosed': 'a reader of the output of a terminal, which is a machine; it reads to the end and is no more',
   'src/plugins/pty/output.ts isFinished': 'a text that grows until its program ends, which the terminal machine hears of',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createHeld } from '../../src/plugins/providers/openai-compatible/held.js'
+import { createHeld } from '../../src/plugins/providers/exchange/held.js'
 import { finish, reply, text } from '../fixtures/model-server.js'
 import { createBench } from './openai-compatible-setup.js'
 

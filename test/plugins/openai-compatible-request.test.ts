@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
 import type { GenerateRequest, ModelMessage } from '../../src/actors/provider/adapter.js'
-import { createChatAdapter } from '../../src/plugins/providers/openai-compatible/adapter.js'
+import { createAdapter } from '../../src/plugins/providers/exchange/adapter.js'
+import { chatCompletions } from '../../src/plugins/providers/openai-compatible/plugin.js'
 import { normaliseUsage } from '../../src/plugins/providers/openai-compatible/usage.js'
 import { createPause } from '../../src/protocol/pause.js'
 import { createFakeEffects } from '../fakes/effects.js'
@@ -23,7 +24,7 @@ async function build(request: Partial<GenerateRequest> = {}, overrides: Partial<
       return Promise.resolve(new Response('no', { status: 400 }))
     },
   })
-  const adapter = createChatAdapter(settings({ baseURL: 'http://127.0.0.1:1/v1/', ...overrides }), {
+  const adapter = createAdapter(chatCompletions, settings({ baseURL: 'http://127.0.0.1:1/v1/', ...overrides }), {
     effects,
     timeouts: TIMEOUTS,
     pause: createPause(),
@@ -77,7 +78,7 @@ describe('the request', () => {
   })
 
   it.each([
-    ['@ai-sdk/openai', { reasoning_effort: 'xhigh', store: false, stream_options: { include_usage: true } }],
+    ['@ai-sdk/openai/chat', { reasoning_effort: 'xhigh', store: false, stream_options: { include_usage: true } }],
     ['@openrouter/ai-sdk-provider', { reasoning: { effort: 'xhigh' }, usage: { include: true } }],
   ])('names reasoning effort and usage as %s wants them', async (npm, expected) => {
     const compatibility = { streamUsage: true, reasoningEffort: true }

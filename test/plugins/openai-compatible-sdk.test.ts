@@ -1,6 +1,8 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it } from 'vitest'
-import { rewriteChunks } from '../../src/plugins/providers/openai-compatible/chunks.js'
+import type { StreamPart } from '../../src/actors/provider/adapter.js'
+import { rewriteEvents } from '../../src/plugins/providers/exchange/events.js'
+import { createAnswer } from '../../src/plugins/providers/openai-compatible/step.js'
 import { bytes, createGate, finish, hold, reply, type Step, text, toolCall } from '../fixtures/model-server.js'
 import { createBench, play } from './openai-compatible-setup.js'
 
@@ -8,46 +10,55 @@ const chunk = (data: unknown): Step => bytes(`data: ${JSON.stringify(data)}\n\n`
 const delta = (content: unknown): Step => chunk({ choices: [{ delta: content }] })
 const calls = (...entries: readonly unknown[]): Step => delta({ tool_calls: entries })
 
-/** What the SDK gets of some reads. */
-function rewritten(...reads: readonly string[]): { readonly seen: unknown[]; readonly got: (string | undefined)[] } {
-  const seen: unknown[] = []
-  const rewrite = rewriteChunks((chunk) => seen.push(chunk))
-  const got = reads.map((read) => {
-    const bytesOf = rewrite(new TextEncoder().encode(read))
-    return bytesOf && new TextDecoder().decode(bytesOf)
+const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+
+/** What the SDK gets of some reads, and what is handed on without it. */
+function read(...reads: readonly string[]): { readonly pushed: StreamPart[]; readonly got: (string | undefined)[] } {
+  const pushed: StreamPart[] = []
+  const context = { providerId: 'local', secret: undefined, now: () => 0 }
+  const answer = createAnswer({ push: (part) => pushed.push(part), context, broken: () => undefined, onOddUsage: () => {} })
+  const rewrite = rewriteEvents((chunk) => answer.read(chunk))
+  const got = reads.map((text) => {
+    const rest = rewrite(new TextEncoder().encode(text))
+    return rest && new TextDecoder().decode(rest)
   })
-  return { seen, got }
+  return { pushed, got }
 }
 
-const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 const grows = (content: string) => event({ choices: [{ delta: { content } }] })
 
 describe('the chunks of an answer', () => {
-  it('that add to the same text are joined when they come in one read', () => {
-    const thinks = (reasoning: string) => event({ choices: [{ delta: { reasoning } }] })
-    const last = event({ choices: [{ delta: { content: 'f' }, finish_reason: 'stop' }] })
-    const { seen, got } = rewritten(`${thinks('a')}${thinks('b')}${grows('c')}${grows('d')}`, `${grows('e')}${last}${event('[DONE]')}`)
-    expect(got).toEqual([
-      `${event({ choices: [{ delta: { reasoning_content: 'ab' } }] })}${grows('cd')}`,
-      `${grows('e')}${last}${event('[DONE]')}`,
+  it('that only add to a text are handed on as they are read, and the SDK sees the others', () => {
+    const thinks = event({ choices: [{ delta: { reasoning: 'a' } }] })
+    const last = event({ choices: [{ delta: { content: 'd' }, finish_reason: 'stop' }] })
+    const { pushed, got } = read(`${thinks}${grows('b')}`, `${grows('c')}${last}${event('[DONE]')}`)
+    expect(got).toEqual([undefined, `${last}${event('[DONE]')}`])
+    expect(pushed).toEqual([
+      { type: 'reasoning-start', id: 'reasoning-0' },
+      { type: 'reasoning', id: 'reasoning-0', delta: 'a' },
+      { type: 'reasoning-end', id: 'reasoning-0' },
+      { type: 'text', delta: 'b' },
+      { type: 'text', delta: 'c' },
     ])
-    expect(seen).toHaveLength(6)
+  })
+
+  it('reach the SDK, text and all, once it has been given a call: order is kept', () => {
+    const call = event({ choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'read', arguments: '{}' } }] } }] })
+    expect(read(`${grows('a')}${call}${grows('b')}`)).toEqual({ pushed: [{ type: 'text', delta: 'a' }], got: [`${call}${grows('b')}`] })
   })
 
   it('may come in pieces, among comments', () => {
     const text = grows('é')
-    const { got } = rewritten(': keep-alive\n\n', text.slice(0, 20), `${text.slice(20)}: x\n\n${grows('b')}`)
-    expect(got).toEqual([undefined, undefined, grows('éb')])
+    const { pushed } = read(': keep-alive\n\n', text.slice(0, 20), `${text.slice(20)}: x\n\n${grows('b')}`)
+    expect(pushed).toEqual([
+      { type: 'text', delta: 'é' },
+      { type: 'text', delta: 'b' },
+    ])
   })
 
   it('that are no JSON objects are left to the SDK, lines and all', () => {
     const broken = 'data: {"a\ndata: b\n\ndata: 1\n\n'
-    expect(rewritten(broken)).toEqual({ seen: [], got: [broken] })
-  })
-
-  it('lose what their observer takes out of them', () => {
-    const rewrite = rewriteChunks((chunk) => void Reflect.set(chunk, 'choices', []))
-    expect(new TextDecoder().decode(rewrite(new TextEncoder().encode(grows('a'))))).toBe(event({ choices: [] }))
+    expect(read(broken)).toEqual({ pushed: [], got: [broken] })
   })
 
   it('need mending: the SDK refuses a chunk without choices', async () => {

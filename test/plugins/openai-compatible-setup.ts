@@ -1,6 +1,7 @@
 import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
 import { type GenerateRequest, ProviderError, type StreamPart } from '../../src/actors/provider/adapter.js'
-import { createChatAdapter } from '../../src/plugins/providers/openai-compatible/adapter.js'
+import { createAdapter } from '../../src/plugins/providers/exchange/adapter.js'
+import { chatCompletions } from '../../src/plugins/providers/openai-compatible/plugin.js'
 import { createPause } from '../../src/protocol/pause.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { type ModelServer, type Reply, type Script, startModelServer } from '../fixtures/model-server.js'
@@ -60,7 +61,7 @@ export async function createBench(script: Script): Promise<Bench> {
     server,
     effects,
     start(options = {}) {
-      const adapter = createChatAdapter(settings({ baseURL: server.url, ...options.settings }), {
+      const adapter = createAdapter(chatCompletions, settings({ baseURL: server.url, ...options.settings }), {
         effects,
         timeouts: TIMEOUTS,
         pause: createPause(),

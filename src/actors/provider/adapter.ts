@@ -16,10 +16,30 @@ export type UserContent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly file: Pick<FilePart, 'mime' | 'url' | 'filename'> }
 
+/** `metadata` is what the provider said of the part, such as a signature: it goes back as it came. */
 export type AssistantContent =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text'; readonly text: string; readonly metadata?: unknown }
   | { readonly type: 'reasoning'; readonly text: string; readonly metadata?: unknown }
-  | { readonly type: 'tool-call'; readonly callId: string; readonly tool: string; readonly input: unknown }
+  | {
+      readonly type: 'tool-call'
+      readonly callId: string
+      readonly tool: string
+      readonly input: unknown
+      readonly metadata?: unknown
+      /** The provider executed it: a `tool-result` follows in the same message. */
+      readonly executed?: true
+    }
+  | ExecutedResult
+
+/** What a tool of the provider's own answered. */
+export interface ExecutedResult {
+  readonly type: 'tool-result'
+  readonly callId: string
+  readonly tool: string
+  readonly output: unknown
+  readonly isError: boolean
+  readonly metadata?: unknown
+}
 
 export interface ToolResultContent {
   readonly callId: string
@@ -57,13 +77,25 @@ export interface GenerateRequest {
 
 export type StreamPart =
   | { readonly type: 'text'; readonly delta: string }
+  /** A passage of text begins here among the parts, or has ended: only of providers to which that matters. */
+  | { readonly type: 'text-start'; readonly id: string }
+  | { readonly type: 'text-end'; readonly id: string; readonly metadata?: unknown }
   | { readonly type: 'reasoning-start'; readonly id: string }
   | { readonly type: 'reasoning'; readonly id: string; readonly delta: string }
   | { readonly type: 'reasoning-end'; readonly id: string; readonly metadata?: unknown }
   | { readonly type: 'tool-input-start'; readonly callId: string; readonly tool: string }
   | { readonly type: 'tool-input'; readonly callId: string; readonly delta: string }
   /** The arguments are complete: `input` is their text as the provider sent it, which may be no JSON. Not executed after `finish`. */
-  | { readonly type: 'tool-call'; readonly callId: string; readonly tool: string; readonly input: string }
+  | {
+      readonly type: 'tool-call'
+      readonly callId: string
+      readonly tool: string
+      readonly input: string
+      readonly metadata?: unknown
+      /** The provider executes it itself: a `tool-result` follows. */
+      readonly executed?: true
+    }
+  | ExecutedResult
   | { readonly type: 'finish'; readonly reason: string; readonly usage: TokenUsage }
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other'

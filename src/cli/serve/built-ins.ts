@@ -6,8 +6,11 @@ import type { NativePlugin } from '../../actors/plugin/native/native.js'
 import { isTruthy } from '../../actors/resource/config/config-files.js'
 import { filesPlugin } from '../../plugins/files/plugin.js'
 import { interactionsPlugin } from '../../plugins/interactions/plugin.js'
+import { createAnthropicPlugin } from '../../plugins/providers/anthropic/plugin.js'
+import { createGooglePlugin } from '../../plugins/providers/google/plugin.js'
 import { createOfflinePlugin } from '../../plugins/providers/offline/plugin.js'
 import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-compatible/plugin.js'
+import { createOpenAIPlugin } from '../../plugins/providers/openai/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
 import { vcsPlugin } from '../../plugins/vcs/plugin.js'
@@ -23,11 +26,15 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     grammarWasm: resolve('tree-sitter-bash/tree-sitter-bash.wasm'),
     allowVariables: childEnvironment,
   })
+  const models = { timeouts: modelTimeouts(env) }
   return [
     filesPlugin({ ripgrepPath: ripgrep }),
     shell,
     interactionsPlugin(),
-    createOpenAICompatiblePlugin({ timeouts: modelTimeouts(env) }),
+    createOpenAICompatiblePlugin(models),
+    createOpenAIPlugin(models),
+    createAnthropicPlugin(models),
+    createGooglePlugin(models),
     createOfflinePlugin(),
     ptyPlugin(),
     vcsPlugin(),

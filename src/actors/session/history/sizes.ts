@@ -8,7 +8,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
-import type { GenerateRequest, ModelMessage, ToolDefinition } from '../../provider/adapter.js'
+import type { AssistantContent, GenerateRequest, ModelMessage, ToolDefinition } from '../../provider/adapter.js'
 
 const MESSAGE = 4
 const MEDIA = 4096
@@ -75,14 +75,16 @@ function messageTokens(message: ModelMessage): number {
     case 'user':
       return sum(message.content, (part) => (part.type === 'text' ? estimateTokens(part.text) : mediaTokens(part.file)))
     case 'assistant':
-      return sum(message.content, (part) =>
-        part.type === 'tool-call'
-          ? estimateTokens(part.tool) + estimateTokens(JSON.stringify(part.input) ?? '')
-          : estimateTokens(part.text),
-      )
+      return sum(message.content, answerTokens)
     case 'tool':
       return sum(message.results, ({ output, attachments = [] }) => estimateTokens(output) + attachments.length * MEDIA)
   }
+}
+
+function answerTokens(part: AssistantContent): number {
+  if (part.type === 'tool-call') return estimateTokens(part.tool) + estimateTokens(JSON.stringify(part.input) ?? '')
+  if (part.type === 'tool-result') return estimateTokens(JSON.stringify(part.output) ?? '')
+  return estimateTokens(part.text)
 }
 
 /** Text travels as text; of other media the length says nothing. */

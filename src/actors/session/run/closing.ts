@@ -38,7 +38,7 @@ export function closeStep(
     pruneOutputs(core, tx, run)
     const steered = drainSteering(core, tx, run)
     const limit = run.target.agent.record.steps
-    const toolCalls = step.recorder.calls
+    const toolCalls = step.recorder.calls - step.recorder.executed
     const asked = stepsAsked(run, number)
     const isAnswered = steered > 0 || asked > 0 || !run.prompt.noReply
     const follows = isAnswered && hasFollowUp({ finish: step.finish, toolCalls, steered, step: asked, limit, continued })

@@ -16,6 +16,7 @@ import type { Change } from '../../events/journal.js'
 import type { ToolResult } from '../../plugin/native/native.js'
 import { createJoiner, type Joiner } from '../../well-formed.js'
 import type { SessionCore } from '../core.js'
+import { createPassages, isCounted, type SaidOfCall, withSaid } from './said-by-provider.js'
 
 export const ABORTED_CALL = 'The tool call was aborted.'
 
@@ -34,11 +35,16 @@ export interface StepRecorder {
   readonly info: AssistantInfo
   /** Throws `request.unprocessable` when the text outgrows one event, as `reasoning` does. */
   text(delta: string): void
+  /** Passages of the text, of a provider to which their places matter. */
+  textStarted(id: string): void
+  textEnded(id: string, metadata?: unknown): void
   reasoningStarted(id: string): void
   reasoning(id: string, delta: string): void
   reasoningEnded(id: string, metadata?: unknown): void
   callStarted(callId: string, tool: string): void
   callInput(callId: string, delta: string): void
+  /** What the provider says of a call, before anything else of it is recorded. */
+  callSaid(callId: string, said: SaidOfCall): void
   /** False = the call has run or failed already and must not be executed. */
   callAccepted(callId: string, tool: string, input: unknown): boolean
   /** The call is about to change files: kept on its part until it is settled, without an event. */
@@ -48,6 +54,8 @@ export interface StepRecorder {
   /** Also for calls that were never accepted. */
   callFailed(callId: string, tool: string, error: string, input?: unknown, metadata?: Readonly<Record<string, unknown>>): void
   readonly calls: number
+  /** How many of them the provider made itself. */
+  readonly executed: number
   knows(callId: string): boolean
   /** Notes that the provider's stream has ended. */
   streamed(): void
@@ -77,6 +85,8 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   /** Parts whose rows are older than they are. */
   const dirty = new Set<string>()
   const shownInput = new Map<string, number>()
+  const passages = createPassages()
+  const saidOf = new Map<string, SaidOfCall>()
   const growth = new Map<string, { readonly joiner: Joiner; bytes: number }>()
 
   let removeLive: () => void = () => undefined
@@ -91,7 +101,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     const fresh: Part[] = [{ ...place(), type: 'step-start' }, text]
     for (const part of fresh) change.emit('message.part.updated', { sessionID: sessionId, part, time: now() })
     change.after(() => {
-      for (const known of [parts, reasonings, calls, dirty, shownInput, growth]) known.clear()
+      for (const known of [parts, reasonings, calls, dirty, shownInput, growth, saidOf, passages]) known.clear()
       textId = text.id
       for (const part of fresh) parts.set(part.id, part)
     })
@@ -206,7 +216,16 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     get calls() {
       return calls.size
     },
+    get executed() {
+      return [...saidOf.values()].filter(({ executed }) => executed).length
+    },
     knows: (callId) => calls.has(callId),
+    textStarted(id) {
+      const before = [...parts.values()].filter(isCounted).length
+      passages.start(id, before, textPart()?.text.length ?? 0)
+    },
+    textEnded: (id, metadata) => passages.end(id, metadata),
+    callSaid: (callId, said) => void saidOf.set(callId, { ...saidOf.get(callId), ...said }),
     text(delta) {
       const part = textPart()
       if (!flushing.isOver && part !== undefined) append(part, delta)
@@ -248,7 +267,8 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       const part = callPart(callId)
       if (flushing.isOver || (part !== undefined && part.state.status !== 'pending')) return false
       const known = part ?? { ...place(), type: 'tool' as const, tool, callId }
-      record({ ...known, state: { status: 'running', input, time: { start: now() } } }, () => calls.set(callId, known.id))
+      const said = withSaid(part === undefined ? {} : metadataOf(part), saidOf.get(callId))
+      record({ ...known, ...said, state: { status: 'running', input, time: { start: now() } } }, () => calls.set(callId, known.id))
       return true
     },
     callChanging(callId) {
@@ -274,17 +294,19 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       const metadata = { ...result.metadata, ...(result.attachments === undefined ? {} : { attachments: fileParts(result) }) }
       const { metadata: _progress, ...settled } = part
       const { output, title } = result
-      record({ ...settled, state: { status: 'completed', input, output, title, metadata, time: { ...time, end: now() } } })
+      record({
+        ...settled,
+        ...withSaid({}, saidOf.get(callId)),
+        state: { status: 'completed', input, output, title, metadata, time: { ...time, end: now() } },
+      })
     },
     callFailed(callId, tool, error, input, metadata) {
       const known = callPart(callId)
       if (flushing.isOver || !isOpen(known?.state)) return
       const start = known?.state.status === 'running' ? known.state.time.start : now()
       const part = known ?? { ...place(), type: 'tool' as const, tool, callId }
-      const shown = {
-        ...(known?.metadata !== undefined && { metadata: settledMetadata(known) }),
-        ...(metadata && { metadata: { ...metadata } }),
-      }
+      const told = metadata ?? (known === undefined ? {} : settledMetadata(known))
+      const shown = withSaid(told, saidOf.get(callId))
       const state = { status: 'error' as const, input: input ?? known?.state.input ?? {}, error, time: { start, end: now() } }
       record({ ...part, ...shown, state }, () => calls.set(callId, part.id))
     },
@@ -344,7 +366,9 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     if (text === undefined) return
     const whole = text.text + restOf(text.id)
     if (whole !== '') {
-      put(change, { ...text, text: whole, time: { start: text.time?.start ?? at, end: at } })
+      const kept = passages.kept(whole.length)
+      const time = { start: text.time?.start ?? at, end: at }
+      put(change, { ...text, text: whole, time, ...(kept === undefined ? {} : { metadata: { passages: kept } }) })
       return
     }
     store.messages.removePart(text.id)

@@ -2,6 +2,7 @@
 import { isPruned } from '../../../machines/compaction/prune.js'
 import type { FilePart, Message, ModelRef, Part, ToolPart } from '../../../protocol/message/message.js'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../provider/adapter.js'
+import { isCounted, passagesOf, saidOfCall } from './said-by-provider.js'
 
 const INTERRUPTED = 'The call was interrupted before it produced a result.'
 const PRUNED = '[This output is old and not shown any more. Call the tool again if it is needed.]'
@@ -53,18 +54,60 @@ function assistantMessages(message: Message, ref: ModelRef): ModelMessage[] {
   const sameModel = info.providerId === ref.providerId && info.modelId === ref.id
   const content: AssistantContent[] = []
   const results: ToolResultContent[] = []
-  for (const part of message.parts) {
-    if (part.type === 'text' && part.text !== '') content.push({ type: 'text', text: part.text })
-    else if (part.type === 'reasoning' && sameModel && part.text !== '') {
-      content.push({ type: 'reasoning', text: part.text, ...(part.metadata === undefined ? {} : { metadata: part.metadata }) })
-    } else if (part.type === 'tool') {
-      content.push({ type: 'tool-call', callId: part.callId, tool: part.tool, input: part.state.input ?? {} })
-      results.push(resultOf(part))
+  const passages = message.parts.flatMap((part) => (part.type === 'text' ? passagesOf(part) : []))
+  let counted = 0
+  const takePassages = () => {
+    for (let next = passages[0]; next !== undefined && next.at <= counted; next = passages[0]) {
+      passages.shift()
+      if (next.text !== '') content.push({ type: 'text', text: next.text, ...metadataOf(sameModel, next.metadata) })
     }
   }
+  for (const part of message.parts) {
+    if (!isCounted(part)) continue
+    takePassages()
+    counted++
+    if (part.type === 'reasoning' && sameModel && (part.text !== '' || part.metadata !== undefined)) {
+      content.push({ type: 'reasoning', text: part.text, ...metadataOf(true, part.metadata) })
+    } else if (part.type === 'tool') {
+      const said = saidOfCall(part)
+      const { callId, tool } = part
+      if (said.executed === true && !sameModel) continue
+      const input = part.state.input ?? {}
+      content.push({
+        type: 'tool-call',
+        callId,
+        tool,
+        input,
+        ...metadataOf(sameModel, said.call),
+        ...(said.executed && { executed: true }),
+      })
+      if (said.executed !== true) results.push(resultOf(part))
+      else content.push(...executedResult(part, said.result))
+    }
+  }
+  counted = Number.POSITIVE_INFINITY
+  takePassages()
   if (content.length === 0) return []
   const assistant: ModelMessage = { role: 'assistant', content }
   return results.length === 0 ? [assistant] : [assistant, { role: 'tool', results }]
+}
+
+/** What a provider said is for its own ears. */
+function metadataOf(sameModel: boolean, metadata: unknown): { metadata?: unknown } {
+  return sameModel && metadata !== undefined ? { metadata } : {}
+}
+
+/** The result of a call the provider made itself, as it told it; a call that was cut off has none. */
+function executedResult({ callId, tool, state }: ToolPart, said: unknown): AssistantContent[] {
+  if (state.status !== 'completed' && state.status !== 'error') return []
+  const isError = state.status === 'error'
+  const text = state.status === 'error' ? state.error : state.output
+  try {
+    const output: unknown = JSON.parse(text)
+    return [{ type: 'tool-result', callId, tool, output, isError, ...metadataOf(true, said) }]
+  } catch {
+    return []
+  }
 }
 
 function resultOf(part: ToolPart): ToolResultContent {

@@ -8,7 +8,14 @@ import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { defineTools } from '../../plugin/registry/tool-definitions.js'
-import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart, type ToolDefinition } from '../../provider/adapter.js'
+import {
+  type ExecutedResult,
+  type GenerateRequest,
+  type ModelMessage,
+  ProviderError,
+  type StreamPart,
+  type ToolDefinition,
+} from '../../provider/adapter.js'
 import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from '../core.js'
 import { wellFormed, wellFormedValue } from '../../well-formed.js'
@@ -19,6 +26,7 @@ import { allowedTools, offeredTools } from './offered-tools.js'
 import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
 import { isLongPrompt } from '../admission/queue.js'
+import type { StepRecorder } from './recorder.js'
 import { modelMessages } from './request.js'
 import { type RunScope, type StepScope, stepsAsked } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
@@ -119,6 +127,10 @@ export async function streamStep(
     switch (part.type) {
       case 'text':
         return recorder.text(part.delta)
+      case 'text-start':
+        return recorder.textStarted(part.id)
+      case 'text-end':
+        return recorder.textEnded(part.id, part.metadata)
       case 'reasoning-start':
         return recorder.reasoningStarted(part.id)
       case 'reasoning':
@@ -131,7 +143,11 @@ export async function streamStep(
         return recorder.callInput(part.callId, part.delta)
       case 'tool-call':
         if (!recorder.knows(part.callId) && recorder.calls >= LIMITS.run.callsPerStep) return refuseMore(step, part)
+        if (part.metadata !== undefined) recorder.callSaid(part.callId, { call: part.metadata })
+        if (part.executed) return recordExecuted(recorder, part)
         return step.usage === undefined ? acceptCall(run, step, part, onCall) : refuseLate(run, step, part)
+      case 'tool-result':
+        return recordResult(recorder, part)
       case 'finish':
         step.finish = part.reason
         step.usage = part.usage
@@ -187,6 +203,20 @@ function makeGivenCalls(run: RunScope, step: StepScope, onCall: (callId: string)
   }
   step.finish = noReply ? 'stop' : 'tool-calls'
   step.recorder.streamed()
+}
+
+/** A call the provider makes itself: it is shown, and nothing of it is judged or run here (sessions-events §4.11). */
+function recordExecuted(recorder: StepRecorder, { callId, tool, input }: ToolCallPart): void {
+  recorder.callSaid(callId, { executed: true })
+  recorder.callAccepted(callId, tool, rawInput(input))
+}
+
+function recordResult(recorder: StepRecorder, { callId, tool, output, isError, metadata }: ExecutedResult): void {
+  if (!recorder.knows(callId)) return
+  if (metadata !== undefined) recorder.callSaid(callId, { result: metadata })
+  const text = wellFormed(JSON.stringify(output) ?? 'null')
+  if (isError) recorder.callFailed(callId, tool, text)
+  else recorder.callCompleted(callId, { output: text, title: tool })
 }
 
 type ToolCallPart = Extract<StreamPart, { type: 'tool-call' }>

@@ -1,55 +1,50 @@
 /** One model step as a call of the SDK: prompt, tools, sampling, headers, and the body fields it has no name for (subsystems c.9). */
-import type { JSONObject, LanguageModelV3CallOptions } from '@ai-sdk/provider'
+import type { JSONObject } from '@ai-sdk/provider'
 import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
 import type { GenerateRequest } from '../../../actors/provider/adapter.js'
 import { isRecord } from '../../../protocol/json.js'
-import { createHeld, type Held } from './held.js'
+import { createHeld } from '../exchange/held.js'
+import type { Call, CallEffects } from '../exchange/protocol.js'
+import { bearer, effortOf, headersOf } from '../exchange/request.js'
 import { toPrompt } from './prompt.js'
 import { type Vendor, vendorOf } from './vendors.js'
 
 /** Body keys that no configured option may set. */
 const STRUCTURAL = new Set(['model', 'messages', 'tools', 'stream', 'stream_options', 'n', '__proto__'])
 
-const EFFORTS: Readonly<Record<string, string>> = { max: 'xhigh', ultra: 'xhigh' }
-
-export interface ChatCall extends Pick<LanguageModelV3CallOptions, 'prompt' | 'tools' | 'temperature' | 'topP' | 'maxOutputTokens'> {
-  readonly headers: Record<string, string>
-  /** What belongs among the bytes of the request. */
-  readonly held: Held
-  /** Body fields beside those of the SDK. */
-  readonly fields: JSONObject
-}
+/** Name under which the SDK knows every provider, and finds the options of a call. */
+export const SDK_NAME = 'svc'
 
 /**
  * Everything of a step but its signal. `sha256` answers hex; it makes call ids for vendors that accept only short
  * ones. `mark` is new for each request.
  */
-export function toCall(
-  settings: ProviderSettings,
-  request: GenerateRequest,
-  { sha256, mark }: { readonly sha256: (text: string) => string; readonly mark: string },
-): ChatCall {
+export function toCall(settings: ProviderSettings, request: GenerateRequest, { sha256, mark }: CallEffects): Call {
   const held = createHeld(mark)
   const vendor = vendorOf(settings.npm)
   return {
     held,
-    prompt: toPrompt(request.messages, {
-      held,
-      callId: vendor.nineCharacterCallIds === true ? (id) => nineCharacters(id, sha256) : (id) => id.replace(/[^\w-]/g, '_'),
-      reasoningField: request.reasoningField,
-      needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,
-    }),
-    tools: request.tools.map(({ id, description, parameters }) => ({
-      type: 'function',
-      name: id,
-      description,
-      inputSchema: { ...parameters },
-    })),
-    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-    ...(request.topP === undefined ? {} : { topP: request.topP }),
-    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-    headers: headersOf(settings, request),
-    fields: extraFields(settings, request, vendor),
+    headers: headersOf(settings, request, bearer),
+    fields: {},
+    options: {
+      prompt: toPrompt(request.messages, {
+        held,
+        callId: vendor.nineCharacterCallIds === true ? (id) => nineCharacters(id, sha256) : (id) => id.replace(/[^\w-]/g, '_'),
+        reasoningField: request.reasoningField,
+        needsAnswerAfterTools: vendor.needsAnswerAfterTools === true,
+      }),
+      tools: request.tools.map(({ id, description, parameters }) => ({
+        type: 'function',
+        name: id,
+        description,
+        inputSchema: { ...parameters },
+      })),
+      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+      ...(request.topP === undefined ? {} : { topP: request.topP }),
+      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+      includeRawChunks: true,
+      providerOptions: { [SDK_NAME]: { fields: extraFields(settings, request, vendor) } },
+    },
   }
 }
 
@@ -68,15 +63,6 @@ export function toBody(npm: string): (args: Record<string, unknown>) => Record<s
   }
 }
 
-function headersOf(settings: ProviderSettings, request: GenerateRequest): Record<string, string> {
-  const headers: Record<string, string> = { 'user-agent': 'svc' }
-  for (const [name, value] of Object.entries({ ...settings.headers, ...request.headers })) headers[name.toLowerCase()] = value
-  const key = settings.apiKey()
-  delete headers.authorization
-  if (key !== undefined) headers.authorization = `Bearer ${key}`
-  return { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' }
-}
-
 function extraFields(settings: ProviderSettings, { options }: GenerateRequest, vendor: Vendor): JSONObject {
   const fields: Record<string, unknown> = { ...vendor.body }
   for (const [key, value] of Object.entries(options)) {
@@ -84,7 +70,7 @@ function extraFields(settings: ProviderSettings, { options }: GenerateRequest, v
     if (key === 'textVerbosity') fields.verbosity = value
     else if (key !== 'reasoningEffort') fields[key] = value
     else if (settings.compatibility.reasoningEffort && typeof value === 'string') {
-      const effort = EFFORTS[value] ?? value
+      const effort = effortOf(value)
       if (vendor.gateway === true) fields.reasoning = { effort }
       else fields.reasoning_effort = effort
     }

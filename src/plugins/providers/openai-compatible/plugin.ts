@@ -1,32 +1,25 @@
 /** Native plugin `dev.svc.openai-compatible`: models behind the chat completions protocol. */
 import type { NativePlugin } from '../../../actors/plugin/native/native.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import { createPause } from '../../../protocol/pause.js'
-import { createChatAdapter, type Timeouts } from './adapter.js'
-import { VENDORS, vendorEndpoints } from './vendors.js'
+import { createModelPlugin, type ModelPluginOptions } from '../exchange/plugin.js'
+import type { Protocol } from '../exchange/protocol.js'
+import { toCall } from './call.js'
+import { createAnswer } from './step.js'
+import { VENDORS, vendorEndpoints, vendorOf } from './vendors.js'
 
-export interface OpenAICompatibleOptions {
-  /** Overrides of the time limits of a step, ms. */
-  readonly timeouts?: Partial<Timeouts>
+export const chatCompletions: Protocol = {
+  endpoint: (npm) => vendorOf(npm).endpoint,
+  load: async (settings, baseURL) => (await import('./sdk.js')).createChatModels(settings, baseURL),
+  call: toCall,
+  answer: createAnswer,
 }
 
-/** The plugin; it starts nothing and connects to nothing before the first step. */
-export function createOpenAICompatiblePlugin(options: OpenAICompatibleOptions = {}): NativePlugin {
-  const pause = createPause()
-  const timeouts = { firstByte: LIMITS.provider.firstByte, idle: LIMITS.provider.idle, ...options.timeouts }
-  return {
-    id: 'dev.svc.openai-compatible',
+export function createOpenAICompatiblePlugin(options: ModelPluginOptions = {}): NativePlugin {
+  const plugin = {
+    word: 'openai-compatible',
     name: 'OpenAI-compatible providers',
-    capability: { id: 'svc.providers.openai-compatible', apiPrefix: '/v2/providers' },
-    requires: ['svc.providers', 'svc.config'],
-    start: ({ effects }) => ({
-      providers: [
-        {
-          npm: Object.keys(VENDORS),
-          endpoints: vendorEndpoints(),
-          create: (settings) => createChatAdapter(settings, { effects, timeouts, pause }),
-        },
-      ],
-    }),
+    npm: Object.keys(VENDORS),
+    endpoints: vendorEndpoints(),
+    protocol: chatCompletions,
   }
+  return createModelPlugin(plugin, options)
 }

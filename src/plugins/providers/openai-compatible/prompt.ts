@@ -1,8 +1,8 @@
 /** The conversation as a prompt of the SDK, which writes it in the form of the protocol (subsystems c.9). */
 import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../actors/provider/adapter.js'
-import type { Held } from './held.js'
-import { toContent } from './media.js'
+import type { Held } from '../exchange/held.js'
+import { toContent } from '../exchange/media.js'
 
 type UserParts = Extract<LanguageModelV3Message, { role: 'user' }>['content']
 type AnswerParts = Extract<LanguageModelV3Message, { role: 'assistant' }>['content']
@@ -92,7 +92,7 @@ function assistantMessage(content: readonly AssistantContent[], rules: PromptRul
     if (part.type === 'reasoning') reasoning += part.text
     else if (part.type === 'tool-call') {
       parts.push({ type: 'tool-call', toolCallId: rules.callId(part.callId), toolName: part.tool, input: part.input ?? {} })
-    } else if (part.text !== '') parts.push({ type: 'text', text: part.text })
+    } else if (part.type === 'text' && part.text !== '') parts.push({ type: 'text', text: part.text })
   }
   const { reasoningField } = rules
   if (reasoningField === undefined || reasoning === '') return parts.length === 0 ? undefined : { role: 'assistant', content: parts }

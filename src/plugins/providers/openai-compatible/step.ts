@@ -1,39 +1,24 @@
 /**
- * Turns the SDK's parts of one chat completion into ours. It knows nothing of connections or time; what it throws
- * or answers decides how the adapter goes on.
+ * Turns one chat completion into parts. It knows nothing of connections or time; what it throws or answers decides how the adapter goes on.
+ *
+ * I1 Text that nothing but text has come before is handed on as it is read, and the SDK does not see it: of an answer without calls it
+ *    sees the end. Once it has been given anything, it is given everything, so that order is kept.
  */
-import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart } from '@ai-sdk/provider'
-import type { FinishReason, StreamPart } from '../../../actors/provider/adapter.js'
+import type { LanguageModelV3FinishReason } from '@ai-sdk/provider'
+import type { FinishReason } from '../../../actors/provider/adapter.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
-import { type ErrorContext, inStreamError, streamFault } from './errors.js'
+import { inStreamError, streamFault } from '../exchange/errors.js'
+import type { Answer, AnswerDeps } from '../exchange/protocol.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
-import { filled } from './json.js'
+import { filled } from '../exchange/json.js'
+import { grownBy, isEmpty, mend } from './chunks.js'
 import { createToolCalls } from './tool-calls.js'
 import { normaliseUsage } from './usage.js'
 
 /** Reasons the SDK has no word for. */
 const REASONS: Readonly<Record<string, FinishReason>> = { end_turn: 'stop', eos: 'stop', model_length: 'length' }
 
-export interface Step {
-  /**
-   * Looks at a chunk, before the parts the SDK makes of it. Answers `last` when the provider has said everything:
-   * a finish reason together with usage.
-   */
-  look(chunk: JsonRecord): 'more' | 'last'
-  /** Takes one part; answers `ended` after the last. Throws `ProviderError` on garbage, on errors in the stream, and when it was not complete. */
-  take(part: LanguageModelV3StreamPart): 'more' | 'ended'
-  /** Whether the provider has sent its finish reason. */
-  readonly finished: boolean
-}
-
-interface StepContext {
-  readonly context: ErrorContext
-  /** Told the figures of usage that cannot be. */
-  readonly onOddUsage: (fields: readonly string[]) => void
-}
-
-/** `broken` answers why the body ended early, if it did. */
-export function createStep(push: (part: StreamPart) => void, broken: () => Error | undefined, { context, onOddUsage }: StepContext): Step {
+export function createAnswer({ push, broken, context, onOddUsage }: AnswerDeps): Answer {
   const calls = createToolCalls(push)
   let reason: string | undefined
   let usage: JsonRecord | undefined
@@ -41,10 +26,26 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
   let thoughts = 0
   /** The chunk with the finish reason has come. */
   let isOver = false
+  /** The SDK has been given something (I1). */
+  let isShared = false
+  let place: Answer['place'] = 'open'
 
   const endReasoning = () => {
     if (thought !== undefined) push({ type: 'reasoning-end', id: thought })
     thought = undefined
+  }
+  const startReasoning = () => {
+    endReasoning()
+    thought = `reasoning-${thoughts++}`
+    push({ type: 'reasoning-start', id: thought })
+  }
+  const grow = (field: 'content' | 'reasoning_content', delta: string) => {
+    if (field === 'content') {
+      endReasoning()
+      return push({ type: 'text', delta })
+    }
+    if (thought === undefined) startReasoning()
+    if (thought !== undefined) push({ type: 'reasoning', id: thought, delta })
   }
   const finish = (unified: LanguageModelV3FinishReason['unified']) => {
     if (reason === undefined) throw broken() ?? streamFault('ended the stream without a finish reason.', context)
@@ -61,12 +62,18 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
   }
 
   return {
-    look(chunk) {
+    read(chunk) {
       const choice = choiceOf(chunk)
       reason ??= reasonOf(chunk)
       if (isRecord(choice?.delta) && Array.isArray(choice.delta.tool_calls)) calls.announce(choice.delta.tool_calls)
       if (isRecord(chunk.usage)) usage = chunk.usage
-      return reason !== undefined && isRecord(chunk.usage) ? 'last' : 'more'
+      if (reason !== undefined) place = isRecord(chunk.usage) ? 'over' : 'finished'
+      const mended = mend(chunk)
+      const grown = isShared ? undefined : grownBy(mended)
+      if (grown !== undefined) grow(grown.field, grown.text)
+      if (grown !== undefined || isEmpty(mended)) return undefined
+      isShared = true
+      return { ...mended }
     },
     take(part) {
       switch (part.type) {
@@ -75,19 +82,19 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
           isOver ||= reasonOf(part.rawValue) !== undefined
           break
         case 'text-delta':
-          push({ type: 'text', delta: part.delta })
+          grow('content', part.delta)
           break
         case 'reasoning-start':
-          thought = `reasoning-${thoughts++}`
-          push({ type: 'reasoning-start', id: thought })
+          startReasoning()
           break
         case 'reasoning-delta':
-          if (thought !== undefined) push({ type: 'reasoning', id: thought, delta: part.delta })
+          grow('reasoning_content', part.delta)
           break
         case 'reasoning-end':
           endReasoning()
           break
         case 'tool-input-start':
+          endReasoning()
           calls.start(part.id, part.toolName)
           break
         case 'tool-input-delta':
@@ -106,8 +113,8 @@ export function createStep(push: (part: StreamPart) => void, broken: () => Error
       }
       return 'more'
     },
-    get finished() {
-      return reason !== undefined
+    get place() {
+      return place
     },
   }
 }

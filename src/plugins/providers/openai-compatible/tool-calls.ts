@@ -11,7 +11,7 @@
 import type { StreamPart } from '../../../actors/provider/adapter.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { filled, parseJson } from './json.js'
+import { filled, parseJson } from '../exchange/json.js'
 
 interface Call {
   readonly tool: string

@@ -1,7 +1,7 @@
 /** Token counts of a chat completion in the form of sessions-events §3.3. */
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import { isRecord } from '../../../protocol/json.js'
-import { LIMITS } from '../../../protocol/limits.js'
+import { createCounts } from '../exchange/usage.js'
 
 /**
  * `input` without what the cache served or stored, `output` without reasoning, `total` as reported. Vendors
@@ -10,13 +10,7 @@ import { LIMITS } from '../../../protocol/limits.js'
  */
 export function normaliseUsage(usage: unknown, onOdd: (fields: readonly string[]) => void = () => undefined): TokenUsage | undefined {
   if (!isRecord(usage)) return undefined
-  const odd = new Set<string>()
-  const count = (value: unknown, field: string): number => {
-    if (value === undefined || value === null) return 0
-    const isCount = typeof value === 'number' && value >= 0 && value <= LIMITS.provider.stepTokens
-    if (!isCount || !Number.isInteger(value)) odd.add(field)
-    return isCount ? Math.round(value) : 0
-  }
+  const { odd, count } = createCounts()
   const prompt = count(usage.prompt_tokens, 'prompt_tokens')
   const completion = count(usage.completion_tokens, 'completion_tokens')
   const promptDetails = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}

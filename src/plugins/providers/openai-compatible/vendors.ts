@@ -20,7 +20,7 @@ export interface Vendor {
 /** Adapter package names served, with what is special about each. */
 export const VENDORS: Readonly<Record<string, Vendor>> = {
   '@ai-sdk/openai-compatible': {},
-  '@ai-sdk/openai': { endpoint: 'https://api.openai.com/v1', completionTokens: true, body: { store: false } },
+  '@ai-sdk/openai/chat': { endpoint: 'https://api.openai.com/v1', completionTokens: true, body: { store: false } },
   '@ai-sdk/azure': { completionTokens: true },
   '@ai-sdk/xai': { endpoint: 'https://api.x.ai/v1' },
   '@ai-sdk/groq': { endpoint: 'https://api.groq.com/openai/v1' },

@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { filled, parseJson } from './json.js'
 
 const OVERFLOW =
-  /context[ _-]?(length|window|size)|maximum (context|prompt|number of (input )?tokens)|(prompt|input|request) (is |was )?too (long|large)|too many (input )?tokens|(exceed\w*|larger than|over) the (maximum |model'?s? )?(context|input|token|available context)|reduce the length of|input token count/i
+  /context[ _-]?(length|window|size|limit)|maximum (context|prompt|allowed number of bytes|number of (input )?tokens)|(prompt|input|request) (is |was )?too (long|large)|too many (input )?tokens|(exceed\w*|larger than|over) the (maximum |model'?s? )?(context|input|token|available context)|reduce the length of|input token count/i
 const OVERFLOW_STATUS = new Set([400, 413])
 const PASSING =
   /overload|rate.?limit|too many requests|timed? ?out|timeout|connection (was )?(reset|refused|closed)|incomplete message|stream error|\b(500|502|503|504|429)\b/i
@@ -32,7 +32,7 @@ export function statusError(response: { status: number; headers: Headers; body: 
   return fail(`answered ${status}: ${detail}`, context, {
     retryable: isPassing(status) && !overflow,
     overflow,
-    retryAfterMs: retryAfter(headers, context.now()),
+    retryAfterMs: retryAfter(headers, context.now()) ?? retryDelayIn(body),
   })
 }
 
@@ -59,6 +59,11 @@ export function connectionError(cause: unknown, context: ErrorContext): Provider
 /** The stream broke the protocol, ended early, or fell silent: worth another try. */
 export function streamFault(what: string, context: ErrorContext): ProviderError {
   return fail(what, context, { retryable: true })
+}
+
+/** The request could not be written as the protocol wants it, such as an option of the wrong type. */
+export function refusedCall(what: string, context: ErrorContext): ProviderError {
+  return fail(`cannot be asked so: ${what}`, context)
 }
 
 /** More than the service is willing to read: another try would bring it again. */
@@ -97,6 +102,12 @@ function retryAfter(headers: Headers, now: number): number | undefined {
   if (text === null) return undefined
   const wait = /^\s*[\d.]+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
   return Number.isFinite(wait) ? bounded(wait) : undefined
+}
+
+/** `retryDelay` of a `google.rpc.RetryInfo`, such as "3.5s"; ms. */
+function retryDelayIn(body: string): number | undefined {
+  const wait = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1]
+  return wait === undefined ? undefined : bounded(Number(wait) * 1000)
 }
 
 function bounded(wait: number): number {

@@ -1,6 +1,6 @@
 /**
  * One model step over the AI SDK: calls the model, reads its parts, ends on the provider's terminal signal.
- * It owns the connection of a step and its time limits; the protocol is the SDK's (`sdk.ts`), what its parts mean `step.ts`.
+ * It owns the connection of a step and its time limits; the protocol is the SDK's, what its parts mean an `Answer`.
  *
  * I1 Parts are pushed as soon as they are read, and never after the promise has settled.
  * I2 Abort settles the promise at once and closes the connection; nothing waits for the peer.
@@ -14,13 +14,10 @@ import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamP
 import type { JsonRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createSlices, type Pause } from '../../../protocol/pause.js'
-import { toCall } from './call.js'
+import { watchSilence } from '../../../protocol/silence.js'
 import { createConnection } from './connection.js'
 import { answerTooLarge, connectionError, type ErrorContext, streamFault } from './errors.js'
-import type { ChatModels } from './sdk.js'
-import { createStep } from './step.js'
-import { vendorOf } from './vendors.js'
-import { watchSilence } from '../../../protocol/silence.js'
+import type { Models, Protocol } from './protocol.js'
 
 const MARK_BYTES = 16
 
@@ -39,55 +36,52 @@ export interface AdapterDeps {
 }
 
 /** The adapter of one configured provider; it keeps its models between steps, and loads the SDK with the first. */
-export function createChatAdapter(settings: ProviderSettings, deps: AdapterDeps): ProviderAdapter {
-  let models: Promise<ChatModels> | undefined
-  const load = async () => {
-    const baseURL = addressOf(settings)
-    const { createChatModels } = await import('./sdk.js')
-    return createChatModels(settings, baseURL)
-  }
+export function createAdapter(protocol: Protocol, settings: ProviderSettings, deps: AdapterDeps): ProviderAdapter {
+  let models: Promise<Models> | undefined
+  const load = async () => protocol.load(settings, addressOf(protocol, settings))
   return {
-    generate: async (request, push, signal) => generate({ settings, deps, models: () => (models ??= load()), request, push, signal }),
+    generate: async (request, push, signal) =>
+      generate({ protocol, settings, deps, models: () => (models ??= load()), request, push, signal }),
   }
 }
 
 interface Generation {
+  readonly protocol: Protocol
   readonly settings: ProviderSettings
   readonly deps: AdapterDeps
-  readonly models: () => Promise<ChatModels>
+  readonly models: () => Promise<Models>
   readonly request: GenerateRequest
   readonly push: (part: StreamPart) => void
   readonly signal: AbortSignal
 }
 
-function generate({ settings, deps, models, request, push, signal }: Generation): Promise<void> {
+function generate({ protocol, settings, deps, models, request, push, signal }: Generation): Promise<void> {
   const { clock, fetch, sha256, log, random } = deps.effects
   const { providerId } = settings
   const context: ErrorContext = { providerId, secret: settings.apiKey(), now: () => clock.now() }
-  const call = toCall(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
+  const call = protocol.call(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
   const tooLarge = (what: string) => answerTooLarge(what, context)
-  const connection = createConnection({ fetch, userAgent: call.headers['user-agent'] ?? '', tooLarge })
+  const turn = createSlices(() => clock.monotonic(), deps.pause)
+  const connection = createConnection({ fetch, headers: call.headers, tooLarge, turn })
 
   return new Promise((resolve, reject) => {
     let open = true
-    const step = createStep(
-      (part) => {
+    const answer = protocol.answer({
+      push: (part) => {
         if (open) push(part)
       },
-      () => (connection.failure === undefined ? undefined : asProviderError(connection.failure, context)),
-      {
-        context,
-        onOddUsage: (fields) =>
-          log.warn('a provider told counts of tokens that cannot be; they are not counted', {
-            providerId,
-            model: request.model.id,
-            fields: fields.join(', '),
-          }),
-      },
-    )
+      broken: () => (connection.failure === undefined ? undefined : asProviderError(connection.failure, context)),
+      context,
+      onOddUsage: (fields) =>
+        log.warn('a provider told counts of tokens that cannot be; they are not counted', {
+          providerId,
+          model: request.model.id,
+          fields: fields.join(', '),
+        }),
+    })
     const silence = watchSilence(clock, (ms) => {
       if (!open) connection.abort()
-      else if (step.finished) connection.end()
+      else if (answer.place !== 'open') connection.end()
       else fail(streamFault(`sent nothing for ${ms} ms.`, context))
     })
     const fail = (error: unknown) => {
@@ -108,14 +102,22 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
       void connection.over.then(() => silence.stop())
       resolve()
     }
-    const look = (chunk: JsonRecord) => {
-      if (!open) return
+    const read = (event: JsonRecord) => {
+      if (!open) return undefined
       connection.heard()
-      if (step.look(chunk) === 'last') connection.end()
-      silence.expect(step.finished ? LIMITS.provider.trailer : deps.timeouts.idle)
+      let rest: JsonRecord | undefined
+      try {
+        rest = answer.read(event)
+      } catch (error) {
+        fail(error)
+        return undefined
+      }
+      if (answer.place === 'over') connection.end()
+      silence.expect(answer.place === 'open' ? deps.timeouts.idle : LIMITS.provider.trailer)
+      return rest
     }
     const take = (part: LanguageModelV3StreamPart): boolean => {
-      if (open && step.take(part) === 'ended') complete()
+      if (open && answer.take(part) === 'ended') complete()
       return open
     }
 
@@ -123,8 +125,11 @@ function generate({ settings, deps, models, request, push, signal }: Generation)
     signal.addEventListener('abort', abort)
     silence.expect(deps.timeouts.firstByte)
     models()
-      .then((loaded) => loaded.stream(request.model.id, call, { connection, look, context }))
-      .then((stream) => readParts(stream, { take, context, turn: createSlices(() => clock.monotonic(), deps.pause) }))
+      .then((loaded) => loaded.stream(request.model.id, call, { connection, read, context }))
+      .then((stream) => readParts(stream, { take, context, turn }))
+      .then(() => {
+        if (open) fail(connection.failure ?? streamFault('ended the stream without a finish reason.', context))
+      })
       .catch(fail)
   })
 }
@@ -156,8 +161,8 @@ function asProviderError(error: unknown, context: ErrorContext): ProviderError {
   return error instanceof ProviderError ? error : connectionError(error, context)
 }
 
-function addressOf({ baseURL, npm, providerId }: ProviderSettings): string {
-  const address = (baseURL ?? vendorOf(npm).endpoint ?? '').replace(/\/+$/, '')
+function addressOf(protocol: Protocol, { baseURL, npm, providerId }: ProviderSettings): string {
+  const address = (baseURL ?? protocol.endpoint(npm) ?? '').replace(/\/+$/, '')
   if (/^https?:/i.test(address) && URL.canParse(address)) return address
   throw new ProviderError(`Provider "${providerId}" needs options.baseURL, an http(s) address.`, { retryable: false })
 }

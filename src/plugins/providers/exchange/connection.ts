@@ -1,12 +1,12 @@
 /**
  * The HTTP exchange of one step, as the `fetch` that the SDK is handed. It bounds what is read and decides when the
- * body is over; what the bytes mean is told by others: `chunks.ts` and the SDK.
+ * body is over; what the bytes mean is told by others: `events.ts` and the SDK.
  *
  * I1 To the SDK a body always ends well. Why it ended early is `failure`: it counts only if the model was not done.
  * I2 After `end` the rest of the body is read and dropped, so that the connection can serve again.
  */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Rewrite } from './chunks.js'
+import type { Rewrite } from './events.js'
 import type { Held } from './held.js'
 
 export interface Connection {
@@ -30,13 +30,20 @@ export interface Connection {
 
 export interface ConnectionDeps {
   readonly fetch: typeof globalThis.fetch
-  /** Sent as it is: some endpoints admit only agents they know, and the SDK adds its own names. */
-  readonly userAgent: string
+  /**
+   * Sent as they are, in lower case; of the SDK's headers stay those that nothing is said of here, and no credential. Some endpoints admit
+   * only agents they know, and the SDK adds its own names.
+   */
+  readonly headers: Readonly<Record<string, string>>
   /** Makes the error for an answer beyond the bounds. */
   readonly tooLarge: (what: string) => Error
+  /** Waited for between reads. */
+  readonly turn: () => Promise<void> | undefined
 }
 
-export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps): Connection {
+const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
+
+export function createConnection({ fetch, headers: given, tooLarge, turn }: ConnectionDeps): Connection {
   const closing = new AbortController()
   let resolveOver = () => {}
   const over = new Promise<void>((resolve) => {
@@ -97,6 +104,7 @@ export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps)
             rewriting = true
             rewritten = rewrite(piece)
             rewriting = false
+            if (rewritten === undefined && !ended) await turn()
           }
           if (rewritten !== undefined) body.enqueue(rewritten)
           if (!ended) return
@@ -114,7 +122,8 @@ export function createConnection({ fetch, userAgent, tooLarge }: ConnectionDeps)
     over,
     async fetch(input, init, { rewrite, held }) {
       const headers = new Headers(init.headers)
-      headers.set('user-agent', userAgent)
+      for (const name of CREDENTIALS) headers.delete(name)
+      for (const [name, value] of Object.entries(given)) headers.set(name, value)
       const body = typeof init.body === 'string' ? held.fill(wellFormed(init.body)) : null
       const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
       if (response.body === null) return response

@@ -1,0 +1,37 @@
+/**
+ * The events of an answer on their way to the SDK, as the bytes of its `fetch`: each is looked at, and what is left of it written anew.
+ * The SDK costs by the event, so what it need not see never reaches it.
+ */
+import { createParser } from 'eventsource-parser'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { parseJson } from './json.js'
+
+/** Takes what was read; answers what the SDK gets of it, or undefined when that is nothing yet. */
+export type Rewrite = (piece: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined
+
+/** What is no JSON object passes as it came: the SDK refuses it. */
+export function rewriteEvents(read: (event: JsonRecord) => JsonRecord | undefined): Rewrite {
+  const decoder = new TextDecoder()
+  const encoder = new TextEncoder()
+  let passed: string[] = []
+  const parser = createParser({
+    onEvent({ data }) {
+      const event = data === '[DONE]' ? undefined : parseJson(data)
+      if (!isRecord(event)) return void passed.push(data)
+      const rest = read(event)
+      if (rest === event) passed.push(data)
+      else if (rest !== undefined) passed.push(JSON.stringify(rest))
+    },
+  })
+
+  return (piece) => {
+    passed = []
+    parser.feed(decoder.decode(piece, { stream: true }))
+    return passed.length === 0 ? undefined : encoder.encode(passed.map(eventOf).join(''))
+  }
+}
+
+/** An event whose data may have lines. */
+function eventOf(data: string): string {
+  return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+}

@@ -1,0 +1,58 @@
+/** The models of the SDK at one address, over connections of our own. */
+import { APICallError, type LanguageModelV3 } from '@ai-sdk/provider'
+import { isRecord } from '../../../protocol/json.js'
+import { createLru } from '../../../protocol/lru.js'
+import type { ProviderError } from '../../../actors/provider/adapter.js'
+import { connectionError, type ErrorContext, refusedCall, statusError, streamFault } from './errors.js'
+import { rewriteEvents } from './events.js'
+import { parseJson } from './json.js'
+import type { Call, Exchange, Models } from './protocol.js'
+
+/** Models kept per provider: making one takes a millisecond, because the SDK builds its schemas anew. */
+const KEPT = 8
+
+/** `make` is given the `fetch` of all models. A model serves many steps at once: a request finds its step by its signal. */
+export function createModels(make: (fetch: typeof globalThis.fetch) => (id: string) => LanguageModelV3): Models {
+  const steps = new WeakMap<AbortSignal, { readonly call: Call; readonly exchange: Exchange }>()
+  const models = createLru<string, LanguageModelV3>(KEPT)
+  const makeModel = make((input, init) => {
+    const step = init?.signal == null ? undefined : steps.get(init.signal)
+    if (init === undefined || step === undefined) return Promise.reject(new Error('the request belongs to no step'))
+    const { connection, read } = step.exchange
+    const { held, fields } = step.call
+    return connection.fetch(input, { ...init, body: withFields(init.body, fields) }, { rewrite: rewriteEvents(read), held })
+  })
+  const modelOf = (id: string) => {
+    const model = models.get(id) ?? makeModel(id)
+    models.set(id, model)
+    return model
+  }
+  return {
+    async stream(modelId, call, exchange) {
+      const abortSignal = exchange.connection.signal
+      steps.set(abortSignal, { call, exchange })
+      try {
+        const { stream } = await modelOf(modelId).doStream({ ...call.options, abortSignal })
+        return stream
+      } catch (error) {
+        throw callError(error, exchange.context)
+      }
+    },
+  }
+}
+
+function withFields(body: RequestInit['body'] = null, fields: Call['fields']): BodyInit | null {
+  if (Object.keys(fields).length === 0 || typeof body !== 'string') return body
+  const set = parseJson(body)
+  return isRecord(set) ? JSON.stringify({ ...fields, ...set }) : body
+}
+
+/** What a refused call means. An answer of success that could not be opened had no body. */
+function callError(error: unknown, context: ErrorContext): ProviderError {
+  if (error instanceof Error && /^AI_(InvalidArgument|UnsupportedFunctionality|TypeValidation|InvalidPrompt)/.test(error.name))
+    return refusedCall(error.message, context)
+  if (!APICallError.isInstance(error) || error.statusCode === undefined) return connectionError(error, context)
+  const { statusCode: status, responseHeaders, responseBody = '' } = error
+  if (status < 300) return streamFault('ended the stream without a finish reason.', context)
+  return statusError({ status, headers: new Headers(responseHeaders), body: responseBody }, context)
+}

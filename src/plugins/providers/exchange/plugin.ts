@@ -1,0 +1,32 @@
+/** The native plugin of one protocol; it starts nothing and connects to nothing before the first step. */
+import type { NativePlugin, ProviderContribution } from '../../../actors/plugin/native/native.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { createPause } from '../../../protocol/pause.js'
+import { createAdapter, type Timeouts } from './adapter.js'
+import type { Protocol } from './protocol.js'
+
+export interface ModelPluginOptions {
+  /** Overrides of the time limits of a step, ms. */
+  readonly timeouts?: Partial<Timeouts>
+}
+
+export interface ModelPlugin extends Pick<ProviderContribution, 'npm' | 'endpoints'> {
+  /** Last word of the plugin's id and of its capability. */
+  readonly word: string
+  readonly name: string
+  readonly protocol: Protocol
+}
+
+export function createModelPlugin({ word, name, protocol, ...contribution }: ModelPlugin, options: ModelPluginOptions = {}): NativePlugin {
+  const pause = createPause()
+  const timeouts = { firstByte: LIMITS.provider.firstByte, idle: LIMITS.provider.idle, ...options.timeouts }
+  return {
+    id: `dev.svc.${word}`,
+    name,
+    capability: { id: `svc.providers.${word}`, apiPrefix: '/v2/providers' },
+    requires: ['svc.providers', 'svc.config'],
+    start: ({ effects }) => ({
+      providers: [{ ...contribution, create: (settings) => createAdapter(protocol, settings, { effects, timeouts, pause }) }],
+    }),
+  }
+}

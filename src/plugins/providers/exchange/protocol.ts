@@ -1,0 +1,69 @@
+/** What a protocol brings to an exchange with a model: how a step is asked for, and what its answer means. */
+import type { JSONObject, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
+import type { GenerateRequest, StreamPart } from '../../../actors/provider/adapter.js'
+import type { JsonRecord } from '../../../protocol/json.js'
+import type { Connection } from './connection.js'
+import type { ErrorContext } from './errors.js'
+import type { Held } from './held.js'
+
+/** One step as a call of the SDK. */
+export interface Call {
+  readonly options: Pick<
+    LanguageModelV3CallOptions,
+    'prompt' | 'tools' | 'temperature' | 'topP' | 'maxOutputTokens' | 'providerOptions' | 'includeRawChunks' | 'headers'
+  >
+  /** Headers of the request, in lower case: they replace those of the SDK, and the only credential is among them. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What belongs among the bytes of the request. */
+  readonly held: Held
+  /** Body fields the SDK has no name for; what it sets itself stands. */
+  readonly fields: JSONObject
+}
+
+export interface CallEffects {
+  /** Hex. */
+  readonly sha256: (text: string) => string
+  /** New for each request. */
+  readonly mark: string
+}
+
+export interface Exchange {
+  readonly connection: Connection
+  /** Called with every event of the answer: answers what the SDK gets of it, undefined = nothing. */
+  readonly read: (event: JsonRecord) => JsonRecord | undefined
+  readonly context: ErrorContext
+}
+
+export interface Models {
+  /** Calls a model; rejects with `ProviderError`. */
+  stream(modelId: string, call: Call, exchange: Exchange): Promise<ReadableStream<LanguageModelV3StreamPart>>
+}
+
+export interface AnswerDeps {
+  readonly push: (part: StreamPart) => void
+  readonly context: ErrorContext
+  /** Why the body ended early, if it did. */
+  readonly broken: () => Error | undefined
+  /** Told the figures of usage that cannot be. */
+  readonly onOddUsage: (fields: readonly string[]) => void
+}
+
+/** The meaning of one answer. What it throws is a `ProviderError` and ends the step. */
+export interface Answer {
+  /** Looks at an event before the SDK does; answers what the SDK gets of it, undefined = nothing. */
+  read(event: JsonRecord): JsonRecord | undefined
+  /** Takes one part of the SDK; answers `ended` after the last. */
+  take(part: LanguageModelV3StreamPart): 'more' | 'ended'
+  /** How far the provider is: `finished` = it has told how the step ended, `over` = and everything else. */
+  readonly place: 'open' | 'finished' | 'over'
+}
+
+export interface Protocol {
+  /** API root when the configuration names none. */
+  endpoint(npm: string): string | undefined
+  /** Loads the SDK; called with the first step. */
+  load(settings: ProviderSettings, baseURL: string): Promise<Models>
+  call(settings: ProviderSettings, request: GenerateRequest, effects: CallEffects): Call
+  answer(deps: AnswerDeps): Answer
+}

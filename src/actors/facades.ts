@@ -31,6 +31,7 @@ import type {
 import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
+import type { ManagedResource, MarkdownWriteRequest, ResourceScope } from '../protocol/management/management.js'
 import type { RouteResponse } from '../protocol/plugin/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
 import type { PluginSocket, SocketOpening } from './plugin/registry/contributions.js'
@@ -323,6 +324,33 @@ export interface Inspector {
   subscribe(since: number | undefined, sink: FrameSink): EventSubscription
 }
 
+/** The place that managed resources are kept in. */
+export interface ManagedPlace {
+  readonly scope: ResourceScope
+  /** Canonical directory of the workspace; for the installation its configuration root. */
+  readonly directory: string
+}
+
+/** A kind of managed resource that is one Markdown file. `ifMatch` is the header as it came. */
+export interface ManagedMarkdown {
+  /** By id: built-in, discovered and managed ones. */
+  list(place: ManagedPlace): Promise<ManagedResource[]>
+  /** Throws `management.not_found`. */
+  get(place: ManagedPlace, id: string, ifMatch: string | undefined): Promise<ManagedResource>
+  /** Throws `management.revision_conflict` with `currentRevision` when it exists and was not expected, or the other way round. */
+  create(place: ManagedPlace, id: string, request: MarkdownWriteRequest, ifMatch: string | undefined): Promise<ManagedResource>
+  update(place: ManagedPlace, id: string, request: MarkdownWriteRequest, ifMatch: string | undefined): Promise<ManagedResource>
+  delete(place: ManagedPlace, id: string, ifMatch: string | undefined): Promise<void>
+}
+
+/** What the operator manages. */
+export interface Management {
+  /** The place a call means. Throws `management.disabled`, and `management.invalid_request` when body and query disagree. */
+  place(directory: string, scopes: { readonly asked: ResourceScope | undefined; readonly body?: ResourceScope | undefined }): ManagedPlace
+  readonly agents: ManagedMarkdown
+  readonly commands: ManagedMarkdown
+}
+
 /** A running service. */
 export interface Runtime {
   readonly sessions: Sessions
@@ -335,4 +363,5 @@ export interface Runtime {
   readonly system: System
   readonly plugins: Plugins
   readonly inspector: Inspector
+  readonly management: Management
 }

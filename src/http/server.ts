@@ -29,6 +29,7 @@ import { contributedRoutes } from './routes/contributed.js'
 import { eventRoutes } from './routes/events.js'
 import { type InspectorPage, inspectorRoutes } from './routes/inspector.js'
 import { interactionRoutes } from './routes/interactions.js'
+import { managementRoutes } from './routes/management.js'
 import { messageRoutes } from './routes/messages.js'
 import { pluginRoutes } from './routes/plugins.js'
 import { sessionRoutes } from './routes/sessions.js'
@@ -129,6 +130,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   eventRoutes(bind, runtime)
   inspectorRoutes(bind, runtime, options.inspectorPage)
   pluginRoutes(bind, runtime)
+  managementRoutes(bind, runtime)
   workflowRoutes(bind, runtime)
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)

@@ -6,6 +6,7 @@ import { interactionRoutes } from './interaction/interaction.js'
 import { inspectorRoutes } from './system/inspector.js'
 import { bundleRoutes } from './session/bundle.js'
 import { commandRoutes } from './resource/command.js'
+import { managedAgentRoutes, managedCommandRoutes } from './management/management.js'
 import { messageRoutes } from './message/message.js'
 import { pluginRoutes } from './plugin/plugin.js'
 import { providerRoutes } from './provider/provider.js'
@@ -40,6 +41,8 @@ const GROUPS = [
   bundleRoutes,
   artifactRoutes,
   pluginRoutes,
+  managedAgentRoutes,
+  managedCommandRoutes,
   workflowRoutes,
   ptyRoutes,
   vcsRoutes,

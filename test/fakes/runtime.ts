@@ -4,6 +4,8 @@ import type {
   Events,
   Inspector,
   Interactions,
+  ManagedMarkdown,
+  Management,
   Plugins,
   Providers,
   Resources,
@@ -13,6 +15,7 @@ import type {
 } from '../../src/actors/facades.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'
+import type { ManagedResource } from '../../src/protocol/management/management.js'
 import type { Message, Part } from '../../src/protocol/message/message.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../../src/protocol/plugin/plugin.js'
 import type { Session } from '../../src/protocol/session/session.js'
@@ -96,6 +99,19 @@ const PACKAGE: PackageLifecycleInfo = {
   grantedCapabilities: [],
   leaseActive: true,
   diagnostics: [],
+}
+
+const RESOURCE: ManagedResource = {
+  id: 'reviewer',
+  scope: 'workspace',
+  origin: 'managed',
+  provenance: '/srv/here/.svc/agents/reviewer.md',
+  writable: true,
+  managed: true,
+  revision: `sha256:${'0'.repeat(64)}`,
+  createdAt: 1,
+  updatedAt: 2,
+  definition: { name: 'reviewer' },
 }
 
 const AGENT = { name: 'build', mode: 'primary', native: true, hidden: false, permission: {}, options: {} }
@@ -274,6 +290,18 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     workingDirectory: '/srv/here',
     installationDirectory: '/home/ada/.config/svc',
   }
+  const markdown = (kind: string): ManagedMarkdown => ({
+    list: noted(`management.${kind}.list`, async () => [RESOURCE]),
+    get: noted(`management.${kind}.get`, async () => RESOURCE),
+    create: noted(`management.${kind}.create`, async () => RESOURCE),
+    update: noted(`management.${kind}.update`, async () => RESOURCE),
+    delete: noted(`management.${kind}.delete`, async () => undefined),
+  })
+  const management: Management = {
+    place: noted('management.place', (directory, { asked, body }) => ({ scope: body ?? asked ?? 'workspace', directory })),
+    agents: markdown('agents'),
+    commands: markdown('commands'),
+  }
   const inspector: Inspector = {
     tree: noted('inspector.tree', () => ({ at: 1, sequence: 0, actors: [], plugins: [], configuration: '/config' })),
     machines: noted('inspector.machines', () => []),
@@ -303,6 +331,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     system: { ...system, ...overrides.system },
     plugins: { ...plugins, ...overrides.plugins },
     inspector: { ...inspector, ...overrides.inspector },
+    management: { ...management, ...overrides.management },
   }
 }
 

@@ -49,7 +49,7 @@ describe('a caller with directory prefixes', () => {
 
 test('operations of the operator ask for a credential in trusted mode and refuse every other caller', async () => {
   const operator = { class: 'operator' } as const
-  await expect(admission.admit(operator, TRUSTED_CALLER, nothing)).rejects.toEqual(code('auth.invalid_token'))
+  await expect(admission.admit(operator, TRUSTED_CALLER, nothing)).rejects.toEqual(code('management.authentication_required'))
   await expect(admission.admit(operator, scoped, nothing)).rejects.toEqual(code('request.forbidden'))
   expect(await admission.admit(operator, { ...scoped, operator: true }, nothing)).toBe('')
 })
@@ -57,7 +57,7 @@ test('operations of the operator ask for a credential in trusted mode and refuse
 test('operations of the operator on a directory check both', async () => {
   const access = { class: 'directory', operator: true } as const
   const named = { ...nothing, directory: '/srv/other' }
-  await expect(admission.admit(access, TRUSTED_CALLER, named)).rejects.toEqual(code('auth.invalid_token'))
+  await expect(admission.admit(access, TRUSTED_CALLER, named)).rejects.toEqual(code('management.authentication_required'))
   await expect(admission.admit(access, scoped, named)).rejects.toEqual(code('request.forbidden'))
   await expect(admission.admit(access, { ...scoped, operator: true }, named)).rejects.toEqual(code('auth.directory_forbidden'))
   expect(await admission.admit(access, { ...scoped, operator: true }, { ...named, directory: '/srv/space' })).toBe('/srv/space')

@@ -90,6 +90,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     'ExecutionSummary',
     'ExportSessionsRequest',
     'ForkSessionRequest',
+    'MarkdownWriteRequest',
     'ModelRef',
     'PermissionReply',
     'PermissionRule',

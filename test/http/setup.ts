@@ -44,6 +44,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.shell': { command: 'true' },
   'v2.sessions.summarize': {},
   'v2.sessions.parts.update': PART,
+  'v2.management.agents.create': { content: 'Review.' },
+  'v2.management.agents.update': { content: 'Review.' },
+  'v2.management.commands.create': { content: 'Review $1.' },
+  'v2.management.commands.update': { content: 'Review $1.' },
   'v2.plugins.workflows.create': WORKFLOW,
   'v2.plugins.workflows.update': WORKFLOW,
   'v2.plugins.workflows.patch': { name: 'New name' },
@@ -62,6 +66,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
     pty_id: 'pty_1',
     workflow_id: WORKFLOW.id,
     run_id: 'wfr_1_a',
+    id: 'reviewer',
   }
   const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')
   const body = BODIES[contract.id]

@@ -8,6 +8,7 @@ import { createBus } from '../events/bus.js'
 import type { Effects } from '../effects.js'
 import { createEventStream } from '../events/events.js'
 import type { Runtime } from '../facades.js'
+import { createManagement } from '../management/management.js'
 import { createFamilies } from '../events/families.js'
 import { createInspector } from '../inspector/inspector.js'
 import { createJournal } from '../events/journal.js'
@@ -180,7 +181,14 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     lines: (key) => serving.lines(key),
     configuration: effects.paths.config,
   })
+  const management = createManagement({
+    effects,
+    snapshots: configs.snapshots,
+    resources,
+    onChanged: ({ directory }) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
+  })
   const runtime: Runtime = {
+    management,
     sessions: sessions.facade,
     interactions,
     events: { ...sides, subscribe: stream.subscribe },

@@ -5,6 +5,7 @@ import { SCHEMA_VERSION } from '../../protocol/event/event.js'
 import type { Tool } from '../../protocol/resource/resource.js'
 import type { Capability } from '../../protocol/system/system.js'
 import type { Store } from '../../store/store.js'
+import { isManagementOn } from '../management/management.js'
 import { createDirectories } from './directories.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers, Resources, System } from '../facades.js'
@@ -80,7 +81,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
       const configured = personName(env['SVC_DISPLAY_NAME']) ?? personName(await configuredName(configs, paths.config))
       return { configuredName: configured, systemName: personName(env['USER']) ?? personName(env['USERNAME']) ?? personName(platform.user) }
     },
-    capabilities: async (directory) => [...capabilitiesOf(version), ...(await deps.plugins.capabilities(directory))],
+    capabilities: async (directory) => [...capabilitiesOf(version, effects), ...(await deps.plugins.capabilities(directory))],
     directories: (caller, path) => directories.list(caller, path),
     canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
     completeDirectory: directories.complete,
@@ -111,8 +112,10 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
   }
 }
 
-function capabilitiesOf(version: string): Capability[] {
-  return Object.entries(CAPABILITIES).map(([id, apiPrefix]) => ({
+/** Management is there for whoever has the token of the operator, so not without one. */
+function capabilitiesOf(version: string, effects: Pick<Effects, 'env'>): Capability[] {
+  const isManaged = isManagementOn(effects) && (effects.env['SVC_AGENT_TOKEN'] ?? '') !== ''
+  return Object.entries({ ...CAPABILITIES, ...(isManaged && { 'svc.management': '/v2/management' }) }).map(([id, apiPrefix]) => ({
     id,
     version,
     enabled: true,

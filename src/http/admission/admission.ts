@@ -92,7 +92,7 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
 
 /** Operator-only operations need a credential: nobody is the operator in trusted mode. */
 function requireOperator(caller: Caller): void {
-  if (!caller.authenticated) throw new SvcError('auth.invalid_token', 'This operation needs the token of the local operator.')
+  if (!caller.authenticated) throw new SvcError('management.authentication_required')
   if (!caller.operator) throw new SvcError('request.forbidden', 'This operation is for the local operator only.')
 }
 

@@ -74,4 +74,6 @@ export const serverLimits = {
     crashes: 1024,
   },
   config: { fileBytes: 1 * MiB, markdownBytes: 512 * KiB, filesPerKind: 4096 },
+  /** Resources written through the API (http-contract §2.10); `waiting` are writes that wait for their turn. */
+  management: { content: 512 * KiB, waiting: 1024 },
 } as const

@@ -93,6 +93,27 @@ const onOwn =
   async ({ server }) =>
     server.call(method, `/v2/sessions/${(await server.createSession()).id}${path}`, body)
 
+const MANAGED = '/v2/management'
+
+/** On a resource of a kind that was just made. */
+const onManaged =
+  (method: string, kind: string, body?: object): ValidCall =>
+  async (world) => {
+    const at = `${MANAGED}/${kind}/made-${made++}`
+    if (method !== 'POST') await world.server.call('POST', at, { content: `Do $1 of ${kind}.` })
+    const answer = await world.server.call(method, at, body)
+    if (method === 'DELETE') await isGone(at, world)
+    return answer
+  }
+
+const managedCalls = (kind: string): Record<string, ValidCall> => ({
+  [`v2.management.${kind}.list`]: get(`${MANAGED}/${kind}`),
+  [`v2.management.${kind}.get`]: onManaged('GET', kind),
+  [`v2.management.${kind}.create`]: onManaged('POST', kind, { content: 'Look at $1.', frontmatter: { description: 'Looks.' } }),
+  [`v2.management.${kind}.update`]: onManaged('PUT', kind, { content: 'Look again at $1.' }),
+  [`v2.management.${kind}.delete`]: onManaged('DELETE', kind),
+})
+
 const PATCH = '--- /dev/null\n+++ b/patched.txt\n@@ -0,0 +1 @@\n+patched\n'
 
 const TERMINALS = '/v2/plugins/dev.svc.pty'
@@ -151,6 +172,9 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.artifacts.get': onArtifact('GET', ''),
   'v2.artifacts.content': onArtifact('GET', '/content', isTheUpload),
   'v2.artifacts.delete': onArtifact('DELETE', '', (_answer, id, world) => isGone(`${ARTIFACTS}/${id}`, world)),
+
+  ...managedCalls('agents'),
+  ...managedCalls('commands'),
 
   'v2.plugins.workflows.create': (world) => createWorkflow(world, `created-${made++}`),
   'v2.plugins.workflows.list': get(WORKFLOWS),

@@ -27,7 +27,7 @@ type TextOutcome =
   /** Not taken as configuration, on purpose. */
   | { readonly type: 'refused'; readonly reason: string }
   | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'text'; readonly text: string; readonly canonical: string }
+  | { readonly type: 'text'; readonly text: string; readonly canonical: string; readonly bytes: Uint8Array; readonly modifiedMs: number }
 
 interface ReadOptions {
   readonly maxBytes: number
@@ -96,7 +96,9 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
     if (after === undefined || after === 'unreadable' || after.identity !== stat.identity) return 'changed' // I2
     if (!(bytes instanceof Uint8Array)) return { type: 'failed', reason: `cannot be read: ${bytes.message}` }
     const text = decode(bytes)
-    return text === undefined ? { type: 'failed', reason: 'is not valid UTF-8' } : { type: 'text', text, canonical: target }
+    return text === undefined
+      ? { type: 'failed', reason: 'is not valid UTF-8' }
+      : { type: 'text', text, canonical: target, bytes, modifiedMs: stat.modifiedMs }
   }
 
   return {

@@ -12,7 +12,7 @@ import { normaliseMerged } from './config-normalise.js'
 import type { Position } from './config-parse.js'
 import { narrowWorkspace } from './config-trust.js'
 import type { FileProbe } from './file-probe.js'
-import { scanDefinitions, scanSkillFolders, scanSkills, type SkillEntry } from '../markdown/markdown.js'
+import { type DefinitionFile, scanDefinitions, scanSkillFolders, scanSkills, type SkillEntry } from '../markdown/markdown.js'
 import { boundaryOf, readNamedPath } from './named-paths.js'
 import { narrowedSandbox, permissionOf, showNarrowed } from './permission-config.js'
 
@@ -29,6 +29,10 @@ export interface ConfigSnapshot {
   readonly trustedPermission: PermissionConfig
   readonly narrowingPermission: PermissionConfig
   readonly skills: readonly SkillEntry[]
+  /** Markdown files of agents and commands, in the order in which they count. */
+  readonly files: readonly DefinitionFile[]
+  /** The last file that says something of an agent or command, by kind and key: `agent/build`. */
+  readonly definedIn: ReadonlyMap<string, string>
   /** Problems found while reading: broken and refused files, and what a workspace tried to widen. */
   readonly diagnostics: readonly ConfigDiagnostic[]
   /** Where providers of the installation name their adapter, by their id. */
@@ -60,6 +64,7 @@ type Finding = {
   readonly layer?: Layer
   readonly diagnostics?: readonly ConfigDiagnostic[]
   readonly failure?: LayerFailure
+  readonly files?: readonly DefinitionFile[]
   readonly adapters?: ReadonlyMap<string, Place>
 }
 
@@ -68,14 +73,14 @@ type Finding = {
  * `previous`, or nothing; it is named in `failures`.
  */
 export async function readSnapshot(
-  effects: Pick<Effects, 'env' | 'paths'>,
+  effects: Pick<Effects, 'env' | 'paths' | 'sha256'>,
   probe: FileProbe,
   directory: string,
   previous?: Pick<ConfigSnapshot, 'layers'>,
 ): Promise<ConfigSnapshot> {
   const plan = await planLayers(probe, effects, directory)
   const findings: Finding[] = [{ diagnostics: plan.diagnostics }]
-  for (const step of plan.steps) findings.push(await readStep(probe, step, previous?.layers))
+  for (const step of plan.steps) findings.push(await readStep(probe, step, { lastGood: previous?.layers, sha256: effects.sha256 }))
   const layers = findings.flatMap(({ layer }) => (layer === undefined ? [] : [layer]))
   const merged = mergeByTrust(layers, plan)
   const skills = await readSkills(probe, plan, { ...merged, directory, home: effects.paths.home })
@@ -86,6 +91,8 @@ export async function readSnapshot(
     directory,
     worktree: plan.worktree,
     skills: skills.entries,
+    files: findings.flatMap(({ files = [] }) => [...files]),
+    definedIn: definedIn(findings),
     adapters: new Map(findings.flatMap(({ adapters = [] }) => [...adapters])),
     layers: new Map(layers.filter((layer) => !layer.replaces).map((layer) => [layer.name, layer.document])),
     failures,
@@ -93,10 +100,15 @@ export async function readSnapshot(
   }
 }
 
-async function readStep(probe: FileProbe, step: Step, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Promise<Finding> {
+interface Ground {
+  readonly lastGood: ReadonlyMap<string, JsonRecord> | undefined
+  readonly sha256: Effects['sha256']
+}
+
+async function readStep(probe: FileProbe, step: Step, { lastGood, sha256 }: Ground): Promise<Finding> {
   if (step.type === 'text') return toFinding(readLayer(step.text), { path: step.name, trust: 'installation', within: undefined }, lastGood)
   const { origin } = step
-  if (step.type === 'markdown') return readDefinitions(probe, origin)
+  if (step.type === 'markdown') return readDefinitions(probe, origin, sha256)
   const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.fileBytes, within: origin.within })
   switch (outcome.type) {
     case 'absent':
@@ -148,12 +160,23 @@ function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, J
   return document === undefined ? { failure } : { failure, layer: { name: origin.path, trust: origin.trust, document, replaces: false } }
 }
 
-async function readDefinitions(probe: FileProbe, origin: Origin): Promise<Finding> {
-  const { entries, diagnostics } = await scanDefinitions(probe, origin)
+async function readDefinitions(probe: FileProbe, origin: Origin, sha256: Effects['sha256']): Promise<Finding> {
+  const { entries, diagnostics, files } = await scanDefinitions(probe, origin, sha256)
   const of = (kind: string) =>
     Object.fromEntries(entries.filter((entry) => entry.kind === kind).map((entry) => [entry.name, entry.definition]))
   const document = { agent: of('agent'), command: of('command') }
-  return { diagnostics, ...(entries.length > 0 && { layer: { name: origin.path, trust: origin.trust, document, replaces: true } }) }
+  return { diagnostics, files, ...(entries.length > 0 && { layer: { name: origin.path, trust: origin.trust, document, replaces: true } }) }
+}
+
+function definedIn(findings: readonly Finding[]): ReadonlyMap<string, string> {
+  const places = new Map<string, string>()
+  for (const { layer, files = [] } of findings) {
+    const isFile = layer?.replaces === false
+    for (const kind of isFile ? ['agent', 'command'] : [])
+      for (const key of Object.keys(recordAt(layer?.document, kind))) places.set(`${kind}/${key}`, layer?.name ?? '')
+    for (const { kind, entry, path } of files) if (entry !== undefined) places.set(`${kind}/${entry.name}`, path)
+  }
+  return places
 }
 
 function mergeByTrust(layers: readonly Layer[], plan: LayerPlan) {

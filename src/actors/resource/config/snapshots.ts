@@ -25,7 +25,7 @@ export interface Snapshots {
   noteWrite(): void
 }
 
-export type SnapshotEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths' | 'log'>
+export type SnapshotEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths' | 'log' | 'sha256'>
 
 interface Entry {
   readonly snapshot: ConfigSnapshot

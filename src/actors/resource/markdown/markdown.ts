@@ -19,6 +19,19 @@ export interface MarkdownEntry {
   readonly definition: JsonRecord
 }
 
+/** A file of a kind folder, whether it can be used or not. */
+export interface DefinitionFile {
+  readonly kind: MarkdownEntry['kind']
+  readonly path: string
+  /** `sha256:` and the hash of its bytes; undefined when it could not be read. */
+  readonly revision: string | undefined
+  readonly modifiedMs: number
+  /** What it defines; undefined when it is not used. */
+  readonly entry: MarkdownEntry | undefined
+}
+
+type Sha256 = (data: Uint8Array) => string
+
 export interface SkillEntry {
   /** Name of the directory that holds `SKILL.md`. */
   readonly id: string
@@ -50,8 +63,13 @@ const SKIPPED_FOLDERS = new Set(['.git', 'node_modules'])
 const MAX_FOLDER_DEPTH = 16
 
 /** Agents and commands of one configuration directory; a file that cannot be read is left out and reported. */
-export async function scanDefinitions(probe: FileProbe, origin: Origin): Promise<Scanned<MarkdownEntry>> {
+export async function scanDefinitions(
+  probe: FileProbe,
+  origin: Origin,
+  sha256: Sha256,
+): Promise<Scanned<MarkdownEntry> & { readonly files: readonly DefinitionFile[] }> {
   const entries: MarkdownEntry[] = []
+  const files: DefinitionFile[] = []
   const diagnostics: ConfigDiagnostic[] = []
   for (const kind of KINDS) {
     for (const folder of kind.folders) {
@@ -59,13 +77,17 @@ export async function scanDefinitions(probe: FileProbe, origin: Origin): Promise
       const found = await findFiles(probe, root, (name) => name.endsWith('.md'))
       diagnostics.push(...found.diagnostics)
       for (const path of found.entries) {
-        const read = await readEntry(probe, { ...origin, path }, kind, root.path)
+        const markdown = await readMarkdown(probe, { ...origin, path })
+        const read = readEntry(markdown, { ...origin, path }, kind, root.path)
+        const entry = 'level' in read ? undefined : read
+        const { bytes, modifiedMs = 0 } = markdown
+        files.push({ kind: kind.kind, path, revision: bytes && `sha256:${sha256(bytes)}`, modifiedMs, entry })
         if ('level' in read) diagnostics.push(read)
         else entries.push(read)
       }
     }
   }
-  return { entries, diagnostics }
+  return { entries, diagnostics, files }
 }
 
 /** Skills in the `skill` and `skills` folders of a configuration directory. */
@@ -81,19 +103,18 @@ export async function scanSkills(probe: FileProbe, root: Origin): Promise<Scanne
   const diagnostics = [...found.diagnostics]
   for (const path of found.entries) {
     const id = basename(dirname(path))
-    const markdown = await readMarkdown(probe, { ...root, path })
-    if (typeof markdown === 'string') diagnostics.push({ level: 'error', path: `skill.${id}`, message: `${path} ${markdown}` })
-    else entries.push({ id, path, description: textOrNothing(markdown.values['description']) })
+    const { read } = await readMarkdown(probe, { ...root, path })
+    if (typeof read === 'string') diagnostics.push({ level: 'error', path: `skill.${id}`, message: `${path} ${read}` })
+    else entries.push({ id, path, description: textOrNothing(read.values['description']) })
   }
   return { entries, diagnostics }
 }
 
-async function readEntry(probe: FileProbe, origin: Origin, kind: Kind, root: string): Promise<MarkdownEntry | ConfigDiagnostic> {
+function readEntry({ read: markdown }: MarkdownRead, origin: Origin, kind: Kind, root: string): MarkdownEntry | ConfigDiagnostic {
   const fileName = relative(root, origin.path).replace(/\.md$/, '').replaceAll('\\', '/')
   const problem = (message: string, name = fileName): ConfigDiagnostic => {
     return { level: 'error', path: `${kind.kind}.${name}`, message: `${origin.path} ${message}` }
   }
-  const markdown = await readMarkdown(probe, origin)
   if (typeof markdown === 'string') return problem(markdown)
   const name = textOrNothing(markdown.values['name']) ?? fileName
   if (isReservedKey(name)) return problem('has a reserved name')
@@ -109,13 +130,20 @@ async function readEntry(probe: FileProbe, origin: Origin, kind: Kind, root: str
   return problem(`is not used: "${issue?.path.join('.') ?? ''}" ${issue?.message ?? 'is not valid'}`, name)
 }
 
-/** The parsed file, or why it is not used, as the rest of a sentence that starts with its path. */
-async function readMarkdown(probe: FileProbe, origin: Origin): Promise<{ values: JsonRecord; body: string } | string> {
+interface MarkdownRead {
+  /** The parsed file, or why it is not used, as the rest of a sentence that starts with its path. */
+  readonly read: { readonly values: JsonRecord; readonly body: string } | string
+  readonly bytes?: Uint8Array
+  readonly modifiedMs?: number
+}
+
+async function readMarkdown(probe: FileProbe, origin: Origin): Promise<MarkdownRead> {
   const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.markdownBytes, within: origin.within })
-  if (outcome.type === 'absent') return 'has disappeared'
-  if (outcome.type !== 'text') return `is not read: it ${outcome.reason}`
+  if (outcome.type === 'absent') return { read: 'has disappeared' }
+  if (outcome.type !== 'text') return { read: `is not read: it ${outcome.reason}` }
   const markdown = parseMarkdown(outcome.text)
-  return markdown.ok ? markdown : `is not used: line ${markdown.line}: ${markdown.message}`
+  const { bytes, modifiedMs } = outcome
+  return { read: markdown.ok ? markdown : `is not used: line ${markdown.line}: ${markdown.message}`, bytes, modifiedMs }
 }
 
 /** Files below a folder in a fixed order, bounded in number and depth; links that leave `within` are not followed. */

@@ -1,0 +1,191 @@
+/** Agents and commands as managed resources: their Markdown files are the truth, whoever wrote them (subsystems b.13). */
+import { basename, dirname, join } from 'node:path'
+import { SvcError } from '../../protocol/errors.js'
+import type { JsonRecord } from '../../protocol/json.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { ManagedResource, MarkdownWriteRequest } from '../../protocol/management/management.js'
+import { AgentConfig, canonicalKey, CommandConfig } from '../../protocol/resource/agent-config.js'
+import { publicRecord } from '../../protocol/secrets.js'
+import type { Effects } from '../effects.js'
+import type { ManagedMarkdown, ManagedPlace, Resources } from '../facades.js'
+import type { ConfigSnapshot } from '../resource/config/snapshot.js'
+import type { Snapshots } from '../resource/config/snapshots.js'
+import type { DefinitionFile } from '../resource/markdown/markdown.js'
+import { type FolderEffects, isPlain, managedRoot, writableFolder } from './managed-folder.js'
+import { markdownText } from './managed-text.js'
+import { expectedOf, isManagedId, refuseExisting, refuseOther, requireManagedId } from './revisions.js'
+import type { WritingLane } from './writing.js'
+
+export interface ManagedDeps {
+  readonly effects: FolderEffects & Pick<Effects, 'sha256'>
+  readonly snapshots: Pick<Snapshots, 'get' | 'noteWrite'>
+  readonly resources: Pick<Resources, 'agents' | 'commands' | 'skills'>
+  readonly lane: WritingLane
+  /** Called once a change is on disk. */
+  onChanged(place: ManagedPlace): void
+}
+
+type MarkdownKind = 'agent' | 'command'
+const SCHEMAS = { agent: AgentConfig, command: CommandConfig }
+
+/** The operations of one kind. */
+export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): ManagedMarkdown {
+  const { effects, lane } = deps
+  const { files, sha256 } = effects
+  const folderName = `${kind}s`
+  const called = (id: string) => `${kind} "${id}"`
+
+  async function readAll(place: ManagedPlace): Promise<ManagedResource[]> {
+    const snapshot = await deps.snapshots.get(place.directory, { fresh: true })
+    const folder = join(managedRoot(effects, place), folderName)
+    const own = (await isPlain(effects, place, folder)) ? ownFiles(snapshot, kind, folder) : []
+    const effective = new Map((await effectiveOf(deps, kind, place.directory)).map((each) => [each.name, each]))
+    const managed = own.map((file) => managedResource(place, file, file.entry && (effective.get(file.entry.name) ?? fallback(file))))
+    const taken = new Set([...managed.map(({ id }) => id), ...own.flatMap(({ entry }) => entry?.name ?? [])])
+    const others = [...effective.values()].filter(({ name }) => !taken.has(name)).map((each) => otherResource(snapshot, kind, each))
+    return [...managed, ...others].toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  }
+
+  async function find(place: ManagedPlace, id: string): Promise<ManagedResource> {
+    const found = (await readAll(place)).find((resource) => resource.id === id)
+    if (found !== undefined) return found
+    throw new SvcError('management.not_found', `There is no ${called(id)}.`, { id })
+  }
+
+  /** The bytes of the managed file just now; what is no plain file is not ours. */
+  async function currentRevision(path: string): Promise<string | undefined> {
+    const entry = await files.entry(path)
+    if (entry === undefined) return undefined
+    if (entry.kind !== 'file') throw new SvcError('management.read_only', `${path} is no regular file; it is not written.`, { path })
+    return `sha256:${sha256(await files.read(path, LIMITS.config.markdownBytes, { canonical: true }))}`
+  }
+
+  /** Something of that name is there that is not managed here, or nothing is. */
+  async function refuseUnmanaged(place: ManagedPlace, id: string): Promise<never> {
+    const { provenance } = await find(place, id)
+    throw new SvcError('management.read_only', `The ${called(id)} is defined by ${provenance}, which is not changed here.`, {
+      id,
+      provenance,
+    })
+  }
+
+  async function changed(place: ManagedPlace): Promise<void> {
+    deps.snapshots.noteWrite()
+    deps.onChanged(place)
+  }
+
+  async function write(place: ManagedPlace, id: string, text: string, check: (current: string | undefined) => Promise<void>) {
+    return lane.inTurn(async () => {
+      const folder = await writableFolder(effects, place, folderName)
+      const path = join(folder, `${id}.md`)
+      await check(await currentRevision(path))
+      await files.makeDirectory(folder)
+      await writableFolder(effects, place, folderName)
+      await files.writeAtomic(path, text, place.scope === 'installation' ? { canonical: true, mode: 0o600 } : { canonical: true })
+      await changed(place)
+      const written = await find(place, id)
+      return { ...written, revision: `sha256:${sha256(text)}` }
+    })
+  }
+
+  return {
+    list: readAll,
+    async get(place, id, expected) {
+      const found = await find(place, id)
+      refuseOther(called(id), found.revision ?? undefined, expectedOf(undefined, undefined, expected))
+      return found
+    },
+    async create(place, id, request, ifMatch) {
+      const expected = expectedOf(request.expectedRevision, undefined, ifMatch)
+      return write(place, id, textOf(kind, id, request), async (current) => refuseExisting(called(id), current, expected))
+    },
+    async update(place, id, request, ifMatch) {
+      const expected = expectedOf(request.expectedRevision, undefined, ifMatch)
+      return write(place, id, textOf(kind, id, request), async (current) => {
+        if (current === undefined) await refuseUnmanaged(place, id)
+        refuseOther(called(id), current, expected)
+      })
+    },
+    async delete(place, id, ifMatch) {
+      requireManagedId(id)
+      await lane.inTurn(async () => {
+        const path = join(await writableFolder(effects, place, folderName), `${id}.md`)
+        const current = await currentRevision(path)
+        if (current === undefined) await refuseUnmanaged(place, id)
+        refuseOther(called(id), current, expectedOf(undefined, undefined, ifMatch))
+        await files.remove(path)
+        await changed(place)
+      })
+    },
+  }
+}
+
+/** Managed files of a folder; the last one that defines a name is the one that counts, as everywhere. */
+function ownFiles(snapshot: ConfigSnapshot, kind: MarkdownKind, folder: string): DefinitionFile[] {
+  return snapshot.files.filter((file) => file.kind === kind && dirname(file.path) === folder && isManagedId(basename(file.path, '.md')))
+}
+
+interface Effective {
+  readonly name: string
+  readonly native?: boolean
+}
+
+async function effectiveOf({ resources }: ManagedDeps, kind: MarkdownKind, directory: string): Promise<readonly Effective[]> {
+  return kind === 'agent' ? resources.agents(directory) : resources.commands(directory)
+}
+
+/** What a file says that is not in effect: a disabled agent, a command that cannot be run. */
+function fallback({ entry }: DefinitionFile): unknown {
+  return entry === undefined ? null : publicRecord({ ...entry.definition, name: entry.name })
+}
+
+function managedResource({ scope }: ManagedPlace, file: DefinitionFile, definition: unknown): ManagedResource {
+  const { path, revision = null, modifiedMs } = file
+  const time = Math.floor(modifiedMs)
+  return {
+    id: basename(path, '.md'),
+    scope,
+    origin: 'managed',
+    provenance: path,
+    writable: true,
+    managed: true,
+    revision,
+    createdAt: time,
+    updatedAt: time,
+    definition: definition ?? null,
+  }
+}
+
+function otherResource(snapshot: ConfigSnapshot, kind: MarkdownKind, definition: Effective): ManagedResource {
+  const isBuiltIn = kind === 'agent' ? definition.native === true : ['init', 'summarize'].includes(definition.name)
+  const file = snapshot.definedIn.get(`${kind}/${definition.name}`)
+  return {
+    id: definition.name,
+    scope: null,
+    origin: isBuiltIn && file === undefined ? 'builtIn' : 'discovered',
+    provenance: file ?? (isBuiltIn ? `dev.svc.${kind}s` : 'plugin'),
+    writable: false,
+    managed: false,
+    revision: null,
+    createdAt: null,
+    updatedAt: null,
+    definition,
+  }
+}
+
+/** The bytes of a request; throws `management.invalid_request` for what would not be used. */
+function textOf(kind: MarkdownKind, id: string, { content, frontmatter = {} }: MarkdownWriteRequest): string {
+  requireManagedId(id)
+  const renamed = Object.entries(frontmatter).map(([key, value]): [string, unknown] => [canonicalKey([kind, id], key), value])
+  const values: JsonRecord = { ...Object.fromEntries(renamed), name: id }
+  const checked = SCHEMAS[kind].safeParse(values)
+  if (!checked.success) {
+    const [issue] = checked.error.issues
+    const path = ['frontmatter', ...(issue?.path ?? [])].join('.')
+    const message = issue?.message ?? 'is not valid'
+    throw new SvcError('management.invalid_request', `${path}: ${message}`, { issues: [{ path: `body.${path}`, message }] })
+  }
+  if (kind === 'command' && content.trim() === '')
+    throw new SvcError('management.invalid_request', 'A command needs content: its template.')
+  return markdownText(values, content)
+}

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import type { ManagedPlace } from '../../../src/actors/facades.js'
+import { createManagement } from '../../../src/actors/management/management.js'
+import { createWorkspace } from '../resource/workspace.js'
+
+/** Management over real files in a temporary directory. */
+export function createManagedPlace(options: Parameters<typeof createWorkspace>[0] = {}) {
+  const workspace = createWorkspace(options)
+  const changed: ManagedPlace[] = []
+  const management = createManagement({
+    effects: workspace.effects,
+    snapshots: workspace.configs.snapshots,
+    resources: workspace.resources,
+    onChanged: (place) => changed.push(place),
+  })
+  const here: ManagedPlace = { scope: 'workspace', directory: workspace.work }
+  const everywhere: ManagedPlace = { scope: 'installation', directory: workspace.effects.paths.config }
+  return { ...workspace, management, changed, here, everywhere, read: (path: string) => readFileSync(workspace.at(path), 'utf8') }
+}
+
+export const conflict = (currentRevision: string | null) => ({ code: 'management.revision_conflict', details: { currentRevision } })

@@ -4,7 +4,7 @@
  * that is largest in the panel of a page.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Elk from 'elkjs'
@@ -62,26 +62,19 @@ const NOWHERE = { x: 0, y: 0, width: 0, height: 0 }
 const engine = new Elk()
 
 /** The layout of a machine as the inspector describes it, with the arrows the page makes of it, for the room of a panel. */
-async function layoutOf({ root }, arrows, panel) {
+export async function layoutOf({ root }, arrows, panel = PANEL) {
   const [{ width, height, boxes, lines }] = await layouts(root, arrows, panel)
   return { width, height, boxes, lines }
 }
 
-/** The same, from an earlier call with the same machine where there was one: the search takes seconds. */
-export async function rememberedLayoutOf(machine, arrows, panel = PANEL) {
+/** What a layout follows from: the same for the same machine, arrows, room and way of laying out. */
+export function layoutKey(machine, arrows, panel = PANEL) {
   const own = readFileSync(fileURLToPath(import.meta.url), 'utf8')
-  const key = createHash('sha256')
-    .update(JSON.stringify([own, machine, arrows, panel]))
+  const { version } = JSON.parse(readFileSync(join(repository, 'node_modules/elkjs/package.json'), 'utf8'))
+  return createHash('sha256')
+    .update(JSON.stringify([own, version, machine, arrows, panel]))
     .digest('hex')
-  const file = join(repository, 'node_modules/.cache/svc/layouts', `${key.slice(0, 32)}.json`)
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch {
-    const layout = await layoutOf(machine, arrows, panel)
-    mkdirSync(join(file, '..'), { recursive: true })
-    writeFileSync(file, JSON.stringify(layout))
-    return layout
-  }
+    .slice(0, 32)
 }
 
 /** Layouts of what is inside a state, the best first. */

@@ -3,9 +3,9 @@
  * and the layouts that the inspector sends to its page.
  * With --check nothing is written; stale files are named and the exit code is 1.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { rememberedLayoutOf } from './chart-layout.mjs'
+import { layoutKey, layoutOf } from './chart-layout.mjs'
 import { loadSource, root, settle } from './generated.mjs'
 
 const LAYOUTS = 'src/actors/inspector'
@@ -22,6 +22,9 @@ const COLOURS = `.chart { --text: #1c1e21; --soft: #676b73; --back: #fff; --insi
 const OVERVIEWS = new Set(['package'])
 const OVERVIEW = { width: 940, height: 236 }
 const charts = createCharts()
+/** The layouts that are there, and what each was made from: only what has changed is laid out anew, a search that takes seconds. */
+const [kept, keptKeys] = [join(root, LAYOUTS, 'layouts.json'), join(root, 'docs/charts/layouts.json')].map(readJson)
+const keys = new Map()
 
 const machines = readdirSync(join(root, 'src/machines')).filter((name) => name.endsWith('.machine.ts'))
 const pages = []
@@ -33,6 +36,7 @@ settle('docs/charts', [
     [`${name}.svg`, svg],
   ]),
 ])
+settle('docs/charts', [['layouts.json', `${JSON.stringify(Object.fromEntries(keys), undefined, 1)}\n`]], { prune: false })
 const layouts = pages.flatMap(({ id, layout, overview }) => [
   [id, layout],
   ...(overview === undefined ? [] : [[`${id}/overview`, overview]]),
@@ -46,9 +50,9 @@ async function page(file) {
   const name = basename(file, '.machine.ts')
   const nodes = allNodes(machine.root)
   const chart = charts.of(machine)
-  const layout = await rememberedLayoutOf(chart, arrowsOf(chart))
+  const layout = await keptLayoutOf(chart.id, chart, arrowsOf(chart))
   const nameless = arrowsOf(chart).map((arrow) => ({ ...arrow, labels: [] }))
-  const overview = OVERVIEWS.has(chart.id) ? await rememberedLayoutOf(chart, nameless, OVERVIEW) : undefined
+  const overview = OVERVIEWS.has(chart.id) ? await keptLayoutOf(`${chart.id}/overview`, chart, nameless, OVERVIEW) : undefined
   const sections = [
     `# ${machine.id}`,
     `Generated from \`src/machines/${file}\` by \`npm run charts\`.`,
@@ -62,6 +66,16 @@ async function page(file) {
     ...delays(machine),
   ]
   return { name, id: machine.id, states: nodes.length - 1, layout, overview, svg: svg(chart, layout), text: `${sections.join('\n\n')}\n` }
+}
+
+async function keptLayoutOf(id, ...subject) {
+  const key = layoutKey(...subject)
+  keys.set(id, key)
+  return keptKeys[id] === key && kept[id] !== undefined ? kept[id] : layoutOf(...subject)
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
 }
 
 function svg(chart, layout) {

@@ -6,7 +6,7 @@ const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileS
 
 const PROGRAM = [
   'test/e2e/**/*.test.ts',
-  'test/campaigns/{request-bodies,floods}/*.test.ts',
+  'test/campaigns/{attacks,crashes,floods,request-bodies,workflow-kills}/*.test.ts',
   'test/cli/program-*.test.ts',
   'examples/**/*.test.ts',
 ]
@@ -39,7 +39,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [...PROGRAM, ...NODES],
-          maxWorkers: 2,
+          // More than this machine is likely to have cores: some wait for processes.
+          maxWorkers: 3,
           isolate: false,
           sequence: { groupOrder: 0 },
         },
@@ -52,7 +53,7 @@ export default defineConfig({
           include: PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
           testTimeout: 60_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -196,7 +196,9 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
     const { page, troubles } = await open(machines, scheme)
     for (const { id } of machines) {
       await choose(page, id)
-      for (const view of ['panel', 'window'] as const) {
+      // The places of things are the same in the dark, their colours are not.
+      const views = scheme === 'light' || SHOTS !== undefined ? (['panel', 'window'] as const) : (['panel'] as const)
+      for (const view of views) {
         if (view === 'window') await page.keyboard.press('f')
         await expect.poll(() => page.evaluate(outside), { message: `${id} in the ${view}` }).toEqual([])
         const { png, illegible } = await pictureOf(page)
@@ -205,7 +207,7 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
         expect([id, view, illegible, collisions, small]).toEqual([id, view, [], [], []])
         expect([id, view === 'window' ? hidden : 0]).toEqual([id, 0])
       }
-      await page.keyboard.press('f')
+      if (views.length > 1) await page.keyboard.press('f')
     }
     expect(troubles).toEqual([])
   })

@@ -3,7 +3,7 @@
  * the agent's command runs, and what reads repositories must start nothing and answer as before.
  *
  * Those that git is known to start something for run always, with the command that does and a few others, and so does a sample of the
- * others; `GIT_SETTINGS=all` runs every one with every command.
+ * others; `SVC_CAMPAIGN=whole` runs every one with every command.
  */
 import { expect, test } from 'vitest'
 import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
@@ -13,11 +13,10 @@ import { createProjects } from '../../../src/actors/session/state/project.js'
 import { gitUse } from '../../../src/plugins/shell/programs/git.js'
 import { plainWord } from '../../../src/plugins/shell/judge/word.js'
 import { createFakeEffects } from '../../fakes/effects.js'
+import { SEED, WHOLE } from '../scale.js'
 import { COMMANDS, documentedSettings, makeFixture } from './fixture.js'
 
 const SAMPLE = 4
-const isWhole = process.env['GIT_SETTINGS'] === 'all'
-const seed = Number(process.env['GIT_SETTINGS_SEED'] ?? Date.now() % 100_000)
 
 /** With a program's path for their value, these say that the repository lies elsewhere, or has a form nobody knows. */
 const UNREADABLE = ['core.worktree', 'extensions.objectFormat', 'extensions.refStorage', 'core.repositoryFormatVersion']
@@ -46,21 +45,21 @@ const CONTROLS = Object.keys(STARTS)
 
 /** What is tried with one setting: everything, or what starts its program and a few more. */
 function commandsFor(key: string, index: number): typeof COMMANDS {
-  if (isWhole) return COMMANDS
+  if (WHOLE) return COMMANDS
   // Branches can be changed when what was edited is put aside.
-  return COMMANDS.filter((command, at) => [STARTS[key], 'stash'].includes(command.join(' ')) || (at + index + seed) % 8 === 0)
+  return COMMANDS.filter((command, at) => [STARTS[key], 'stash'].includes(command.join(' ')) || (at + index + SEED) % 8 === 0)
 }
 
 function chosen(): string[] {
   const documented = documentedSettings()
   expect(documented.length).toBeGreaterThan(500)
   const known = documented.filter((key) => programSettings([[key.toLowerCase(), '/program']], 'unknown').length > 0)
-  let state = seed
+  let state = SEED
   const sample = documented.filter(() => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31 < SAMPLE / documented.length)
-  return [...new Set([...CONTROLS, ...(isWhole ? [...known, ...documented] : sample)])]
+  return [...new Set([...CONTROLS, ...(WHOLE ? [...known, ...documented] : sample)])]
 }
 
-test('what a setting has git start is named before the command runs', { timeout: isWhole ? 3_600_000 : 900_000 }, async () => {
+test('what a setting has git start is named before the command runs', { timeout: WHOLE ? 3_600_000 : 900_000 }, async () => {
   const fixture = makeFixture()
   const files = createNodeFiles()
   const effects = createFakeEffects()
@@ -87,9 +86,9 @@ test('what a setting has git start is named before the command runs', { timeout:
     }
   }
   console.info(
-    `git settings: seed ${seed}, ${keys.length} settings, ${runs} commands, ${started.size} settings started a program, ${unnamed.length} unnamed`,
+    `git settings: seed ${SEED}, ${keys.length} settings, ${runs} commands, ${started.size} settings started a program, ${unnamed.length} unnamed`,
   )
-  expect(unnamed, `seed ${seed}`).toEqual([])
+  expect(unnamed, `seed ${SEED}`).toEqual([])
   expect(
     unread.filter((key) => !UNREADABLE.includes(key)),
     'settings that hide the project',

@@ -1,10 +1,10 @@
 /**
  * The server is killed at many instants of its work and started again on the same state (threat-model §6.1, §6.2).
- * `SVC_TEST_CRASHES` says how often, `SVC_TEST_SEED` from which seed the instants are drawn.
+ * The instants are drawn from the seed.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import type { Message, SessionQueueInfo } from '../../src/protocol/message/message.js'
+import type { Message, SessionQueueInfo } from '../../../src/protocol/message/message.js'
 import {
   finish,
   hold,
@@ -17,15 +17,15 @@ import {
   type Step,
   text,
   toolCall,
-} from '../fixtures/model-server.js'
-import { makePlace, withModel } from './place.js'
-import { descendants, isRunning, type Process, untilNone } from './processes.js'
-import { openScene, type Scene, type Server } from './server.js'
-import type { AnyEvent, Received, Stream } from './stream.js'
-import { durable, rebuild, unfinished } from './transcript.js'
+} from '../../fixtures/model-server.js'
+import { makePlace, withModel } from '../../e2e/place.js'
+import { descendants, isRunning, type Process, untilNone } from '../../e2e/processes.js'
+import { openScene, type Scene, type Server } from '../../e2e/server.js'
+import type { AnyEvent, Received, Stream } from '../../e2e/stream.js'
+import { durable, rebuild, unfinished } from '../../e2e/transcript.js'
+import { SEED, times } from '../scale.js'
 
-const CRASHES = Number(process.env['SVC_TEST_CRASHES'] ?? 50)
-const SEED = Number(process.env['SVC_TEST_SEED'] ?? 7)
+const CRASHES = times(16, 200)
 /** Prompts waiting at most, so that the end can be waited for. */
 const BACKLOG = 3
 

@@ -4,13 +4,13 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import type { ToolPart } from '../../src/protocol/message/message.js'
-import { PLUGIN_ATTACKS, type PluginAttack } from '../fixtures/plugin-attacks/table.js'
-import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from './hostile.js'
-import { makePlace, type Place } from './place.js'
-import { openScene, type Scene, type Server } from './server.js'
+import type { ToolPart } from '../../../src/protocol/message/message.js'
+import { PLUGIN_ATTACKS, type PluginAttack } from '../../fixtures/plugin-attacks/table.js'
+import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from '../../e2e/hostile.js'
+import { makePlace, type Place } from '../../e2e/place.js'
+import { openScene, type Scene, type Server } from '../../e2e/server.js'
 
-const FOLDER = fileURLToPath(new URL('../fixtures/plugin-attacks', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../fixtures/plugin-attacks', import.meta.url))
 const CONVERSATION = readFileSync(join(FOLDER, 'conversation.mjs'), 'utf8')
 const BATCH = 12
 
@@ -107,7 +107,7 @@ function deserved(batch: readonly PluginAttack[]): Record<string, unknown> {
   )
 }
 
-test('hostile plugins hurt only themselves', { timeout: 150_000 }, async () => {
+test(`hostile plugins hurt only themselves, seed ${SEED}`, { timeout: 200_000 }, async () => {
   scene = openScene(makePlace())
   const { place } = scene
   const outside = join(place.root, 'outside')
@@ -120,9 +120,10 @@ test('hostile plugins hurt only themselves', { timeout: 150_000 }, async () => {
   const { before, ...vigil } = await keepVigil(server, place, ward)
 
   // They run into their deadlines while the others are called.
-  const stillborn = PLUGIN_ATTACKS.filter(({ expected }) => expected === 'never-active')
+  const attacks = sample(PLUGIN_ATTACKS, 2 * BATCH)
+  const stillborn = attacks.filter(({ expected }) => expected === 'never-active')
   await ward.install(stillborn.map(packageOf))
-  const viable = PLUGIN_ATTACKS.filter((attack) => !stillborn.includes(attack) && nameOf(attack) !== 'hook-nonsense')
+  const viable = attacks.filter((attack) => !stillborn.includes(attack) && nameOf(attack) !== 'hook-nonsense')
   for (let next = 0; next < viable.length; next += BATCH) {
     const batch = viable.slice(next, next + BATCH)
     await ward.install(batch.map(packageOf))
@@ -131,7 +132,7 @@ test('hostile plugins hurt only themselves', { timeout: 150_000 }, async () => {
     expect.soft(await verdicts(ward, batch)).toEqual(deserved(batch))
     expect.soft((await ward.records()).get(NEIGHBOUR)).toEqual(before.info)
     ward.remove(batch.map(idOf))
-    if (next === 2 * BATCH) await vigil.warm()
+    if (next === (WHOLE ? 2 * BATCH : 0)) await vigil.warm()
   }
   for (const attack of stillborn) {
     const failed = await ward.until(idOf(attack), ['failed'])

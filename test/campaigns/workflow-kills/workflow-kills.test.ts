@@ -1,19 +1,19 @@
 /**
  * The server is killed around the instants at which workflows are due, and started again on the same state (threat-model
- * §6.3.1, §6.3.2). `SVC_TEST_KILLS` says how often, `SVC_TEST_SEED` from which seed the instants are drawn.
+ * §6.3.1, §6.3.2). The instants are drawn from the seed.
  */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import type { Session, SessionPage } from '../../src/protocol/session/session.js'
-import type { WorkflowHistory, WorkflowProjection, WorkflowRun } from '../../src/protocol/workflow/workflow.js'
-import { Database } from '../../src/store/driver.js'
-import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
-import { makePlace, withModel } from './place.js'
-import { openScene, type Scene, type Server } from './server.js'
+import type { Session, SessionPage } from '../../../src/protocol/session/session.js'
+import type { WorkflowHistory, WorkflowProjection, WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
+import { Database } from '../../../src/store/driver.js'
+import { finish, type ModelServer, reply, startModelServer, text } from '../../fixtures/model-server.js'
+import { makePlace, withModel } from '../../e2e/place.js'
+import { openScene, type Scene, type Server } from '../../e2e/server.js'
+import { SEED, times } from '../scale.js'
 
-const KILLS = Number(process.env['SVC_TEST_KILLS'] ?? 12)
-const SEED = Number(process.env['SVC_TEST_SEED'] ?? 11)
+const KILLS = times(5, 40)
 const ROUTE = '/v2/plugins/dev.svc.workflows'
 /** Workflows due at the same instant. */
 const TOGETHER = 3

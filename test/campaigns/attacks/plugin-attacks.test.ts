@@ -9,6 +9,7 @@ import { PLUGIN_ATTACKS, type PluginAttack } from '../../fixtures/plugin-attacks
 import { type Hostile, keepVigil, NEIGHBOUR, openWard, WARD, type Ward } from '../../e2e/hostile.js'
 import { makePlace, type Place } from '../../e2e/place.js'
 import { openScene, type Scene, type Server } from '../../e2e/server.js'
+import { sample, SEED, WHOLE } from '../scale.js'
 
 const FOLDER = fileURLToPath(new URL('../../fixtures/plugin-attacks', import.meta.url))
 const CONVERSATION = readFileSync(join(FOLDER, 'conversation.mjs'), 'utf8')

@@ -47,7 +47,9 @@ const CONTROLS = Object.keys(STARTS)
 function commandsFor(key: string, index: number): typeof COMMANDS {
   if (WHOLE) return COMMANDS
   // Branches can be changed when what was edited is put aside.
-  return COMMANDS.filter((command, at) => [STARTS[key], 'stash'].includes(command.join(' ')) || (at + index + SEED) % 8 === 0)
+  return COMMANDS.filter(
+    (command, at) => [STARTS[key], 'stash', 'switch main'].includes(command.join(' ')) || (at + index + SEED) % 8 === 0,
+  )
 }
 
 function chosen(): string[] {

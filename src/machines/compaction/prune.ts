@@ -1,5 +1,5 @@
 /** Which old outputs of tools a model is not shown any more (sessions-events §6.7). */
-import type { Message, ToolPart } from '../../protocol/message/message.js'
+import type { Message, Part, ToolPart } from '../../protocol/message/message.js'
 
 const TURNS = 2
 const PROTECTED = 40_000
@@ -11,19 +11,22 @@ export function isPruned(metadata: unknown): boolean {
   return typeof metadata === 'object' && metadata !== null && 'compacted' in metadata
 }
 
-/** The parts to prune, newest first; empty when it is not worth it. */
+/** The parts to prune, newest first; empty when it is not worth it. Every step asks, of the whole history: nothing is copied for it. */
 export function prunable(messages: readonly Message[], tokensOf: (part: ToolPart) => number): readonly ToolPart[] {
   let turns = 0
   let seen = 0
   let selected = 0
   const found: ToolPart[] = []
-  for (const { info, parts } of messages.toReversed()) {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index]
+    if (message === undefined) break
+    const { info, parts } = message
     if (parts.some(({ type }) => type === 'compaction')) break
-    if (turns >= TURNS) {
-      const outputs = parts.filter((part): part is ToolPart => part.type === 'tool' && part.state.status === 'completed').toReversed()
-      if (outputs.some(({ state }) => state.status === 'completed' && isPruned(state.metadata))) break
-      for (const part of outputs) {
-        if (KEPT_TOOLS.has(part.tool)) continue
+    if (turns >= TURNS && info.role === 'assistant') {
+      if (parts.some(isPrunedPart)) break
+      for (let place = parts.length - 1; place >= 0; place--) {
+        const part = parts[place]
+        if (part?.type !== 'tool' || part.state.status !== 'completed' || KEPT_TOOLS.has(part.tool)) continue
         const tokens = tokensOf(part)
         seen += tokens
         if (seen <= PROTECTED) continue
@@ -34,4 +37,8 @@ export function prunable(messages: readonly Message[], tokensOf: (part: ToolPart
     if (info.role === 'user') turns += 1
   }
   return selected > WORTH ? found : []
+}
+
+function isPrunedPart(part: Part): boolean {
+  return part.type === 'tool' && part.state.status === 'completed' && isPruned(part.state.metadata)
 }

@@ -3,7 +3,7 @@
  *
  * I1 The row leaves the queue in the same commit that stores its message and its run: after a crash it is
  *    either still queued or claimed, never both, never neither.
- * I2 The claim is synced with whatever is synced next, at the latest before a tool is executed (`executeCall`).
+ * I2 The claim is synced with whatever is synced next, at the latest before the first tool is executed (`executeCall`).
  * I3 Plugins that never ran for this session have started or failed before agent, model and system context are settled;
  *    the steps of the run then use what is published at their time.
  */
@@ -94,6 +94,7 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
       startedAt,
       prompt: row.request,
       target,
+      isSynced: false,
       messageId: row.request.messageId,
       calls: new Map(),
       recent: [],

@@ -25,7 +25,25 @@ export interface Conversation {
   readonly kept: number
 }
 
+/** What was last made of a list of messages, which grows at its end. */
+const made = new WeakMap<readonly Message[], { readonly length: number; readonly conversation: Conversation }>()
+
+/** A list that has only grown since it was last asked about is not looked through again (I2): who changes it otherwise makes a new one. */
 export function conversationOf(transcript: readonly Message[]): Conversation {
+  const known = made.get(transcript)
+  if (known?.length === transcript.length) return known.conversation
+  const conversation = (known && grown(known.conversation, transcript.slice(known.length))) ?? wholeConversation(transcript)
+  made.set(transcript, { length: transcript.length, conversation })
+  return conversation
+}
+
+/** Undefined when the new messages change what is shown of the others. */
+function grown(before: Conversation, further: readonly Message[]): Conversation | undefined {
+  if (before.messages.length === 0 || further.some(isWhole)) return undefined
+  return { ...before, messages: [...before.messages, ...further.filter(isShown)] }
+}
+
+function wholeConversation(transcript: readonly Message[]): Conversation {
   const at = transcript.findLastIndex(isWhole)
   const summary = at === -1 ? undefined : summaryIn(transcript[at])
   if (summary === undefined) return { summary: undefined, lead: undefined, messages: transcript.filter(isShown), kept: 0 }

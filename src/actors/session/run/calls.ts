@@ -153,8 +153,7 @@ export async function executeCall(
 ): Promise<'completed' | 'failed' | 'aborted'> {
   const tool = call.tool.contribution.id
   try {
-    if (call.attempt.tool.contribution.notesChanges === true) call.step.callChanging(call.callId)
-    await core.journal.synced()
+    await settleBefore(core, run, call)
     const own = await invokeTool(core, run, call, signal)
     const result = withNotes(await hookResult(core, run, call, own, signal), call.attempt.tool.contribution, own.metadata)
     const settled = await settleOutput(result, { tool, sessionId: run.session.id, outputs: core.outputs })
@@ -169,6 +168,15 @@ export async function executeCall(
     failCall(core, run, call, error)
     return 'failed'
   }
+}
+
+/** Nothing is done for a claim that a loss of power could undo, and nothing is changed without a note that survives one. */
+async function settleBefore(core: SessionCore, run: RunScope, call: OpenCall): Promise<void> {
+  const isNoted = call.attempt.tool.contribution.notesChanges === true
+  if (isNoted) call.step.callChanging(call.callId)
+  if (run.isSynced && !isNoted) return
+  await core.journal.synced()
+  run.isSynced = true
 }
 
 /** What a result says of changed files is what the tool itself has said, if it is one that is believed. */

@@ -14,13 +14,18 @@ const translated = new WeakMap<Message, { readonly model: string; readonly messa
 /** The conversation in order; reasoning is replayed only to the model that produced it. */
 export function modelMessages(transcript: readonly Message[], ref: ModelRef): ModelMessage[] {
   const model = `${ref.providerId}/${ref.id}`
-  return transcript.flatMap((message) => {
+  const all: ModelMessage[] = []
+  for (const message of transcript) {
     const known = translated.get(message)
-    if (known?.model === model) return known.messages
-    const messages = message.info.role === 'user' ? userMessages(message.parts) : assistantMessages(message, ref)
-    translated.set(message, { model, messages })
-    return messages
-  })
+    const messages = known?.model === model ? known.messages : translate(message, ref)
+    if (messages !== known?.messages) translated.set(message, { model, messages })
+    all.push(...messages)
+  }
+  return all
+}
+
+function translate(message: Message, ref: ModelRef): ModelMessage[] {
+  return message.info.role === 'user' ? userMessages(message.parts) : assistantMessages(message, ref)
 }
 
 function userMessages(parts: readonly Part[]): ModelMessage[] {

@@ -57,6 +57,8 @@ export interface RunScope {
   readonly startedAt: number
   readonly prompt: QueuedPrompt
   readonly target: RunTarget
+  /** Its claim survives a loss of power. */
+  isSynced: boolean
   /** The user message answered; a steering prompt that joins becomes it. */
   messageId: string
   readonly calls: Map<string, OpenCall>

@@ -40,10 +40,10 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, 
       }),
       execute: fromCallback<{ type: 'abort' }, ToolCallInput>(({ input, receive, sendBack }) => {
         const { run, call } = callOf(input)
-        const controller = new AbortController()
-        receive(() => controller.abort())
-        void executeCall(core, run, call, controller.signal).then((end) => sendBack({ type: 'execution.settled', end }))
-        return () => controller.abort()
+        const work = openWork()
+        receive(work.stop)
+        void work.until(executeCall(core, run, call, work.signal)).then((end) => sendBack({ type: 'execution.settled', end }))
+        return work.stop
       }),
       refuse: fromPromise(async ({ input }) => {
         const { run, call } = callOf(input)
@@ -69,13 +69,13 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, 
         const run = runOf(input.runId)
         const { step } = run
         if (step === undefined) throw new Error('no step is prepared')
-        const controller = new AbortController()
+        const work = openWork()
         if (input.attempt > 0) announceAttempt(core, run)
-        streamStep(run, step, input.attempt, (callId) => sendBack({ type: 'tool.called', callId }), controller.signal).then(
+        work.until(streamStep(run, step, input.attempt, (callId) => sendBack({ type: 'tool.called', callId }), work.signal)).then(
           () => sendBack({ type: 'generation.finished' }),
           (error: unknown) => sendBack({ type: 'generation.failed', failure: stepFailure(error) }),
         )
-        return () => controller.abort()
+        return work.stop
       }),
       compaction: compactionLogic(core, compactions.scopeOf),
       closeStep: fromPromise(async ({ input: { runId, step, ...rest } }) => closeStep(core, runOf(runId), { number: step, ...rest })),
@@ -85,6 +85,19 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, 
       ),
     },
   })
+}
+
+/** Work that is stopped with its actor. What has ended is not: the reason of an abort is an error with a stack, in every step. */
+function openWork() {
+  const controller = new AbortController()
+  let isOver = false
+  return {
+    signal: controller.signal,
+    until: <T>(work: Promise<T>): Promise<T> => work.finally(() => (isOver = true)),
+    stop: () => {
+      if (!isOver) controller.abort()
+    },
+  }
 }
 
 function causeOf(error: unknown): string {

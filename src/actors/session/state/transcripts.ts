@@ -12,7 +12,7 @@ import type { Store } from '../../../store/store.js'
 const MAX_SESSIONS = 64
 
 export interface Transcripts {
-  /** All messages, oldest first. The array is shared: readers do not change it. */
+  /** All messages, oldest first. The list is shared: readers do not change it, and nothing but its end changes; another list is another history. */
   of(sessionId: string): readonly Message[]
   /** Adds a stored message, if the session is kept. */
   append(message: Message): void
@@ -35,7 +35,7 @@ export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
     replace(message) {
       const known = kept.get(message.info.sessionId)
       const at = known?.findLastIndex(({ info }) => info.id === message.info.id) ?? -1
-      if (at !== -1) known?.splice(at, 1, message)
+      if (known !== undefined && at !== -1) kept.set(message.info.sessionId, known.with(at, message))
     },
     forget(sessionId) {
       kept.delete(sessionId)

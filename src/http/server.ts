@@ -40,6 +40,7 @@ import { workflowRoutes } from './routes/workflows.js'
 import { boundSockets } from './sockets/sockets.js'
 import { createEventStreams } from './streams/sse.js'
 import { type Tickets, createTickets } from './sockets/tickets.js'
+import { createPipelines } from './request/pipeline.js'
 import { originForm } from './request/target.js'
 import type { TokenSource } from './admission/tokens.js'
 import { refuseExpectation, refuseUnreadable } from './request/unreadable.js'
@@ -95,12 +96,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const guesses = createGuesses(clock)
   const gate = createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential: () => refusedCredentials({}) })
   const audit = createAudit(runtime.system, log)
+  const takeTurn = createPipelines()
 
   app.decorateRequest('caller', null)
   app.decorateRequest('allowedOrigin', undefined)
   app.decorateRequest('audited', false)
   app.decorateRequest('admitted', null)
   app.decorateRequest('contributed', null)
+  app.addHook('onRequest', (request, reply, done) => takeTurn(request.raw.socket, reply.raw, done))
   app.addHook('onRequest', (request, reply, done) => {
     try {
       tickets.arrive(request.raw)

@@ -8,7 +8,7 @@
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
-import type { MessagePageQuery, MessageTable } from './store.js'
+import type { MessagePageQuery, MessageTable, Stored } from './store.js'
 import { createUndoneRows } from './undone-rows.js'
 import { valueIn, valueOf } from './stored-json.js'
 import type { JsonRow } from './stored-json.js'
@@ -51,8 +51,9 @@ export function createMessageTable(connection: Connection): MessageTable {
     'select id, session_id as sessionId from messages where open = 1 order by session_id, position',
   )
 
-  function put(item: Part): void {
-    if (putPart.run({ id: item.id, messageId: item.messageId, json: JSON.stringify(item) }) > 0) return
+  function put(item: Part): Stored<Part> {
+    const json = JSON.stringify(item)
+    if (putPart.run({ id: item.id, messageId: item.messageId, json }) > 0) return { value: item, json }
     const where = { partId: item.id, messageId: item.messageId }
     if (part.get(item.id) === undefined) throw new SvcError('resource.not_found', `Message ${item.messageId} does not exist.`, where)
     throw new SvcError('resource.conflict', `Part ${item.id} belongs to another message than ${item.messageId}.`, where)
@@ -68,11 +69,13 @@ export function createMessageTable(connection: Connection): MessageTable {
 
   return {
     append(item, parts) {
-      insert.run({ id: item.id, sessionId: item.sessionId, open: isOpen(item), info: JSON.stringify(item) })
-      for (const each of parts) put(each)
+      const json = JSON.stringify(item)
+      insert.run({ id: item.id, sessionId: item.sessionId, open: isOpen(item), info: json })
+      return { info: { value: item, json }, parts: parts.map(put) }
     },
     updateInfo(item) {
-      if (updateInfo.run(isOpen(item), JSON.stringify(item), item.id) > 0) return
+      const json = JSON.stringify(item)
+      if (updateInfo.run(isOpen(item), json, item.id) > 0) return { value: item, json }
       throw new SvcError('resource.not_found', `Message ${item.id} does not exist.`, { messageId: item.id })
     },
     putPart: put,

@@ -56,6 +56,12 @@ export interface SessionTable {
   count(tenantId: string): number
 }
 
+/** A value and the JSON that was stored of it. */
+export interface Stored<Value> {
+  readonly value: Value
+  readonly json: string
+}
+
 export interface MessagePageQuery {
   readonly sessionId: string
   readonly order: 'asc' | 'desc'
@@ -93,11 +99,11 @@ export interface KeptContentTable {
 }
 
 export interface MessageTable {
-  /** Appends a message at the end of its session with its parts in order. */
-  append(info: MessageInfo, parts: readonly Part[]): void
-  updateInfo(info: MessageInfo): void
+  /** Appends a message at the end of its session with its parts in order. Answers what it stored: I3, so that nobody need write it again. */
+  append(info: MessageInfo, parts: readonly Part[]): { readonly info: Stored<MessageInfo>; readonly parts: readonly Stored<Part>[] }
+  updateInfo(info: MessageInfo): Stored<MessageInfo>
   /** Inserts a part at the end of its message, or replaces it in place. */
-  putPart(part: Part): void
+  putPart(part: Part): Stored<Part>
   removePart(partId: string): void
   removeParts(messageId: string): void
   remove(messageId: string): void

@@ -7,7 +7,8 @@
  */
 import { setImmediate } from 'node:timers'
 import { type EventData, type EventType, SCHEMA_VERSION, TRANSIENT_EVENTS } from '../../protocol/event/event.js'
-import type { Durability, Store } from '../../store/store.js'
+import type { MessageInfo, Part } from '../../protocol/message/message.js'
+import type { Durability, Store, Stored } from '../../store/store.js'
 import { type Bus, type BusRecord, encodeFrame, sseFrame } from './bus.js'
 import type { Effects } from '../effects.js'
 import { createSequence } from './sequence.js'
@@ -31,6 +32,10 @@ interface OpenEvent {
 export interface Change {
   /** Adds a durable event to the transaction. */
   readonly emit: Emit
+  /** Adds `message.updated` of what was just stored, whose JSON is not written again. */
+  emitMessage(stored: Stored<MessageInfo>): void
+  /** Adds `message.part.updated`, likewise. */
+  emitPart(stored: Stored<Part>, time: number): void
   /** Adds a durable event of a plugin to the transaction. */
   emitOpen(event: OpenEvent): void
   /** Runs once the transaction is committed and before anything is published: for state kept in memory. */
@@ -150,12 +155,27 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         records.push(record)
       }
       const emit: Emit = (type, data) => keep(ownDraft(type, data, sessionOf(data)))
+      const emitStored = (type: 'message.updated' | 'message.part.updated', sessionID: string, data: object, dataJson: string): void =>
+        keep({
+          type,
+          source: CORE,
+          data,
+          sessionId: sessionID,
+          directory: undefined,
+          dataJson: `{"sessionID":${JSON.stringify(sessionID)},${dataJson}}`,
+        })
+      const emitMessage: Change['emitMessage'] = ({ value: info, json }) =>
+        emitStored('message.updated', info.sessionId, { sessionID: info.sessionId, info }, `"info":${json}`)
+      const emitPart: Change['emitPart'] = ({ value: part, json }, time) =>
+        emitStored('message.part.updated', part.sessionId, { sessionID: part.sessionId, part, time }, `"part":${json},"time":${time}`)
       const emitOpen = ({ type, source, data, sessionId, directory }: OpenEvent): void => {
         if (!OPEN_NAME.test(type) || !OPEN_NAME.test(source)) throw new Error('names of open events have letters, digits, ".", "_" and "-"')
         keep({ type, source, data, sessionId, directory, dataJson: JSON.stringify(data) ?? 'null' })
       }
       try {
-        const result = store.transact(durability, () => change({ emit, emitOpen, after: (run) => afterwards.push(run) }))
+        const result = store.transact(durability, () =>
+          change({ emit, emitMessage, emitPart, emitOpen, after: (run) => afterwards.push(run) }),
+        )
         open = undefined
         commits++
         if (durability === 'power') {

@@ -63,8 +63,7 @@ function endMessage(core: SessionCore, tx: Change, messageId: string): void {
   if (message?.info.role !== 'assistant') return
   const now = effects.clock.now()
   const keep = (part: Part) => {
-    store.messages.putPart(part)
-    tx.emit('message.part.updated', { sessionID: part.sessionId, part, time: now })
+    tx.emitPart(store.messages.putPart(part), now)
   }
   const info: AssistantInfo = {
     ...message.info,
@@ -72,8 +71,7 @@ function endMessage(core: SessionCore, tx: Change, messageId: string): void {
     error: { message: RESTARTED, interrupted: true },
     time: { ...message.info.time, completed: now },
   }
-  store.messages.updateInfo(info)
-  tx.emit('message.updated', { sessionID: info.sessionId, info })
+  tx.emitMessage(store.messages.updateInfo(info))
   for (const part of message.parts) endPart(core, tx, part, now, keep)
   if (!hasFinish(message)) {
     keep({

@@ -93,3 +93,29 @@ describe('a conversation', () => {
     expect(messages).toEqual([])
   })
 })
+
+describe('a part', () => {
+  it('is made to JSON once, for its row and for its event', async () => {
+    const written = new Map<string, number>()
+    const tool = {
+      id: 'look',
+      async invoke() {
+        const metadata = {
+          toJSON() {
+            written.set('metadata', (written.get('metadata') ?? 0) + 1)
+            return { seen: true }
+          },
+        }
+        return { title: 'Look', output: 'seen', metadata: { metadata } }
+      },
+    }
+    const { service, id } = await startCounted([tool])
+    service.steps.push(call('a'), says('done'))
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    const part = service.messages(id)[1]?.parts.find(({ type }) => type === 'tool')
+    const told = service.events.findLast(({ type, data }) => type === 'message.part.updated' && data['part'].id === part?.id)
+    expect(told?.data['part']).toEqual(part)
+    expect(written.get('metadata')).toBe(1)
+  })
+})

@@ -83,8 +83,7 @@ export function appendMessage(
     ...(prompt.author === undefined ? {} : { author: prompt.author }),
   }
   const parts = prompt.parts.map((part): Part => ({ ...part, id: effects.ids.next('prt'), sessionId, messageId: info.id }))
-  store.messages.append(info, parts)
-  tx.emit('message.updated', { sessionID: sessionId, info })
+  tx.emitMessage(store.messages.append(info, parts).info)
   const author = prompt.author === undefined ? {} : { author: prompt.author }
   for (const part of parts) tx.emit('message.part.updated', { sessionID: sessionId, part: { ...part, role: 'user', ...author }, time: now })
   tx.after(() => transcripts.append({ info, parts }))

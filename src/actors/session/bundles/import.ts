@@ -2,7 +2,7 @@
  * A session from a bundle (sessions-events §2.15).
  *
  * I1 Until it is whole the session belongs to a tenant nobody can be: it is in no list, and nobody may use it.
- * I2 It becomes the caller's in one commit, with the prompts that wait. What failed, and what an earlier process left, is removed.
+ * I2 It becomes the caller's in one commit, with the prompts that wait, and is answered once that is synced. What failed, and what an earlier process left, is removed.
  * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, what its prompts want called is asked for, and what its
  *    parts say of files is forgotten, because undo would write it.
  */
@@ -22,6 +22,8 @@ import { type BundledPrompt, type BundleHead, readBundle } from './read-bundle.j
 
 const NOBODY = ' import'
 const PAGE = 32
+/** What is written before it is synced, beside the event loop: the store's own syncs, which hold it, then find little to do. */
+const SYNC_BYTES = 4 * 1024 * 1024
 const EXPLICIT = 'it came with a bundle'
 const UNKEPT = 'the call came with a bundle, and what it changed is not known here'
 
@@ -39,15 +41,20 @@ export async function importSession(core: SessionCore, caller: Caller, { chunks,
   journal.commit('process', () => store.sessions.insert(staged))
   try {
     const copies = copier(core, id)
-    const head = await readBundle(chunks, async (messages) => {
+    let unsynced = 0
+    const head = await readBundle(chunks, async (messages, bytes) => {
       journal.commit('process', () => {
         for (const message of messages) append(core, copies, message)
       })
-      await nextTurn()
+      unsynced += bytes
+      if (unsynced < SYNC_BYTES) return nextTurn()
+      unsynced = 0
+      await journal.synced()
     })
     const root = await admit(head.targetWorkspaceRoot)
     const session = await sessionOf(core, caller, staged, head, root)
     await reroot(core, id, head.workspaceRoot ?? rootOf(head.session), root)
+    await journal.synced()
     publish(core, session, head.prompts)
     await journal.synced()
     if (head.prompts.length > 0) wake(id)
@@ -144,7 +151,7 @@ async function reroot({ store, journal }: SessionCore, sessionId: string, from: 
 
 function publish(core: SessionCore, session: Session, prompts: readonly BundledPrompt[]): void {
   const { effects, store, journal, statuses, families, owners } = core
-  journal.commit('power', (tx) => {
+  journal.commit('process', (tx) => {
     sessionOrThrow(core, session.id)
     store.sessions.update(session)
     tx.emit('session.created', { sessionID: session.id, info: session })

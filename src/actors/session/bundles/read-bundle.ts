@@ -26,16 +26,17 @@ const PATHS = {
   '$.bundle.queuedPrompts.*': QueuedPromptBundleItem,
 } as const
 
-/** Hands over messages in order, some at a time. Throws `request.unprocessable` for what is no bundle, is damaged, or is of a newer svc. */
+/** Hands over messages in order, some at a time, with the bytes read since the last. Throws `request.unprocessable` for what is no bundle, is damaged, or is of a newer svc. */
 export async function readBundle(
   chunks: AsyncIterable<Uint8Array>,
-  onMessages: (messages: readonly Message[]) => Promise<void>,
+  onMessages: (messages: readonly Message[], bytes: number) => Promise<void>,
 ): Promise<BundleHead> {
   const found: { session?: Session; version?: number; workspaceRoot?: string; target?: string } = {}
   const prompts: BundledPrompt[] = []
   let messages: Message[] = []
   let pending = 0
   let waiting = 0
+  let unheard = 0
   const parser = new JSONParser({ paths: Object.keys(PATHS), keepStack: false })
   parser.onValue = ({ value, key, stack }) => {
     pending = 0
@@ -57,10 +58,12 @@ export async function readBundle(
   for await (const chunk of chunks) {
     pending += chunk.byteLength
     if (pending > LIMITS.bundles.valueBytes) throw damaged(`has a value of more than ${LIMITS.bundles.valueBytes} bytes`)
+    unheard += chunk.byteLength
     attempt(() => parser.write(chunk))
     if (messages.length === 0) continue
-    await onMessages(messages)
+    await onMessages(messages, unheard)
     messages = []
+    unheard = 0
   }
   if (!parser.isEnded) throw damaged('ends before it is whole')
   const { session, version, workspaceRoot, target } = found

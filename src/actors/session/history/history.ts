@@ -115,8 +115,7 @@ export function replacePart(core: HistoryCore, sessionId: string, messageId: str
   refuseWhileGenerating(core, sessionId, messageId)
   const next = withNotesOf(before, part)
   core.journal.commit('power', (tx) => {
-    core.store.messages.putPart(next)
-    tx.emit('message.part.updated', { sessionID: sessionId, part: next, time: core.effects.clock.now() })
+    tx.emitPart(core.store.messages.putPart(next), core.effects.clock.now())
     tx.after(() => core.transcripts.forget(sessionId))
   })
   return next

@@ -24,8 +24,7 @@ export function pruneOutputs(
     const parts = message.parts.map((part) => (part.type === 'tool' && old.has(part.id) ? pruned(part, now) : part))
     for (const part of parts) {
       if (!old.has(part.id)) continue
-      core.store.messages.putPart(part)
-      tx.emit('message.part.updated', { sessionID: session.id, part, time: now })
+      tx.emitPart(core.store.messages.putPart(part), now)
     }
     const next: Message = { ...message, parts }
     tx.after(() => core.transcripts.replace(next))

@@ -67,14 +67,13 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
   const joiner = createJoiner()
   let removeLive = (): void => undefined
 
-  const emitPart = (change: Change, part: Part) => change.emit('message.part.updated', { sessionID: sessionId, part, time: now() })
-  store.messages.append(mark, marks)
-  tx.emit('message.updated', { sessionID: sessionId, info: mark })
-  for (const part of marks) emitPart(tx, part)
+  const tell = ({ info: opened, parts }: ReturnType<typeof store.messages.append>) => {
+    tx.emitMessage(opened)
+    for (const part of parts) tx.emitPart(part, now())
+  }
+  tell(store.messages.append(mark, marks))
   tx.emit('session.next.compaction.started', { sessionID: sessionId, messageID: markId, timestamp: now(), reason })
-  store.messages.append(info, [holder, text])
-  tx.emit('message.updated', { sessionID: sessionId, info })
-  for (const part of [holder, text]) emitPart(tx, part)
+  tell(store.messages.append(info, [holder, text]))
   const isClosed = () => info.time.completed !== undefined
   tx.after(() => {
     transcripts.append({ info: mark, parts: marks })
@@ -90,17 +89,13 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
       cost: ended.cost,
     }
     const isEmpty = last.text === ''
-    store.messages.updateInfo(ended)
-    change.emit('message.updated', { sessionID: sessionId, info: ended })
+    change.emitMessage(store.messages.updateInfo(ended))
     if (isEmpty) {
       store.messages.removePart(last.id)
       change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: last.id })
     }
     const kept = isEmpty ? [finish] : [last, finish]
-    for (const part of kept) {
-      store.messages.putPart(part)
-      emitPart(change, part)
-    }
+    for (const part of kept) change.emitPart(store.messages.putPart(part), now())
     change.after(() => {
       info = ended
       text = last

@@ -41,7 +41,6 @@ export async function openStep(core: SessionCore, run: RunScope, opening: Openin
   const segmentId = core.effects.ids.next('evt')
   const recorder = core.journal.commit('process', (tx) => {
     if (run.step !== undefined) run.step.recorder.discard(tx)
-    tx.emit('message.updated', { sessionID: info.sessionId, info })
     const recording = beginStep(core, tx, info)
     core.executions.startSegment(tx, run.rootId, segmentId)
     return recording

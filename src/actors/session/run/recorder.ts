@@ -90,16 +90,17 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   const growth = new Map<string, { readonly joiner: Joiner; bytes: number }>()
 
   let removeLive: () => void = () => undefined
-  store.messages.append(info, open(tx))
+  const stored = store.messages.append(info, open(tx))
+  tx.emitMessage(stored.info)
+  for (const part of stored.parts) tx.emitPart(part, now())
   tx.after(() => {
     removeLive = live.add(messageId, { sessionId, info: () => info, parts: () => [...parts.values()] })
   })
 
-  /** Begins the message: from here on its parts are these. */
+  /** Begins the message: from here on its parts are these, which the caller stores and tells of. */
   function open(change: Change): Part[] {
     const text: TextPart = { ...place(), type: 'text', text: '', time: { start: now() } }
     const fresh: Part[] = [{ ...place(), type: 'step-start' }, text]
-    for (const part of fresh) change.emit('message.part.updated', { sessionID: sessionId, part, time: now() })
     change.after(() => {
       for (const known of [parts, reasonings, calls, dirty, shownInput, growth, saidOf, passages]) known.clear()
       textId = text.id
@@ -126,8 +127,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   const isOpen = (state: ToolState | undefined) => state === undefined || state.status === 'pending' || state.status === 'running'
 
   function put(change: Change, part: Part, keep?: () => void): void {
-    store.messages.putPart(part)
-    change.emit('message.part.updated', { sessionID: sessionId, part, time: now() })
+    change.emitPart(store.messages.putPart(part), now())
     change.after(() => {
       parts.set(part.id, part)
       keep?.()
@@ -317,7 +317,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       if (flushing.isOver) return
       journal.commit('process', (change) => {
         store.messages.removeParts(messageId)
-        for (const part of open(change)) store.messages.putPart(part)
+        for (const part of open(change)) change.emitPart(store.messages.putPart(part), now())
       })
     },
     discard(change) {
@@ -347,8 +347,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
         time: { ...info.time, completed: at },
         ...(error === undefined ? {} : { error }),
       }
-      store.messages.updateInfo(ended)
-      change.emit('message.updated', { sessionID: sessionId, info: ended })
+      change.emitMessage(store.messages.updateInfo(ended))
       closeText(change, at)
       const reason = error?.interrupted === true ? 'aborted' : end.finish
       put(change, { ...place(), type: 'step-finish', reason, tokens: end.tokens, cost: end.cost })

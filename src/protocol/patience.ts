@@ -3,11 +3,16 @@ import { createAlarm, type Timers } from './alarm.js'
 
 /** Resolves when the work settles, `ms` later at the latest; rejects when it does. The work goes on. */
 export async function waitAtMost(clock: Timers, work: Promise<unknown>, ms: number): Promise<void> {
-  const { signal, clear } = timeLimit(clock, ms, 'the wait is over')
+  let end = (): void => undefined
+  const late = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const alarm = createAlarm(clock, end)
+  alarm.set(ms)
   try {
-    await Promise.race([work, new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))])
+    await Promise.race([work, late])
   } finally {
-    clear()
+    alarm.end()
   }
 }
 

@@ -30,6 +30,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
   const clock = createNodeClock()
   const searchPath = childEnv['PATH'] ?? ''
   const reaper = createReaper()
+  const pooled = createRandomPool()
   const log = createNodeLog({
     level: options.logLevel ?? parseLogLevel(env['SVC_LOG']),
     now: () => clock.now(),
@@ -40,8 +41,8 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
   })
   return {
     clock,
-    ids: createIds({ now: () => clock.now(), randomBytes: createRandomPool() }),
-    random: { bytes: (size) => new Uint8Array(randomBytes(size)) },
+    ids: createIds({ now: () => clock.now(), randomBytes: pooled }),
+    random: { bytes: (size) => new Uint8Array(size > POOLED ? randomBytes(size) : pooled(size)) },
     files: createNodeFiles(),
     processes: createNodeProcesses(searchPath, reaper, families),
     terminals: createNodeTerminals(searchPath, reaper, { families }),
@@ -86,6 +87,9 @@ export function createNodeClock(): Clock {
 function isTimerHandle(handle: unknown): handle is { readonly timer: NodeJS.Timeout } {
   return typeof handle === 'object' && handle !== null && 'timer' in handle
 }
+
+/** Asked for in one piece, random bytes cost ten times as much as those of the pool. */
+const POOLED = 64
 
 /** Random bytes for ids, fetched 4 KiB at a time; each view is valid until the next call. */
 function createRandomPool(): (size: number) => Uint8Array {

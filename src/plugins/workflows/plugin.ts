@@ -1,7 +1,7 @@
 /** The built-in plugin of scheduled workflows: files that hold a schedule and a prompt (service.md, Scheduled workflow file). */
+import * as z from 'zod'
 import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
 import type { EventsContribution } from '../../actors/plugin/registry/contributions.js'
-import { EVENT_DATA } from '../../protocol/event/event.js'
 import { type Engine, startEngine, type WorkflowsOptions } from './schedule/engine.js'
 import { createOperations } from './operations.js'
 import { workspaceContext } from './files/places.js'
@@ -24,6 +24,11 @@ export function workflowsPlugin(options: WorkflowsOptions): NativePlugin {
   }
 }
 
+/** What counts here of a new session. */
+const Created = z.object({
+  info: z.object({ directory: z.string(), parentId: z.string().optional(), workflowRunID: z.string().optional() }),
+})
+
 /** A workspace is in use once a session was created in it, by a person or a program; what a workflow starts is no such act. */
 function watchSessions({ effects }: NativeHost, engine: Engine): EventsContribution {
   return {
@@ -31,7 +36,7 @@ function watchSessions({ effects }: NativeHost, engine: Engine): EventsContribut
     deliver({ type, properties }) {
       if (type === 'config.updated') return void engine.followSettings()
       if (type !== 'session.created') return
-      const created = EVENT_DATA['session.created'].safeParse(properties)
+      const created = Created.safeParse(properties)
       if (!created.success) return
       const { directory, parentId, workflowRunID } = created.data.info
       if (parentId !== undefined || workflowRunID !== undefined) return

@@ -30,7 +30,7 @@ const session = { sessionID: z.string() }
 const terminal = { id: z.string(), ptyID: z.string() }
 
 /** Data of every event svc core emits, by type. */
-export const EVENT_DATA = {
+const EVENT_DATA = {
   'session.created': z.looseObject({ ...session, info: Session }),
   'session.updated': z.looseObject({ ...session, info: Session }),
   'session.deleted': z.looseObject({ ...session, info: Session, tenantID: z.string() }),

@@ -90,13 +90,11 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, 
 /** Work that is stopped with its actor. What has ended is not: the reason of an abort is an error with a stack, in every step. */
 function openWork() {
   const controller = new AbortController()
-  let isOver = false
+  let stop = (): void => controller.abort()
   return {
     signal: controller.signal,
-    until: <T>(work: Promise<T>): Promise<T> => work.finally(() => (isOver = true)),
-    stop: () => {
-      if (!isOver) controller.abort()
-    },
+    until: <T>(work: Promise<T>): Promise<T> => work.finally(() => (stop = () => undefined)),
+    stop: () => stop(),
   }
 }
 

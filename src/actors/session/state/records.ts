@@ -62,7 +62,10 @@ export async function createSession(
   journal.commit('process', (tx) => {
     store.sessions.insert(session)
     tx.emit('session.created', { sessionID: id, info: session })
-    tx.after(() => core.families.added(id, session.parentId))
+    tx.after(() => {
+      core.owners.noted(session)
+      core.families.added(id, session.parentId)
+    })
     along?.(tx, session)
   })
   await journal.synced()

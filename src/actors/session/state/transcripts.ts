@@ -14,7 +14,7 @@ const MAX_SESSIONS = 64
 export interface Transcripts {
   /** All messages, oldest first. The list is shared: readers do not change it, and nothing but its end changes; another list is another history. */
   of(sessionId: string): readonly Message[]
-  /** Adds a stored message, if the session is kept. */
+  /** Adds a stored message, if the session is kept; one that was read from its rows meanwhile is put in its place. */
   append(message: Message): void
   /** Puts a changed message in the place of the one it was, if the session is kept. */
   replace(message: Message): void
@@ -23,6 +23,13 @@ export interface Transcripts {
 
 export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
   const kept = createLru<string, Message[]>(MAX_SESSIONS)
+  const replace = (message: Message): boolean => {
+    const known = kept.get(message.info.sessionId)
+    const at = known?.findLastIndex(({ info }) => info.id === message.info.id) ?? -1
+    if (known === undefined || at === -1) return false
+    kept.set(message.info.sessionId, known.with(at, message))
+    return true
+  }
   return {
     of(sessionId) {
       const known = kept.get(sessionId) ?? store.messages.all(sessionId)
@@ -30,13 +37,9 @@ export function createTranscripts(store: Pick<Store, 'messages'>): Transcripts {
       return known
     },
     append(message) {
-      kept.get(message.info.sessionId)?.push(message)
+      if (!replace(message)) kept.get(message.info.sessionId)?.push(message)
     },
-    replace(message) {
-      const known = kept.get(message.info.sessionId)
-      const at = known?.findLastIndex(({ info }) => info.id === message.info.id) ?? -1
-      if (known !== undefined && at !== -1) kept.set(message.info.sessionId, known.with(at, message))
-    },
+    replace: (message) => void replace(message),
     forget(sessionId) {
       kept.delete(sessionId)
     },

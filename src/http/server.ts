@@ -40,7 +40,7 @@ import { workflowRoutes } from './routes/workflows.js'
 import { boundSockets } from './sockets/sockets.js'
 import { createEventStreams } from './streams/sse.js'
 import { type Tickets, createTickets } from './sockets/tickets.js'
-import { createPipelines } from './request/pipeline.js'
+import { takeTurns } from './request/pipeline.js'
 import { originForm } from './request/target.js'
 import type { TokenSource } from './admission/tokens.js'
 import { refuseExpectation, refuseUnreadable } from './request/unreadable.js'
@@ -96,14 +96,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const guesses = createGuesses(clock)
   const gate = createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential: () => refusedCredentials({}) })
   const audit = createAudit(runtime.system, log)
-  const takeTurn = createPipelines()
 
   app.decorateRequest('caller', null)
   app.decorateRequest('allowedOrigin', undefined)
   app.decorateRequest('audited', false)
   app.decorateRequest('admitted', null)
   app.decorateRequest('contributed', null)
-  app.addHook('onRequest', (request, reply, done) => takeTurn(request.raw.socket, reply.raw, done))
   app.addHook('onRequest', (request, reply, done) => {
     try {
       tickets.arrive(request.raw)
@@ -221,6 +219,7 @@ function createApp(clock: Clock, log: Log, tickets: Tickets): { readonly app: Fa
     tickets.arrive(request)
     refuseExpectation(answer, nextId())
   })
+  takeTurns(app.server)
   const upgrades = followUpgrades(app.server)
   acceptJsonBodies(app)
   return { app, upgrades }

@@ -1,19 +1,26 @@
 /**
  * Requests that come on one connection before the ones before them are answered have their turns one after the other: a read of the
- * socket brings hundreds, and all of them in one turn of the event loop would keep everybody else waiting.
+ * socket brings a thousand, and all of them in one turn of the event loop would keep everybody else waiting.
+ *
+ * I1 A request begins at once, or a turn after the one before it on its connection was answered. Until then only its head was read.
  */
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
-/** `go` begins the work of a request: at once, or a turn after the one before it on its connection was answered. */
-export type TakeTurn = (connection: object, answer: ServerResponse, go: () => void) => void
+type Handle = (request: IncomingMessage, answer: ServerResponse) => void
 
-/** `soon` runs a callback in another turn of the event loop. */
-export function createPipelines(soon: (run: () => void) => unknown = setImmediate): TakeTurn {
+/** Puts itself before those who listen for requests by now. */
+export function takeTurns(server: Pick<Server, 'listeners' | 'removeAllListeners' | 'on'>): void {
   const latest = new WeakMap<object, ServerResponse>()
-  return (connection, answer, go) => {
-    const before = latest.get(connection)
-    latest.set(connection, answer)
+  // What Node calls with a request and its answer.
+  const handles = server.listeners('request') as Handle[]
+  server.removeAllListeners('request')
+  server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+    const go = () => {
+      for (const handle of handles) handle.call(server, request, answer)
+    }
+    const before = latest.get(request.socket)
+    latest.set(request.socket, answer)
     if (before === undefined || before.writableFinished || before.destroyed) return go()
-    before.once('close', () => soon(go))
-  }
+    before.once('close', () => setImmediate(go))
+  })
 }

@@ -3,6 +3,7 @@
  *
  * I1 The first system messages, the workspace's and the plugins', are byte-stable while a session is awake: providers
  *    can cache them. What drifts from their baseline is told in a note of its own.
+ * I2 They are the same after a restart or a sleep, on another day too, unless a text in them has changed meanwhile: then there is a new baseline.
  */
 import type { Session } from '../../../protocol/session/session.js'
 import type { InstructionFile } from '../../facades.js'
@@ -97,14 +98,16 @@ export function createSystemContext(
       const known = awake.get(session.id)
       const last = known?.epoch ?? (session['contextEpoch'] as Epoch | undefined)
       if (known !== undefined && same(known.epoch.snapshot, sources)) return
+      const before = known?.epoch ?? (last !== undefined && saysTheSame(last.baseline, sources) ? last : undefined)
+      const baseline = before?.baseline ?? sources
       const epoch: Epoch = {
-        baseline: known?.epoch.baseline ?? sources,
+        baseline,
         snapshot: sources,
         generation: last === undefined ? 1 : same(last.snapshot, sources) ? last.generation : last.generation + 1,
-        baselineSeq: known?.epoch.baselineSeq ?? messageCount,
+        baselineSeq: before?.baselineSeq ?? messageCount,
         updated: effects.clock.now(),
       }
-      const workspace = known?.workspace ?? workspaceSection(sources, files, effects.clock.now())
+      const workspace = known?.workspace ?? workspaceSection(baseline, files)
       const sections = known?.sections ?? seen.sections.map(({ text }) => text).join('\n\n')
       const next = { workspace, sections, epoch, note: changeNote(epoch, seen) }
       if (last !== undefined && same(last.snapshot, sources)) {
@@ -137,12 +140,18 @@ function same(a: Sources, b: Sources): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-function workspaceSection(sources: Sources, files: readonly InstructionFile[], now: number): string {
+/** Whether the first system messages made of either have the same texts, but for the day (I2). */
+function saysTheSame(baseline: Sources, now: Sources): boolean {
+  const texts = ({ environment, instructions, services }: Sources) => JSON.stringify([environment, instructions, services])
+  return texts(baseline) === texts(now)
+}
+
+function workspaceSection(sources: Sources, files: readonly InstructionFile[]): string {
   const { directory, os, arch, shell, git } = sources.environment
   const role = [
     'You are a coding agent. You work on the files of one directory through tools, on behalf of a person who sees your text and every tool call.',
     'Look before you change: read a file before you edit it, and search before you assume. Change what was asked for and nothing else. Prefer `edit` for existing files and `write` for new ones. After a change, check it where you can. When a tool fails or is refused, say so or try another way; never claim what you have not seen.',
-    `Directory: ${String(directory)}\nPlatform: ${String(os)} ${String(arch)}\nShell: ${String(shell)}\nGit repository: ${git === true ? 'yes' : 'no'}\nDate: ${new Date(now).toISOString().slice(0, 10)}`,
+    `Directory: ${String(directory)}\nPlatform: ${String(os)} ${String(arch)}\nShell: ${String(shell)}\nGit repository: ${git === true ? 'yes' : 'no'}\nDate: ${new Date(sources.calendar.unixDay * DAY).toISOString().slice(0, 10)}`,
   ]
   return [...role, ...files.map((file) => `Instructions from ${file.path}:\n${file.text}`)].join('\n\n')
 }

@@ -28,6 +28,7 @@ import type {
   Todo,
   UpdateSessionRequest,
 } from '../protocol/session/session.js'
+import type { ExportSessionsRequest } from '../protocol/session/bundle.js'
 import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
@@ -85,8 +86,8 @@ export interface Sessions {
   runCommand(caller: Caller, id: string, request: SessionCommandRequest, signal: AbortSignal): Promise<Message>
   /** Calls the shell tool for the user; resolves as `runCommand` does. */
   runShell(caller: Caller, id: string, request: SessionShellRequest, signal: AbortSignal): Promise<Message>
-  /** The JSON of every session of a workspace that the caller may use, in pieces. */
-  export(caller: Caller, workspaceRoot: string): AsyncIterable<string>
+  /** The JSON of every session of a workspace that the caller may use, or of one of them, in pieces. */
+  export(caller: Caller, request: ExportSessionsRequest): AsyncIterable<string>
   /** Reads one bundle as it arrives; answers the id of the new session. `admit`: the canonical directory, which the caller may use. */
   import(caller: Caller, chunks: AsyncIterable<Uint8Array>, admit: (directory: string) => Promise<string>): Promise<string>
   abort(id: string): Promise<boolean>

@@ -9,6 +9,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { nodePaths } from '../actors/node/paths.js'
 import { createClient } from '../client/client.js'
+import { PLATFORM } from '../client/platform.js'
+import { createTransport, type Outgoing } from '../client/transport.js'
 import type { Client } from '../client/client-types.js'
 import { SvcError } from '../protocol/errors.js'
 import { watchInterrupts } from './interruption.js'
@@ -18,6 +20,8 @@ import type { RunningService } from './serve/composition.js'
 
 export interface Connection {
   readonly client: Client
+  /** The success of a call as it arrives, for answers too large to be kept. */
+  open(request: Outgoing): Promise<Response>
   /** Origin, such as `http://127.0.0.1:4096`. */
   readonly url: string
   readonly hasToken: boolean
@@ -52,8 +56,15 @@ export async function connect(url: string | undefined): Promise<Connection> {
 
 /** A connection to a running server; nothing is sent before the first call. */
 export function connectTo(url: string, token = TOKEN): Connection {
-  const client = createClient({ baseUrl: url, token })
-  return { client, url, hasToken: token !== undefined, isOwn: false, close: () => Promise.resolve() }
+  return { ...doorsOf(url, token), url, hasToken: token !== undefined, isOwn: false, close: () => Promise.resolve() }
+}
+
+function doorsOf(baseUrl: string, token: string | undefined): Pick<Connection, 'client' | 'open'> {
+  const options = { baseUrl, token }
+  return {
+    client: createClient(options),
+    open: (request) => createTransport(options, PLATFORM).exchange(request, (response) => Promise.resolve(response)),
+  }
 }
 
 /** The server that uses the state directory, if it answers. */
@@ -86,8 +97,13 @@ function prepareOwn(): () => Promise<Connection> {
     const token = randomBytes(32).toString('base64url')
     const options = { hostname: '127.0.0.1', port: 0, origins: [], hosts: [], token, kind: 'run' } as const
     const service = await startService(effects, options)
-    const client = createClient({ baseUrl: service.url, token })
-    return { client, url: service.url, hasToken: true, isOwn: true, close: () => endOwn(service, effects.paths.state) }
+    return {
+      ...doorsOf(service.url, token),
+      url: service.url,
+      hasToken: true,
+      isOwn: true,
+      close: () => endOwn(service, effects.paths.state),
+    }
   }
 }
 

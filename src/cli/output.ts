@@ -2,6 +2,7 @@
  * The one door to the terminal: whatever `svc` prints passes here, and nothing else in this folder touches the two streams
  * (threat-model S4). Text may come from models, plugins, servers, files and folders, so all of it is cleaned.
  */
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { escapedJson, visibleText } from '../protocol/visible-text.js'
 
@@ -13,6 +14,11 @@ const RESET = '\u001b[0m'
 /** To standard output. */
 export function writeOut(text: string): void {
   process.stdout.write(visibleText(text))
+}
+
+/** As `writeOut`, as fast as the reader takes it. */
+export async function writeOutSlowly(text: string): Promise<void> {
+  if (!process.stdout.write(visibleText(text))) await once(process.stdout, 'drain')
 }
 
 /** To standard error; styled where a terminal shows it. */

@@ -60,7 +60,8 @@ type HeaderArguments<S extends z.ZodType> = S extends z.ZodUndefined
       ? { headers?: GivenHeaders<S> | undefined }
       : { headers: GivenHeaders<S> }
 
-type Bytes = Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string
+/** A stream is sent as it is read, where the platform can (Node, and browsers over HTTP/2). */
+type Bytes = Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | string
 type BodyArguments<R, In extends z.ZodType> = R extends { readonly binaryBody: object }
   ? { body: Bytes }
   : R extends { readonly body: { readonly required: true } }

@@ -68,7 +68,11 @@ describe('svc session', () => {
 
   test('travels as JSON to another state directory, and goes on there', async () => {
     const id = sessionOf((await home.run(['run', script({ text: 'one' })])).stderr)
-    const exported = await home.run(['session', 'export', id])
+    await home.run(['run', script({ text: 'another' })])
+    const exported = await home.run(['session', 'export', id, '--artifacts'])
+    expect((JSON.parse(exported.stdout) as { bundles: object[] }).bundles).toMatchObject([{ session: { id }, artifacts: [] }])
+    const all = await home.run(['session', 'export'])
+    expect((JSON.parse(all.stdout) as { bundles: object[] }).bundles).toHaveLength(2)
     const file = join(home.workspace, 'session.json')
     writeFileSync(file, exported.stdout)
     const env = { SVC_AGENT_STATE_DIR: join(home.path, 'other') }
@@ -80,7 +84,9 @@ describe('svc session', () => {
     expect(shown.stdout).toMatch(/one\n[^]*two\n/)
     writeFileSync(file, '{ "bundles": [] }')
     const refused = await home.run(['session', 'import', file], { env })
-    expect([refused.code, refused.stderr]).toEqual([1, `svc: ${file} is not what "svc session export" has written, or cannot be read.\n`])
+    expect([refused.code, refused.stderr]).toEqual([1, `svc: ${file} is not what "svc session export" has written.\n`])
+    const absent = await home.run(['session', 'import', `${file}.none`], { env })
+    expect([absent.code, absent.stderr]).toEqual([1, `svc: ${file}.none cannot be read.\n`])
   })
 
   test('tells what a session waits for, also to a run that joins it', async () => {

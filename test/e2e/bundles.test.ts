@@ -1,10 +1,11 @@
 /** Sessions go from one state directory to another, and a bundle that cannot be taken leaves nothing behind. */
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import type { Message } from '../../src/protocol/message/message.js'
+import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { Session, SessionPage } from '../../src/protocol/session/session.js'
 import { createGate, finish, hold, type ModelServer, reply, startModelServer, text, type Script } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
@@ -90,6 +91,88 @@ test('a session is exported, imported elsewhere and goes on there; nothing is le
   const old = new Set(bundle?.messages.map(({ info }) => info.id))
   expect(messages.filter(({ info }) => old.has(info.id))).toEqual([])
   expect(JSON.stringify((await to.model.request(0)).body?.messages)).toContain('A lighthouse.')
+})
+
+interface BundledArtifact {
+  readonly info: Artifact
+  readonly content: readonly string[]
+}
+
+test('artifacts travel with a bundle when asked for, and one that is not what it tells refuses the import', async () => {
+  const from = await start([reply(text('Seen.'), finish('stop'))])
+  const { id } = await from.server.createSession()
+  const other = await from.server.createSession()
+  const bytes = randomBytes(700_001)
+  const upload = async (content: Uint8Array, name: string, sessionId: string) =>
+    (
+      await from.server.call('POST', '/v2/artifacts', content, {
+        'content-type': 'image/png',
+        'x-svc-filename': name,
+        'x-svc-session-id': sessionId,
+      })
+    ).body as Artifact
+  const picture = await upload(bytes, 'picture.png', id)
+  await upload(new Uint8Array(), 'empty', id)
+  await upload(Buffer.from('of another session'), 'other', other.id)
+  await from.server.prompt(id, {
+    parts: [
+      { type: 'text', text: 'Look' },
+      { type: 'file', mime: 'text/plain', url: picture.downloadUrl, filename: 'picture.png' },
+    ],
+    noReply: true,
+  })
+  const exported = async (more: object) =>
+    (
+      (await from.server.call('POST', '/v2/sessions/export', { workspaceRoot: from.scene.place.repo, ...more })).body as {
+        readonly bundles: (Bundle & { readonly artifacts?: BundledArtifact[] })[]
+      }
+    ).bundles
+  expect((await exported({})).map((each) => each.artifacts)).toEqual([undefined, undefined])
+  const [bundle, ...rest] = await exported({ artifacts: true, sessionId: id })
+  if (bundle?.artifacts === undefined) throw new Error('there is no bundle with artifacts')
+  const { artifacts } = bundle
+  expect([rest, artifacts.map(({ info }) => info.filename).toSorted()]).toEqual([[], ['empty', 'picture.png']])
+  expect(artifacts.find(({ info }) => info.id === picture.id)?.content).toHaveLength(4)
+
+  const to = await start([])
+  const send = (changed: unknown) =>
+    to.server.call('POST', '/v2/sessions/import', { bundle: { ...bundle, artifacts: changed }, targetWorkspaceRoot: to.scene.place.repo })
+  const [one] = artifacts
+  const forged = (change: (each: BundledArtifact) => object) => artifacts.map((each) => (each.info.id === picture.id ? change(each) : each))
+  const refusals = [
+    await send(forged(({ info, content }) => ({ info, content: content.slice(1) }))),
+    await send(forged(({ info, content }) => ({ info, content: [...content, 'QUJD'] }))),
+    await send(forged(({ info, content }) => ({ info, content: [...content.slice(1), content[0]] }))),
+    await send(forged(({ info, content }) => ({ info: { ...info, sha256: '0'.repeat(64) }, content }))),
+    await send(forged(({ info, content }) => ({ info, content: ['no base64!', ...content] }))),
+    await send(forged(({ info, content }) => ({ info: { ...info, size: 1e12 }, content }))),
+    await send(forged(({ info, content }) => ({ content, info })).toReversed()),
+    await send([{ info: { ...one?.info, size: 'many' }, content: [] }]),
+  ]
+  expect(refusals.map(({ status }) => status)).toEqual(refusals.map(() => 422))
+  expect(refusals.map(({ text: told }) => told)).toMatchObject(
+    ['bytes where', 'more than', 'other bytes', 'other bytes', 'not base64', 'more than', 'before it tells', 'info.size'].map((part) =>
+      expect.stringContaining(part),
+    ),
+  )
+  const stored = () => {
+    const folder = join(to.scene.place.state, 'artifacts', 'local')
+    return existsSync(folder) ? readdirSync(folder) : []
+  }
+  expect([stored(), await to.server.get('/v2/artifacts')]).toEqual([[], []])
+
+  // Names say nothing of places: an id becomes no path, and a name is cleaned.
+  const sly = forged(({ info, content }) => ({ info: { ...info, id: '../../planted', filename: '../../planted.png' }, content }))
+  const { sessionId } = (await send(sly)).body as { readonly sessionId: string }
+  const arrived = await to.server.get<Artifact[]>(`/v2/artifacts?sessionId=${sessionId}`)
+  expect(arrived.map(({ filename }) => filename).toSorted()).toEqual(['....planted.png', 'empty'])
+  expect(stored().toSorted()).toEqual(arrived.map((each) => each.id).toSorted())
+  const copy = arrived.find(({ size }) => size === bytes.length)
+  expect(copy).toMatchObject({ sha256: picture.sha256, mediaType: 'image/png', sessionId })
+  const content = await fetch(`${to.server.url}${copy?.downloadUrl}`)
+  expect(Buffer.from(await content.arrayBuffer()).equals(bytes)).toBe(true)
+  const messages = await to.server.messages(sessionId)
+  expect(messages[0]?.parts.find((part) => part.type === 'file')).toMatchObject({ url: copy?.downloadUrl })
 })
 
 /** Messages in the rows. */

@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.js'
 import { safeFilename, safeMediaType } from './artifact-names.js'
 import type { Effects, FileSink } from '../effects.js'
 import type { Artifacts, ArtifactUpload } from '../facades.js'
+import { type IncomingArtifacts, receiveArtifacts } from './incoming.js'
 
 const PARTIAL = '.partial'
 
@@ -29,6 +30,8 @@ export interface ArtifactsOptions {
 }
 
 export interface ArtifactFiles extends Artifacts {
+  /** For artifacts that become visible together. */
+  incoming(caller: Caller): IncomingArtifacts
   /** Removes leftovers of uploads and files without a row (I2); answers how many. Meant for the start. */
   sweep(): Promise<number>
 }
@@ -106,6 +109,14 @@ export function createArtifacts({ effects, store, directory }: ArtifactsOptions)
         uploading.delete(id)
       }
     },
+
+    incoming: (caller) =>
+      receiveArtifacts({
+        effects,
+        folder: folderOf(caller.tenantId),
+        uploading,
+        insert: (artifact) => store.artifacts.insert(artifact, caller.tenantId),
+      }),
 
     content(caller, id) {
       const artifact = find(caller, id)

@@ -140,6 +140,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     configs,
     providers,
     outputs,
+    artifacts,
     version,
     sizes: createSizes(),
     transcripts,

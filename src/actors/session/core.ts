@@ -2,6 +2,7 @@
 import { SvcError } from '../../protocol/errors.js'
 import type { Session } from '../../protocol/session/session.js'
 import type { Store } from '../../store/store.js'
+import type { ArtifactFiles } from '../artifact/artifacts.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers, Resources } from '../facades.js'
 import type { Families } from '../events/families.js'
@@ -37,6 +38,7 @@ export interface SessionCore {
   readonly providers: Providers
   readonly plugins: WorkspacePlugins
   readonly outputs: ManagedOutputs
+  readonly artifacts: Pick<ArtifactFiles, 'list' | 'content' | 'incoming'>
   /** Server version, recorded on sessions. */
   readonly version: string
 }

@@ -6,7 +6,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import type { Sessions } from '../facades.js'
-import { exportSessions, inPieces } from './bundles/export.js'
+import { exportSessions } from './bundles/export.js'
 import { importSession } from './bundles/import.js'
 import { answerTo, namedCommand, submitCommand, submitShell } from './admission/commands.js'
 import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
@@ -143,7 +143,7 @@ export function createSessions(
       await core.statuses.idle(id, signal)
       return answerTo(core, id, messageId)
     },
-    export: (caller, workspaceRoot) => inPieces(exportSessions(core, caller, workspaceRoot)),
+    export: (caller, request) => exportSessions(core, caller, request),
     import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit, wake: (id) => supervisor.wake(id) }),
     abort,
     async compact(id, signal) {

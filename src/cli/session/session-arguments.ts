@@ -38,6 +38,8 @@ export interface ExportOptions extends Common {
   /** undefined = every session of the directory. */
   readonly id: string | undefined
   readonly directory: string | undefined
+  /** With what was uploaded to them. */
+  readonly artifacts: boolean
 }
 
 export interface ImportOptions extends Common {
@@ -97,7 +99,7 @@ export function readSessionArguments(args: readonly string[], readUrl: (value: s
       const { values, words } = readLine(page, rest)
       const [id] = words
       if (id !== undefined && values.dir !== undefined) throw new Error('svc session export takes an id or --dir, not both')
-      return { action: 'export', ...common(values), id, directory: values.dir }
+      return { action: 'export', ...common(values), id, directory: values.dir, artifacts: values.artifacts }
     }
     case 'session import': {
       const { values, first } = readLine(page, rest)

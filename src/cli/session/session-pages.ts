@@ -55,8 +55,11 @@ export const SESSION = {
       name: 'session export',
       summary: 'print it as JSON; without an id every session of a directory',
       words: [{ name: 'id' }],
-      options: { dir: DIRECTORY, ...COMMON },
-      examples: [['svc session export ses_… > conversation.json', 'one conversation']],
+      options: { dir: DIRECTORY, artifacts: { type: 'flag', help: 'with what was uploaded to it' }, ...COMMON },
+      examples: [
+        ['svc session export ses_… > conversation.json', 'one conversation'],
+        ['svc session export --artifacts > all.json', 'everything of the current directory'],
+      ],
     },
     {
       name: 'session import',

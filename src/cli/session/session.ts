@@ -18,7 +18,7 @@ export async function session(options: SessionOptions): Promise<number> {
       case 'redo':
         return await (await import('./session-undo.js')).undoTurns(client, options.action, options)
       case 'export':
-        return await (await import('./session-bundles.js')).exportSessions(client, options)
+        return await (await import('./session-bundles.js')).exportSessions(connection, options)
       case 'import':
         return await (await import('./session-bundles.js')).importSessions(client, options)
       case 'delete':

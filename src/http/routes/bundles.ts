@@ -13,8 +13,8 @@ import { filterDirectory } from './sessions.js'
 
 export function exportRoutes(bind: Binder, { sessions }: Runtime, admission: Admission): void {
   bind.raw(contracts.export, async ({ caller, body }, request, reply) => {
-    const root = (await filterDirectory(admission, caller, body.workspaceRoot)) ?? body.workspaceRoot
-    await sendPieces(request, reply, sessions.export(caller, root), { 'content-type': JSON_TYPE })
+    const workspaceRoot = (await filterDirectory(admission, caller, body.workspaceRoot)) ?? body.workspaceRoot
+    await sendPieces(request, reply, sessions.export(caller, { ...body, workspaceRoot }), { 'content-type': JSON_TYPE })
   })
 }
 

@@ -20,11 +20,6 @@ function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-export function isAbsent(error: unknown): boolean {
-  const code = errorCode(error)
-  return code === 'ENOENT' || code === 'ENOTDIR'
-}
-
 /** The error of a failed access as a `ToolError`; a `ToolError` stays itself. `doing` reads like "read src/a.ts". */
 export function fileFailure(doing: string, error: unknown): ToolError {
   if (error instanceof ToolError) return error

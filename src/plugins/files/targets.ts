@@ -10,10 +10,11 @@
 import type { NativeHost, PermissionNeed, ToolContext } from '../../actors/plugin/native/native.js'
 import { ToolError } from '../../actors/plugin/native/native.js'
 import { widerDirectory } from '../../machines/permission/wider-directory.js'
+import { canonicalPath } from '../../protocol/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'
 import { createLru } from '../../protocol/lru.js'
-import { fileFailure, isAbsent } from './failures.js'
-import { basename, dirname, joinPath, resolvePath } from './paths.js'
+import { fileFailure } from './failures.js'
+import { dirname, joinPath, resolvePath } from './paths.js'
 
 const REMEMBERED = 4096
 
@@ -51,21 +52,10 @@ export function createTargets(host: Host): Targets {
   const locate = async (requested: string, context: ToolContext) => {
     if (requested.includes('\0')) throw new ToolError('The path contains a NUL character.')
     const lexical = resolvePath(context.directory, expandHome(requested, paths.home))
-    const path = await canonicalise(lexical)
+    const path = await canonicalPath((each) => files.realPath(each), lexical).catch((error: unknown) => {
+      throw fileFailure(`resolve ${lexical}`, error)
+    })
     return { lexical, target: describe(path, context.directory) }
-  }
-
-  const canonicalise = async (path: string): Promise<string> => {
-    const missing: string[] = []
-    for (let current = path; ; current = dirname(current)) {
-      try {
-        const real = await files.realPath(current)
-        return missing.length === 0 ? real : joinPath(real, missing.toReversed().join('/'))
-      } catch (error) {
-        if (!isAbsent(error) || current === '/') throw fileFailure(`resolve ${path}`, error)
-        missing.push(basename(current))
-      }
-    }
   }
 
   const externalPattern = async (target: Target): Promise<string> => {

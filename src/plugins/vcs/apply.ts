@@ -5,6 +5,7 @@
  */
 import type { Checkout } from '../../actors/plugin/native/native-doors.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { canonicalPath } from '../../protocol/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'
 import type { VcsApplyResult } from '../../protocol/vcs/vcs.js'
 
@@ -30,7 +31,7 @@ export async function applyPatch(
     for (const path of namesOf(stdout)) paths.add(`${checkout.worktree}/${path}`)
   }
   if (paths.size === 0) return { success: false, error: 'the patch names no file below the directory' }
-  const targets = await Promise.all([...paths].map((path) => canonicalise(effects.files, path)))
+  const targets = await Promise.all([...paths].map((path) => canonicalPath((each) => effects.files.realPath(each), path)))
   const outside = targets.find((path) => !isWithin(directory, path))
   if (outside !== undefined) return { success: false, error: `${outside} is outside of ${directory}` }
   const reasons = await protectedFiles.reasons(targets)
@@ -53,14 +54,4 @@ function namesOf(numstat: Uint8Array): string[] {
 
 function reasonOf(stderr: string): string {
   return stderr.replaceAll(/^error: /gm, '') || 'git refused the patch'
-}
-
-/** With the links of what exists resolved; the rest is taken as it stands. */
-async function canonicalise(files: Host['effects']['files'], path: string): Promise<string> {
-  const missing: string[] = []
-  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
-    const real = at === '' ? '/' : await files.realPath(at).catch(() => undefined)
-    if (real !== undefined) return [real === '/' ? '' : real, ...missing].join('/')
-    missing.unshift(at.slice(at.lastIndexOf('/') + 1))
-  }
 }

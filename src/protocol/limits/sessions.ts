@@ -96,5 +96,9 @@ export const sessionsLimits = {
     valueBytes: 16 * MiB,
     /** Of what is written of one that is exported at a time. */
     pieceBytes: 256 * KiB,
+    /** Of an artifact in one piece of a bundle; a multiple of three, so that base64 fills it. */
+    contentBytes: 192 * KiB,
+    /** Of one that is imported. */
+    artifacts: 10_000,
   },
 } as const

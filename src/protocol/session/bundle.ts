@@ -3,12 +3,21 @@ import * as z from 'zod'
 import { defineRoute } from '../route.js'
 import { LIMITS } from '../limits.js'
 import { Message, PromptPart, UserModel } from '../message/message.js'
+import { Artifact } from '../system/artifact.js'
 import { Session } from './session.js'
 
 /** A bundle of a higher version is refused. */
 export const BUNDLE_VERSION = 1
 
-const ExportSessionsRequest = z.strictObject({ workspaceRoot: z.string().min(1).max(4096) }).meta({ id: 'ExportSessionsRequest' })
+/** `sessionId`: only this session of the workspace. `artifacts`: with what was uploaded to the sessions. */
+const ExportSessionsRequest = z
+  .strictObject({
+    workspaceRoot: z.string().min(1).max(4096),
+    sessionId: z.string().max(256).optional(),
+    artifacts: z.boolean().optional(),
+  })
+  .meta({ id: 'ExportSessionsRequest' })
+export type ExportSessionsRequest = z.infer<typeof ExportSessionsRequest>
 
 const QueuedPrompt = z
   .looseObject({
@@ -31,15 +40,24 @@ export const QueuedPromptBundleItem = z
   .looseObject({ request: QueuedPrompt, delivery: z.enum(['steer', 'queue']) })
   .meta({ id: 'QueuedPromptBundleItem' })
 
+/** An artifact whose bytes stand as base64 in pieces, each with a whole number of bytes. */
+export const BundledArtifact = z.looseObject({ info: Artifact, content: z.array(z.string()) }).meta({ id: 'BundledArtifact' })
+
 const SessionBundle = z
   .looseObject({
     version: z.number().int().min(1),
     session: Session,
+    artifacts: z.array(BundledArtifact).optional(),
     messages: z.array(Message),
     queuedPrompts: z.array(QueuedPromptBundleItem),
     workspaceRoot: z.string().optional(),
   })
   .meta({ id: 'SessionBundle' })
+
+/** The workspace root of a session: its directory without its path. */
+export function workspaceRootOf({ directory, path = '' }: Pick<z.infer<typeof Session>, 'directory' | 'path'>): string {
+  return path !== '' && directory.endsWith(`/${path}`) ? directory.slice(0, -path.length - 1) || '/' : directory
+}
 
 export const bundleRoutes = {
   export: defineRoute({
@@ -48,7 +66,8 @@ export const bundleRoutes = {
     path: '/v2/sessions/export',
     tag: 'sessions',
     access: { class: 'caller' },
-    summary: 'Export every session of a workspace, with its messages and the prompts that wait. Written as it is read, whatever its size.',
+    summary:
+      'Export every session of a workspace, or one of them, with its messages, the prompts that wait and, when asked for, its artifacts. Written as it is read, whatever its size.',
     body: { schema: ExportSessionsRequest, required: true },
     success: {
       status: 200,
@@ -63,7 +82,7 @@ export const bundleRoutes = {
     tag: 'sessions',
     access: { class: 'caller' },
     summary:
-      'Import a session: a JSON body `{ bundle, targetWorkspaceRoot }`. Ids are new, paths lie below the target, prompts that waited go on. Read as it arrives; nothing is seen of it before it is whole.',
+      'Import a session: a JSON body `{ bundle, targetWorkspaceRoot }`. Ids are new, paths lie below the target, prompts that waited go on. Read as it arrives; nothing is seen of it before it is whole. Artifacts must have the size and digest they tell.',
     headers: z.looseObject({ 'content-type': z.string().optional() }),
     binaryBody: { mediaType: 'application/json', maxBytes: LIMITS.bundles.bytes },
     success: {

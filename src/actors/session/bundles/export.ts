@@ -1,27 +1,40 @@
 /** Sessions as bundles, written piece by piece (sessions-events §2.15). What was left of a message is not kept in memory. */
+import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { BUNDLE_VERSION } from '../../../protocol/session/bundle.js'
+import { BUNDLE_VERSION, type ExportSessionsRequest, workspaceRootOf } from '../../../protocol/session/bundle.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { SessionCore } from '../core.js'
 
 const SESSIONS = 100
 const MESSAGES = 16
 
-/** The text of the answer; a session that is deleted meanwhile ends it with an error, so that nothing half looks whole. */
-export function* exportSessions(core: SessionCore, caller: Caller, workspaceRoot: string): Generator<string> {
+/** The text of the answer; what is deleted or cannot be read meanwhile ends it with an error, so that nothing half looks whole. */
+export async function* exportSessions(core: SessionCore, caller: Caller, request: ExportSessionsRequest): AsyncGenerator<string> {
   let lead = '{"bundles":['
-  for (const session of sessionsOf(core, caller, workspaceRoot)) {
-    yield lead
-    yield* bundleOf(core, session, workspaceRoot)
+  for (const session of sessionsOf(core, caller, request)) {
+    yield `${lead}{"version":${BUNDLE_VERSION},"workspaceRoot":${JSON.stringify(request.workspaceRoot)},"session":${JSON.stringify(session)}`
+    if (request.artifacts === true) yield* artifactsOf(core, caller, session.id)
+    yield* inPieces(conversationOf(core, session.id))
     lead = ','
   }
   yield lead === ',' ? ']}' : `${lead}]}`
 }
 
-function* sessionsOf({ store, owners }: SessionCore, caller: Caller, workspaceRoot: string): Generator<Session> {
+function* sessionsOf(
+  { store, owners }: SessionCore,
+  caller: Caller,
+  { workspaceRoot, sessionId }: ExportSessionsRequest,
+): Generator<Session> {
+  const wanted = (session: Session | undefined): session is Session =>
+    session !== undefined && workspaceRootOf(session) === workspaceRoot && owners.mayUse(caller, session.id)
+  if (sessionId !== undefined) {
+    const session = store.sessions.get(sessionId)
+    if (wanted(session)) yield session
+    return
+  }
   let after: { readonly updated: number; readonly id: string } | undefined
   for (;;) {
     const rows = store.sessions.list({
@@ -33,21 +46,52 @@ function* sessionsOf({ store, owners }: SessionCore, caller: Caller, workspaceRo
     })
     for (const { id } of rows) {
       const session = store.sessions.get(id)
-      if (session !== undefined && rootOf(session) === workspaceRoot && owners.mayUse(caller, id)) yield session
+      if (wanted(session)) yield session
     }
     after = rows.at(-1)
     if (rows.length < SESSIONS) return
   }
 }
 
-/** The directory of a session without its path. */
-export function rootOf({ directory, path = '' }: Pick<Session, 'directory' | 'path'>): string {
-  return path !== '' && directory.endsWith(`/${path}`) ? directory.slice(0, -path.length - 1) || '/' : directory
+async function* artifactsOf({ artifacts }: SessionCore, caller: Caller, sessionId: string): AsyncGenerator<string> {
+  let lead = ''
+  yield ',"artifacts":['
+  for (const { id } of artifacts.list(caller, sessionId)) {
+    const { artifact, bytes } = artifacts.content(caller, id)
+    yield `${lead}{"info":${JSON.stringify(artifact)},"content":[`
+    const hash = createHash('sha256')
+    let comma = ''
+    for await (const piece of ofEqualSize(bytes, LIMITS.bundles.contentBytes)) {
+      hash.update(piece)
+      yield `${comma}"${piece.toString('base64')}"`
+      comma = ','
+    }
+    if (hash.digest('hex') !== artifact.sha256)
+      throw new SvcError('server.internal', `The file of the artifact ${id} is damaged, so that it cannot be exported.`, { artifactId: id })
+    yield ']}'
+    lead = ','
+  }
+  yield ']'
 }
 
-function* bundleOf({ store }: SessionCore, session: Session, workspaceRoot: string): Generator<string> {
-  const { id: sessionId } = session
-  yield `{"version":${BUNDLE_VERSION},"workspaceRoot":${JSON.stringify(workspaceRoot)},"session":${JSON.stringify(session)},"messages":[`
+async function* ofEqualSize(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
+  let pending: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    pending.push(chunk)
+    length += chunk.length
+    if (length < size) continue
+    const all = Buffer.concat(pending)
+    const whole = length - (length % size)
+    for (let at = 0; at < whole; at += size) yield all.subarray(at, at + size)
+    pending = [all.subarray(whole)]
+    length -= whole
+  }
+  if (length > 0) yield Buffer.concat(pending)
+}
+
+function* conversationOf({ store }: SessionCore, sessionId: string): Generator<string> {
+  yield ',"messages":['
   let cursor: string | undefined
   let lead = ''
   do {
@@ -72,7 +116,7 @@ function* bundleOf({ store }: SessionCore, session: Session, workspaceRoot: stri
 }
 
 /** Some texts at a time, each in a turn of its own. */
-export async function* inPieces(texts: Iterable<string>): AsyncGenerator<string> {
+async function* inPieces(texts: Iterable<string>): AsyncGenerator<string> {
   let piece: string[] = []
   let length = 0
   for (const text of texts) {

@@ -3,22 +3,24 @@
  *
  * I1 Until it is whole the session belongs to a tenant nobody can be: it is in no list, and nobody may use it.
  * I2 It becomes the caller's in one commit, with the prompts that wait, and is answered once that is synced. What failed, and what an earlier process left, is removed.
+ *    Artifacts are files without rows until then.
  * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, what its prompts want called is asked for, and what its
  *    parts say of files is forgotten, because undo would write it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../../../protocol/caller.js'
 import type { Message, MessageInfo } from '../../../protocol/message/message.js'
+import { workspaceRootOf } from '../../../protocol/session/bundle.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
+import type { IncomingArtifacts } from '../../artifact/incoming.js'
 import { wellFormedValue } from '../../well-formed.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { busyStatus } from '../admission/queue.js'
 import { copier, isOpen } from '../history/fork.js'
 import { withoutNotes } from '../history/history.js'
 import { slugOf } from '../state/slug.js'
-import { rootOf } from './export.js'
-import { type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
+import { type Arrived, type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
 
 const NOBODY = ' import'
 const PAGE = 32
@@ -38,30 +40,55 @@ export async function importSession(core: SessionCore, caller: Caller, { chunks,
   const { effects, store, journal } = core
   const id = effects.ids.next('ses')
   const staged = stagedSession(core, id)
+  const artifacts = core.artifacts.incoming(caller)
   journal.commit('process', () => store.sessions.insert(staged))
   try {
-    const copies = copier(core, id)
-    let unsynced = 0
-    const head = await readBundle(chunks, async (messages, bytes) => {
-      journal.commit('process', () => {
-        for (const message of messages) append(core, copies, message)
-      })
-      unsynced += bytes
-      if (unsynced < SYNC_BYTES) return nextTurn()
-      unsynced = 0
-      await journal.synced()
-    })
+    const head = await readBundle(chunks, arrivals(core, id, artifacts))
+    await artifacts.complete()
     const root = await admit(head.targetWorkspaceRoot)
     const session = await sessionOf(core, caller, staged, head, root)
-    await reroot(core, id, head.workspaceRoot ?? rootOf(head.session), root)
+    await reroot(core, id, head.workspaceRoot ?? workspaceRootOf(head.session), root)
     await journal.synced()
-    publish(core, session, head.prompts)
+    publish(core, { session, prompts: head.prompts, artifacts })
     await journal.synced()
     if (head.prompts.length > 0) wake(id)
     return id
   } catch (error) {
     if (store.sessions.get(id)?.svcTenantId === NOBODY) journal.commit('process', () => store.sessions.delete(id))
     throw error
+  } finally {
+    await artifacts.discard()
+  }
+}
+
+/** Stores what arrives. Files that messages tell of by the address of an artifact before them are found at its new one. */
+function arrivals(core: SessionCore, id: string, artifacts: IncomingArtifacts): (arrived: readonly Arrived[], bytes: number) => Promise<void> {
+  const copies = copier(core, id)
+  let unsynced = 0
+  const addresses = new Map<string, string>()
+  const store = async (each: Exclude<Arrived, { readonly type: 'message' }>) => {
+    if (each.type === 'content') return artifacts.write(each.bytes)
+    const { downloadUrl } = await artifacts.begin(each.told, id)
+    addresses.set(each.told.downloadUrl, downloadUrl)
+  }
+  return async (arrived, bytes) => {
+    for (const each of arrived) if (each.type !== 'message') await store(each)
+    const messages = arrived.flatMap((each) => (each.type === 'message' ? [each.message] : []))
+    if (messages.length > 0)
+      core.journal.commit('process', () => {
+        for (const message of messages) append(core, copies, readdressed(message, addresses))
+      })
+    unsynced += bytes
+    if (unsynced < SYNC_BYTES) return nextTurn()
+    unsynced = 0
+    await core.journal.synced()
+  }
+}
+
+function readdressed({ info, parts }: Message, addresses: ReadonlyMap<string, string>): Message {
+  return {
+    info,
+    parts: parts.map((part) => (part.type === 'file' ? { ...part, url: addresses.get(part.url) ?? part.url } : part)),
   }
 }
 
@@ -149,11 +176,18 @@ async function reroot({ store, journal }: SessionCore, sessionId: string, from: 
   } while (cursor !== undefined)
 }
 
-function publish(core: SessionCore, session: Session, prompts: readonly BundledPrompt[]): void {
+interface Imported {
+  readonly session: Session
+  readonly prompts: readonly BundledPrompt[]
+  readonly artifacts: IncomingArtifacts
+}
+
+function publish(core: SessionCore, { session, prompts, artifacts }: Imported): void {
   const { effects, store, journal, statuses, families, owners } = core
   journal.commit('process', (tx) => {
     sessionOrThrow(core, session.id)
     store.sessions.update(session)
+    artifacts.insert()
     tx.emit('session.created', { sessionID: session.id, info: session })
     for (const { delivery, request } of prompts) {
       const prompt = promptOf(request, effects.ids.next('msg'))

@@ -4,12 +4,19 @@ import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type Message, Message as MessageSchema } from '../../../protocol/message/message.js'
-import { BUNDLE_VERSION, QueuedPromptBundleItem } from '../../../protocol/session/bundle.js'
+import { BUNDLE_VERSION, BundledArtifact, QueuedPromptBundleItem } from '../../../protocol/session/bundle.js'
+import type { Artifact } from '../../../protocol/system/artifact.js'
 import { type Session, Session as SessionSchema } from '../../../protocol/session/session.js'
 
 export type BundledPrompt = z.infer<typeof QueuedPromptBundleItem>
 
-/** What a bundle says besides its messages. */
+/** What is handed over as it arrives: a message, an artifact, or bytes of the artifact before. */
+export type Arrived =
+  | { readonly type: 'message'; readonly message: Message }
+  | { readonly type: 'artifact'; readonly told: Artifact }
+  | { readonly type: 'content'; readonly bytes: Uint8Array }
+
+/** What a bundle says besides. */
 export interface BundleHead {
   readonly session: Session
   readonly workspaceRoot: string | undefined
@@ -22,18 +29,21 @@ const PATHS = {
   '$.bundle.version': z.number(),
   '$.bundle.workspaceRoot': z.string().max(4096),
   '$.bundle.session': SessionSchema,
+  '$.bundle.artifacts.*.info': BundledArtifact.shape.info,
+  '$.bundle.artifacts.*.content.*': BundledArtifact.shape.content.element,
   '$.bundle.messages.*': MessageSchema,
   '$.bundle.queuedPrompts.*': QueuedPromptBundleItem,
 } as const
 
-/** Hands over messages in order, some at a time, with the bytes read since the last. Throws `request.unprocessable` for what is no bundle, is damaged, or is of a newer svc. */
+/** Hands over what arrives in order, some at a time, with the bytes read since the last. Throws `request.unprocessable` for what is no bundle, is damaged, or is of a newer svc. */
 export async function readBundle(
   chunks: AsyncIterable<Uint8Array>,
-  onMessages: (messages: readonly Message[], bytes: number) => Promise<void>,
+  onArrived: (arrived: readonly Arrived[], bytes: number) => Promise<void>,
 ): Promise<BundleHead> {
   const found: { session?: Session; version?: number; workspaceRoot?: string; target?: string } = {}
   const prompts: BundledPrompt[] = []
-  let messages: Message[] = []
+  let arrived: Arrived[] = []
+  let artifacts = 0
   let pending = 0
   let waiting = 0
   let unheard = 0
@@ -47,8 +57,15 @@ export async function readBundle(
     else if (at === 'bundle.version') found.version = versionOf(checked(PATHS['$.bundle.version'], value, told))
     else if (at === 'bundle.workspaceRoot') found.workspaceRoot = checked(PATHS['$.bundle.workspaceRoot'], value, told)
     else if (at === 'bundle.session') found.session = checked(PATHS['$.bundle.session'], value, told)
-    else if (at === 'bundle.messages.*') messages.push(checked(PATHS['$.bundle.messages.*'], value, told))
-    else if (at === 'bundle.queuedPrompts.*') {
+    else if (at === 'bundle.messages.*') arrived.push({ type: 'message', message: checked(PATHS['$.bundle.messages.*'], value, told) })
+    else if (at === 'bundle.artifacts.*.info') {
+      if (names[2] !== artifacts++) throw damaged(`tells its artifacts out of order at ${told}`)
+      arrived.push({ type: 'artifact', told: checked(PATHS['$.bundle.artifacts.*.info'], value, told) })
+    } else if (at === 'bundle.artifacts.*.content.*') {
+      if (names[2] !== artifacts - 1) throw damaged(`has content before it tells of what at ${told}`)
+      arrived.push({ type: 'content', bytes: decoded(checked(PATHS['$.bundle.artifacts.*.content.*'], value, told), told) })
+    }
+    if (at === 'bundle.queuedPrompts.*') {
       prompts.push(checked(PATHS['$.bundle.queuedPrompts.*'], value, told))
       waiting += Buffer.byteLength(JSON.stringify(value))
     }
@@ -60,9 +77,9 @@ export async function readBundle(
     if (pending > LIMITS.bundles.valueBytes) throw damaged(`has a value of more than ${LIMITS.bundles.valueBytes} bytes`)
     unheard += chunk.byteLength
     attempt(() => parser.write(chunk))
-    if (messages.length === 0) continue
-    await onMessages(messages, unheard)
-    messages = []
+    if (arrived.length === 0) continue
+    await onArrived(arrived, unheard)
+    arrived = []
     unheard = 0
   }
   if (!parser.isEnded) throw damaged('ends before it is whole')
@@ -86,6 +103,13 @@ function checked<T extends z.ZodType>(schema: T, value: unknown, at: string): z.
   if (result.success) return result.data
   const [issue] = result.error.issues
   throw damaged(`is wrong at ${[at, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'not valid'}`)
+}
+
+/** Not what is nearly base64: two texts would have the same bytes. */
+function decoded(base64: string, at: string): Uint8Array {
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.toString('base64') !== base64) throw damaged(`is wrong at ${at}: not base64`)
+  return bytes
 }
 
 function versionOf(version: number): number {

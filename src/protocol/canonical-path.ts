@@ -1,0 +1,21 @@
+/** Canonical paths of what may not exist yet, over whatever reads links. */
+
+/** The real path of the longest beginning of `path` that exists, and the rest as it stands; rejects with what else `realPath` fails with. */
+export async function canonicalPath(realPath: (path: string) => Promise<string>, path: string): Promise<string> {
+  const missing: string[] = []
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    const existing = at === '' ? '/' : at
+    try {
+      const real = await realPath(existing)
+      return [real === '/' && missing.length > 0 ? '' : real, ...missing].join('/')
+    } catch (error) {
+      if (!isAbsent(error) || existing === '/') throw error
+      missing.unshift(at.slice(at.lastIndexOf('/') + 1))
+    }
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}

@@ -4,11 +4,13 @@
  * I1 Tokens never enter this machine: it hears that the model still writes, at most once a second, and how it ended.
  * I2 Until `record` has committed nothing counts as compacted; every other end leaves the conversation as it was.
  * I3 What was opened is recorded, however it ends. An end that could not be recorded is `unrecorded`: whoever started it records it later.
+ * I4 A summary that fails as something that may pass is asked for again, as often and as late as a step of a run; a silent model is not.
  */
 import { assign, setup } from 'xstate'
 import { type Failure, toFailure } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
 import { requiredCallback, requiredPromise } from './required.js'
+import { mayRetry, RETRY_POLICY, type RetryPolicy, retryDelay, type StepFailure } from './retry.js'
 
 /** `overflow`: the model refused a request as too large. */
 export type CompactionReason = 'auto' | 'overflow' | 'manual'
@@ -18,6 +20,8 @@ export interface CompactionInput {
   readonly reason: CompactionReason
   /** It was aborted before it began. */
   readonly aborted?: boolean
+  /** When a summary that failed is asked for again. */
+  readonly policy?: RetryPolicy
 }
 
 export interface CompactionOutput {
@@ -30,7 +34,10 @@ export interface CompactionOutput {
 interface CompactionContext {
   readonly runId: string
   readonly reason: CompactionReason
-  readonly failure: Failure | undefined
+  readonly policy: RetryPolicy
+  /** Failed attempts. */
+  readonly attempt: number
+  readonly failure: StepFailure | undefined
   readonly end: CompactionOutput['end']
 }
 
@@ -39,7 +46,7 @@ type CompactionEvent =
   /** The model has written something. */
   | { readonly type: 'summary.heard' }
   | { readonly type: 'summary.finished' }
-  | { readonly type: 'summary.failed'; readonly failure: Failure }
+  | { readonly type: 'summary.failed'; readonly failure: StepFailure }
 
 const SILENT: Failure = { code: 'provider.failed', message: 'The model wrote no summary.', retryable: true }
 const STALLED: Failure = { code: 'provider.failed', message: 'The model fell silent in the middle of the summary.', retryable: true }
@@ -55,7 +62,7 @@ export const compactionMachine = setup({
     /** Chooses what is summarised and stores the open messages; false = there is nothing to compact, and nothing is open. */
     open: requiredPromise<boolean, { runId: string; reason: CompactionReason }>('open'),
     /** Streams the summary; reports `summary.heard`, then `summary.finished` or `summary.failed`. */
-    summarise: requiredCallback<{ runId: string }>('summarise'),
+    summarise: requiredCallback<{ runId: string; attempt: number }>('summarise'),
     /** Stores what was written as the summary; false = it is too little to be one, and nothing was stored. */
     record: requiredPromise<boolean, { runId: string; failure: Failure | undefined }>('record'),
     /** Records that it failed, or was aborted when there is no failure. */
@@ -64,18 +71,25 @@ export const compactionMachine = setup({
   guards: {
     wasAborted: ({ context }) => context.end === 'aborted',
     isTrue: (_, answer: boolean) => answer,
+    mayRetry: ({ context }, failure: StepFailure) => mayRetry(context.policy, failure, context.attempt, 0),
   },
   actions: {
     endAs: assign({ end: (_, end: CompactionOutput['end']) => end }),
-    noteFailure: assign({ failure: (_, failure: Failure) => failure }),
+    noteFailure: assign({ failure: (_, failure: StepFailure) => failure }),
+    countAttempt: assign({ attempt: ({ context }) => context.attempt + 1, failure: undefined }),
     noteFault: assign({ failure: (_, { error }: { error: unknown }) => toFailure(error) }),
   },
-  delays: { stall: LIMITS.compaction.stall },
+  delays: {
+    stall: LIMITS.compaction.stall,
+    retry: ({ context: { policy, failure, attempt } }) => (failure === undefined ? 0 : retryDelay(policy, failure, attempt)),
+  },
 }).createMachine({
   id: 'compaction',
   context: ({ input }) => ({
     runId: input.runId,
     reason: input.reason,
+    policy: input.policy ?? RETRY_POLICY,
+    attempt: 0,
     failure: undefined,
     end: input.aborted === true ? 'aborted' : 'failed',
   }),
@@ -105,7 +119,7 @@ export const compactionMachine = setup({
       invoke: {
         id: 'summarise',
         src: 'summarise',
-        input: ({ context: { runId } }) => ({ runId }),
+        input: ({ context: { runId, attempt } }) => ({ runId, attempt }),
         onError: { target: 'ending', actions: { type: 'noteFault', params: ({ event }) => ({ error: event.error }) } },
       },
       initial: 'listening',
@@ -117,9 +131,20 @@ export const compactionMachine = setup({
       },
       on: {
         'summary.finished': { target: 'recording' },
-        'summary.failed': { target: 'recording', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
+        'summary.failed': [
+          {
+            guard: { type: 'mayRetry', params: ({ event }) => event.failure },
+            target: 'waiting',
+            actions: { type: 'noteFailure', params: ({ event }) => event.failure },
+          },
+          { target: 'recording', actions: { type: 'noteFailure', params: ({ event }) => event.failure } },
+        ],
         'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } },
       },
+    },
+    waiting: {
+      after: { retry: { target: 'summarising', actions: 'countAttempt' } },
+      on: { 'abort.requested': { target: 'ending', actions: { type: 'endAs', params: 'aborted' } } },
     },
     recording: {
       invoke: {

@@ -296,7 +296,7 @@ export const runMachine = setup({
       invoke: {
         id: 'compaction',
         src: 'compaction',
-        input: ({ context }) => ({ runId: context.runId, reason: context.compaction?.reason ?? 'auto' }),
+        input: ({ context }) => ({ runId: context.runId, reason: context.compaction?.reason ?? 'auto', policy: context.policy }),
         onDone: [
           { guard: { type: 'mayNotGoOn', params: ({ event }) => event.output }, target: 'ending' },
           {

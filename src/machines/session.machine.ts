@@ -210,6 +210,7 @@ export const sessionMachine = setup({
         input: ({ context }): CompactionInput => ({
           runId: context.runId ?? '',
           reason: 'manual',
+          policy: context.policy,
           aborted: context.abortPending || context.stopping,
         }),
         onDone: [

@@ -31,15 +31,18 @@ test('plan mode is a state of the session that tools switch, that lasts over a r
   const offered = async (at: number) =>
     (await model.request(at)).body?.tools?.map((tool) => tool.function.name).filter((name) => name.startsWith('plan_'))
 
-  expect(await say('Plan first')).toEqual(['plan', 'build', 'build'])
+  // The step after the call is that of the agent that plans already: its tools and its rules.
+  expect(await say('Plan first')).toEqual(['plan', 'plan', 'build'])
   await stream.waitFor(({ type, data }) => type === 'session.updated' && (data as { info: Session }).info.mode?.type === 'plan')
   expect(await offered(0)).toEqual(['plan_enter'])
+  expect(await offered(1)).toEqual(['plan_exit'])
   stream.close()
   await server.kill()
   server = await scene.start()
   expect(await say('What is the plan?')).toEqual(['plan', 'plan', 'build'])
   expect(await offered(2)).toEqual(['plan_exit'])
-  expect(await say('Good, leave it')).toEqual([undefined, 'plan', 'build'])
+  expect(await say('Good, leave it')).toEqual([undefined, 'build', 'build'])
+  expect(await offered(5)).toEqual(['plan_enter'])
   expect(await say('Do it')).toEqual([undefined, 'build', 'build'])
   expect(await offered(6)).toEqual(['plan_enter'])
 })

@@ -94,6 +94,8 @@ describe('every transition is covered by generated paths', () => {
       { type: 'summary.heard' },
       { type: 'summary.finished' },
       { type: 'summary.failed', failure: { code: 'provider.failed', message: 'refused', retryable: true } } as never,
+      { type: 'summary.failed', failure: { code: 'provider.failed', message: 'refused', retryable: false } } as never,
+      after('retry', 'compaction.waiting'),
       ...['open', 'record'].flatMap((id) => [done(id, true), done(id, false), error(id)]),
       error('summarise'),
       done('recordEnd'),

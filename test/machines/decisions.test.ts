@@ -3,6 +3,7 @@ import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initia
 import { hasFollowUp, wasCut } from '../../src/machines/follow-up.js'
 import { mayRetry, RETRY_POLICY, retryDelay, retryPolicyOf } from '../../src/machines/retry.js'
 import { compactionMachine } from '../../src/machines/compaction.machine.js'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
 import { sessionMachine } from '../../src/machines/session.machine.js'
@@ -391,8 +392,14 @@ describe('the compaction machine', () => {
   })
 
   it('keeps what was written when the model fails or falls silent, and fails when that is nothing', () => {
-    const failed = { type: 'summary.failed', failure: { code: 'provider.failed', message: 'gone', retryable: true } }
+    const failed = { type: 'summary.failed', failure: { code: 'provider.failed', message: 'gone', retryable: false } }
     expect(compaction(opened, failed).value).toBe('recording')
+    const passing = { type: 'summary.failed', failure: { code: 'provider.failed', message: 'busy', retryable: true } }
+    const tries = Array.from({ length: LIMITS.run.retries }, () => [passing, after('retry', 'compaction.waiting')]).flat()
+    expect(compaction(opened, passing).value).toBe('waiting')
+    expect(compaction(opened, ...tries)).toMatchObject({ value: { summarising: 'listening' }, context: { attempt: LIMITS.run.retries } })
+    expect(compaction(opened, ...tries, passing).value).toBe('recording')
+    expect(compaction(opened, passing, { type: 'abort.requested' }, done('recordEnd')).output).toEqual({ end: 'aborted' })
     expect(compaction(opened, failed, done('record', false))).toMatchObject({ value: 'ending', context: { failure: { message: 'gone' } } })
     expect(compaction(opened, after('stall', 'compaction.summarising.listening')).value).toBe('recording')
     expect(compaction(opened, { type: 'summary.heard' })).toMatchObject({ value: { summarising: 'listening' } })

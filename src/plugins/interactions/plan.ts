@@ -1,4 +1,4 @@
-/** Tools `plan_enter` and `plan_exit`: from the next prompt on the session plans, or carries out again (sessions-events §10.1). */
+/** Tools `plan_enter` and `plan_exit`: from the next step on the session plans, or carries out again (sessions-events §10.1). */
 import * as z from 'zod'
 import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
 import { defineTool } from '../../actors/plugin/native/native.js'
@@ -11,8 +11,8 @@ const TOOLS = [
     isOn: true,
     title: 'Enter plan mode',
     description:
-      'Turns plan mode on: prompts after this one are answered by the agent that studies and plans and changes no code. Use it when the user wants a plan first.',
-    done: 'Plan mode is on. End your answer now, or write the plan; change no files.',
+      'Turns plan mode on: from the next step on the agent answers that studies and plans and changes no code. Use it when the user wants a plan first.',
+    done: 'Plan mode is on. Study and plan; change no files.',
     already: 'Plan mode is on already.',
   },
   {
@@ -20,8 +20,8 @@ const TOOLS = [
     isOn: false,
     title: 'Leave plan mode',
     description:
-      'Turns plan mode off: prompts after this one are answered by the agent of the session again. Use it when the plan is finished and the user wants it carried out.',
-    done: 'Plan mode is off. The next prompt is answered by the agent that carries the plan out.',
+      'Turns plan mode off: from the next step on the agent of the session answers again. Use it when the plan is finished and the user wants it carried out.',
+    done: 'Plan mode is off. Carry the plan out when the user wants it.',
     already: 'Plan mode is off already.',
   },
 ] as const

@@ -183,10 +183,32 @@ describe('a compaction that does not help', () => {
     expect(service.messages(id).at(-1)?.info).toMatchObject({ finish: 'stop' })
   })
 
+  it('asks for its summary again when the model fails for a moment, and keeps nothing of what had been written', async () => {
+    const { service, id } = await grown()
+    const breaking: PlayedStep = (push) => {
+      push({ type: 'text', delta: 'Half a summary, long enough to count as one. '.repeat(10) })
+      throw new ProviderError('overloaded', { retryable: true, retryAfterMs: 5000 })
+    }
+    service.steps.push(breaking, breaking, says(SUMMARY), says('done'))
+    await service.prompt(id, `next ${prose(60_000)}`)
+    const idle = service.idle(id)
+    for (let waited = 0; waited < 2; waited++) {
+      const asked = 2 + waited
+      await expect.poll(() => service.requests.length).toBe(asked)
+      await service.effects.clock.advanceAsync(4999)
+      expect(service.requests).toHaveLength(asked)
+      await service.effects.clock.advanceAsync(1)
+    }
+    await idle
+    expect(service.requests.filter(isSummaryRequest)).toHaveLength(3)
+    expect(compacted(service)).toMatchObject([{ data: { summary: { text: SUMMARY.trim() } } }])
+    expect(JSON.stringify(service.messages(id))).not.toContain('Half a summary')
+  })
+
   it('that fails leaves the run as it was, and is tried a bounded number of times', async () => {
     const { service, id } = await grown()
     const broken: PlayedStep = () => {
-      throw new ProviderError('out of order', { retryable: true })
+      throw new ProviderError('out of order', { retryable: false })
     }
     const failing = (callId: string) => [broken, callsAndReports(callId, 70_000)]
     service.steps.push(...failing('a'), broken, callsAndReports('b', 70_000), callsAndReports('c', 70_000), reports('done', 70_000))

@@ -95,6 +95,7 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
       prompt: row.request,
       target,
       isSynced: false,
+      isPlanning: session.mode !== undefined,
       messageId: row.request.messageId,
       calls: new Map(),
       recent: [],

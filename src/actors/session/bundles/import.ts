@@ -62,7 +62,11 @@ export async function importSession(core: SessionCore, caller: Caller, { chunks,
 }
 
 /** Stores what arrives. Files that messages tell of by the address of an artifact before them are found at its new one. */
-function arrivals(core: SessionCore, id: string, artifacts: IncomingArtifacts): (arrived: readonly Arrived[], bytes: number) => Promise<void> {
+function arrivals(
+  core: SessionCore,
+  id: string,
+  artifacts: IncomingArtifacts,
+): (arrived: readonly Arrived[], bytes: number) => Promise<void> {
   const copies = copier(core, id)
   let unsynced = 0
   const addresses = new Map<string, string>()

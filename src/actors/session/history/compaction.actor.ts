@@ -12,10 +12,11 @@ export function compactionLogic(core: SessionCore, scopeOf: (runId: string) => C
     delays: { stall: compactionOverrides(core.effects.env).stall },
     actors: {
       open: fromPromise(async ({ input }) => openCompaction(core, scopeOf(input.runId), input.reason)),
-      summarise: fromCallback<{ type: string }, { runId: string }>(({ input, sendBack }) => {
+      summarise: fromCallback<{ type: string }, { runId: string; attempt: number }>(({ input, sendBack }) => {
         const { open } = scopeOf(input.runId)
         if (open === undefined) throw new Error('no compaction is open')
         const controller = new AbortController()
+        if (input.attempt > 0) open.recorder.restart()
         streamSummary(core, open, () => sendBack({ type: 'summary.heard' }), controller.signal).then(
           () => sendBack({ type: 'summary.finished' }),
           (error: unknown) => sendBack({ type: 'summary.failed', failure: stepFailure(error) }),

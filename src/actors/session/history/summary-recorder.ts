@@ -32,6 +32,8 @@ export interface SummaryRecorder {
   readonly text: string
   readonly closed: boolean
   add(delta: string): void
+  /** What was written is taken back: it is asked for again. */
+  restart(): void
   /** Ends both messages, inside the caller's commit. */
   close(tx: Change, end: { text: string; tokens: TokenUsage; cost: number }): void
   fail(tx: Change, error: NonNullable<AssistantInfo['error']>): void
@@ -123,6 +125,11 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
       text = { ...text, text: text.text + more }
       journal.publishDelta(sessionId, messageId, text.id, 'text', JSON.stringify(more))
       journal.publish('session.next.compaction.delta', { sessionID: sessionId, text: more })
+    },
+    restart() {
+      if (isClosed() || text.text === '') return
+      text = { ...text, text: '' }
+      journal.commit('process', (change) => emitPart(change, text))
     },
     close(change, { text: summary, tokens, cost }) {
       if (!isClosed()) end(change, { ...endedInfo(), tokens, cost }, endedText(summary))

@@ -5,14 +5,14 @@ import { type RunScope, layersOf } from './run-scope.js'
 
 export type OfferedTools = ReadonlyMap<string, RegisteredTool>
 
-const offered = new WeakMap<RunScope, { readonly view: RegistryView; readonly tools: OfferedTools }>()
+const offered = new WeakMap<RunScope, { readonly view: RegistryView; readonly target: RunScope['target']; readonly tools: OfferedTools }>()
 
-/** By id, in the order of the view. Rules, model and agent of a run do not change, so a view answers the same each time. */
+/** By id, in the order of the view. Rules of a run change with its target only, so a view answers the same for one each time. */
 export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
   const known = offered.get(run)
-  if (known?.view === view) return known.tools
+  if (known?.view === view && known.target === run.target) return known.tools
   const tools = findOffered(run, view)
-  offered.set(run, { view, tools })
+  offered.set(run, { view, target: run.target, tools })
   return tools
 }
 

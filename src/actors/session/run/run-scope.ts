@@ -56,9 +56,12 @@ export interface RunScope {
   readonly runId: string
   readonly startedAt: number
   readonly prompt: QueuedPrompt
-  readonly target: RunTarget
   /** Its claim survives a loss of power. */
   isSynced: boolean
+  /** As of the step under way: plan mode that a tool switches changes the agent. */
+  target: RunTarget
+  /** Whether the session planned when `target` was settled. */
+  isPlanning: boolean
   /** The user message answered; a steering prompt that joins becomes it. */
   messageId: string
   readonly calls: Map<string, OpenCall>

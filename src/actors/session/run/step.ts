@@ -25,6 +25,7 @@ import { parseInput } from './attempt.js'
 import { allowedTools, offeredTools } from './offered-tools.js'
 import { openStep } from './open-step.js'
 import { joinDeltas } from './joined-deltas.js'
+import { targetOfStep } from '../admission/append.js'
 import { isLongPrompt } from '../admission/queue.js'
 import type { StepRecorder } from './recorder.js'
 import { modelMessages } from './request.js'
@@ -51,7 +52,9 @@ export async function prepareStep(
   { step: number, wasCut, mayCompact }: { readonly step: number; readonly wasCut: boolean; readonly mayCompact: boolean },
   signal: AbortSignal,
 ): Promise<StepScope | 'due'> {
-  const { target, session } = run
+  const { session } = run
+  Object.assign(run, await targetOfStep(core, { ...run, sessionId: session.id }))
+  const { target } = run
   const { steps } = target.agent.record
   if (isLongPrompt(run.prompt)) await nextTurn()
   const view = core.plugins.current(session.directory, session.id)

@@ -15,6 +15,9 @@ export interface Change {
   readonly patch: string
 }
 
+/** Paths that one call of git is given; with more it compares all. */
+const NAMED = 200
+
 /** Renames are told as what they are to files, one less and one more; filters and converters that attributes name are not run. */
 const PLAIN = [
   '--no-color',
@@ -30,9 +33,29 @@ const PLAIN = [
 export async function trackedChanges(
   checkout: Checkout,
   signal: AbortSignal,
-  wants: { readonly patches: boolean },
+  wants: { readonly patches: boolean; readonly among?: readonly string[] },
 ): Promise<readonly Change[]> {
-  return readChanges(await told(checkout, [...comparison(wants), checkout.base, '--'], signal))
+  const { among = [] } = wants
+  const paths = among.length > NAMED ? [] : among
+  return readChanges(await told(checkout, [...comparison(wants), checkout.base, '--', ...paths], signal))
+}
+
+/** What one look at the worktree tells: tracked paths that may differ from the last commit, and those of `untrackedPaths`. */
+export async function candidates(
+  checkout: Checkout,
+  signal: AbortSignal,
+): Promise<{ readonly tracked: readonly string[]; readonly untracked: readonly string[] }> {
+  const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=dirty']
+  const entries = new TextDecoder()
+    .decode(await told(checkout, args, signal))
+    .split('\0')
+    .filter((entry) => entry.length > 3)
+  const isUntracked = (entry: string) => entry.startsWith('??')
+  const pathOf = (entry: string) => entry.slice(3)
+  return {
+    tracked: entries.filter((entry) => !isUntracked(entry)).map(pathOf),
+    untracked: entries.filter(isUntracked).map(pathOf),
+  }
 }
 
 /** Untracked files as if they had been added, with patches. */

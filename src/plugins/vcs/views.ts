@@ -3,13 +3,14 @@ import type { Checkout } from '../../actors/plugin/native/native-doors.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { VcsFileDiff, VcsFileStatus } from '../../protocol/vcs/vcs.js'
-import { type Change, trackedChanges, untrackedChanges, untrackedPaths } from './changes.js'
+import { candidates, type Change, trackedChanges, untrackedChanges, untrackedPaths } from './changes.js'
 import { linesOf } from './untracked.js'
 
 type Effects = Pick<NativeHost['effects'], 'files'>
 
 export async function statusOf(effects: Effects, checkout: Checkout, signal: AbortSignal): Promise<VcsFileStatus[]> {
-  const [tracked, paths] = await Promise.all([trackedChanges(checkout, signal, { patches: false }), untrackedPaths(checkout, signal)])
+  const { tracked: among, untracked: paths } = await candidates(checkout, signal)
+  const tracked = among.length === 0 ? [] : await trackedChanges(checkout, signal, { patches: false, among })
   const untracked: Change[] = []
   for (let at = 0; at < paths.length; at += LIMITS.vcs.countedAtOnce) {
     signal.throwIfAborted()

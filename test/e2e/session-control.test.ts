@@ -41,7 +41,7 @@ test('control is held by one of two clients, outlives a restart, is taken over a
   const early = await twoClients(first, id)
 
   const claims = await Promise.all([1, 2, 3, 4].map(() => claim(first, { expectedRevision: 0, leaseSeconds: 300 })))
-  expect(claims.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
+  expect(claims.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409])
   expect(claims.find(({ status }) => status === 409)?.body).toMatchObject({
     code: 'resource.conflict',
     details: { sessionId: id, currentRevision: 1 },
@@ -74,7 +74,7 @@ test('control is held by one of two clients, outlives a restart, is taken over a
   expect(Date.now()).toBeGreaterThanOrEqual(held.leaseExpiresAt)
 
   const takeovers = await Promise.all([1, 2].map(() => claim(second, { expectedRevision: 2, leaseSeconds: 15 })))
-  expect(takeovers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  expect(takeovers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
   await second.prompt(id, { prompt: 'mine' })
   await second.call('POST', `/v2/sessions/${id}/wait`)
   expect((await second.call('DELETE', `${at}?expectedRevision=3`)).body).toBe(true)

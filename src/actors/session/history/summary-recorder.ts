@@ -129,7 +129,7 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
     restart() {
       if (isClosed() || text.text === '') return
       text = { ...text, text: '' }
-      journal.commit('process', (change) => void change.emitPart(store.messages.putPart(text), now()))
+      journal.commit('process', (change) => change.emitPart(store.messages.putPart(text), now()))
     },
     close(change, { text: summary, tokens, cost }) {
       if (!isClosed()) end(change, { ...endedInfo(), tokens, cost }, endedText(summary))

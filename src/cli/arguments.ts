@@ -21,6 +21,9 @@ export interface ServeOptions {
   readonly inspectPayloads?: true
 }
 
+/** `json`: one record at the end. `events`: the events of the session, one a line. */
+type RunOutput = 'text' | 'json' | 'events'
+
 /** What `run` answers when the agent asks for a permission. */
 export type AllowPolicy = 'ask' | 'once' | 'always' | 'reject'
 
@@ -33,10 +36,17 @@ export interface RunOptions {
   readonly session: string | undefined
   /** Goes on in the latest session of the directory. */
   readonly continues: boolean
-  readonly model: { readonly providerId: string; readonly modelId: string } | undefined
+  /** `provider/model`, or an id that one provider alone has. */
+  readonly model: string | undefined
   readonly agent: string | undefined
   readonly variant: string | undefined
-  readonly json: boolean
+  readonly output: RunOutput
+  /** Where the text of the last message is written. */
+  readonly lastMessage: string | undefined
+  /** A file with the JSON Schema of the answer. */
+  readonly schema: string | undefined
+  readonly files: readonly string[]
+  readonly images: readonly string[]
   readonly allow: AllowPolicy
   /** Nobody will answer: what stays open is denied after a while. */
   readonly unattended: boolean
@@ -156,6 +166,7 @@ function readRun(args: string[]): RunOptions {
   const prompt = words.join(' ')
   if (values.continue && values.session !== undefined) throw new Error('--continue needs no --session')
   if (values.variant !== undefined && values.model === undefined) throw new Error('--variant needs --model')
+  if (values.json && values.output !== undefined) throw new Error('--json is short for --output json, and needs no --output')
   return {
     prompt: prompt === '' || prompt === '-' ? undefined : prompt,
     server: values.server === undefined ? undefined : readServerUrl(values.server),
@@ -165,7 +176,11 @@ function readRun(args: string[]): RunOptions {
     model: values.model === undefined ? undefined : readModel(values.model),
     agent: values.agent,
     variant: values.variant,
-    json: values.json,
+    output: values.output ?? (values.json ? 'json' : 'text'),
+    lastMessage: values['output-last-message'],
+    schema: values['output-schema'],
+    files: values.file,
+    images: values.image,
     allow: values.allow ?? 'ask',
     unattended: values.unattended,
   }
@@ -212,8 +227,7 @@ function readServerUrl(value: string): string {
   return url.origin
 }
 
-function readModel(value: string): { providerId: string; modelId: string } {
-  const slash = value.indexOf('/')
-  if (slash < 1 || slash === value.length - 1) throw new Error(`--model must be provider/model, such as svc/offline, not "${value}"`)
-  return { providerId: value.slice(0, slash), modelId: value.slice(slash + 1) }
+function readModel(value: string): string {
+  if (/^[^/\s]+(\/[^\s]+)?$/.test(value)) return value
+  throw new Error(`--model must be provider/model, such as svc/offline, or the id of a model, not "${value}"`)
 }

@@ -1,7 +1,7 @@
 /** Ctrl-C while something goes on: the first ends it in order, a second one leaves at once. */
 
 /** As shells report what SIGINT ended. */
-export const INTERRUPTED = 130
+const INTERRUPTED = 130
 
 export interface Interruption {
   readonly signal: AbortSignal

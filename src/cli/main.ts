@@ -4,6 +4,7 @@ import { readArguments } from './arguments.js'
 import { keepCompiledCode } from './compile-cache.js'
 import { failureText } from './failure.js'
 import { VERSION } from './version.js'
+import { exitCodeOf } from './wrong-use.js'
 import { endWithReader, writeError, writeOut } from './output.js'
 
 /** Exit codes: 0 done, 1 failed for a reason that is printed, 2 the command line was not understood; those of a run are in its help. */
@@ -55,6 +56,6 @@ main(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     writeError(`svc: ${failureText(error)}\n`)
-    process.exitCode = 1
+    process.exitCode = exitCodeOf(error)
   },
 )

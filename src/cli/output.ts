@@ -49,6 +49,11 @@ export function createTextOut(): { write(piece: string): void; end(): void } {
   }
 }
 
+/** Whether the answer goes to a screen. */
+export function isWatched(): boolean {
+  return process.stdout.isTTY
+}
+
 /** Whether somebody sits there to be asked. */
 export function isAttended(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY

@@ -1,8 +1,10 @@
 /** The two output streams of `svc run`: the answer on standard output, everything about it on standard error. */
 import { escapedJson, printable } from '../protocol/visible-text.js'
-import { askPerson, createTextOut, isAttended, type Style, writeError, writeOut } from './output.js'
+import { askPerson, createTextOut, isAttended, isWatched, type Style, writeError, writeOut } from './output.js'
 
 export interface Terminal {
+  /** Somebody watches the answer as it comes. */
+  readonly isLive: boolean
   /** Part of the answer, as it comes. */
   text(text: string): void
   /** Ends the line the answer is on, if there is one. */
@@ -32,6 +34,7 @@ export function createTerminal(): Terminal {
   }
 
   return {
+    isLive: isWatched(),
     text(text) {
       answer.write(text)
       isMidLine = !text.endsWith('\n')

@@ -42,7 +42,11 @@ describe('the command line', () => {
         model: undefined,
         agent: undefined,
         variant: undefined,
-        json: false,
+        output: 'text',
+        lastMessage: undefined,
+        schema: undefined,
+        files: [],
+        images: [],
         allow: 'ask',
         unattended: false,
       },
@@ -51,7 +55,7 @@ describe('the command line', () => {
 
   test('takes every option of run; the model id may contain slashes', () => {
     const line =
-      'run --server http://127.0.0.1:4100/ --dir sub --session ses_1 --model local/org/big --agent plan --variant high --json --allow once --unattended go'
+      'run --server http://127.0.0.1:4100/ --dir sub --session ses_1 --model local/org/big --agent plan --variant high --output events --output-last-message a.txt --output-schema s.json --file a --file b --image c.png --allow once --unattended go'
     expect(read(line)).toEqual({
       name: 'run',
       options: {
@@ -60,10 +64,14 @@ describe('the command line', () => {
         directory: 'sub',
         session: 'ses_1',
         continues: false,
-        model: { providerId: 'local', modelId: 'org/big' },
+        model: 'local/org/big',
         agent: 'plan',
         variant: 'high',
-        json: true,
+        output: 'events',
+        lastMessage: 'a.txt',
+        schema: 's.json',
+        files: ['a', 'b'],
+        images: ['c.png'],
         allow: 'once',
         unattended: true,
       },
@@ -126,7 +134,8 @@ describe('the command line', () => {
     ['run --json=yes hi', '--json takes no value'],
     ['help rnu', 'did you mean run?'],
     ['completion tcsh', 'bash, zsh and fish, not "tcsh"'],
-    ['run --model offline hi', '--model must be provider/model'],
+    ['run --model /offline hi', '--model must be provider/model'],
+    ['run --json --output events hi', '--json is short for --output json'],
     ['run --variant high hi', '--variant needs --model'],
     ['run --continue --session ses_1 hi', '--continue needs no --session'],
     ['run --allow yes hi', '--allow must be ask, once, always or reject'],

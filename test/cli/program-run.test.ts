@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createClient } from '../../src/client/client.js'
 import { startForgetfulProxy } from './forgetful-proxy.js'
 import { type Home, makeHome } from './program.js'
 
@@ -15,6 +16,14 @@ const GO_ON = /^go on with: svc run --session ses_\w+ "…"\n$/m
 
 const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
 
+/** Resolves once a message of the server has this text. */
+async function saidOn(url: string, text: string): Promise<void> {
+  const stop = new AbortController()
+  for await (const event of createClient({ baseUrl: url }).events({ since: 0, signal: stop.signal })) {
+    if (JSON.stringify(event).includes(`"${text}"`) && event.type.startsWith('message.part')) return stop.abort()
+  }
+}
+
 describe('svc run', () => {
   test('answers inside its own process, on standard output alone', async () => {
     const { code, stdout, stderr } = await home.run(['run', 'hello'])
@@ -25,7 +34,7 @@ describe('svc run', () => {
   })
 
   test('takes the prompt from standard input and goes on in a session', async () => {
-    const first = await home.run(['run', '--json'], { stdin: 'hello\n' })
+    const first = await home.run(['run', '--output', 'events'], { stdin: 'hello\n' })
     const events = first.stdout
       .trim()
       .split('\n')
@@ -88,7 +97,7 @@ describe('svc run', () => {
   test('aborts the run on the server at Ctrl-C, keeps what was said, and ends with 130', async () => {
     const server = await home.serve()
     const running = home.start(['run', '--server', server.url, script({ text: 'started' }, { delayMs: 60_000, text: 'never' })])
-    await running.prints(/started/)
+    await saidOn(server.url, 'started')
     running.child.kill('SIGINT')
     const { code, stdout } = await running.ended
     expect({ code, stdout }).toEqual({ code: 130, stdout: 'started\n' })
@@ -99,7 +108,7 @@ describe('svc run', () => {
     const first = await home.serve()
     const port = new URL(first.url).port
     const running = home.start(['run', '--server', first.url, script({ text: 'started' }, { delayMs: 60_000, text: 'never' })])
-    await running.prints(/started/)
+    await saidOn(first.url, 'started')
     first.child.kill('SIGKILL')
     await first.ended
     await home.serve(['--port', port])
@@ -117,7 +126,7 @@ describe('svc run', () => {
       const { code, stdout, stderr } = await run()
       expect({ code, stdout, stderr: stderr.replace(GO_ON, '') }).toEqual({
         code: 0,
-        stdout: 'one\n two three four\n',
+        stdout: 'one two three four\n',
         stderr: 'the server no longer keeps some events of this run; what happened is read again\n',
       })
     } finally {
@@ -125,9 +134,44 @@ describe('svc run', () => {
     }
   })
 
+  test('prints one record for programs, whatever the end, with the code it ends with', async () => {
+    writeFileSync(join(home.workspace, 'svc.json'), '{ "permission": { "edit": "ask" } }')
+    writeFileSync(join(home.workspace, 'schema.json'), '{ "type": "array", "items": { "type": "number" } }')
+    const last = join(home.workspace, 'last.txt')
+    const record = async (...args: readonly string[]) => {
+      const { code, stdout } = await home.run(['run', '--json', ...args])
+      return { code, ...(JSON.parse(stdout) as Record<string, unknown>) }
+    }
+    expect(
+      await record('--model', 'offline', '--output-last-message', last, '--output-schema', 'schema.json', script({ text: '[1, 2]' })),
+    ).toMatchObject({
+      code: 0,
+      type: 'result',
+      status: 'done',
+      exitCode: 0,
+      answer: '[1, 2]',
+      structured: [1, 2],
+      model: 'svc/offline',
+      refused: [],
+    })
+    expect(readFileSync(last, 'utf8')).toBe('[1, 2]')
+    expect(await record(script({ tool: 'write', input: { filePath: 'b.txt', content: 'b' } }, { text: 'done' }))).toMatchObject({
+      code: 3,
+      status: 'refused',
+      answer: 'done',
+      refused: [{ permission: 'edit', title: 'Write b.txt', patterns: ['b.txt'] }],
+    })
+    expect(await record(script({ text: 'so far' }, { error: { message: 'the model is gone' } }))).toMatchObject({
+      code: 1,
+      status: 'failed',
+      error: { message: expect.stringContaining('the model is gone') as string },
+    })
+    expect(await record('--session', 'ses_nope', 'hi')).toMatchObject({ code: 1, error: { code: 'resource.not_found' } })
+  })
+
   test('needs a prompt', async () => {
     const { code, stderr } = await home.run(['run'])
-    expect([code, stderr]).toEqual([1, 'svc: the prompt on standard input is empty\n'])
+    expect([code, stderr]).toEqual([2, 'svc: the prompt on standard input is empty\n'])
   })
 })
 

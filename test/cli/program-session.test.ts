@@ -10,6 +10,8 @@ beforeEach(() => {
 afterEach(() => home.close())
 
 const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
+/** What was said before a call begins stays said, and is printed. */
+const LOOK = { tool: 'glob', input: { pattern: '*' } }
 const GO_ON = /go on with: svc run --session (ses_\w+) "…"\n/
 const sessionOf = (stderr: string) => GO_ON.exec(stderr)?.[1] ?? 'none'
 
@@ -123,16 +125,16 @@ describe('svc session', () => {
 
 describe('several at once', () => {
   test('a second run joins the server of the first, which ends with it', async () => {
-    const first = home.start(['run', script({ text: 'first' }, { delayMs: 60_000, text: 'never' })])
+    const first = home.start(['run', script({ text: 'first' }, LOOK, { delayMs: 60_000, text: 'never' })])
     await first.prints(/first/)
-    const second = home.start(['run', script({ text: 'second' }, { delayMs: 60_000, text: 'never' })])
+    const second = home.start(['run', script({ text: 'second' }, LOOK, { delayMs: 60_000, text: 'never' })])
     await second.prints(/second/)
     first.child.kill('SIGINT')
     await first.notes(/other commands use the server of this one; it ends with them/)
     second.child.kill('SIGINT')
     const [one, other] = await Promise.all([first.ended, second.ended])
     expect([one.code, one.stdout]).toEqual([130, 'first\n'])
-    expect([other.code, other.stdout, other.stderr.replace(GO_ON, '')]).toEqual([130, 'second\n', 'interrupted\n'])
+    expect([other.code, other.stdout, other.stderr.replace(GO_ON, '')]).toEqual([130, 'second\n', '→ glob *\ninterrupted\n'])
   })
 
   test('commands that start together share one server', async () => {
@@ -143,14 +145,14 @@ describe('several at once', () => {
 
   test('Ctrl-C takes back a prompt that waits, and leaves the run of another alone', async () => {
     const server = await home.serve()
-    const running = home.start(['run', script({ text: 'begun' }, { delayMs: 60_000, text: 'never' })])
+    const running = home.start(['run', script({ text: 'begun' }, LOOK, { delayMs: 60_000, text: 'never' })])
     await running.prints(/begun/)
     const [listed] = await json<Listed[]>(['session', 'list'])
     const id = listed?.id ?? 'none'
     expect(listed?.state).toBe('running')
     const waiting = home.start(['run', '--session', id, 'another'])
     const queue = async () => ((await (await fetch(`${server.url}/v2/sessions/${id}/queue`)).json()) as { count: number }).count
-    await expect.poll(queue).toBe(1)
+    await expect.poll(queue, { timeout: 30_000 }).toBe(1)
     waiting.child.kill('SIGINT')
     const taken = await waiting.ended
     expect([taken.code, taken.stdout]).toEqual([130, ''])

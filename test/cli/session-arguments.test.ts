@@ -11,6 +11,7 @@ describe('svc session', () => {
     ['list --dir sub', { action: 'list', ...common, directory: 'sub', all: false, limit: 20 }],
     ['show ses_1', { action: 'show', ...common, id: 'ses_1', messages: 4 }],
     ['show ses_1 --messages 9', { action: 'show', ...common, id: 'ses_1', messages: 9 }],
+    ['rename ses_1 the parser', { action: 'rename', ...common, id: 'ses_1', title: 'the parser' }],
     ['fork ses_1', { action: 'fork', ...common, id: 'ses_1', message: undefined }],
     ['fork ses_1 --message msg_1', { action: 'fork', ...common, id: 'ses_1', message: 'msg_1' }],
     ['undo ses_1', { action: 'undo', ...common, id: 'ses_1', message: undefined }],
@@ -25,9 +26,10 @@ describe('svc session', () => {
   })
 
   test.each([
-    ['', 'svc session needs one of list, show, fork, undo, redo, export, import, delete'],
+    ['', 'svc session needs one of list, show, rename, fork, undo, redo, export, import, delete'],
     ['remove ses_1', 'not "remove"'],
     ['show', 'svc session show needs the id of a session; see svc session list'],
+    ['rename ses_1', 'svc session rename needs the new title'],
     ['fork ses_1 ses_2', 'svc session fork does not know what to do with "ses_2"'],
     ['export ses_1 --dir sub', 'svc session export takes an id or --dir, not both'],
     ['import', 'svc session import needs a file'],

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { finish, refusal, type Reply, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
 import { CHROMIUM, IN_CHROMIUM, startBrowser } from './browser.js'
+import { openTerminal } from './documents.js'
 import { installExample, runNode } from './installed.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
@@ -75,6 +76,23 @@ describe('the CI job', () => {
   test('fails when the model fails', async () => {
     const ran = await job(script({ error: { message: 'no credit', status: 402 } }))
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('no credit') as string })
+  })
+})
+
+describe('the CI job in shell', () => {
+  test('ends with the code of the run, and leaves the answer and the record', async () => {
+    scene.place.write('svc.json', '{ "permission": { "edit": { "*": "ask", "CHANGES.md": "allow" } } }')
+    const example = installExample(scene.place, 'ci-job')
+    const terminal = openTerminal(scene.place)
+    const job = (prompt: string) => terminal.run(`sh '${join(example, 'job.sh')}' '${prompt}'`)
+    const record = () => JSON.parse(scene.place.read('run.json')) as unknown
+    expect(await job('write CHANGES.md: nothing new')).toMatchObject({ code: 0 })
+    expect(record()).toMatchObject({ status: 'done', model: 'svc/offline', refused: [] })
+    expect(scene.place.read('answer.md')).toContain('CHANGES.md')
+    expect(await job('write other.txt: x')).toMatchObject({ code: 3 })
+    expect(record()).toMatchObject({ status: 'refused', refused: [{ permission: 'edit', patterns: ['other.txt'] }] })
+    expect(await job(script({ error: { message: 'no credit', status: 402 } }))).toMatchObject({ code: 1 })
+    expect(record()).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('no credit') as string } })
   })
 })
 

@@ -53,7 +53,7 @@ test('an answer and a tool line of svc run, also where a sequence comes in two p
 
 test('its records say the same in escapes', async () => {
   await answering()
-  const { stdout } = await svc('run', '--json', 'go')
+  const { stdout } = await svc('run', '--output', 'events', 'go')
   expect(clean(stdout)).toEqual([])
   const records = stdout
     .trim()

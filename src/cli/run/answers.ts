@@ -11,7 +11,14 @@ import { readAnswer, readQuestions } from './question-text.js'
 
 interface Answers extends Required<Pick<PromptOptions, 'onPermission' | 'onQuestion'>> {
   /** What was refused because nobody was there. */
-  readonly refused: number
+  readonly refused: readonly Refused[]
+}
+
+export interface Refused {
+  /** `question`: of the agent, which was declined. */
+  readonly permission: string
+  readonly title: string
+  readonly patterns: readonly string[]
 }
 
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
@@ -20,7 +27,7 @@ const NOBODY = 'Nobody is present to answer. Go on without it or explain what wo
 export type AnswerPolicy = AllowPolicy | 'wait'
 
 export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
-  let refused = 0
+  const refused: Refused[] = []
 
   async function onPermission(
     request: PermissionRequest,
@@ -36,7 +43,7 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
       return { reply: policy }
     }
     if (terminal.ask === undefined) {
-      refused++
+      refused.push({ permission: request.permission, title: request.title, patterns: request.patterns })
       terminal.error(
         `refused, because nobody is here to answer: ${what}\n     Allow it with --allow once, or with a permission rule in the configuration.`,
       )
@@ -54,7 +61,13 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
       return undefined
     }
     if (terminal.ask === undefined) {
-      refused++
+      refused.push({
+        permission: 'question',
+        title: readQuestions(request.questions)
+          .map(({ text }) => text.split('\n')[0])
+          .join(' '),
+        patterns: [],
+      })
       terminal.error('the agent asked a question, and nobody is here to answer it')
       return 'reject'
     }
@@ -68,9 +81,7 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
   return {
     onPermission,
     onQuestion,
-    get refused() {
-      return refused
-    },
+    refused,
   } satisfies Answers
 }
 

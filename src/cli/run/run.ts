@@ -1,68 +1,139 @@
 /** `svc run`: one prompt, its answer as it comes, and the end. */
+import { writeFileSync } from 'node:fs'
 import type { Client, PromptEnd } from '../../client/client-types.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
 import type { RunOptions } from '../arguments.js'
 import { connect } from '../connection.js'
 import { directoryOn } from '../directory.js'
 import { failureText } from '../failure.js'
+import { watchInterrupts } from '../interruption.js'
 import { findSession, latestSession } from '../session/session-find.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
 import { shortTitle } from '../session/session-record.js'
 import { createTerminal, type Terminal } from '../terminal.js'
+import { type AnswerSchema, readAnswerSchema } from './answer-schema.js'
 import { createAnswers } from './answers.js'
-import { INTERRUPTED, watchInterrupts } from '../interruption.js'
+import { attachmentsOf } from './attachments.js'
+import { chooseModel } from './model-choice.js'
+import { doubtfulCommand } from './named-command.js'
 import { createPresentation } from './presentation.js'
 import { readPrompt } from './prompt-input.js'
+import { createMeter, type Known, reportOf } from './report.js'
 
 /** How often in a row the server may be away: some ten seconds. */
 const ATTEMPTS = 6
+/** How often an answer that does not match its schema is asked for again. */
+const CORRECTIONS = 2
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+/** Filled in as it becomes known. */
+type Progress = Mutable<Omit<Known, 'durationMs' | 'refused' | 'isInterrupted'>>
 
 /** Runs one prompt; answers the exit code: 0 done, 1 failed, 3 something was refused because nobody was there, 130 interrupted. */
 export async function run(options: RunOptions): Promise<number> {
-  const prompt = options.prompt ?? (await readPrompt(process.stdin))
   const terminal = createTerminal()
-  const connection = await connect(options.server)
-  try {
-    return await converse(connection.client, prompt, options, terminal)
-  } finally {
-    await connection.close()
+  const schema = options.schema === undefined ? undefined : readAnswerSchema(options.schema)
+  const onSilence = () => terminal.note('nothing came on standard input, which is open: going on without it')
+  const text = await readPrompt(options.prompt, process.stdin, onSilence)
+  const attached = attachmentsOf(options, text, directoryOn(options.server, options.directory))
+  const request: PromptRequest = {
+    parts: [{ type: 'text', text }, ...attached],
+    // A run of its own, behind those of others: what is interrupted is never theirs.
+    delivery: 'queue',
+    ...(options.variant !== undefined && { variant: options.variant }),
+    ...(options.agent !== undefined && { agent: options.agent }),
+    ...(options.unattended && { unattended: true }),
+    ...(schema !== undefined && { system: schema.demand }),
   }
+  return follow(request, schema, options, terminal)
 }
 
-async function converse(client: Client, prompt: string, options: RunOptions, terminal: Terminal): Promise<number> {
+async function follow(request: PromptRequest, schema: AnswerSchema | undefined, options: RunOptions, terminal: Terminal): Promise<number> {
+  const began = performance.now()
+  const progress: Progress = {}
+  const prompts = new Set<string>()
+  const meter = createMeter(prompts)
   const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
-  const presentation = createPresentation(terminal, !options.json)
   const { signal, forget } = watchInterrupts(() => terminal.note('interrupted'))
-  try {
-    const sessionId = await openSession(client, options, terminal)
-    const running = client.prompt(sessionId, requestOf(prompt, options), {
+
+  /** One prompt to its end, as it is shown. */
+  async function ask(client: Client, sessionId: string, body: PromptRequest): Promise<PromptEnd> {
+    const presentation = createPresentation(terminal, options.output === 'text' && schema === undefined)
+    const running = client.prompt(sessionId, body, {
       onPermission: answers.onPermission,
       onQuestion: answers.onQuestion,
-      ...(options.json && { onEvent: (event) => terminal.record(JSON.stringify(event)) }),
+      onEvent(event) {
+        meter.see(event)
+        if (options.output === 'events') terminal.record(JSON.stringify(event))
+      },
       attempts: ATTEMPTS,
       signal,
     })
-    for await (const event of running) {
-      presentation.show(event)
-      if (event.type !== 'end') continue
-      if (!options.json) terminal.note(`go on with: svc run --session ${sessionId} "…"`)
-      return exitCode(event, answers.refused, signal, terminal)
+    progress.messageId = running.messageId
+    prompts.add(running.messageId)
+    try {
+      for await (const event of running) {
+        presentation.show(event)
+        if (event.type === 'end') return event
+      }
+    } finally {
+      presentation.end()
     }
-    return 1
+    throw new Error('The run was left before its end.')
+  }
+
+  /** Asks again for an answer that does not match the schema. */
+  async function converse(client: Client): Promise<void> {
+    const sessionId = await openSession(client, options, terminal)
+    progress.sessionId = sessionId
+    const model = options.model === undefined ? {} : { model: await modelOf(client, sessionId, options.model) }
+    const doubt = await doubtfulCommand(client, directoryOn(options.server, options.directory), textOf(request))
+    if (doubt !== undefined) terminal.note(doubt)
+    let body = { ...request, ...model }
+    for (let corrections = 0; ; corrections++) {
+      progress.end = await ask(client, sessionId, body)
+      if (schema === undefined || progress.end.error !== undefined) return
+      const read = schema.read(progress.end.text)
+      if (read.ok) return void (progress.structured = read.value)
+      if (corrections === CORRECTIONS) return void (progress.error = { message: `the answer does not match the schema: ${read.problem}` })
+      terminal.note(`the answer does not match the schema, asking again: ${read.problem}`)
+      body = { ...request, ...model, parts: [{ type: 'text', text: schema.correction(read.problem) }] }
+    }
+  }
+
+  try {
+    const connection = await connect(options.server)
+    try {
+      await converse(connection.client)
+    } finally {
+      await connection.close()
+    }
   } catch (error) {
-    if (!signal.aborted) throw error
-    if (error !== signal.reason) terminal.error(failureText(error))
-    return INTERRUPTED
+    const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {}
+    if (error !== signal.reason) progress.error = { message: failureText(error), ...code }
   } finally {
     forget()
   }
+  return finish(
+    { ...progress, refused: answers.refused, isInterrupted: signal.aborted, durationMs: performance.now() - began },
+    meter,
+    options,
+    terminal,
+  )
 }
 
-function exitCode({ error }: PromptEnd, refused: number, { aborted }: AbortSignal, terminal: Terminal): number {
-  if (aborted) return INTERRUPTED
-  if (error !== undefined) terminal.error(error.message)
-  if (error !== undefined) return 1
-  return refused > 0 ? 3 : 0
+/** Says how it went, in the form that was asked for; answers the exit code. */
+function finish(known: Known, meter: ReturnType<typeof createMeter>, { output, lastMessage }: RunOptions, terminal: Terminal): number {
+  const report = reportOf(known, meter.spent())
+  if (lastMessage !== undefined) writeFileSync(lastMessage, report.answer)
+  if (output === 'text' && report.structured !== undefined) terminal.record(JSON.stringify(report.structured))
+  if (output === 'json') terminal.record(JSON.stringify(report))
+  const problem = known.isInterrupted ? known.error : report.error
+  if (problem !== undefined) terminal.error(problem.message)
+  if (output === 'text' && report.sessionId !== undefined && known.end !== undefined) {
+    terminal.note(`go on with: svc run --session ${report.sessionId} "…"`)
+  }
+  return report.exitCode
 }
 
 /** A new session, or one to go on in: then what it waits for is said. */
@@ -76,14 +147,12 @@ async function openSession(client: Client, { session, continues, directory, serv
   return id
 }
 
-/** A run of its own, behind those of others: what is interrupted is never theirs. */
-function requestOf(prompt: string, { model, variant, agent, unattended }: RunOptions): PromptRequest {
-  return {
-    parts: [{ type: 'text', text: prompt }],
-    delivery: 'queue',
-    ...(model !== undefined && { model }),
-    ...(variant !== undefined && { variant }),
-    ...(agent !== undefined && { agent }),
-    ...(unattended && { unattended: true }),
-  }
+function textOf({ parts: [first] = [] }: PromptRequest): string {
+  return first?.type === 'text' ? first.text : ''
+}
+
+/** The models of the session's directory count. */
+async function modelOf(client: Client, sessionId: string, named: string): ReturnType<typeof chooseModel> {
+  const { directory } = await client.sessions.get({ sessionId })
+  return chooseModel(client, directory, named)
 }

@@ -22,6 +22,11 @@ export interface ShowOptions extends Common {
   readonly messages: number
 }
 
+export interface RenameOptions extends Common {
+  readonly id: string
+  readonly title: string
+}
+
 export interface ForkOptions extends Common {
   readonly id: string
   /** Up to this message; undefined = whole. */
@@ -56,6 +61,7 @@ export interface DeleteOptions extends Common {
 export type SessionOptions =
   | ({ readonly action: 'list' } & ListOptions)
   | ({ readonly action: 'show' } & ShowOptions)
+  | ({ readonly action: 'rename' } & RenameOptions)
   | ({ readonly action: 'fork' } & ForkOptions)
   | ({ readonly action: 'undo' | 'redo' } & UndoOptions)
   | ({ readonly action: 'export' } & ExportOptions)
@@ -82,6 +88,10 @@ export function readSessionArguments(args: readonly string[], readUrl: (value: s
     case 'session show': {
       const { values, first } = readLine(page, rest)
       return { action: 'show', ...common(values), id: first, messages: values.messages ?? MESSAGES_DEFAULT }
+    }
+    case 'session rename': {
+      const { values, words, first } = readLine(page, rest)
+      return { action: 'rename', ...common(values), id: first, title: words.slice(1).join(' ') }
     }
     case 'session fork': {
       const { values, first } = readLine(page, rest)

@@ -6,7 +6,7 @@ const COMMON = { server: { ...SERVER, otherwise: 'the local one, or one for the 
 
 export const SESSION = {
   name: 'session',
-  summary: 'list, show, fork, undo, export and delete conversations',
+  summary: 'list, show, rename, fork, undo, export and delete conversations',
   pages: [
     {
       name: 'session list',
@@ -29,6 +29,13 @@ export const SESSION = {
       words: [ID],
       options: { messages: { type: 'number', value: 'number', least: 1, most: 100, help: 'so many messages', otherwise: '4' }, ...COMMON },
       examples: [['svc session show ses_… --messages 20', 'the last twenty messages']],
+    },
+    {
+      name: 'session rename',
+      summary: 'give it another title',
+      words: [ID, { name: 'title', needs: 'the new title', many: true }],
+      options: COMMON,
+      examples: [['svc session rename ses_… "the parser"', 'shown in lists from now on']],
     },
     {
       name: 'session fork',

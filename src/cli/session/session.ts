@@ -12,6 +12,8 @@ export async function session(options: SessionOptions): Promise<number> {
         return await (await import('./session-list.js')).listSessions(client, options)
       case 'show':
         return await (await import('./session-show.js')).showSession(client, options)
+      case 'rename':
+        return await (await import('./session-rename.js')).renameSession(client, options)
       case 'fork':
         return await (await import('./session-fork.js')).forkSession(client, options)
       case 'undo':

@@ -19,7 +19,7 @@ const request = {
 function setup(policy: AnswerPolicy, typed?: (question: string, signal: AbortSignal) => Promise<string>) {
   const said: string[] = []
   const say = (text: string) => void said.push(text)
-  const terminal: Terminal = { text: say, break: () => undefined, note: say, error: say, record: say, ask: typed }
+  const terminal: Terminal = { isLive: true, text: say, break: () => undefined, note: say, error: say, record: say, ask: typed }
   const answers = createAnswers(policy, terminal)
   const { signal } = new AbortController()
   return {
@@ -34,7 +34,7 @@ describe('permission requests', () => {
   test.each(['once', 'always', 'reject'] as const)('are answered by the policy %s without asking', async (policy) => {
     const { permission, answers } = setup(policy, () => Promise.reject(new Error('asked')))
     expect(await permission(request)).toEqual({ reply: policy })
-    expect(answers.refused).toBe(0)
+    expect(answers.refused).toEqual([])
   })
 
   test('of an unattended run are left to others, after saying what was asked', async () => {
@@ -47,7 +47,7 @@ describe('permission requests', () => {
     const { permission, answers, said } = setup('ask')
     expect(await permission(request)).toEqual({ reply: 'reject', message: expect.stringContaining('Nobody is present') as string })
     expect(said.join()).toContain('Run ls (bash: ls)')
-    expect(answers.refused).toBe(1)
+    expect(answers.refused).toEqual([{ permission: 'bash', title: 'Run ls', patterns: ['ls'] }])
   })
 
   test('offer what was asked and what is wider, each to be remembered', async () => {

@@ -4,10 +4,11 @@ import { createPresentation } from '../../../src/cli/run/presentation.js'
 import type { Terminal } from '../../../src/cli/terminal.js'
 import type { ToolPart } from '../../../src/protocol/message/message.js'
 
-function shown(events: readonly PromptEvent[], withText = true): string[] {
+function shown(events: readonly PromptEvent[], withText = true, isLive = true): string[] {
   const lines: string[] = []
   const say = (kind: string) => (text: string) => void lines.push(`${kind} ${text}`)
   const terminal: Terminal = {
+    isLive,
     text: say('text'),
     break: () => void lines.push('break'),
     note: say('note'),
@@ -46,6 +47,20 @@ test('what is said again after it was withdrawn begins anew', () => {
     'break',
     'text good',
   ])
+})
+
+test('for programs, what was withdrawn is never said, and the rest once it is settled', () => {
+  const withdrawn: PromptEvent = { type: 'withdrawn', messageId: 'msg_1' }
+  const running = tool({ status: 'running', input: { filePath: 'a.ts' }, time: { start: 1 } })
+  const pending = tool({ status: 'pending', input: {}, raw: '' })
+  expect(shown([says('ba'), withdrawn, says('go'), pending, says('od'), running, says('half', 'prt_9')], true, false)).toEqual([
+    'break',
+    'text good',
+    'note → read a.ts',
+  ])
+  expect(shown([says('bad'), withdrawn, says('good'), end], true, false)).toEqual(['break', 'text good', 'break'])
+  const next: PromptEvent = { type: 'text', messageId: 'msg_2', partId: 'prt_4', delta: 'two' }
+  expect(shown([says('one'), next], true, false)).toEqual(['break', 'text one'])
 })
 
 test('tools are shown when they start and when they fail, once, in one line without control characters', () => {

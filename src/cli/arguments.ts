@@ -1,4 +1,5 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
+import { CHAT } from './chat/chat-page.js'
 import { DOCTOR } from './doctor/doctor-page.js'
 import { INSPECT } from './inspect/inspect-page.js'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
@@ -47,10 +48,19 @@ export interface RunOptions {
   readonly schema: string | undefined
   readonly files: readonly string[]
   readonly images: readonly string[]
+  /** Nothing is told beside the answer but errors. */
+  readonly isQuiet: boolean
+  /** What tools were given and answered, and what it took, also without a screen. */
+  readonly isVerbose: boolean
+  /** What the model thinks is shown. */
+  readonly isThinking: boolean
   readonly allow: AllowPolicy
   /** Nobody will answer: what stays open is denied after a while. */
   readonly unattended: boolean
 }
+
+export interface ChatOptions
+  extends Pick<RunOptions, 'server' | 'directory' | 'session' | 'continues' | 'model' | 'agent' | 'isVerbose' | 'isThinking'> {}
 
 export interface DoctorOptions {
   readonly directory: string | undefined
@@ -69,6 +79,7 @@ export interface InspectOptions {
 export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }
   | { readonly name: 'run'; readonly options: RunOptions }
+  | { readonly name: 'chat'; readonly options: ChatOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
@@ -122,6 +133,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readServe(args) }
     case 'run':
       return { name, options: readRun(args) }
+    case 'chat':
+      return { name, options: readChat(args) }
     case 'doctor':
       return { name, options: readDoctor(args) }
     case 'plugin':
@@ -166,6 +179,7 @@ function readRun(args: string[]): RunOptions {
   const prompt = words.join(' ')
   if (values.continue && values.session !== undefined) throw new Error('--continue needs no --session')
   if (values.variant !== undefined && values.model === undefined) throw new Error('--variant needs --model')
+  if (values.quiet && values.verbose) throw new Error('--quiet needs no --verbose')
   if (values.json && values.output !== undefined) throw new Error('--json is short for --output json, and needs no --output')
   return {
     prompt: prompt === '' || prompt === '-' ? undefined : prompt,
@@ -181,8 +195,27 @@ function readRun(args: string[]): RunOptions {
     schema: values['output-schema'],
     files: values.file,
     images: values.image,
+    isQuiet: values.quiet,
+    isVerbose: values.verbose,
+    isThinking: values.thinking,
     allow: values.allow ?? 'ask',
     unattended: values.unattended,
+  }
+}
+
+function readChat(args: string[]): ChatOptions {
+  const { values } = readLine(CHAT, args)
+  if (values.json) throw new Error('svc chat is for people; svc run --json is for programs')
+  if (values.continue && values.session !== undefined) throw new Error('--continue needs no --session')
+  return {
+    server: values.server === undefined ? undefined : readServerUrl(values.server),
+    directory: values.dir,
+    session: values.session,
+    continues: values.continue,
+    model: values.model === undefined ? undefined : readModel(values.model),
+    agent: values.agent,
+    isVerbose: values.verbose,
+    isThinking: values.thinking,
   }
 }
 

@@ -34,6 +34,9 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'run':
       keepCompiledCode()
       return (await import('./run/run.js')).run(command.options)
+    case 'chat':
+      keepCompiledCode()
+      return (await import('./chat/chat.js')).chat(command.options)
     case 'plugin':
       return (await import('./plugin/plugin.js')).plugin(command.options)
     case 'session':

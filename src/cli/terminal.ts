@@ -1,15 +1,37 @@
 /** The two output streams of `svc run`: the answer on standard output, everything about it on standard error. */
 import { escapedJson, printable } from '../protocol/visible-text.js'
-import { askPerson, createTextOut, isAttended, isWatched, type Style, writeError, writeOut } from './output.js'
+import {
+  askPerson,
+  createTextOut,
+  isAttended,
+  isScreen,
+  isWatched,
+  screenWidth,
+  showStatus,
+  writeError,
+  writeLines,
+  writeOut,
+} from './output.js'
+import type { Line, Style } from './screen/span.js'
 
 export interface Terminal {
   /** Somebody watches the answer as it comes. */
   readonly isLive: boolean
+  /** What is told beside it goes to a screen. */
+  readonly isRich: boolean
+  /** Columns, now. */
+  width(): number
   /** Part of the answer, as it comes. */
   text(text: string): void
+  /** The same in styled lines. */
+  answer(lines: readonly Line[]): void
   /** Ends the line the answer is on, if there is one. */
   break(): void
   note(text: string): void
+  /** Beside the answer. */
+  lines(lines: readonly Line[]): void
+  /** A line that moves; undefined takes it away. */
+  status(line: Line | undefined): void
   error(text: string): void
   /** One line of machine-readable output. */
   record(json: string): void
@@ -17,13 +39,13 @@ export interface Terminal {
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined
 }
 
-/** The terminal of this process. */
-export function createTerminal(): Terminal {
-  const answer = createTextOut()
+/** The terminal of this process; a quiet one tells only the answer, errors, and what a person is asked. */
+export function createTerminal({ isQuiet = false }: { readonly isQuiet?: boolean } = {}): Terminal {
+  const out = createTextOut()
   let isMidLine = false
 
   function endLine(): void {
-    answer.end()
+    out.end()
     if (isMidLine) writeOut('\n')
     isMidLine = false
   }
@@ -35,12 +57,21 @@ export function createTerminal(): Terminal {
 
   return {
     isLive: isWatched(),
+    isRich: isScreen() && !isQuiet,
+    width: screenWidth,
     text(text) {
-      answer.write(text)
+      out.write(text)
       isMidLine = !text.endsWith('\n')
     },
+    answer: (lines) => writeLines('out', lines),
     break: endLine,
-    note: (text) => aside(printable(text), 'dim'),
+    note: (text) => (isQuiet ? undefined : aside(printable(text), 'dim')),
+    lines(lines) {
+      if (isQuiet) return
+      endLine()
+      writeLines('error', lines)
+    },
+    status: (line) => (isMidLine ? undefined : showStatus(line)),
     error: (text) => aside(`svc: ${text}`, 'red'),
     record: (json) => writeOut(`${escapedJson(json)}\n`),
     ask: isAttended()

@@ -93,7 +93,12 @@ export type PromptEvent =
   /** A tool call is new or has changed. */
   | { readonly type: 'tool'; readonly part: ToolPart }
   /** The model failed and is asked again. */
-  | { readonly type: 'retry'; readonly attempt: number; readonly message: string }
+  | {
+      readonly type: 'retry'
+      readonly attempt: number
+      readonly message: string /** When, in Unix milliseconds. */
+      readonly next?: number
+    }
   /** The conversation is compacted before the answer goes on. */
   | { readonly type: 'compacting'; readonly messageId: string }
   | { readonly type: 'permission'; readonly request: PermissionRequest }

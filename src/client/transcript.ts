@@ -93,7 +93,8 @@ export function createTranscript(sessionId: string, messageId: string, withReply
     // The conversation is compacted between two steps: nothing of that is an answer.
     if (info.mode === 'compaction') return info.time.completed === undefined ? [{ type: 'compacting', messageId: info.id }] : []
     answerId = info.id
-    answers.set(info.id, info.time.completed !== undefined)
+    // What is read again says so before a stream that began earlier has told of the beginning.
+    answers.set(info.id, answers.get(info.id) === true || info.time.completed !== undefined)
     if (info.error !== undefined) problem = { message: info.error.message, interrupted: info.error.interrupted === true }
     // A run that goes on after a step that failed has got over it.
     else if (info.time.completed === undefined) problem = undefined
@@ -154,7 +155,15 @@ export function createTranscript(sessionId: string, messageId: string, withReply
 
   function onStatus(status: SessionStatus): readonly Told[] {
     if (!started) return []
-    if (status.type === 'retry') return [{ type: 'retry', attempt: status.attempt ?? 1, message: status.message ?? '' }]
+    if (status.type === 'retry')
+      return [
+        {
+          type: 'retry',
+          attempt: status.attempt ?? 1,
+          message: status.message ?? '',
+          ...(status.next !== undefined && { next: status.next }),
+        },
+      ]
     runId ??= status.runID
     if (status.type === 'idle' || (status.runID !== undefined && status.runID !== runId)) ended = true
     return []

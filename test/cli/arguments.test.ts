@@ -47,6 +47,9 @@ describe('the command line', () => {
         schema: undefined,
         files: [],
         images: [],
+        isQuiet: false,
+        isVerbose: false,
+        isThinking: false,
         allow: 'ask',
         unattended: false,
       },
@@ -55,7 +58,7 @@ describe('the command line', () => {
 
   test('takes every option of run; the model id may contain slashes', () => {
     const line =
-      'run --server http://127.0.0.1:4100/ --dir sub --session ses_1 --model local/org/big --agent plan --variant high --output events --output-last-message a.txt --output-schema s.json --file a --file b --image c.png --allow once --unattended go'
+      'run --server http://127.0.0.1:4100/ --dir sub --session ses_1 --model local/org/big --agent plan --variant high --output events --output-last-message a.txt --output-schema s.json --file a --file b --image c.png -q --thinking --allow once --unattended go'
     expect(read(line)).toEqual({
       name: 'run',
       options: {
@@ -72,6 +75,9 @@ describe('the command line', () => {
         schema: 's.json',
         files: ['a', 'b'],
         images: ['c.png'],
+        isQuiet: true,
+        isVerbose: false,
+        isThinking: true,
         allow: 'once',
         unattended: true,
       },
@@ -138,6 +144,7 @@ describe('the command line', () => {
     ['run --json --output events hi', '--json is short for --output json'],
     ['run --variant high hi', '--variant needs --model'],
     ['run --continue --session ses_1 hi', '--continue needs no --session'],
+    ['run --quiet --verbose hi', '--quiet needs no --verbose'],
     ['run --allow yes hi', '--allow must be ask, once, always or reject'],
   ])('refuses "%s" and says why', (line, problem) => {
     expect(read(line)).toMatchObject({ name: 'usage', problem: expect.stringContaining(problem) as string })

@@ -182,7 +182,7 @@ describe('the commands of', () => {
 describe('the documents', () => {
   test('name commands and options that there are', async () => {
     const terminal = openTerminal(scene.place)
-    const topics = ['', 'serve', 'run', 'session', 'doctor', 'inspect', 'plugin', 'workflow', 'openapi', 'completion', 'man']
+    const topics = ['', 'serve', 'run', 'chat', 'session', 'doctor', 'inspect', 'plugin', 'workflow', 'openapi', 'completion', 'man']
     const { printed } = await terminal.run(topics.map((topic) => `svc help ${topic}; echo ===`).join('\n'))
     const help = new Map(printed.split('===\n').map((text, index) => [topics[index] ?? 'none', text]))
     const unknown = DOCUMENTS.flatMap((document) =>

@@ -7,8 +7,8 @@
 
 export interface HeldText {
   add(messageId: string, partId: string, delta: string): void
-  /** What was said in this message is withdrawn. */
-  withdraw(messageId: string): void
+  /** What was said in this message is withdrawn; answers whether something of it stands there already. */
+  withdraw(messageId: string): boolean
   /** Everything held is the answer. */
   settle(): void
 }
@@ -32,6 +32,7 @@ export function createHeldText(write: (text: string) => void): HeldText {
     },
     withdraw(messageId) {
       if (message === messageId) parts.clear()
+      return false
     },
   }
 }

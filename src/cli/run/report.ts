@@ -1,6 +1,5 @@
 /** What became of one prompt, as one record for programs. The fields stay. */
-import type { Gap, PromptEnd } from '../../client/client-types.js'
-import type { SvcEvent } from '../../client/operation-types.js'
+import type { PromptEnd, PromptOptions } from '../../client/client-types.js'
 import type { AssistantInfo } from '../../protocol/message/message.js'
 import type { Refused } from './answers.js'
 
@@ -46,7 +45,7 @@ interface Spent {
 const NOTHING: Usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
 
 export interface Meter {
-  see(event: SvcEvent | Gap): void
+  see(event: Parameters<NonNullable<PromptOptions['onEvent']>>[0]): void
   /** Of every message that answers one of these prompts. */
   spent(): Spent
 }

@@ -31,6 +31,9 @@ export const RUN = {
       otherwise: 'text',
     },
     json: { ...JSON_OUT, help: 'short for --output json' },
+    quiet: { type: 'flag', short: 'q', help: 'print nothing but the answer and errors' },
+    verbose: { type: 'flag', help: 'show more of what tools did, and what it took' },
+    thinking: { type: 'flag', help: 'show what the model thinks' },
     'output-last-message': { type: 'text', value: 'file', completes: 'file', help: 'write the text of the last message to this file' },
     'output-schema': {
       type: 'text',

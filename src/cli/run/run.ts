@@ -10,15 +10,16 @@ import { watchInterrupts } from '../interruption.js'
 import { findSession, latestSession } from '../session/session-find.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
 import { shortTitle } from '../session/session-record.js'
+import { seconds } from '../screen/tool-card.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { type AnswerSchema, readAnswerSchema } from './answer-schema.js'
 import { createAnswers } from './answers.js'
 import { attachmentsOf } from './attachments.js'
 import { chooseModel } from './model-choice.js'
 import { doubtfulCommand } from './named-command.js'
-import { createPresentation } from './presentation.js'
+import { createPresentation, createSilentPresentation } from './presentation.js'
 import { readPrompt } from './prompt-input.js'
-import { createMeter, type Known, reportOf } from './report.js'
+import { createMeter, type Known, reportOf, type RunReport } from './report.js'
 
 /** How often in a row the server may be away: some ten seconds. */
 const ATTEMPTS = 6
@@ -31,7 +32,7 @@ type Progress = Mutable<Omit<Known, 'durationMs' | 'refused' | 'isInterrupted'>>
 
 /** Runs one prompt; answers the exit code: 0 done, 1 failed, 3 something was refused because nobody was there, 130 interrupted. */
 export async function run(options: RunOptions): Promise<number> {
-  const terminal = createTerminal()
+  const terminal = createTerminal(options)
   const schema = options.schema === undefined ? undefined : readAnswerSchema(options.schema)
   const onSilence = () => terminal.note('nothing came on standard input, which is open: going on without it')
   const text = await readPrompt(options.prompt, process.stdin, onSilence)
@@ -58,7 +59,8 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
 
   /** One prompt to its end, as it is shown. */
   async function ask(client: Client, sessionId: string, body: PromptRequest): Promise<PromptEnd> {
-    const presentation = createPresentation(terminal, options.output === 'text' && schema === undefined)
+    const isShown = options.output === 'text' && schema === undefined
+    const presentation = isShown ? createPresentation(terminal, options) : createSilentPresentation(terminal)
     const running = client.prompt(sessionId, body, {
       onPermission: answers.onPermission,
       onQuestion: answers.onQuestion,
@@ -123,21 +125,43 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
 }
 
 /** Says how it went, in the form that was asked for; answers the exit code. */
-function finish(known: Known, meter: ReturnType<typeof createMeter>, { output, lastMessage }: RunOptions, terminal: Terminal): number {
+function finish(
+  known: Known,
+  meter: ReturnType<typeof createMeter>,
+  { output, lastMessage, isVerbose }: RunOptions,
+  terminal: Terminal,
+): number {
   const report = reportOf(known, meter.spent())
   if (lastMessage !== undefined) writeFileSync(lastMessage, report.answer)
   if (output === 'text' && report.structured !== undefined) terminal.record(JSON.stringify(report.structured))
   if (output === 'json') terminal.record(JSON.stringify(report))
   const problem = known.isInterrupted ? known.error : report.error
   if (problem !== undefined) terminal.error(problem.message)
+  if (output === 'text' && known.end !== undefined && (terminal.isRich || isVerbose)) terminal.note(totals(report))
   if (output === 'text' && report.sessionId !== undefined && known.end !== undefined) {
     terminal.note(`go on with: svc run --session ${report.sessionId} "…"`)
   }
   return report.exitCode
 }
 
+/** `svc/offline · 565 tokens in, 166 out · 0.0012 · 0.6 s`. */
+function totals({ model, usage, cost, durationMs }: RunReport): string {
+  const cached = usage.cacheRead === 0 ? '' : ` (${usage.cacheRead} more from its cache)`
+  const price = cost === 0 ? [] : [`cost ${cost.toFixed(4)}`]
+  return [
+    ...(model === undefined ? [] : [model]),
+    `${usage.input} tokens in${cached}, ${usage.output} out`,
+    ...price,
+    seconds(durationMs),
+  ].join(' · ')
+}
+
 /** A new session, or one to go on in: then what it waits for is said. */
-async function openSession(client: Client, { session, continues, directory, server }: RunOptions, terminal: Terminal): Promise<string> {
+export async function openSession(
+  client: Client,
+  { session, continues, directory, server }: Pick<RunOptions, 'session' | 'continues' | 'directory' | 'server'>,
+  terminal: Terminal,
+): Promise<string> {
   const place = directoryOn(server, directory)
   if (session === undefined && !continues) return (await client.sessions.create({ directory: place, body: {} })).id
   const { id, title } = session === undefined ? await latestSession(client, place) : await findSession(client, session)

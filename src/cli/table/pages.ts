@@ -1,4 +1,5 @@
 /** Every command, in the order help shows them. */
+import { CHAT } from '../chat/chat-page.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
 import { INSPECT } from '../inspect/inspect-page.js'
 import { PLUGIN } from '../plugin/plugin-pages.js'
@@ -39,4 +40,4 @@ export const MAN = {
   ],
 } as const satisfies Page
 
-export const PAGES: readonly (Page | Group)[] = [SERVE, RUN, SESSION, DOCTOR, INSPECT, PLUGIN, WORKFLOW, OPENAPI, COMPLETION, MAN]
+export const PAGES: readonly (Page | Group)[] = [SERVE, RUN, CHAT, SESSION, DOCTOR, INSPECT, PLUGIN, WORKFLOW, OPENAPI, COMPLETION, MAN]

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type AnswerPolicy, createAnswers, readDecision } from '../../../src/cli/run/answers.js'
 import { readAnswer, readQuestions } from '../../../src/cli/run/question-text.js'
-import type { Terminal } from '../../../src/cli/terminal.js'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
 import { widerPatterns } from '../../../src/protocol/interaction/wider-patterns.js'
+import { fakeTerminal } from './fake-terminal.js'
 
 const request = {
   id: 'per_1',
@@ -17,14 +17,12 @@ const request = {
 }
 
 function setup(policy: AnswerPolicy, typed?: (question: string, signal: AbortSignal) => Promise<string>) {
-  const said: string[] = []
-  const say = (text: string) => void said.push(text)
-  const terminal: Terminal = { isLive: true, text: say, break: () => undefined, note: say, error: say, record: say, ask: typed }
+  const terminal = fakeTerminal({ ask: typed })
   const answers = createAnswers(policy, terminal)
   const { signal } = new AbortController()
   return {
     answers,
-    said,
+    said: terminal.said,
     permission: (asked: PermissionRequest) => answers.onPermission(asked, { signal, wider: widerPatterns(asked) }),
     question: (questions: unknown[]) => answers.onQuestion({ id: 'que_1', sessionId: 'ses_1', messageId: 'msg_1', questions }, { signal }),
   }

@@ -1,0 +1,186 @@
+/**
+ * `svc chat`: turns over the stream of `svc run`, with a line to type in below.
+ *
+ * I1 What is typed while a run is under way steers it, and is shown by the one that follows that run.
+ * I2 A prompt of `/queue` is followed by itself: nothing of it is told before its run begins.
+ */
+import type { Client } from '../../client/client-types.js'
+import type { PromptPart, PromptRequest } from '../../protocol/message/message.js'
+import type { ChatOptions } from '../arguments.js'
+import { connect } from '../connection.js'
+import { directoryOn } from '../directory.js'
+import { failureText } from '../failure.js'
+import { isAttended, isWatched, openEditor } from '../output.js'
+import { createAnswers } from '../run/answers.js'
+import { attachmentsOf } from '../run/attachments.js'
+import { chooseModel } from '../run/model-choice.js'
+import { createPresentation } from '../run/presentation.js'
+import { openSession } from '../run/run.js'
+import { createTerminal, type Terminal } from '../terminal.js'
+import { wrongUse } from '../wrong-use.js'
+import { keepHistory, readHistory } from './chat-history.js'
+import { COMMANDS, offered, understand } from './chat-lines.js'
+
+const ATTEMPTS = 6
+
+/** Talks until the person leaves; answers 0. */
+export async function chat(options: ChatOptions): Promise<number> {
+  if (!isAttended() || !isWatched()) throw wrongUse('svc chat needs a terminal; svc run is for programs')
+  const connection = await connect(options.server)
+  try {
+    await talk(connection.client, options)
+    return 0
+  } finally {
+    await connection.close()
+  }
+}
+
+interface Waiting {
+  readonly answer: (text: string) => void
+}
+
+async function talk(client: Client, options: ChatOptions): Promise<void> {
+  const plain = createTerminal()
+  const directory = directoryOn(options.server, options.directory)
+  const known = (await client.commands.list({ directory })).map(({ name }) => name)
+  let sessionId = await openSession(client, options, plain)
+  let model = options.model === undefined ? undefined : await chooseModel(client, directory, options.model)
+  let { agent, isThinking } = options
+  let lines = ''
+  let asked: Waiting | undefined
+  const runs = new Set<AbortController>()
+  const following = new Set<Promise<void>>()
+  const left = new AbortController()
+
+  /** Questions are answered in the line below; one at a time, as the client puts them. */
+  const terminal: Terminal = {
+    ...plain,
+    ask: (question, signal) =>
+      new Promise((answer, refuse) => {
+        plain.lines(question.split('\n').map((text) => [{ text, styles: ['bold'] }]))
+        asked = { answer }
+        signal.addEventListener('abort', () => {
+          asked = undefined
+          refuse(signal.reason as Error)
+        })
+      }),
+  }
+  const answers = createAnswers('ask', terminal)
+
+  function requestOf(text: string, delivery: 'queue' | 'steer'): PromptRequest {
+    const parts: PromptPart[] = [{ type: 'text', text }, ...attachmentsOf({ files: [], images: [] }, text, directory)]
+    return { parts, delivery, ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
+  }
+
+  function follow(text: string): Promise<void> {
+    const followed = turn(text).finally(() => following.delete(followed))
+    following.add(followed)
+    return followed
+  }
+
+  async function turn(text: string): Promise<void> {
+    const run = new AbortController()
+    runs.add(run)
+    const presentation = createPresentation(terminal, { isVerbose: options.isVerbose, isThinking })
+    const { onPermission, onQuestion } = answers
+    try {
+      for await (const event of client.prompt(sessionId, requestOf(text, 'queue'), {
+        onPermission,
+        onQuestion,
+        attempts: ATTEMPTS,
+        signal: run.signal,
+      })) {
+        presentation.show(event)
+        if (event.type === 'end' && event.error !== undefined && !run.signal.aborted) terminal.error(event.error.message)
+      }
+    } finally {
+      runs.delete(run)
+      presentation.end()
+    }
+  }
+
+  async function command(name: string, rest: string): Promise<void> {
+    switch (name) {
+      case 'help':
+        return terminal.lines(
+          Object.entries(COMMANDS).map(([each, does]) => [{ text: `/${each}`.padEnd(12) }, { text: does, styles: ['dim'] }]),
+        )
+      case 'queue':
+        return rest === '' ? terminal.note('what? /queue <prompt>') : follow(rest)
+      case 'undo':
+      case 'redo':
+        await client.sessions[name]({ sessionId, body: {} })
+        return terminal.note(name === 'undo' ? 'the last turn is taken back; /redo brings it back' : 'brought back')
+      case 'new':
+        sessionId = (await client.sessions.create({ directory, body: {} })).id
+        return terminal.note(`a new session: ${sessionId}`)
+      case 'model':
+        model = await chooseModel(client, directory, rest)
+        return terminal.note(`from now on ${model.providerId}/${model.modelId}`)
+      case 'agent':
+        agent = rest === '' ? undefined : rest
+        return terminal.note(agent === undefined ? 'from now on the usual agent' : `from now on ${agent}`)
+      case 'thinking':
+        isThinking = !isThinking
+        return terminal.note(isThinking ? 'what the model thinks is shown' : 'what the model thinks is not shown')
+      default:
+        left.abort()
+    }
+  }
+
+  async function act(text: string): Promise<void> {
+    const typed = understand(text, known)
+    if (typed.type === 'nothing') return
+    if (typed.type === 'unknown') return terminal.note(typed.hint)
+    if (typed.type === 'command') return command(typed.name, typed.rest)
+    if (runs.size === 0) return follow(typed.text)
+    await client.sessions.prompt({ sessionId, body: requestOf(typed.text, 'steer') })
+    terminal.note('said to the run that is under way')
+  }
+
+  function onLine(line: string): void {
+    if (asked !== undefined) {
+      const { answer } = asked
+      asked = undefined
+      return answer(line.trim())
+    }
+    lines += line
+    if (line.endsWith('\\')) {
+      lines = `${lines.slice(0, -1)}\n`
+      return
+    }
+    const text = lines
+    lines = ''
+    act(text).catch((error: unknown) => terminal.error(failureText(error)))
+  }
+
+  let warned = ''
+  function onInterrupt(typed: string): void {
+    const state = `${lines}${typed}`
+    lines = ''
+    if (state !== '') return
+    if (runs.size > 0) {
+      terminal.note('interrupted')
+      for (const run of runs) run.abort()
+    } else if (warned === sessionId) left.abort()
+    else {
+      warned = sessionId
+      terminal.note('Ctrl-C again, or Ctrl-D, leaves')
+    }
+  }
+
+  terminal.note('/help lists commands, Ctrl-D leaves')
+  const editor = openEditor({
+    history: readHistory(),
+    complete: (line) => offered(line, known, directory),
+    onLine,
+    onInterrupt,
+    onEnd: () => left.abort(),
+    onHistory: keepHistory,
+  })
+  await new Promise<void>((resolve) => left.signal.addEventListener('abort', () => resolve()))
+  for (const run of runs) run.abort()
+  await Promise.allSettled(following)
+  editor.close()
+  plain.note(`go on with: svc chat --session ${sessionId}`)
+}

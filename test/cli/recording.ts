@@ -1,0 +1,67 @@
+/** The built program at a real terminal, and what stands on its screen at the end. */
+import { fileURLToPath } from 'node:url'
+import { Terminal } from '@xterm/headless'
+import { spawn } from 'node-pty'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const SIZE = { cols: 80, rows: 200 }
+
+export interface Recording {
+  type(text: string): void
+  /** Resolves once the screen shows it; rejects when the program ends first. */
+  shows(pattern: RegExp): Promise<void>
+  /** The screen once the program has ended, without what differs from one run to the next, and its exit code. */
+  readonly ended: Promise<{ readonly code: number; readonly screen: string }>
+}
+
+/** `svc` with these arguments at a terminal of 80 columns. */
+export function record(
+  args: readonly string[],
+  place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Recording {
+  const screen = new Terminal({ ...SIZE, allowProposedApi: true })
+  const child = spawn(process.execPath, [PROGRAM, ...args], { ...place, ...SIZE, name: 'xterm-256color' })
+  const looks = new Set<() => void>()
+  let drawn: Promise<void> = Promise.resolve()
+  child.onData((data) => {
+    drawn = new Promise((resolve) => {
+      screen.write(data, () => {
+        for (const look of looks) look()
+        resolve()
+      })
+    })
+  })
+  const ended = new Promise<{ code: number; screen: string }>((resolve) => {
+    child.onExit(({ exitCode }) => void drawn.then(() => resolve({ code: exitCode, screen: steady(textOf(screen)) })))
+  })
+  return {
+    ended,
+    type: (text) => child.write(text),
+    shows: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!pattern.test(textOf(screen))) return
+          looks.delete(look)
+          resolve()
+        }
+        looks.add(look)
+        look()
+        void ended.then(() => reject(new Error(`ended without showing ${String(pattern)}\n${textOf(screen)}`)))
+      }),
+  }
+}
+
+function textOf({ buffer: { active } }: Terminal): string {
+  const lines = Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true) ?? '')
+  return lines.join('\n').trimEnd()
+}
+
+/** Ids, times, counts and folders of this run. */
+function steady(text: string): string {
+  return text
+    .replaceAll(/ses_\w+/g, 'ses_…')
+    .replaceAll(/ {2}\d+(?:\.\d)? s$/gm, '')
+    .replaceAll(/\d+(?:\.\d)? s$/gm, '… s')
+    .replaceAll(/\d+ tokens in(?: \(\d+ more from its cache\))?, \d+ out/g, '… tokens in, … out')
+    .replaceAll(/\/tmp\/svc-cli-\S+/g, '/work')
+}

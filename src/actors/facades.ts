@@ -230,8 +230,10 @@ export interface ResolvedModel {
 export interface Providers {
   list(directory: string): Promise<ProviderListResult>
   configured(directory: string): Promise<ConfigProvidersResult>
-  /** The model a directory uses when nobody names one: config `model`, else the first usable, else `svc/offline`. */
+  /** The model a directory uses when nobody names one: config `model`, else the first usable one, else `svc/offline`. */
   defaultModel(directory: string): Promise<ModelRef>
+  /** The model for titles and summaries, config `smallModel`; undefined when it is not set or cannot be used. */
+  smallModel(directory: string): Promise<ModelRef | undefined>
   /** Throws `request.invalid` with what is known instead when provider or model is unknown or unusable. */
   resolve(directory: string, ref: ModelRef): Promise<ResolvedModel>
 }

@@ -16,10 +16,12 @@ test('variables of svc without effect are named; those that are read, given to c
       SVC_TERMINAL: '1',
       SVC_TEST_SEED: '1',
       SVC_AGENT_MODELS_URL: 'http://x.test',
+      SVC_AGENT_MY_VENDOR_2_BASE_URL: 'http://x.test',
+      SVC_AGENT_BASEURL: 'http://x.test',
       SVC_AGENT_MODLE: 'slip',
       SVC_AGENT_AUTO_COMPACT: '',
     }),
-  ).toEqual(['SVC_AGENT_MODELS_URL', 'SVC_AGENT_MODLE'])
+  ).toEqual(['SVC_AGENT_BASEURL', 'SVC_AGENT_MODLE'])
 })
 
 test('the list of variables that are read is what the sources name', () => {

@@ -69,7 +69,7 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   place.configure(
     '{\n  "lsp": true,\n  "provider": {"odd": {"npm": "@x/odd", "env": ["ODD_KEY"], "options": {"baseURL": "http://127.0.0.1:9/v1"}}}\n}',
   )
-  const server = await scene.start({ SVC_AGENT_MODELS_URL: 'http://127.0.0.1:9' })
+  const server = await scene.start({ SVC_AGENT_MODLES_URL: 'http://127.0.0.1:9' })
   const { ok, diagnostics } = await server.get<ConfigValidation>('/v2/config/validate')
   const key = `${place.configFile}:2:3: "lsp" has no effect: this server has no language servers`
   const adapter = `${place.configFile}:3:24: Provider "odd" needs the adapter "@x/odd", which this server does not have. It has`
@@ -95,7 +95,7 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   expect(answers[0]?.text).toContain('There is no connection \\"conn_nobody\\" of provider \\"svc\\"')
 
   await server.get('/v2/providers')
-  for (const word of ['SVC_AGENT_MODELS_URL', 'language servers', '@x/odd']) {
+  for (const word of ['SVC_AGENT_MODLES_URL', 'language servers', '@x/odd']) {
     expect(
       server
         .stderr()
@@ -103,8 +103,8 @@ test('a key, an adapter, a connection and a variable without effect are told: to
         .filter((line) => line.includes(word)),
     ).toHaveLength(1)
   }
-  const told = await doctor(place, { SVC_AGENT_MODELS_URL: 'http://127.0.0.1:9' })
-  expect(told).toContain('warn  environment      SVC_AGENT_MODELS_URL: set without effect, this svc does not read it')
+  const told = await doctor(place, { SVC_AGENT_MODLES_URL: 'http://127.0.0.1:9' })
+  expect(told).toContain('warn  environment      SVC_AGENT_MODLES_URL: set without effect, this svc does not read it')
   expect(told).toContain(`warn  configuration    lsp: ${key}`)
   expect(told).toContain(`odd cannot be used: ${adapter}`)
   expect(told).not.toContain('ODD_KEY')

@@ -218,6 +218,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     list: noted('providers.list', async () => ({ all: [], default: {}, connected: [] })),
     configured: noted('providers.configured', async () => ({ providers: [], default: {} })),
     defaultModel: noted('providers.defaultModel', async () => ({ providerId: 'svc', id: 'offline' })),
+    smallModel: noted('providers.smallModel', async () => undefined),
     resolve: noted('providers.resolve', async () => {
       throw new SvcError('request.invalid', 'The fake runtime resolves no model.')
     }),

@@ -1,7 +1,8 @@
 /**
  * Providers and models as the rest of the service sees them (subsystems c.1–c.4; http-contract §2.4).
  *
- * I1 Nothing is sent anywhere before a provider with `discoverModels` is listed or asked for, or a model generates.
+ * I1 Nothing is sent anywhere before a provider with `discoverModels` is listed or asked for, or a model generates; the source of
+ *    the catalog is asked when a vendor of it can be used, or when the installation says so.
  * I2 Keys are read when they are needed and appear in no record, message or log.
  * I3 An adapter is made once per provider configuration; at most `KEPT_ADAPTERS` per plugin are kept.
  */
@@ -20,9 +21,14 @@ import {
   defaultModelOf,
   isOffered,
   missingAdapter,
+  NOTHING_INSTALLED,
   readCatalog,
   withDiscovered,
 } from './catalog/catalog.js'
+import { addressVariable, knownVendors, LOCAL_PROVIDERS } from './catalog/known-vendors.js'
+import type { Offered } from './catalog/offered.js'
+import type { CatalogSource } from './catalog/source.js'
+import { type Models, unknownModel, unknownProvider } from './unknown.js'
 import { createDiscovery } from './catalog/discover.js'
 import { fitAdapter } from './fit.js'
 import { refuseConnection } from './connections.js'
@@ -35,46 +41,62 @@ export interface ProvidersDeps {
   readonly configs: Pick<Configs, 'load'>
   /** What plugins contribute in a directory: the same list for as long as nothing changes. */
   readonly contributions: (directory: string) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
+  /** The catalog of models; absent = there is none. */
+  readonly source?: CatalogSource
 }
 
 const OFFLINE: ModelRef = { providerId: 'svc', id: 'offline' }
 const KEPT_ADAPTERS = 64
 /** Problems in the log; the same provider is in the configuration of every directory. */
 const TOLD = 256
-const NAMED_IN_ERRORS = 20
 /** Provider options that are not request options. */
 const CLIENT_OPTIONS = new Set(['baseURL', 'apiKey', 'headers', 'timeout', 'script'])
 
-type Models = ReadonlyMap<string, CatalogModel>
-
-export function createProviders({ effects, configs, contributions }: ProvidersDeps): Providers {
+export function createProviders({ effects, configs, contributions, source = NO_SOURCE }: ProvidersDeps): Providers {
   const discovery = createDiscovery(effects)
   const withLimits = createModelLimits(effects)
   const told = createLru<string, true>(TOLD)
-  const catalogOf = createCatalogCache(({ providers }, from) => {
+  const catalogOf = createCatalogCache(effects.env, ({ providers }, from) => {
     for (const provider of providers) {
-      if (provider.contribution !== undefined) continue
+      if (provider.contribution !== undefined || provider.source === 'offered') continue
       const problem = missingAdapter(provider, from)
       if (told.get(problem) === undefined) effects.log.warn('a provider has no adapter', { providerId: provider.id, problem })
       told.set(problem, true)
     }
   })
   const adapterOf = createAdapterCache((provider) => keyOf(provider, effects.env))
-  const load = async (directory: string): Promise<Catalog> => {
-    const from = await contributions(directory)
-    return catalogOf(await configs.load(directory), from)
-  }
   const isUsable = (provider: CatalogProvider) => obstacle(provider, effects.env) === undefined
   const isConnected = (provider: CatalogProvider) =>
     provider.contribution !== undefined && (provider.auth !== 'required' || keyOf(provider, effects.env) !== undefined)
+  const isVendorInUse = ({ providers }: Catalog) =>
+    providers.some((provider) => provider.source === 'offered' && !provider.isLocal && isConnected(provider))
+
+  const read = async (directory: string): Promise<Catalog> => {
+    const from = await contributions(directory)
+    return catalogOf(await configs.load(directory), from, await source.known())
+  }
+  /** What is known now; where the source has something new, the next look finds it. */
+  const load = async (directory: string): Promise<Catalog> => {
+    const catalog = await read(directory)
+    void source.renew(isVendorInUse(catalog))
+    return catalog
+  }
+  /** As `load`, but what has only the snapshot waits a moment for the source. */
+  const loadNewest = async (directory: string): Promise<Catalog> => {
+    await source.renew(isVendorInUse(await read(directory)))
+    return read(directory)
+  }
 
   const discovered = async (provider: CatalogProvider): Promise<readonly string[] | undefined> => {
     if (!provider.discoverModels || provider.baseURL === undefined || !isUsable(provider)) return []
     const { id: providerId, baseURL, headers } = provider
     return discovery.models({ providerId, baseURL, headers, key: keyOf(provider, effects.env) })
   }
-  const modelsOf = async (provider: CatalogProvider): Promise<Models> =>
-    withLimits(provider, withDiscovered(provider, (await discovered(provider)) ?? []))
+  /** All models for a list; a server nobody configured is asked only where that is allowed. */
+  const modelsOf = async (provider: CatalogProvider, { localModels }: Catalog): Promise<Models> => {
+    const ids = provider.isLocal && !localModels ? [] : await discovered(provider)
+    return withLimits(provider, withDiscovered(provider, ids ?? []))
+  }
 
   /** A named model; while an endpoint has never told its models, any name is taken at its word. */
   const findModel = async (provider: CatalogProvider, id: string): Promise<CatalogModel | undefined> => {
@@ -85,26 +107,47 @@ export function createProviders({ effects, configs, contributions }: ProvidersDe
     return ids === undefined ? makeModel(provider, id, {}) : withDiscovered(provider, ids).get(id)
   }
 
-  const namedModel = async (catalog: Catalog): Promise<ModelRef | undefined> => {
-    const slash = catalog.model?.indexOf('/') ?? -1
-    if (catalog.model === undefined || slash === -1) return undefined
-    const id = catalog.model.slice(slash + 1)
-    const provider = catalog.providers.find((candidate) => candidate.id === catalog.model?.slice(0, slash))
+  const namedModel = async (catalog: Catalog, name: string | undefined): Promise<ModelRef | undefined> => {
+    const slash = name?.indexOf('/') ?? -1
+    if (name === undefined || slash === -1) return undefined
+    const id = name.slice(slash + 1)
+    const provider = catalog.providers.find((candidate) => candidate.id === name.slice(0, slash))
     if (provider === undefined || !isUsable(provider) || (await findModel(provider, id)) === undefined) return undefined
-    return { providerId: provider.id, id, ...(catalog.variant === undefined ? {} : { variant: catalog.variant }) }
+    return { providerId: provider.id, id }
+  }
+
+  const find = async (catalog: Catalog, directory: string, ref: ModelRef): Promise<{ provider: CatalogProvider; model: CatalogModel }> => {
+    const provider = catalog.providers.find(({ id }) => id === ref.providerId)
+    if (provider === undefined) throw unknownProvider(ref.providerId, catalog, isUsable)
+    const reason = obstacle(provider, effects.env, await contributions(directory))
+    if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
+    const model = await findModel(provider, ref.id)
+    if (model !== undefined) return { provider, model }
+    throw unknownModel(provider, ref.id, await modelsOf(provider, { ...catalog, localModels: true }), catalog, isUsable)
+  }
+
+  const toRecord = (provider: CatalogProvider, models: Models): Provider => {
+    const { id, name, env, options } = provider
+    const records = Object.fromEntries(recordsOf(models).map((record) => [record.id, toShown(record)]))
+    return { id, name, source: sourceOf(provider, effects.env), env: [...env], options: publicRecord(options), models: records }
   }
 
   return {
     async list(directory) {
-      const { providers } = await load(directory)
-      const all = await Promise.all(providers.map(async (provider) => toRecord(provider, await modelsOf(provider))))
-      return { all, default: defaultsOf(all), connected: providers.filter(isConnected).map(({ id }) => id) }
+      const catalog = await loadNewest(directory)
+      const listed = await Promise.all(
+        catalog.providers.map(async (provider) => ({ provider, record: toRecord(provider, await modelsOf(provider, catalog)) })),
+      )
+      const isThere = ({ provider, record }: (typeof listed)[number]) => !provider.isLocal || Object.keys(record.models).length > 0
+      const all = listed.map(({ record }) => record)
+      const connected = listed.filter((entry) => isConnected(entry.provider) && isThere(entry)).map(({ record }) => record.id)
+      return { all, default: defaultsOf(all), connected }
     },
     async configured(directory) {
-      const { providers } = await load(directory)
+      const catalog = await loadNewest(directory)
       const records = await Promise.all(
-        providers.filter(isUsable).map(async (provider) => {
-          const offered = [...(await modelsOf(provider))].filter(([, { record }]) => isOffered(record))
+        catalog.providers.filter(isUsable).map(async (provider) => {
+          const offered = [...(await modelsOf(provider, catalog))].filter(([, model]) => isOffered(model.record) && isReachable(model))
           return toRecord(provider, new Map(offered))
         }),
       )
@@ -113,33 +156,51 @@ export function createProviders({ effects, configs, contributions }: ProvidersDe
     },
     async defaultModel(directory) {
       const catalog = await load(directory)
-      const named = await namedModel(catalog)
-      if (named !== undefined) return named
-      const candidates = catalog.providers.filter((provider) => provider.source === 'config' && isUsable(provider))
+      const named = await namedModel(catalog, catalog.model)
+      if (named !== undefined) return { ...named, ...(catalog.variant === undefined ? {} : { variant: catalog.variant }) }
+      const candidates = catalog.providers.filter((provider) => provider.source !== 'builtin' && isUsable(provider))
       for (const provider of candidates) {
-        const id = defaultModelOf(recordsOf(await modelsOf(provider)))
+        const models = [...(await modelsOf(provider, catalog)).values()].filter(isReachable)
+        const id = defaultModelOf(models.map(({ record }) => record))
         if (id !== undefined) return { providerId: provider.id, id }
       }
       return OFFLINE
     },
+    async smallModel(directory) {
+      const catalog = await load(directory)
+      return namedModel(catalog, catalog.smallModel)
+    },
     async resolve(directory, ref) {
       refuseConnection(ref)
-      const catalog = await load(directory)
-      const provider = catalog.providers.find(({ id }) => id === ref.providerId)
-      if (provider === undefined) throw unknownProvider(ref.providerId, catalog)
-      const reason = obstacle(provider, effects.env, await contributions(directory))
-      if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
-      const model = await findModel(provider, ref.id)
-      if (model === undefined) throw unknownModel(provider, ref.id, await modelsOf(provider))
+      const { provider, model } = await find(await load(directory), directory, ref).catch(async (error: unknown) => {
+        const newest = await loadNewest(directory)
+        return find(newest, directory, ref).catch(() => {
+          throw error
+        })
+      })
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
+      const reached = { ...provider, ...model.via }
+      if (reached.contribution === undefined) throw new SvcError('request.invalid', missingAdapter(reached, await contributions(directory)))
       return {
         ref,
         model: model.record,
-        adapter: fitAdapter(adapterOf(provider), model),
+        adapter: fitAdapter(adapterOf(reached), model),
         options: { ...requestOptions(provider.options), ...model.options, ...variant },
       }
     },
   }
+}
+
+const NO_SOURCE: CatalogSource = { known: () => Promise.resolve(NOTHING_INSTALLED.offered), renew: () => Promise.resolve() }
+
+function isReachable({ via }: CatalogModel): boolean {
+  return via === undefined || via.contribution !== undefined
+}
+
+/** Where a provider comes from, for clients (http-contract §2.4). */
+function sourceOf(provider: CatalogProvider, env: Effects['env']): Provider['source'] {
+  if (provider.source !== 'offered') return provider.source
+  return keyOf(provider, env) === undefined ? 'custom' : 'env'
 }
 
 /** The key of a provider, from the first of its environment variables that is set, else from the configuration. */
@@ -156,39 +217,10 @@ function keyOf({ auth, env, configuredKey }: CatalogProvider, values: Effects['e
 function obstacle(provider: CatalogProvider, env: Effects['env'], contributions: readonly ProviderContribution[] = []): string | undefined {
   const { id, source, baseURL } = provider
   if (provider.contribution === undefined) return missingAdapter(provider, contributions)
-  if (source === 'config' && baseURL === undefined) return `Provider "${id}" needs an address: set provider.${id}.options.baseURL.`
+  if (source !== 'builtin' && baseURL === undefined) return `Provider "${id}" needs an address: set provider.${id}.options.baseURL.`
   if (provider.auth !== 'required' || keyOf(provider, env) !== undefined) return undefined
   if (provider.env.length === 0) return `Provider "${id}" needs a key: name its environment variable in provider.${id}.env.`
   return `Provider "${id}" needs a key: start the server with ${provider.env.join(' or ')} set.`
-}
-
-function unknownProvider(id: string, { providers, switchedOff }: Catalog): SvcError {
-  const known = providers.map((provider) => provider.id)
-  const what = switchedOff.has(id)
-    ? `Provider "${id}" is switched off by enabledProviders or disabledProviders.`
-    : `There is no provider "${id}". Known: ${some(known)}.`
-  return new SvcError('request.invalid', what, { providerId: id, known })
-}
-
-function unknownModel({ id: providerId }: CatalogProvider, id: string, models: Models): SvcError {
-  const known = [...models.keys()]
-  return new SvcError('request.invalid', `Provider "${providerId}" has no model "${id}". Known: ${some(known)}.`, {
-    providerId,
-    modelId: id,
-    known: known.slice(0, NAMED_IN_ERRORS),
-  })
-}
-
-function some(names: readonly string[]): string {
-  if (names.length === 0) return 'none'
-  const more = names.length > NAMED_IN_ERRORS ? `, and ${names.length - NAMED_IN_ERRORS} more` : ''
-  return names.slice(0, NAMED_IN_ERRORS).join(', ') + more
-}
-
-function toRecord(provider: CatalogProvider, models: Models): Provider {
-  const { id, name, source, env, options } = provider
-  const records = Object.fromEntries(recordsOf(models).map((record) => [record.id, toShown(record)]))
-  return { id, name, source, env: [...env], options: publicRecord(options), models: records }
 }
 
 /** Headers are sent and never shown. */
@@ -215,20 +247,34 @@ function requestOptions(options: CatalogProvider['options']): Record<string, unk
   return Object.fromEntries(Object.entries(options).filter(([key]) => !CLIENT_OPTIONS.has(key)))
 }
 
-/** Reads a document once for as long as it and the contributions stay the same objects. */
+/** Reads a document once for as long as it, the contributions and what is offered stay the same objects. */
 function createCatalogCache(
+  env: Effects['env'],
   onRead: (catalog: Catalog, from: readonly ProviderContribution[]) => void,
-): (document: ConfigDocument, from: readonly ProviderContribution[]) => Catalog {
-  const catalogs = new WeakMap<ConfigDocument, { readonly from: readonly ProviderContribution[]; readonly catalog: Catalog }>()
-  return (document, from) => {
+): (document: ConfigDocument, from: readonly ProviderContribution[], offered: Offered) => Catalog {
+  interface Read {
+    readonly from: readonly ProviderContribution[]
+    readonly offered: Offered
+    readonly catalog: Catalog
+  }
+  const catalogs = new WeakMap<ConfigDocument, Read>()
+  const address = (id: string) => env[addressVariable(id)]?.trim() || undefined
+  return (document, from, offered) => {
     const known = catalogs.get(document)
-    if (known !== undefined && known.from.length === from.length && known.from.every((one, index) => one === from[index]))
-      return known.catalog
-    const catalog = readCatalog(document, from)
-    catalogs.set(document, { from, catalog })
+    const isSame = known?.offered === offered && known.from.length === from.length
+    if (isSame && known.from.every((one, index) => one === from[index])) return known.catalog
+    const catalog = readCatalog(document, from, { offered: withLocal(offered), address })
+    catalogs.set(document, { from, offered, catalog })
     onRead(catalog, from)
     return catalog
   }
+}
+
+/** Vendors svc knows, best known first, then the others as the catalog has them, then the model servers of this machine. */
+function withLocal(offered: Offered): Offered {
+  if (offered.size === 0) return offered
+  const known = [...knownVendors().keys()].flatMap((id) => offered.get(id) ?? [])
+  return new Map([...known, ...offered.values(), ...LOCAL_PROVIDERS.values()].map((provider) => [provider.id, provider]))
 }
 
 /** I3. The adapter of a provider that `obstacle` lets pass. */

@@ -23,6 +23,7 @@ import { createPluginSystem, type PluginPrograms, type PluginSystem } from '../p
 import { reviewApprovals } from '../plugin/entry/trust-review.js'
 import { createProtectedFiles } from '../protection/protected-files.js'
 import { createCommandSandbox } from '../confinement/confined-command.js'
+import { createCatalogSource } from '../provider/catalog/source.js'
 import { createProviders } from '../provider/providers.js'
 import { publicDocument } from '../../protocol/secrets.js'
 import { createResourceFacades } from '../resource/resources.js'
@@ -110,6 +111,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     effects,
     configs,
     contributions: async (directory) => (await serving.ready(directory)).providers,
+    source: createCatalogSource(effects),
   })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })

@@ -51,14 +51,14 @@ function configuration(diagnostics: readonly ConfigDiagnostic[], { directory }: 
   }))
 }
 
-/** What can be used, and of the rest how it could be. */
+/** What can be used, and of the rest that is configured how it could be. */
 async function providers(client: Client, query: { directory: string }, diagnostics: readonly ConfigDiagnostic[]): Promise<Finding[]> {
   const level = 'warning'
   const check = 'providers'
   try {
     const { all, connected } = await client.providers.list(query)
     if (connected.length === 0) throw new SvcError('provider.failed', 'no provider can be used')
-    const unusable = all.filter(({ id }) => !connected.includes(id))
+    const unusable = all.filter(({ id, source }) => source === 'config' && !connected.includes(id))
     return [
       { level: 'ok', check, detail: connected.join(', ') },
       ...unusable.map(({ id, env }) => {

@@ -5,7 +5,8 @@ export const READ = new Set(
   SVC_AGENT_CONFIG_DIR SVC_AGENT_CONFIG_CONTENT SVC_AGENT_DISABLE_PROJECT_CONFIG SVC_AGENT_PLUGIN_SANDBOX SVC_AGENT_PROVIDER_MAX_RETRIES
   SVC_AGENT_PROVIDER_RETRY_INITIAL_MS SVC_AGENT_PROVIDER_RETRY_MAX_MS SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS SVC_DISPLAY_NAME
   SVC_LOG SVC_AGENT_AUTO_COMPACT SVC_AGENT_AUTO_COMPACT_TOKENS SVC_AGENT_COMPACTION_RESERVED_TOKENS SVC_AGENT_OUTPUT_TOKEN_MAX
-  SVC_AGENT_MODEL_COMPACTION SVC_AGENT_MODEL_COMPACTION_TIMEOUT_SECS SVC_AGENT_MANAGEMENT_API`.split(/\s+/),
+  SVC_AGENT_MODEL_COMPACTION SVC_AGENT_MODEL_COMPACTION_TIMEOUT_SECS SVC_AGENT_MANAGEMENT_API SVC_AGENT_MODELS_URL SVC_AGENT_MODELS_PATH
+  SVC_AGENT_MODELS_FETCH`.split(/\s+/),
 )
 /** Set by svc for the programs it starts, which may be svc again. */
 export const GIVEN = new Set(
@@ -14,10 +15,12 @@ export const GIVEN = new Set(
   ),
 )
 const OURS = /^SVC_(?!TEST_)/
+/** Addresses of vendors, for whatever vendors there are. */
+const ADDRESS = /^SVC_AGENT_[A-Z0-9_]+_BASE_URL$/
 
 /** Variables of svc that are set to something and not read, by name. */
 export function unreadVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(env)
-    .filter((name) => OURS.test(name) && env[name] !== '' && !READ.has(name) && !GIVEN.has(name))
+    .filter((name) => OURS.test(name) && env[name] !== '' && !READ.has(name) && !GIVEN.has(name) && !ADDRESS.test(name))
     .toSorted()
 }

@@ -1,4 +1,4 @@
-import { KiB, MiB, SECOND } from './units.js'
+import { KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of connections to models. Sizes in bytes, times in ms. */
 export const providersLimits = {
@@ -16,5 +16,17 @@ export const providersLimits = {
     discoverBytes: 1 * MiB,
     discoverModels: 512,
     discoverCache: 60 * SECOND,
+  },
+  catalog: {
+    /** How long an answer of the source is taken as it is. */
+    window: 5 * MINUTE,
+    /** After a failure the source is asked again. */
+    retry: 1 * MINUTE,
+    request: 10 * SECOND,
+    /** A listing waits so long for the first answer; a run does not wait. */
+    patience: 3 * SECOND,
+    bytes: 16 * MiB,
+    providers: 512,
+    models: 20_000,
   },
 } as const

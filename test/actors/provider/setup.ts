@@ -1,5 +1,6 @@
 import type { GenerateRequest, ProviderAdapter } from '../../../src/actors/provider/adapter.js'
 import type { ProviderContribution, ProviderSettings } from '../../../src/actors/plugin/native/native.js'
+import type { CatalogSource } from '../../../src/actors/provider/catalog/source.js'
 import { createProviders } from '../../../src/actors/provider/providers.js'
 import type { ConfigDocument } from '../../../src/protocol/resource/config.js'
 import { createFakeEffects } from '../../fakes/effects.js'
@@ -7,7 +8,10 @@ import { createFakeEffects } from '../../fakes/effects.js'
 export const DIRECTORY = '/srv'
 
 /** Providers over a configuration document, with adapters that only note what they are made and asked for. */
-export function setUp(document: ConfigDocument, options: { env?: Record<string, string>; fetch?: typeof globalThis.fetch } = {}) {
+export function setUp(
+  document: ConfigDocument,
+  options: { env?: Record<string, string>; fetch?: typeof globalThis.fetch; source?: CatalogSource } = {},
+) {
   const effects = createFakeEffects({ env: options.env ?? {}, ...(options.fetch === undefined ? {} : { fetch: options.fetch }) })
   const made: ProviderSettings[] = []
   const requests: GenerateRequest[] = []
@@ -33,7 +37,12 @@ export function setUp(document: ConfigDocument, options: { env?: Record<string, 
     },
   ]
   let current = document
-  const providers = createProviders({ effects, configs: { load: () => Promise.resolve(current) }, contributions: () => contributions })
+  const providers = createProviders({
+    effects,
+    configs: { load: () => Promise.resolve(current) },
+    contributions: () => contributions,
+    ...(options.source && { source: options.source }),
+  })
   return {
     effects,
     made,

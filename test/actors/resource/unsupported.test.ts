@@ -15,7 +15,7 @@ describe('a key that nothing is done with', () => {
   // grouped, because of an editor group
   "editor": {},
   "agent": { "lsp": true,
-    "small-model": "a/b" }
+    "text-verbosity": "low" }
 }`
     const { ok, diagnostics, file } = await diagnose(text)
     expect({ ok, diagnostics }).toEqual({
@@ -33,8 +33,8 @@ describe('a key that nothing is done with', () => {
         {
           level: 'warning',
           code: 'unsupported',
-          path: 'smallModel',
-          message: `${file}:5:5: "smallModel" has no effect: titles are made by the model of the session`,
+          path: 'textVerbosity',
+          message: `${file}:5:5: "textVerbosity" has no effect: set it in the options of a provider, a model or an agent`,
           file,
           line: 5,
           column: 5,

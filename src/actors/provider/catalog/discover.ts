@@ -7,6 +7,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { Effects } from '../../effects.js'
 import { isRecord } from '../../../protocol/json.js'
+import { readAnswer } from './bounded-answer.js'
 
 interface DiscoveryTarget {
   readonly providerId: string
@@ -73,28 +74,7 @@ async function fetchIds(target: DiscoveryTarget, fetch: Effects['fetch'], signal
   delete headers.authorization
   if (target.key !== undefined) headers.authorization = `Bearer ${target.key}`
   const response = await fetch(`${target.baseURL}/models`, { headers, redirect: 'manual', signal })
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel()
-    throw new Error(`status ${response.status}`)
-  }
-  return readIds(JSON.parse(await readText(response.body)))
-}
-
-async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  let size = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    size += value.byteLength
-    if (size > LIMITS.provider.discoverBytes) {
-      await reader.cancel()
-      throw new Error(`more than ${LIMITS.provider.discoverBytes} bytes`)
-    }
-    text += decoder.decode(value, { stream: true })
-  }
+  return readIds(JSON.parse(await readAnswer(response, LIMITS.provider.discoverBytes)))
 }
 
 /** Ids of `{ data: [{ id }] }` or of a bare list; unreadable entries are left out. */

@@ -4,6 +4,7 @@ import { asDeclared } from '../../../protocol/leniency.js'
 import type { ProviderModel } from '../../../protocol/provider/provider.js'
 import { anyRecord, uint } from '../../../protocol/shared.js'
 import { publicAddress, publicRecord } from '../../../protocol/secrets.js'
+import type { ProviderContribution } from '../../plugin/native/native.js'
 
 /** What a model takes over from its provider. */
 export interface ModelOwner {
@@ -12,6 +13,13 @@ export interface ModelOwner {
   readonly auth: 'none' | 'optional' | 'required'
   readonly baseURL: string | undefined
   readonly compatibility: { readonly streamUsage: boolean; readonly reasoningEffort: boolean }
+}
+
+export interface Via {
+  readonly npm: string
+  readonly baseURL: string | undefined
+  /** Undefined when no adapter serves `npm`. */
+  readonly contribution: ProviderContribution | undefined
 }
 
 export interface CatalogModel {
@@ -23,12 +31,15 @@ export interface CatalogModel {
   readonly options: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
   readonly variants: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** How it is reached, when that is not how its provider is. */
+  readonly via?: Via
 }
 
-const rate = z.number().min(0)
+export const rate = z.number().min(0)
 const CacheRates = z.looseObject({ read: rate.default(0), write: rate.default(0) })
 const Rates = z.looseObject({ input: rate.default(0), output: rate.default(0), cache: CacheRates.prefault({}) })
-const Modality = z.enum(['text', 'audio', 'image', 'video', 'pdf'])
+export const Modality = z.enum(['text', 'audio', 'image', 'video', 'pdf'])
+export type Modality = z.infer<typeof Modality>
 
 const ModelConfig = z.looseObject({
   id: z.string().min(1).optional(),

@@ -26,7 +26,6 @@ const isEmpty = (value: unknown) => isRecord(value) && Object.keys(value).length
 
 const DOCUMENT: Readonly<Record<string, Reason>> = {
   shell: always('commands run in bash where it exists, else in the shell named by SHELL'),
-  smallModel: always('titles are made by the model of the session'),
   textVerbosity: always('set it in the options of a provider, a model or an agent'),
   lsp: unless(isFalse, 'this server has no language servers'),
   formatter: unless(isFalse, 'this server does not format files'),

@@ -1,5 +1,6 @@
 /** What is wrong with an effective configuration although it could be read (subsystems b.5). */
 import { missingAdapter, readCatalog } from '../../provider/catalog/catalog.js'
+import { knownVendors } from '../../provider/catalog/known-vendors.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
 import { isKnownKey } from '../../../protocol/resource/agent-config.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../../protocol/resource/config.js'
@@ -110,9 +111,9 @@ function checkAdapters(
   contributions: readonly ProviderContribution[] | undefined,
 ): ConfigDiagnostic[] {
   if (contributions === undefined) return []
-  const { providers } = readCatalog(document, contributions)
+  const { providers } = readCatalog(document, contributions, { offered: knownVendors(), address: () => undefined })
   return providers.flatMap((provider): ConfigDiagnostic[] => {
-    if (provider.contribution !== undefined) return []
+    if (provider.contribution !== undefined || provider.source === 'offered') return []
     const place = adapters.get(provider.id)
     const at = place === undefined ? '' : `${place.file}:${place.line}:${place.column}: `
     const message = `${at}${missingAdapter(provider, contributions)}`

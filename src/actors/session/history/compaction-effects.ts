@@ -90,7 +90,7 @@ interface Writer {
   readonly agent: AgentView['record'] | undefined
 }
 
-/** The model of the agent `compaction` where it has one, else that of the conversation. */
+/** The model of the agent `compaction` where it has one, else `smallModel` where its window is as large, else that of the conversation. */
 async function writerOf(core: SessionCore, directory: string, { model }: RunTarget): Promise<Writer> {
   const agent = await core.resources.agent(directory, 'compaction').then(
     ({ record }) => record,
@@ -99,7 +99,17 @@ async function writerOf(core: SessionCore, directory: string, { model }: RunTarg
       throw error
     },
   )
-  return { agent, model: agent?.model === undefined ? model : await core.providers.resolve(directory, agent.model) }
+  return {
+    agent,
+    model: agent?.model === undefined ? await smallOr(core, directory, model) : await core.providers.resolve(directory, agent.model),
+  }
+}
+
+async function smallOr({ providers }: SessionCore, directory: string, model: ResolvedModel): Promise<ResolvedModel> {
+  const ref = await providers.smallModel(directory)
+  if (ref === undefined) return model
+  const small = await providers.resolve(directory, ref)
+  return small.model.limit.context >= model.model.limit.context ? small : model
 }
 
 interface Subject {

@@ -35,10 +35,16 @@ export function hasDefaultTitle(title: string): boolean {
 
 /** Asks the model for a title and records it; false = it has none to give, or somebody has changed the title meanwhile. */
 export async function makeTitle(core: SessionCore, request: TitleRequest, signal: AbortSignal): Promise<boolean> {
-  const answer = await askModel(request, signal)
+  const answer = await askModel({ ...request, model: await titleModel(core, request) }, signal)
   signal.throwIfAborted()
   const title = cleanTitle(wellFormed(answer))
   return title !== '' && recordTitle(core, request.session, title)
+}
+
+/** Config `smallModel` where it can be used, else the model of the conversation. */
+async function titleModel({ providers }: SessionCore, { session, model }: TitleRequest): Promise<ResolvedModel> {
+  const small = await providers.smallModel(session.directory)
+  return small === undefined ? model : providers.resolve(session.directory, small)
 }
 
 async function askModel({ session, model, text }: TitleRequest, signal: AbortSignal): Promise<string> {

@@ -280,6 +280,40 @@ export interface Paths {
   readonly cwd: string
 }
 
+/** A request to an address that somebody else chose. */
+export interface GuardedRequest {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array<ArrayBuffer>
+  readonly signal: AbortSignal
+  /** Hosts, with or without port, that the installation lists: they may be this machine or in its networks. */
+  readonly allowHosts?: readonly string[]
+  /** 5 unless told otherwise. */
+  readonly maxRedirects?: number
+}
+
+/**
+ * As `fetch`, for addresses others choose (threat-model N1): http and https to public addresses and listed hosts only, the address that
+ * was checked is the one that is dialled, redirects are followed under the same rules and lose what was for one origin. `url` is where
+ * the answer came from. Rejects with `request.invalid`, `request.forbidden` or `request.unprocessable`, and as `fetch` does.
+ */
+export type GuardedFetch = (address: string, request: GuardedRequest) => Promise<{ readonly response: Response; readonly url: string }>
+
+/** Requests of svc to others since its start; those that broke are `failed`. */
+export interface NetworkCounts {
+  readonly started: number
+  readonly ended: number
+  readonly failed: number
+  readonly open: number
+  /** Received in bodies. */
+  readonly bytes: number
+}
+
+interface Network {
+  readonly guardedFetch: GuardedFetch
+  counts(): NetworkCounts
+}
+
 export interface Effects {
   readonly clock: Clock
   readonly ids: Ids
@@ -287,8 +321,12 @@ export interface Effects {
   readonly files: Files
   readonly processes: Processes
   readonly terminals: Terminals
-  /** What model calls need of `fetch`: 10 s to connect, no other limit; callers bound it with signals. Never follows a redirect. */
+  /**
+   * What model calls need of `fetch`: 10 s to connect, no other limit; callers bound it with signals. Never follows a redirect. Goes
+   * through the proxy of the environment.
+   */
   readonly fetch: typeof globalThis.fetch
+  readonly network: Network
   /** Environment of the server, read once at start (credentials included; never handed to children). */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Environment for children: an allow-list of `env`. */

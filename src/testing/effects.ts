@@ -47,6 +47,12 @@ export function createFakeEffects(overrides: FakeOverrides = {}): FakeEffects {
     fetch: async (input) => {
       throw new Error(`unexpected fetch of ${String(input instanceof Request ? input.url : input)}`)
     },
+    network: {
+      guardedFetch: async (address) => {
+        throw new Error(`unexpected fetch of ${address}`)
+      },
+      counts: () => ({ started: 0, ended: 0, failed: 0, open: 0, bytes: 0 }),
+    },
     memory: { bound: () => undefined, collect: () => undefined },
     env: Object.freeze({}),
     childEnv: Object.freeze({ PATH: '/usr/bin:/bin', HOME: join(root, 'home') }),

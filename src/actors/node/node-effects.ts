@@ -1,10 +1,10 @@
 /** The one real implementation of `Effects`; its parts are beside it. */
-import { createNodeFetch } from './fetch.js'
+import { createWayOut } from './network/way-out.js'
 import { boundYoungGeneration, collectGarbage } from './heap.js'
 import { createHash, hash, randomBytes, randomFillSync } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { createIds } from '../../protocol/ids.js'
-import type { Clock, Effects } from '../effects.js'
+import type { Clock, Effects, GuardedFetch } from '../effects.js'
 import { childEnvironment, type Environment, readEnvironment } from './environment.js'
 import { createFamilies } from './process/program-families.js'
 import { createNodeFiles } from './files/node-files.js'
@@ -36,6 +36,8 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
     now: () => clock.now(),
     write: options.logWrite ?? ((line) => process.stderr.write(line)),
   })
+  const wayOut = createWayOut({ env, log, now: () => clock.monotonic() })
+  let guarded: Promise<GuardedFetch> | undefined
   const families = createFamilies(reaper.mark, {
     onLeft: ({ pid, command }) => log.warn('a process outlives its owner, out of reach of this server', { pid, command }),
   })
@@ -47,7 +49,14 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
     processes: createNodeProcesses(searchPath, reaper, families),
     terminals: createNodeTerminals(searchPath, reaper, { families }),
     memory: { bound: boundYoungGeneration, collect: collectGarbage },
-    fetch: createNodeFetch(),
+    fetch: wayOut.fetch,
+    network: {
+      guardedFetch: async (address, request) => {
+        guarded ??= import('./network/guarded-fetch.js').then(({ createGuardedFetch }) => createGuardedFetch(wayOut))
+        return (await guarded)(address, request)
+      },
+      counts: wayOut.counts,
+    },
     env,
     childEnv,
     paths: nodePaths(env),

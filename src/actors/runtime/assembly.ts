@@ -245,6 +245,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
       liveMessages: live.size,
       processes: effects.processes.alive,
       terminals: effects.terminals.alive,
+      requests: effects.network.counts().started,
+      openRequests: effects.network.counts().open,
       sequence: journal.head(),
       inspectorViewers: inspector.viewers,
       ...serving.counters(),

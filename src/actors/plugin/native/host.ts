@@ -32,9 +32,23 @@ export function createNativeHost(
   },
 ): NativeHost {
   const { effects, store, journal, interactions, statuses } = core
-  const { clock, ids, random, files, processes, terminals, fetch, childEnv, paths, platform, log, sha256 } = effects
+  const { clock, ids, random, files, processes, terminals, fetch, network, childEnv, paths, platform, log, sha256 } = effects
   return {
-    effects: { clock, ids, random, files, processes, terminals, fetch, childEnv, paths, platform, sha256, log: labelled(log, pluginId) },
+    effects: {
+      clock,
+      ids,
+      random,
+      files,
+      processes,
+      terminals,
+      fetch,
+      network,
+      childEnv,
+      paths,
+      platform,
+      sha256,
+      log: labelled(log, pluginId),
+    },
     outputs: services.outputs,
     instructions: services.instructions,
     sandbox: { ...services.sandbox, isOn: async (directory) => sandboxOf(await core.configs.load(directory)) === 'on' },

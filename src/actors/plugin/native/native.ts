@@ -181,7 +181,19 @@ interface ShellContext {
 export interface NativeHost {
   readonly effects: Pick<
     Effects,
-    'clock' | 'ids' | 'random' | 'files' | 'processes' | 'terminals' | 'fetch' | 'childEnv' | 'paths' | 'platform' | 'log' | 'sha256'
+    | 'clock'
+    | 'ids'
+    | 'random'
+    | 'files'
+    | 'processes'
+    | 'terminals'
+    | 'fetch'
+    | 'network'
+    | 'childEnv'
+    | 'paths'
+    | 'platform'
+    | 'log'
+    | 'sha256'
   >
   readonly outputs: ManagedOutputs
   readonly questions: Questions

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, expect, it } from 'vitest'
-import { createNodeFetch } from '../../../src/actors/node/fetch.js'
+import { createWayOut } from '../../../src/actors/node/network/way-out.js'
 
-const fetch = createNodeFetch()
+const { fetch } = createWayOut({ env: {}, log: { debug: () => undefined }, now: () => 0 })
 const servers: Server[] = []
 afterEach(() => {
   for (const server of servers.splice(0)) {

@@ -1,0 +1,67 @@
+/** Requests through a proxy, over undici's proxy agents; loaded by the first that takes one. To its caller the same as `direct-send.ts`. */
+import { ProxyAgent, request } from 'undici'
+import { LIMITS } from '../../../protocol/limits.js'
+import { abortReason, bodyOf, failed, responseOf, type Send } from './answer.js'
+
+/** What sends through each proxy; its connections are kept. */
+export function createProxiedSend({ ca }: { readonly ca?: readonly string[] }): (proxy: URL) => Send {
+  const sends = new Map<string, Send>()
+  return (proxy) => {
+    const known = sends.get(proxy.href) ?? sendThrough(proxy, ca)
+    sends.set(proxy.href, known)
+    return known
+  }
+}
+
+function sendThrough(proxy: URL, ca: readonly string[] | undefined): Send {
+  const trust = ca === undefined ? {} : { ca: [...ca] }
+  const settings = {
+    uri: proxy.href,
+    requestTls: { ...trust, timeout: LIMITS.provider.connect },
+    proxyTls: { ...trust, timeout: LIMITS.provider.connect },
+    connectTimeout: LIMITS.provider.connect,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }
+  // Many proxies refuse CONNECT to a port of plain HTTP.
+  const agents: Readonly<Record<string, ProxyAgent>> = {
+    'http:': new ProxyAgent({ ...settings, proxyTunnel: false }),
+    'https:': new ProxyAgent({ ...settings, proxyTunnel: true }),
+  }
+  return async (url, init, over) => {
+    const headers = new Headers(init.headers)
+    headers.set('accept-encoding', 'identity')
+    const signal = init.signal ?? undefined
+    const dispatcher = agents[url.protocol]
+    if (dispatcher === undefined) throw new TypeError(`no proxy is used for ${url.protocol}`)
+    const failure = (error: Error) =>
+      signal?.aborted === true
+        ? abortReason(signal)
+        : failed(new Error(`through the proxy ${proxy.host}: ${error.message}`, { cause: error }))
+    try {
+      const answer = await request(url, {
+        method: methodOf(init.method),
+        headers: Object.fromEntries(headers),
+        body: bodyOf(init.body) ?? null,
+        dispatcher,
+        ...(signal && { signal }),
+      })
+      const { body, statusCode } = answer
+      return responseOf(
+        { status: statusCode, statusText: '', headers: answer.headers, body, close: () => void body.destroy() },
+        failure,
+        over,
+      )
+    } catch (error) {
+      throw failure(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+function methodOf(method = 'GET'): (typeof METHODS)[number] {
+  const known = METHODS.find((one) => one === method.toUpperCase())
+  if (known === undefined) throw new TypeError(`the method ${method} is not sent`)
+  return known
+}

@@ -32,11 +32,13 @@ export interface StepFailure {
   readonly retryable: boolean
   /** Wait the provider asked for, ms. */
   readonly retryAfterMs?: number | undefined
+  /** Tries after the first that can help; absent = as many as the policy has. */
+  readonly retries?: number | undefined
 }
 
 /** Whether attempt number `attempt` (0 = first) that failed so may be repeated; never once a tool call was started. */
 export function mayRetry(policy: RetryPolicy, failure: StepFailure, attempt: number, callsStarted: number): boolean {
-  return failure.retryable && attempt < policy.retries && callsStarted === 0
+  return failure.retryable && attempt < Math.min(policy.retries, failure.retries ?? policy.retries) && callsStarted === 0
 }
 
 /** Milliseconds before the attempt after `attempt`: what the provider asked for, else doubling from `initialMs`; both bounded. */

@@ -107,13 +107,19 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   /** The request was too large for the context window. */
   readonly overflow: boolean
+  /** Tries after the first that can help; undefined = as many as the installation allows. */
+  readonly retries: number | undefined
 
-  constructor(message: string, options: { retryable: boolean; retryAfterMs?: number | undefined; overflow?: boolean; cause?: unknown }) {
+  constructor(
+    message: string,
+    options: { retryable: boolean; retryAfterMs?: number | undefined; overflow?: boolean; retries?: number; cause?: unknown },
+  ) {
     super(message, { cause: options.cause })
     this.name = 'ProviderError'
     this.retryable = options.retryable
     this.retryAfterMs = options.retryAfterMs
     this.overflow = options.overflow ?? false
+    this.retries = options.retries
   }
 }
 

@@ -1,9 +1,10 @@
 /** Fits requests to what a model can take, so that adapters need not know models (subsystems c.9). */
 import type { ModelMessage, ProviderAdapter, UserContent } from './adapter.js'
 import type { CatalogModel } from './catalog/models.js'
+import { explained, type Reached } from './explain.js'
 
 /** The adapter as one model sees it: its wire id and headers, and nothing sent that it cannot take. */
-export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel): ProviderAdapter {
+export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel, provider: Omit<Reached, 'wireId'>): ProviderAdapter {
   const { input = {}, temperature, toolCall, interleaved } = model.record.capabilities
   const takes = (mime: string) => mime.startsWith('text/') || isTrue(input, modalityOf(mime))
   const reasoningField = fieldOf(interleaved)
@@ -20,7 +21,9 @@ export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel): Provi
         tools: toolCall === false ? [] : request.tools,
         headers: request.headers === undefined ? model.headers : { ...request.headers, ...hidden },
       }
-      return adapter.generate(fitted, push, signal)
+      return adapter.generate(fitted, push, signal).catch((error: unknown) => {
+        throw signal.aborted ? error : explained(error, { ...provider, wireId: model.wireId })
+      })
     },
   }
 }

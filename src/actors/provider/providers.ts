@@ -184,7 +184,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       return {
         ref,
         model: model.record,
-        adapter: fitAdapter(adapterOf(reached), model),
+        adapter: fitAdapter(adapterOf(reached), model, reached),
         options: { ...requestOptions(provider.options), ...model.options, ...variant },
       }
     },

@@ -296,7 +296,8 @@ function rawInput(text: string): unknown {
 export function stepFailure(error: unknown): StepFailure {
   if (error instanceof ProviderError) {
     const code = error.overflow ? OVERFLOW : 'provider.failed'
-    return { code, message: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs }
+    const { message, retryable, retryAfterMs, retries } = error
+    return { code, message, retryable, retryAfterMs, ...(retries !== undefined && { retries }) }
   }
   if (error instanceof SvcError) return { code: error.code, message: error.message, retryable: false }
   return { code: 'server.internal', message: error instanceof Error ? error.message : String(error), retryable: false }

@@ -2,6 +2,8 @@
 import { CHAT } from './chat/chat-page.js'
 import { DOCTOR } from './doctor/doctor-page.js'
 import { INSPECT } from './inspect/inspect-page.js'
+import type { ModelsOptions, ProvidersOptions } from './models/models.js'
+import { MODELS, PROVIDERS } from './models/models-pages.js'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
 import { RUN } from './run/run-page.js'
 import { SERVE } from './serve/serve-page.js'
@@ -65,6 +67,8 @@ export interface ChatOptions
 export interface DoctorOptions {
   readonly directory: string | undefined
   readonly server: string | undefined
+  /** The providers are really asked. */
+  readonly online: boolean
   readonly json: boolean
 }
 
@@ -81,6 +85,8 @@ export type Command =
   | { readonly name: 'run'; readonly options: RunOptions }
   | { readonly name: 'chat'; readonly options: ChatOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
+  | { readonly name: 'models'; readonly options: ModelsOptions }
+  | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
   | { readonly name: 'session'; readonly options: SessionOptions }
@@ -137,6 +143,10 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readChat(args) }
     case 'doctor':
       return { name, options: readDoctor(args) }
+    case 'models':
+      return { name, options: readModels(args) }
+    case 'providers':
+      return { name, options: readProviders(args) }
     case 'plugin':
       return { name, options: readPluginArguments(args, readServerUrl) }
     case 'session':
@@ -221,7 +231,22 @@ function readChat(args: string[]): ChatOptions {
 
 function readDoctor(args: string[]): DoctorOptions {
   const { values } = readLine(DOCTOR, args)
-  return { directory: values.dir, server: values.server === undefined ? undefined : readServerUrl(values.server), json: values.json }
+  return { ...readPlace(values), online: values.online }
+}
+
+function readPlace(values: { dir: string | undefined; server: string | undefined; json: boolean }) {
+  const server = values.server === undefined ? undefined : readServerUrl(values.server)
+  return { directory: values.dir, server, json: values.json }
+}
+
+function readModels(args: string[]): ModelsOptions {
+  const { values, words } = readLine(MODELS, args)
+  return { ...readPlace(values), provider: words[0], verbose: values.verbose }
+}
+
+function readProviders(args: string[]): ProvidersOptions {
+  const { values } = readLine(PROVIDERS, args)
+  return { ...readPlace(values), all: values.all }
 }
 
 function readInspect(args: string[]): InspectOptions {

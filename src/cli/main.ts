@@ -37,6 +37,10 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'chat':
       keepCompiledCode()
       return (await import('./chat/chat.js')).chat(command.options)
+    case 'models':
+      return (await import('./models/models.js')).listModels(command.options)
+    case 'providers':
+      return (await import('./models/models.js')).listProviders(command.options)
     case 'plugin':
       return (await import('./plugin/plugin.js')).plugin(command.options)
     case 'session':

@@ -102,7 +102,10 @@ describe('the command line', () => {
   })
 
   test('understands doctor and openapi', () => {
-    expect(read('doctor --dir a --json')).toEqual({ name: 'doctor', options: { directory: 'a', server: undefined, json: true } })
+    expect(read('doctor --dir a --json')).toEqual({
+      name: 'doctor',
+      options: { directory: 'a', server: undefined, json: true, online: false },
+    })
     expect(read('openapi')).toEqual({ name: 'openapi' })
   })
 

@@ -8,10 +8,12 @@ export const DOCTOR = {
   options: {
     dir: { ...DIRECTORY, help: 'check the configuration of this directory' },
     server: { ...SERVER, help: 'check this server too', otherwise: 'the local one, or one for the moment' },
+    online: { type: 'flag', help: 'ask each provider that can be used for one word, and look for model servers on this machine' },
     json: { ...JSON_OUT, help: 'print the findings as JSON' },
   },
   examples: [
     ['svc doctor', 'one line for each check'],
+    ['svc doctor --online', 'also tries the models, for a few tokens each'],
     ['svc doctor --json > doctor.json', 'for a report'],
   ],
   notes: ['Ends with 1 when something is broken.'],

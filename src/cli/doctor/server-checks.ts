@@ -16,7 +16,12 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
     try {
       const { client } = connection
       const diagnostics = await validation(client, query)
-      return [await health(connection), ...configuration(diagnostics, query), ...(await providers(client, query, diagnostics))]
+      return [
+        await health(connection),
+        ...configuration(diagnostics, query),
+        ...(await providers(client, query, diagnostics)),
+        ...(options.online ? await (await import('./online-checks.js')).inspectOnline(client, query) : []),
+      ]
     } finally {
       await connection.close()
     }

@@ -2,6 +2,7 @@
 import { CHAT } from '../chat/chat-page.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
 import { INSPECT } from '../inspect/inspect-page.js'
+import { MODELS, PROVIDERS } from '../models/models-pages.js'
 import { PLUGIN } from '../plugin/plugin-pages.js'
 import { RUN } from '../run/run-page.js'
 import { SERVE } from '../serve/serve-page.js'
@@ -40,4 +41,18 @@ export const MAN = {
   ],
 } as const satisfies Page
 
-export const PAGES: readonly (Page | Group)[] = [SERVE, RUN, CHAT, SESSION, DOCTOR, INSPECT, PLUGIN, WORKFLOW, OPENAPI, COMPLETION, MAN]
+export const PAGES: readonly (Page | Group)[] = [
+  SERVE,
+  RUN,
+  CHAT,
+  SESSION,
+  MODELS,
+  PROVIDERS,
+  DOCTOR,
+  INSPECT,
+  PLUGIN,
+  WORKFLOW,
+  OPENAPI,
+  COMPLETION,
+  MAN,
+]

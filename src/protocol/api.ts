@@ -7,6 +7,8 @@ import { inspectorRoutes } from './system/inspector.js'
 import { bundleRoutes } from './session/bundle.js'
 import { commandRoutes } from './resource/command.js'
 import { managedAgentRoutes, managedCommandRoutes } from './management/management.js'
+import { managedSkillRoutes } from './management/skills.js'
+import { managedRepositoryRoutes, managedWorkspaceRoutes } from './management/workspaces.js'
 import { messageRoutes } from './message/message.js'
 import { pluginRoutes } from './plugin/plugin.js'
 import { providerRoutes } from './provider/provider.js'
@@ -43,6 +45,9 @@ const GROUPS = [
   pluginRoutes,
   managedAgentRoutes,
   managedCommandRoutes,
+  managedSkillRoutes,
+  managedWorkspaceRoutes,
+  managedRepositoryRoutes,
   workflowRoutes,
   ptyRoutes,
   vcsRoutes,

@@ -43,6 +43,7 @@ export const ERRORS = {
   'plugin.invalid': kind(422, 'The plugin package is not valid.'),
   'plugin.failed': kind(500, 'The plugin failed.', true),
   'management.authentication_required': kind(401, 'This operation needs the token of the local operator.'),
+  'management.directory_forbidden': kind(403, 'The directory is outside what the caller may use.'),
   'management.disabled': kind(404, 'Management is switched off on this server.'),
   'management.not_found': kind(404, 'There is no such managed resource.'),
   'management.storage_error': kind(500, 'The files of managed resources cannot be read or written right now.'),

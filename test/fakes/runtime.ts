@@ -16,6 +16,8 @@ import type {
 import { SvcError } from '../../src/protocol/errors.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { ManagedResource } from '../../src/protocol/management/management.js'
+import type { SkillVersion } from '../../src/protocol/management/skills.js'
+import type { ManagedRepository, ManagedWorkspace } from '../../src/protocol/management/workspaces.js'
 import type { Message, Part } from '../../src/protocol/message/message.js'
 import type { PackageLifecycleInfo, PluginManifest } from '../../src/protocol/plugin/plugin.js'
 import type { Session } from '../../src/protocol/session/session.js'
@@ -113,6 +115,19 @@ const RESOURCE: ManagedResource = {
   updatedAt: 2,
   definition: { name: 'reviewer' },
 }
+
+const HASH = '0'.repeat(64)
+const VERSION: SkillVersion = {
+  id: HASH,
+  skillId: 'reviewer',
+  scope: 'workspace',
+  revision: `sha256:${HASH}`,
+  createdAt: 1,
+  bundle: { content: 'Review.', name: 'reviewer' },
+}
+const REGISTERED = { id: 'reviewer', name: 'work', revision: `sha256:${HASH}`, createdAt: 1, updatedAt: 2 }
+const WORKSPACE: ManagedWorkspace = { ...REGISTERED, root: '/srv/work' }
+const REPOSITORY: ManagedRepository = { ...REGISTERED, workspaceId: 'reviewer', path: '/srv/work' }
 
 const AGENT = { name: 'build', mode: 'primary', native: true, hidden: false, permission: {}, options: {} }
 const COMMAND = { name: 'init', template: 'Begin.' }
@@ -299,6 +314,27 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     delete: noted(`management.${kind}.delete`, async () => undefined),
   })
   const management: Management = {
+    requireOn: () => undefined,
+    skills: {
+      ...markdown('skills'),
+      versions: noted('management.skills.versions', async () => [VERSION]),
+      version: noted('management.skills.version', async () => VERSION),
+      restore: noted('management.skills.restore', async () => RESOURCE),
+    },
+    workspaces: {
+      list: noted('management.workspaces.list', async () => [WORKSPACE]),
+      get: noted('management.workspaces.get', async () => WORKSPACE),
+      create: noted('management.workspaces.create', async () => WORKSPACE),
+      update: noted('management.workspaces.update', async () => WORKSPACE),
+      delete: noted('management.workspaces.delete', async () => undefined),
+    },
+    repositories: {
+      list: noted('management.repositories.list', async () => [REPOSITORY]),
+      get: noted('management.repositories.get', async () => REPOSITORY),
+      create: noted('management.repositories.create', async () => REPOSITORY),
+      update: noted('management.repositories.update', async () => REPOSITORY),
+      delete: noted('management.repositories.delete', async () => undefined),
+    },
     place: noted('management.place', (directory, { asked, body }) => ({ scope: body ?? asked ?? 'workspace', directory })),
     agents: markdown('agents'),
     commands: markdown('commands'),

@@ -98,10 +98,15 @@ test('what we send is open to new fields, what we take is closed', () => {
     'PtyCreateRequest',
     'PtyUpdateRequest',
     'QuestionReply',
+    'RepositoryCloneRequest',
+    'RepositoryExistingRequest',
+    'RepositoryUpdateRequest',
     'RevertRequest',
     'SessionCommandRequest',
     'SessionShellRequest',
     'SetPinRequest',
+    'SkillInstallRequest',
+    'SkillWriteRequest',
     'UpdateSessionRequest',
     'UserModel',
     'WorkflowConcurrencyPolicy',
@@ -109,6 +114,8 @@ test('what we send is open to new fields, what we take is closed', () => {
     'WorkflowDefinitionPatch',
     'WorkflowRetryPolicy',
     'WorkflowSchedule',
+    'WorkspaceCreateRequest',
+    'WorkspaceUpdateRequest',
   ])
 })
 

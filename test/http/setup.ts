@@ -44,6 +44,13 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.shell': { command: 'true' },
   'v2.sessions.summarize': {},
   'v2.sessions.parts.update': PART,
+  'v2.management.skills.install': { id: 'reviewer', content: 'Review.' },
+  'v2.management.skills.create': { content: 'Review.' },
+  'v2.management.skills.update': { content: 'Review.' },
+  'v2.management.workspaces.create': { root: '/srv/work' },
+  'v2.management.workspaces.update': { name: 'work' },
+  'v2.management.repositories.create': { kind: 'existing', path: '/srv/work' },
+  'v2.management.repositories.update': { name: 'work' },
   'v2.management.agents.create': { content: 'Review.' },
   'v2.management.agents.update': { content: 'Review.' },
   'v2.management.commands.create': { content: 'Review $1.' },
@@ -67,6 +74,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
     workflow_id: WORKFLOW.id,
     run_id: 'wfr_1_a',
     id: 'reviewer',
+    version: '0'.repeat(64),
   }
   const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')
   const body = BODIES[contract.id]

@@ -4,10 +4,15 @@ import type { Effects } from '../effects.js'
 import type { Management, ManagedPlace } from '../facades.js'
 import { placeOf } from './managed-folder.js'
 import { createManagedMarkdown, type ManagedDeps } from './markdown-resources.js'
+import { createSkillFolders } from './skill-folders.js'
+import { createSkillVersions } from './skill-versions.js'
+import { createManagedSkills } from './skills.js'
+import { createWorkspaceRegistry } from './workspace-registry.js'
+import { createManagedWorkspaces } from './workspaces.js'
 import { createWritingLane } from './writing.js'
 
 interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'effects'> {
-  readonly effects: ManagedDeps['effects'] & Pick<Effects, 'env'>
+  readonly effects: Pick<Effects, 'files' | 'env' | 'paths' | 'clock' | 'random' | 'log' | 'sha256' | 'hasher'>
 }
 
 /** Whether management is switched on: unless `SVC_AGENT_MANAGEMENT_API` says 0. */
@@ -15,15 +20,27 @@ export function isManagementOn({ env }: Pick<Effects, 'env'>): boolean {
   return !['0', 'false', 'FALSE', 'no', 'NO'].includes(env['SVC_AGENT_MANAGEMENT_API'] ?? '')
 }
 
-export function createManagement(deps: ManagementDeps): Management {
+export function createManagement(deps: ManagementDeps): Management & {
+  /** Ends writes that an earlier process left. */
+  recover(): Promise<void>
+} {
   const { effects } = deps
-  const managed = { ...deps, lane: createWritingLane() }
+  const lane = createWritingLane()
+  const managed = { ...deps, lane }
+  const folders = createSkillFolders(effects)
+  const requireOn = (): void => {
+    if (!isManagementOn(effects)) throw new SvcError('management.disabled')
+  }
   return {
+    recover: folders.recover,
+    requireOn,
     place(directory, scopes): ManagedPlace {
-      if (!isManagementOn(effects)) throw new SvcError('management.disabled')
+      requireOn()
       return placeOf(effects, directory, scopes)
     },
     agents: createManagedMarkdown(managed, 'agent'),
     commands: createManagedMarkdown(managed, 'command'),
+    skills: createManagedSkills({ ...managed, effects, folders, versions: createSkillVersions(effects) }),
+    ...createManagedWorkspaces({ effects, lane, registry: createWorkspaceRegistry(effects) }),
   }
 }

@@ -16,18 +16,6 @@ export function requireManagedId(id: string): void {
   })
 }
 
-/** The condition of a call: body, then query, then `If-Match`, whose quotes and weak mark mean nothing here. */
-export function expectedOf(body: string | undefined, query: string | undefined, ifMatch: string | undefined): string | undefined {
-  return (
-    body ??
-    query ??
-    ifMatch
-      ?.trim()
-      .replace(/^W\//, '')
-      .replace(/^"(.*)"$/, '$1')
-  )
-}
-
 /** Throws `management.revision_conflict` when what is there is not what was expected; `*` expects anything. */
 export function refuseOther(what: string, current: string | undefined, expected: string | undefined): void {
   if (expected === undefined || (expected === '*' && current !== undefined) || expected === current) return

@@ -213,6 +213,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const stopping = new AbortController()
   return {
     core,
+    management,
     actors,
     sessions,
     runtime,

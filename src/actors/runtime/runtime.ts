@@ -81,6 +81,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         queued = recover(parts.core)
         await forgetStandIns(effects)
         await parts.core.restores.recover()
+        await parts.management.recover()
       }),
       startPlugins: keep(async () => {
         await parts.plugins.startBuiltIns(options.plugins, parts.host)

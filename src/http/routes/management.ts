@@ -1,9 +1,18 @@
 /** Managed resources (http-contract §5.7). */
 import type { ManagedMarkdown, Runtime } from '../../actors/facades.js'
+import { expectedOf } from '../../protocol/management/expected.js'
 import { managedAgentRoutes, managedCommandRoutes } from '../../protocol/management/management.js'
+import { managedSkillRoutes as skillContracts } from '../../protocol/management/skills.js'
+import {
+  managedRepositoryRoutes as repositoryContracts,
+  managedWorkspaceRoutes as workspaceContracts,
+} from '../../protocol/management/workspaces.js'
 import type { Binder } from '../bind.js'
 
 export function managementRoutes(bind: Binder, { management }: Runtime): void {
+  skillRoutes(bind, management)
+  workspaceRoutes(bind, management)
+  repositoryRoutes(bind, management)
   markdownRoutes(bind, management, managedAgentRoutes, management.agents)
   markdownRoutes(bind, management, managedCommandRoutes, management.commands)
 }
@@ -26,5 +35,62 @@ function markdownRoutes(
   )
   bind.json(contracts.delete, ({ directory, query, params, headers }) =>
     kind.delete(place(directory, { asked: query.scope }), params.id, headers['if-match']),
+  )
+}
+
+function skillRoutes(bind: Binder, { place, skills }: Runtime['management']): void {
+  bind.json(skillContracts.list, ({ directory, query }) => skills.list(place(directory, { asked: query.scope })))
+  bind.json(skillContracts.install, ({ directory, headers, body: { id, ...body } }) =>
+    skills.create(place(directory, { asked: undefined, body: body.scope }), id, body, headers['if-match']),
+  )
+  bind.json(skillContracts.get, ({ directory, query, params, headers }) =>
+    skills.get(place(directory, { asked: query.scope }), params.id, headers['if-match']),
+  )
+  bind.json(skillContracts.create, ({ directory, query, params, headers, body }) =>
+    skills.create(place(directory, { asked: query.scope, body: body.scope }), params.id, body, headers['if-match']),
+  )
+  bind.json(skillContracts.update, ({ directory, query, params, headers, body }) =>
+    skills.update(place(directory, { asked: query.scope, body: body.scope }), params.id, body, headers['if-match']),
+  )
+  bind.json(skillContracts.delete, ({ directory, query, params, headers }) =>
+    skills.delete(place(directory, { asked: query.scope }), params.id, headers['if-match']),
+  )
+  bind.json(skillContracts.versions, ({ directory, query, params }) => skills.versions(place(directory, { asked: query.scope }), params.id))
+  bind.json(skillContracts.version, ({ directory, query, params }) =>
+    skills.version(place(directory, { asked: query.scope }), params.id, params.version),
+  )
+  bind.json(skillContracts.restore, ({ directory, query, params, headers }) =>
+    skills.restore(place(directory, { asked: query.scope }), params.id, params.version, {
+      query: query.expectedRevision,
+      ifMatch: headers['if-match'],
+    }),
+  )
+}
+
+function workspaceRoutes(bind: Binder, { requireOn, workspaces }: Runtime['management']): void {
+  const on = () => {
+    requireOn()
+    return workspaces
+  }
+  bind.json(workspaceContracts.list, ({ caller }) => on().list(caller))
+  bind.json(workspaceContracts.create, ({ caller, body }) => on().create(caller, body))
+  bind.json(workspaceContracts.get, ({ caller, params }) => on().get(caller, params.id))
+  bind.json(workspaceContracts.update, ({ caller, params, body, headers }) => on().update(caller, params.id, body, headers['if-match']))
+  bind.json(workspaceContracts.delete, ({ caller, params, query, headers }) =>
+    on().delete(caller, params.id, expectedOf(undefined, query.expectedRevision, headers['if-match'])),
+  )
+}
+
+function repositoryRoutes(bind: Binder, { requireOn, repositories }: Runtime['management']): void {
+  const on = () => {
+    requireOn()
+    return repositories
+  }
+  bind.json(repositoryContracts.list, ({ caller }) => on().list(caller))
+  bind.json(repositoryContracts.create, ({ caller, body, signal }) => on().create(caller, body, signal))
+  bind.json(repositoryContracts.get, ({ caller, params }) => on().get(caller, params.id))
+  bind.json(repositoryContracts.update, ({ caller, params, body, headers }) => on().update(caller, params.id, body, headers['if-match']))
+  bind.json(repositoryContracts.delete, ({ caller, params, query, headers }) =>
+    on().delete(caller, params.id, expectedOf(undefined, query.expectedRevision, headers['if-match'])),
   )
 }

@@ -75,5 +75,11 @@ export const serverLimits = {
   },
   config: { fileBytes: 1 * MiB, markdownBytes: 512 * KiB, filesPerKind: 4096 },
   /** Resources written through the API (http-contract §2.10); `waiting` are writes that wait for their turn. */
-  management: { content: 512 * KiB, waiting: 1024 },
+  management: {
+    content: 512 * KiB,
+    waiting: 1024,
+    /** Files besides SKILL.md, bytes of one, of all together, characters of a path, and versions of one skill. */
+    skills: { files: 32, fileBytes: 256 * KiB, bundleBytes: 1 * MiB, pathLength: 512, versions: 1024 },
+    workspaces: { entries: 1024, registryBytes: 2 * MiB, nameBytes: 160 },
+  },
 } as const

@@ -27,7 +27,7 @@ export const ManagedResource = z
 export type ManagedResource = z.infer<typeof ManagedResource>
 
 /** `sha256:` and 64 hex digits; `*` stands for any. */
-const revisionText = z.string().min(1).max(256)
+export const revisionText = z.string().min(1).max(256)
 
 export const MarkdownWriteRequest = z
   .strictObject({

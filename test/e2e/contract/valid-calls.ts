@@ -1,4 +1,6 @@
 /** One valid call of every operation, with what has to be there before. Where the answer says little, its effect is looked at too. */
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
 import type { Artifact } from '../../../src/protocol/system/artifact.js'
 import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import type { Answer } from '../server.js'
@@ -109,9 +111,57 @@ const onManaged =
 const managedCalls = (kind: string): Record<string, ValidCall> => ({
   [`v2.management.${kind}.list`]: get(`${MANAGED}/${kind}`),
   [`v2.management.${kind}.get`]: onManaged('GET', kind),
-  [`v2.management.${kind}.create`]: onManaged('POST', kind, { content: 'Look at $1.', frontmatter: { description: 'Looks.' } }),
+  [`v2.management.${kind}.create`]: onManaged('POST', kind, {
+    content: 'Look at $1.',
+    ...(kind === 'skills' ? { description: 'Looks.' } : { frontmatter: { description: 'Looks.' } }),
+  }),
   [`v2.management.${kind}.update`]: onManaged('PUT', kind, { content: 'Look again at $1.' }),
   [`v2.management.${kind}.delete`]: onManaged('DELETE', kind),
+})
+
+/** On a skill of several versions. */
+const onVersion =
+  (method: string, path: (version: string) => string): ValidCall =>
+  async (world) => {
+    const at = `${MANAGED}/skills/made-${made++}`
+    await world.server.call('POST', at, { content: 'First.', files: { 'a/b.txt': 'one' } })
+    const [{ id } = { id: '' }] = await world.server.get<{ id: string }[]>(`${at}/versions`)
+    await world.server.call('PUT', at, { content: 'Second.' })
+    return world.server.call(method, `${at}/versions${path(id)}`)
+  }
+
+/** A directory that nobody has registered. */
+function directoryOf({ scene }: World, isRepository: boolean): string {
+  const name = `registered-${made++}`
+  scene.place.write(`../${name}/README.md`, 'hello')
+  const root = resolve(scene.place.repo, '..', name)
+  if (isRepository) execFileSync('git', ['init', '--quiet', root], { env: scene.place.env })
+  return root
+}
+
+const register = async (world: World, kind: string): Promise<Answer> => {
+  const root = directoryOf(world, kind === 'repositories')
+  return world.server.call('POST', `${MANAGED}/${kind}`, kind === 'repositories' ? { kind: 'existing', path: root } : { root })
+}
+
+const onRegistered =
+  (method: string, kind: string, body?: object): ValidCall =>
+  async (world) => {
+    const { id } = (await register(world, kind)).body as { id: string }
+    const answer = await world.server.call(method, `${MANAGED}/${kind}/${id}`, body)
+    if (method === 'DELETE') await isGone(`${MANAGED}/${kind}/${id}`, world)
+    return answer
+  }
+
+const registeredCalls = (kind: string): Record<string, ValidCall> => ({
+  [`v2.management.${kind}.create`]: (world) => register(world, kind),
+  [`v2.management.${kind}.list`]: async (world) => {
+    await register(world, kind)
+    return world.server.call('GET', `${MANAGED}/${kind}`)
+  },
+  [`v2.management.${kind}.get`]: onRegistered('GET', kind),
+  [`v2.management.${kind}.update`]: onRegistered('PUT', kind, { name: 'renamed' }),
+  [`v2.management.${kind}.delete`]: onRegistered('DELETE', kind),
 })
 
 const PATCH = '--- /dev/null\n+++ b/patched.txt\n@@ -0,0 +1 @@\n+patched\n'
@@ -175,6 +225,14 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
 
   ...managedCalls('agents'),
   ...managedCalls('commands'),
+  ...managedCalls('skills'),
+  'v2.management.skills.install': ({ server }) =>
+    server.call('POST', `${MANAGED}/skills/install`, { id: `made-${made++}`, content: 'Do.' }),
+  'v2.management.skills.versions.list': onVersion('GET', () => ''),
+  'v2.management.skills.versions.get': onVersion('GET', (version) => `/${version}`),
+  'v2.management.skills.versions.restore': onVersion('POST', (version) => `/${version}/restore`),
+  ...registeredCalls('workspaces'),
+  ...registeredCalls('repositories'),
 
   'v2.plugins.workflows.create': (world) => createWorkflow(world, `created-${made++}`),
   'v2.plugins.workflows.list': get(WORKFLOWS),

@@ -1,0 +1,161 @@
+/** Skills as managed resources: a folder of files each, with all its versions (subsystems b.13). */
+import { basename, dirname, join } from 'node:path'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { expectedOf } from '../../protocol/management/expected.js'
+import type { ManagedResource } from '../../protocol/management/management.js'
+import type { Effects } from '../effects.js'
+import type { ManagedPlace, ManagedSkills } from '../facades.js'
+import type { SkillEntry } from '../resource/markdown/markdown.js'
+import { isPlain, managedRoot, writableFolder } from './managed-folder.js'
+import type { ManagedDeps } from './markdown-resources.js'
+import { isManagedId, refuseExisting, refuseOther, requireManagedId } from './revisions.js'
+import { type Bundle, bundleOf, readBundle, readSkill, revisionOf, SKILL_FILE } from './skill-bundle.js'
+import type { SkillFolders } from './skill-folders.js'
+import type { SkillVersions } from './skill-versions.js'
+
+interface SkillDeps extends ManagedDeps {
+  readonly effects: ManagedDeps['effects'] & Pick<Effects, 'hasher'>
+  readonly versions: SkillVersions
+  readonly folders: SkillFolders
+}
+
+type Check = (current: string | undefined) => Promise<void>
+
+export function createManagedSkills(deps: SkillDeps): ManagedSkills {
+  const { effects, lane, versions, folders } = deps
+  const { files } = effects
+  const called = (id: string) => `skill "${id}"`
+
+  async function resourceOf(place: ManagedPlace, entry: SkillEntry, own: string): Promise<ManagedResource> {
+    const { id, path } = entry
+    const isOwn = path === join(own, id, SKILL_FILE) && isManagedId(id) && (await isPlain(effects, place, own))
+    const bundle = isOwn ? await readBundle(effects, dirname(path)) : undefined
+    return bundle instanceof Map ? managed(place, id, { path, bundle }) : discovered(entry)
+  }
+
+  async function managed(place: ManagedPlace, id: string, { path, bundle }: { path: string; bundle: Bundle }): Promise<ManagedResource> {
+    const time = Math.floor((await files.stat(path))?.modifiedMs ?? 0)
+    return {
+      id,
+      scope: place.scope,
+      origin: 'managed',
+      provenance: path,
+      writable: true,
+      managed: true,
+      revision: revisionOf(effects, bundle),
+      createdAt: time,
+      updatedAt: time,
+      definition: definitionOf(id, path, bundle),
+    }
+  }
+
+  async function discovered({ id, path }: SkillEntry): Promise<ManagedResource> {
+    const bytes = await files.read(path, LIMITS.config.markdownBytes).catch(() => new Uint8Array())
+    return {
+      id,
+      scope: null,
+      origin: 'discovered',
+      provenance: path,
+      writable: false,
+      managed: false,
+      revision: null,
+      createdAt: null,
+      updatedAt: null,
+      definition: definitionOf(id, path, new Map([[SKILL_FILE, bytes]])),
+    }
+  }
+
+  async function entriesOf(place: ManagedPlace) {
+    const { skills } = await deps.snapshots.get(place.directory, { fresh: true })
+    return { skills, own: join(managedRoot(effects, place), 'skills') }
+  }
+
+  async function find(place: ManagedPlace, id: string): Promise<ManagedResource> {
+    const { skills, own } = await entriesOf(place)
+    const entry = skills.find((skill) => skill.id === id)
+    if (entry !== undefined) return resourceOf(place, entry, own)
+    throw new SvcError('management.not_found', `There is no ${called(id)}.`, { id })
+  }
+
+  /** What is there now; throws `management.read_only` when that is none of ours. */
+  async function currentOf(target: string): Promise<Bundle | undefined> {
+    const bundle = await readBundle(effects, target)
+    if (typeof bundle === 'string')
+      throw new SvcError('management.read_only', `${target} is not written: it ${bundle}.`, { folder: target })
+    return bundle
+  }
+
+  async function put(place: ManagedPlace, id: string, bundle: Bundle | undefined, check: Check): Promise<void> {
+    requireManagedId(id)
+    if (id === 'install') throw new SvcError('management.invalid_request', 'A skill cannot be called "install".')
+    await lane.inTurn(async () => {
+      const target = join(await writableFolder(effects, place, 'skills'), id)
+      const current = await currentOf(target)
+      await check(current && revisionOf(effects, current))
+      if (current !== undefined) await versions.keep(place, id, current)
+      if (bundle !== undefined) await versions.keep(place, id, bundle)
+      await folders.replace(target, bundle)
+      deps.snapshots.noteWrite()
+      deps.onChanged(place)
+    })
+  }
+
+  const creating =
+    (id: string, expected: string | undefined): Check =>
+    async (current) =>
+      refuseExisting(called(id), current, expected)
+
+  const changing =
+    (place: ManagedPlace, id: string, expected: string | undefined): Check =>
+    async (current) => {
+      if (current === undefined) {
+        const { provenance } = await find(place, id)
+        throw new SvcError('management.read_only', `The ${called(id)} is defined by ${provenance}, which is not changed here.`, {
+          id,
+          provenance,
+        })
+      }
+      refuseOther(called(id), current, expected)
+    }
+
+  return {
+    async list(place) {
+      const { skills, own } = await entriesOf(place)
+      const all: ManagedResource[] = []
+      for (const entry of skills) all.push(await resourceOf(place, entry, own))
+      return all.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    },
+    async get(place, id, ifMatch) {
+      const found = await find(place, id)
+      refuseOther(called(id), found.revision ?? undefined, expectedOf(undefined, undefined, ifMatch))
+      return found
+    },
+    async create(place, id, request, ifMatch) {
+      requireManagedId(id)
+      await put(place, id, bundleOf(id, request), creating(id, expectedOf(request.expectedRevision, undefined, ifMatch)))
+      return find(place, id)
+    },
+    async update(place, id, request, ifMatch) {
+      requireManagedId(id)
+      await put(place, id, bundleOf(id, request), changing(place, id, expectedOf(request.expectedRevision, undefined, ifMatch)))
+      return find(place, id)
+    },
+    delete: (place, id, ifMatch) => put(place, id, undefined, changing(place, id, expectedOf(undefined, undefined, ifMatch))),
+    versions: (place, id) => versions.list(place, id),
+    version: async (place, id, version) => (await versions.get(place, id, version)).shown,
+    async restore(place, id, version, { query, ifMatch }) {
+      const { bundle } = await versions.get(place, id, version)
+      const expected = expectedOf(undefined, query, ifMatch)
+      await put(place, id, bundle, async (current) => refuseOther(called(id), current, expected))
+      return find(place, id)
+    },
+  }
+}
+
+function definitionOf(id: string, path: string, bundle: Bundle): unknown {
+  const { values, content } = readSkill(bundle)
+  const { name = id, description = null, version, license, compatibility, metadata } = values
+  const info = { id: basename(dirname(path)), name, description, path, version, license, compatibility, metadata }
+  return { info: Object.fromEntries(Object.entries(info).filter(([, value]) => value !== undefined)), content }
+}

@@ -1,14 +1,24 @@
 /**
- * Writes docs/http.md from the OpenAPI document: every operation, event and record.
+ * Writes docs/http.md from the OpenAPI document, every operation, event and record, and docs/configuration.md from the schema of its keys.
  * With --check nothing is written; a stale page is named and the exit code is 1.
  */
+import { configPage } from './config-page.mjs'
 import { loadSource, settle } from './generated.mjs'
 
 const { toOpenApi } = await loadSource('src/protocol/openapi.ts')
 const api = toOpenApi()
 const { schemas } = api.components
 
-settle('docs', [['http.md', page()]], { prune: false })
+const { configKeyRows } = await loadSource('src/actors/resource/config/config-reference.ts')
+
+settle(
+  'docs',
+  [
+    ['http.md', page()],
+    ['configuration.md', configPage(configKeyRows(), typeText)],
+  ],
+  { prune: false },
+)
 
 function page() {
   const events = eventNames()

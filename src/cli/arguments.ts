@@ -1,5 +1,6 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { CHAT } from './chat/chat-page.js'
+import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
 import { DOCTOR } from './doctor/doctor-page.js'
 import { INSPECT } from './inspect/inspect-page.js'
 import type { ModelsOptions, ProvidersOptions } from './models/models.js'
@@ -88,6 +89,7 @@ export type Command =
   | { readonly name: 'models'; readonly options: ModelsOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
+  | { readonly name: 'config'; readonly options: ConfigOptions }
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
   | { readonly name: 'session'; readonly options: SessionOptions }
   | { readonly name: 'inspect'; readonly options: InspectOptions }
@@ -151,6 +153,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readPluginArguments(args, readServerUrl) }
     case 'session':
       return { name, options: readSessionArguments(args, readServerUrl) }
+    case 'config':
+      return { name, options: readConfigArguments(args) }
     case 'workflow':
       return { name, options: readWorkflowArguments(args, readServerUrl) }
     case 'inspect':

@@ -46,6 +46,8 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'session':
       keepCompiledCode()
       return (await import('./session/session.js')).session(command.options)
+    case 'config':
+      return (await import('./config/config.js')).config(command.options)
     case 'workflow':
       return (await import('./workflow/workflow.js')).workflow(command.options)
     case 'inspect':

@@ -68,6 +68,7 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
     { prints: /→ hello Ada\n[^]*Calling hello is done: Hello, Ada!\n/ },
     { prints: /→ hello Ada\n[^]*Calling hello is done: Good morning, Ada!\n/ },
   ],
+  'docs/configuration.md': [{ prints: /^write {2}\S*svc\.json$[^]*^wrote \S*svc\.json$/m }],
   'docs/inspector.md': [
     { server: true, prints: /^http:\/\/127\.0\.0\.1:\d+\/inspector$/m, after: () => expect(opened()).toMatch(/\/inspector\n$/) },
     { prepare: saveTrace, prints: /^file:.*\.html$/m },

@@ -4,8 +4,6 @@ import type {
   Events,
   Inspector,
   Interactions,
-  ManagedMarkdown,
-  Management,
   Plugins,
   Providers,
   Resources,
@@ -13,6 +11,7 @@ import type {
   Sessions,
   System,
 } from '../../src/actors/facades.js'
+import type { ManagedMarkdown, Management } from '../../src/actors/management/facade.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { ManagedResource } from '../../src/protocol/management/management.js'

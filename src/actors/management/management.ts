@@ -1,7 +1,7 @@
 /** The facade of what an operator manages (http-contract §5.7). */
 import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
-import type { Management, ManagedPlace } from '../facades.js'
+import type { Management, ManagedPlace } from './facade.js'
 import { placeOf } from './managed-folder.js'
 import { createManagedMarkdown, type ManagedDeps } from './markdown-resources.js'
 import { createSkillFolders } from './skill-folders.js'

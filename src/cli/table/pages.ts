@@ -1,5 +1,6 @@
 /** Every command, in the order help shows them. */
 import { CHAT } from '../chat/chat-page.js'
+import { CONFIG } from '../config/config-pages.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
 import { INSPECT } from '../inspect/inspect-page.js'
 import { MODELS, PROVIDERS } from '../models/models-pages.js'
@@ -48,6 +49,7 @@ export const PAGES: readonly (Page | Group)[] = [
   SESSION,
   MODELS,
   PROVIDERS,
+  CONFIG,
   DOCTOR,
   INSPECT,
   PLUGIN,

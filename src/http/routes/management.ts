@@ -1,5 +1,6 @@
 /** Managed resources (http-contract §5.7). */
-import type { ManagedMarkdown, Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../actors/facades.js'
+import type { ManagedMarkdown } from '../../actors/management/facade.js'
 import { expectedOf } from '../../protocol/management/expected.js'
 import { managedAgentRoutes, managedCommandRoutes } from '../../protocol/management/management.js'
 import { managedSkillRoutes as skillContracts } from '../../protocol/management/skills.js'

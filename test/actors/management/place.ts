@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ManagedPlace } from '../../../src/actors/facades.js'
+import type { ManagedPlace } from '../../../src/actors/management/facade.js'
 import { createManagement } from '../../../src/actors/management/management.js'
 import { createWorkspace } from '../resource/workspace.js'
 

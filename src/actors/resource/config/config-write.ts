@@ -46,6 +46,11 @@ export async function writePatch(effects: WriteEffects, snapshot: ConfigSnapshot
   })
 }
 
+/** The file that `writePatch` would write for a canonical directory; throws `config.invalid` where none may be. */
+export async function writableFile(effects: WriteEffects, directory: string): Promise<string> {
+  return (await chooseTarget(effects, createFileProbe(effects), directory)).path
+}
+
 async function chooseTarget({ files, env, paths }: WriteEffects, probe: FileProbe, directory: string): Promise<Target> {
   const home = (await probe.canonical(paths.home)) ?? paths.home
   const root = (await probe.canonical(paths.config)) ?? paths.config

@@ -1,0 +1,81 @@
+/** `svc config`: the files are read and written here; a server that runs takes what changed by itself. */
+import { reviewApprovals } from '../../actors/plugin/entry/trust-review.js'
+import { createNodeEffects } from '../../actors/node/node-effects.js'
+import { createConfigs } from '../../actors/resource/config/config.js'
+import { publishedConfigSchema } from '../../actors/resource/config/config-reference.js'
+import { writableFile } from '../../actors/resource/config/config-write.js'
+import { SvcError } from '../../protocol/errors.js'
+import { isRecord } from '../../protocol/json.js'
+import { existingDirectory } from '../directory.js'
+import { jsonText, writeError, writeOut } from '../output.js'
+import type { ConfigOptions, GetOptions, SetOptions } from './config-arguments.js'
+
+/** Runs one action; answers the exit code: 0 done, 1 refused or something is wrong. */
+export async function config(options: ConfigOptions): Promise<number> {
+  switch (options.action) {
+    case 'schema':
+      writeOut(`${jsonText(publishedConfigSchema(), 2)}\n`)
+      return 0
+    case 'get':
+      return get(options)
+    case 'set':
+      return set(options)
+    case 'path':
+      return path(options)
+    case 'validate':
+      return validate(options)
+  }
+}
+
+function open(directory: string | undefined) {
+  const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
+  const configs = createConfigs({ effects, review: (before, after) => reviewApprovals(before, after, new Set()) })
+  return { effects, configs, workspace: existingDirectory(directory) }
+}
+
+async function get({ key, directory }: GetOptions): Promise<number> {
+  const { configs, workspace } = open(directory)
+  let value: unknown = await configs.show(workspace)
+  for (const step of key?.split('.') ?? []) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  if (value === undefined) throw new SvcError('resource.not_found', `nothing sets ${key ?? ''}`)
+  writeOut(`${jsonText(value, 2)}\n`)
+  return 0
+}
+
+async function set({ key, value, directory, global, json }: SetOptions): Promise<number> {
+  const { effects, configs, workspace } = open(directory)
+  if (global) await effects.files.makeDirectory(effects.paths.config, { mode: 0o700 })
+  const at = global ? await effects.files.realPath(effects.paths.config) : workspace
+  const patch = key.split('.').reduceRight<unknown>((inner, step) => ({ [step]: inner }), meant(value))
+  const shown = await configs.update(at, isRecord(patch) ? patch : {})
+  writeOut(json ? `${jsonText(shown, 2)}\n` : `wrote ${await writableFile(effects, at)}\n`)
+  return 0
+}
+
+async function path({ directory, json }: { readonly directory: string | undefined; readonly json: boolean }): Promise<number> {
+  const { effects, configs, workspace } = open(directory)
+  const { layers } = await configs.snapshots.inspect(workspace)
+  const read = [...layers.keys()]
+  const written = await writableFile(effects, workspace)
+  if (json) writeOut(`${jsonText({ read, written }, 2)}\n`)
+  else writeOut([...read.map((file) => `read   ${file}\n`), `write  ${written}\n`].join(''))
+  return 0
+}
+
+async function validate({ directory, json }: { readonly directory: string | undefined; readonly json: boolean }): Promise<number> {
+  const { configs, workspace } = open(directory)
+  const found = await configs.validate(workspace)
+  if (json) writeOut(`${jsonText(found, 2)}\n`)
+  else if (found.diagnostics.length === 0) writeOut('nothing is wrong\n')
+  else for (const { level, path: key, message } of found.diagnostics) writeError(`${level} ${key}: ${message}\n`)
+  return found.ok ? 0 : 1
+}
+
+/** JSON where it is JSON, else the text itself. */
+function meant(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

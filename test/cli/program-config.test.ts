@@ -1,0 +1,50 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Home, makeHome } from './program.js'
+
+let home: Home
+beforeEach(() => {
+  home = makeHome()
+})
+afterEach(() => home.close())
+
+test('a key is set with comments kept, read back, found in its file and removed', async () => {
+  const file = join(home.workspace, 'svc.json')
+  writeFileSync(file, '{\n  // why\n  "username": "ada", // who\n}\n')
+  expect(await home.run(['config', 'set', 'compaction.auto', 'false'])).toEqual({ code: 0, stdout: `wrote ${file}\n`, stderr: '' })
+  const text = readFileSync(file, 'utf8')
+  expect([text.includes('// why'), text.includes('// who')]).toEqual([true, true])
+  expect((await home.run(['config', 'get', 'compaction.auto'])).stdout).toBe('false\n')
+  expect((await home.run(['config', 'path'])).stdout).toBe(`read   ${file}\nwrite  ${file}\n`)
+  await home.run(['config', 'set', 'compaction', 'null'])
+  const gone = await home.run(['config', 'get', 'compaction'])
+  expect([gone.code, gone.stderr]).toEqual([1, 'svc: nothing sets compaction\n'])
+})
+
+test('a workspace cannot widen by svc config either; the installation is written with --global', async () => {
+  const refused = await home.run(['config', 'set', 'shell', '/bin/zsh'])
+  expect([refused.code, refused.stderr.includes('A workspace cannot set "shell"')]).toEqual([1, true])
+  const written = await home.run(['config', 'set', '--global', 'model', 'svc/offline'])
+  expect(written).toMatchObject({ code: 0, stdout: `wrote ${join(home.path, '.config/svc/config.json')}\n` })
+  expect((await home.run(['config', 'get', 'model'])).stdout).toBe('"svc/offline"\n')
+})
+
+test('validate tells every mistake with its place, and ends with 1', async () => {
+  mkdirSync(join(home.workspace, '.svc'))
+  expect(await home.run(['config', 'validate'])).toMatchObject({ code: 0, stdout: 'nothing is wrong\n' })
+  const file = join(home.workspace, 'svc.json')
+  writeFileSync(file, '{\n  "model": 3\n}\n')
+  const { code, stderr } = await home.run(['config', 'validate'])
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^error config: \S*svc\.json:2:\d+: "model" /)
+})
+
+test('the published schema describes every key', async () => {
+  const { code, stdout } = await home.run(['config', 'schema'])
+  const schema = JSON.parse(stdout) as { type: string; properties: Record<string, { description?: string }> }
+  expect([code, schema.type]).toEqual([0, 'object'])
+  const keys = Object.entries(schema.properties)
+  expect(keys).toHaveLength(30)
+  expect(keys.filter(([, { description }]) => (description ?? '') === '')).toEqual([])
+})

@@ -1,6 +1,5 @@
 /** Managed resources (http-contract §5.7). */
 import type { Runtime } from '../../actors/facades.js'
-import type { ManagedMarkdown } from '../../actors/management/facade.js'
 import { expectedOf } from '../../protocol/management/expected.js'
 import { managedAgentRoutes, managedCommandRoutes } from '../../protocol/management/management.js'
 import { managedSkillRoutes as skillContracts } from '../../protocol/management/skills.js'
@@ -22,7 +21,7 @@ function markdownRoutes(
   bind: Binder,
   { place }: Pick<Runtime['management'], 'place'>,
   contracts: typeof managedAgentRoutes | typeof managedCommandRoutes,
-  kind: ManagedMarkdown,
+  kind: Runtime['management']['agents'],
 ): void {
   bind.json(contracts.list, ({ directory, query }) => kind.list(place(directory, { asked: query.scope })))
   bind.json(contracts.get, ({ directory, query, params, headers }) =>

@@ -35,6 +35,7 @@ import { pluginRoutes } from './routes/plugins.js'
 import { sessionRoutes } from './routes/sessions.js'
 import { systemRoutes } from './routes/system.js'
 import { terminalRoutes, terminalSocket } from './routes/terminals.js'
+import { delegationRoutes } from './routes/delegation.js'
 import { vcsRoutesOf } from './routes/vcs.js'
 import { workflowRoutes } from './routes/workflows.js'
 import { boundSockets } from './sockets/sockets.js'
@@ -135,6 +136,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   workflowRoutes(bind, runtime)
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)
+  delegationRoutes(bind, runtime)
   exportRoutes(bind, runtime, admission)
   app.register(async (scope) => importRoutes(scope, createBinder(scope, parts), runtime, admission))
   app.register(async (scope) => artifactRoutes(scope, createBinder(scope, parts), runtime, admission))

@@ -19,6 +19,7 @@ import { compactionRoutes } from './session/compaction.js'
 import { sharingRoutes } from './session/sharing.js'
 import { sessionRoutes } from './session/session.js'
 import { undoRoutes } from './session/undo.js'
+import { subagentRoutes } from './session/subagent.js'
 import { systemRoutes } from './system/system.js'
 import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
 import { workflowRoutes } from './workflow/workflow-routes.js'
@@ -52,6 +53,7 @@ const GROUPS = [
   ptyRoutes,
   vcsRoutes,
   { sessionDiff: sessionDiffRoute },
+  subagentRoutes,
 ] as const
 
 /** The union of all operations, each with its precise type. */

@@ -3,6 +3,7 @@ import { providersLimits } from './limits/providers.js'
 import { repositoriesLimits } from './limits/repositories.js'
 import { serverLimits } from './limits/server.js'
 import { sessionsLimits } from './limits/sessions.js'
+import { delegationLimits } from './limits/delegation.js'
 import { terminalsLimits } from './limits/terminals.js'
 import { workflowsLimits } from './limits/workflows.js'
 
@@ -15,4 +16,5 @@ export const LIMITS = {
   ...workflowsLimits,
   ...repositoriesLimits,
   ...terminalsLimits,
+  ...delegationLimits,
 } as const

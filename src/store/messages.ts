@@ -51,6 +51,15 @@ export function createMessageTable(connection: Connection): MessageTable {
     'select id, session_id as sessionId from messages where open = 1 order by session_id, position',
   )
 
+  const usage = connection.query<
+    [string],
+    { cost: number; input: number; output: number; reasoning: number; cacheRead: number; cacheWrite: number }
+  >(`
+    select coalesce(sum(info ->> '$.cost'), 0) as cost, coalesce(sum(info ->> '$.tokens.input'), 0) as input,
+      coalesce(sum(info ->> '$.tokens.output'), 0) as output, coalesce(sum(info ->> '$.tokens.reasoning'), 0) as reasoning,
+      coalesce(sum(info ->> '$.tokens.cache.read'), 0) as cacheRead, coalesce(sum(info ->> '$.tokens.cache.write'), 0) as cacheWrite
+    from messages where session_id in (select value from json_each(?)) and info ->> '$.role' = 'assistant'`)
+
   function put(item: Part): Stored<Part> {
     const json = JSON.stringify(item)
     if (putPart.run({ id: item.id, messageId: item.messageId, json }) > 0) return { value: item, json }
@@ -85,6 +94,10 @@ export function createMessageTable(connection: Connection): MessageTable {
     getInfo: (messageId) => valueIn<MessageInfo>(info.get(messageId)),
     get: (messageId) => valueIn<Message>(message.get(messageId)),
     getPart: (partId) => valueIn<Part>(part.get(partId)),
+    usage(sessionIds) {
+      const { cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = usage.get(JSON.stringify(sessionIds)) ?? {}
+      return { cost, tokens: { input, output, reasoning, cache: { read: cacheRead, write: cacheWrite } } }
+    },
     all: (sessionId) => rows({ sessionId, order: 'asc' }).map((row) => valueOf<Message>(row.json)),
     page(query) {
       const found = rows(query)

@@ -24,7 +24,11 @@ export function createRunTable(connection: Connection): RunTable {
   )
   const unattended = connection.query<[string], { unattended: 0 | 1 }>('select unattended from runs where id = ?')
   const end = connection.query<[string], { status: RunRow['status']; error: string | null }>('select status, error from runs where id = ?')
+  const latest = connection.query<[string], { status: RunRow['status'] }>(
+    'select status from runs where session_id = ? order by started_at desc, id desc limit 1',
+  )
   return {
+    latest: (sessionId) => latest.get(sessionId)?.status,
     end(id) {
       const row = end.get(id)
       return row === undefined ? undefined : { status: row.status, error: row.error ?? undefined }

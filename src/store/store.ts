@@ -9,7 +9,7 @@ import type { Artifact } from '../protocol/system/artifact.js'
 import type { Approval, PermissionRequest, QuestionRequest } from '../protocol/interaction/interaction.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
 import type { QueuedPrompt } from '../protocol/message/queued-prompt.js'
-import type { ExecutionActivitySnapshot, Session, Todo } from '../protocol/session/session.js'
+import type { ExecutionActivitySnapshot, Session, SessionUsage, Todo } from '../protocol/session/session.js'
 import type { AuditEntry } from '../protocol/system/system.js'
 import type { PluginRowTable } from './plugin-rows.js'
 import type { SharingTable } from './sharing.js'
@@ -110,6 +110,8 @@ export interface MessageTable {
   getInfo(messageId: string): MessageInfo | undefined
   get(messageId: string): Message | undefined
   getPart(partId: string): Part | undefined
+  /** What the answers of these sessions have cost. */
+  usage(sessionIds: readonly string[]): SessionUsage
   /** All messages, oldest first, parsed. */
   all(sessionId: string): Message[]
   /** A page as JSON texts of whole messages; `next` = id of the last one when the page is full. */
@@ -163,6 +165,8 @@ export interface RunRow {
 }
 
 export interface RunTable {
+  /** Of the run of a session that started last. */
+  latest(sessionId: string): RunRow['status'] | undefined
   insert(row: RunRow): void
   finish(id: string, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
   running(): Omit<RunRow, 'unattended'>[]

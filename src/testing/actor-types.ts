@@ -17,6 +17,7 @@ export type ActorKind =
   | 'runtime'
   | 'session'
   | 'subscription'
+  | 'task'
   | 'title'
   | 'tool-call'
   | 'workflow-engine'

@@ -14,6 +14,7 @@ import { runMachine } from '../machines/run.machine.js'
 import { runtimeMachine } from '../machines/runtime.machine.js'
 import { sessionMachine } from '../machines/session.machine.js'
 import { subscriptionMachine } from '../machines/subscription.machine.js'
+import { taskMachine } from '../machines/task.machine.js'
 import { titleMachine } from '../machines/title.machine.js'
 import { toolCallMachine } from '../machines/tool-call.machine.js'
 import { workflowEngineMachine } from '../machines/workflow-engine.machine.js'
@@ -36,6 +37,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   runtime: runtimeMachine,
   session: sessionMachine,
   subscription: subscriptionMachine,
+  task: taskMachine,
   title: titleMachine,
   'tool-call': toolCallMachine,
   'workflow-engine': workflowEngineMachine,

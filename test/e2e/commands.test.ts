@@ -17,6 +17,7 @@ test('every command that is offered runs and is answered; the others are refused
     makePlace({
       '.svc/commands/greet.md': 'Hello $2, from $1.',
       '.svc/commands/delegate.md': '---\nsubtask: true\n---\nGo.',
+      '.svc/commands/lost.md': '---\nagent: nobody\n---\nGo.',
     }),
   )
   scenes.push(scene)
@@ -25,13 +26,13 @@ test('every command that is offered runs and is answered; the others are refused
   const run = (body: object) => server.call('POST', `/v2/sessions/${id}/commands`, body)
 
   const offered = await server.get<{ name: string }[]>('/v2/commands')
-  expect(offered.map(({ name }) => name)).toEqual(['greet', 'init', 'summarize'])
+  expect(offered.map(({ name }) => name)).toEqual(['delegate', 'greet', 'init', 'summarize'])
   for (const { name } of offered) {
     const answer = await run({ command: name, arguments: "me 'all of you' again" })
     expect([name, answer.status, (answer.body as Message).info.role]).toEqual([name, 200, 'assistant'])
   }
   const prompts = (await server.messages(id)).filter(({ info }) => info.role === 'user').map(textOf)
-  expect(prompts[0]).toBe('Hello all of you again, from me.')
+  expect(prompts).toContain('Hello all of you again, from me.')
 
   const first = await run({ command: 'greet', arguments: 'a b', messageId: 'msg_mine' })
   const count = (await server.messages(id)).length
@@ -40,11 +41,9 @@ test('every command that is offered runs and is answered; the others are refused
   expect((first.body as Message).info).toMatchObject({ parentId: 'msg_mine' })
   expect(await server.messages(id)).toHaveLength(count)
 
-  const [unable, unknown] = [await run({ command: 'delegate' }), await run({ command: 'nothing' })]
+  const [unable, unknown] = [await run({ command: 'lost' }), await run({ command: 'nothing' })]
   expect([unable.status, unknown.status]).toEqual([422, 400])
-  expect(unable.text).toContain('needs subagents, which this server does not have')
-  expect(unknown.text).toContain('Known: greet, init, summarize.')
-  expect((await server.get<ConfigValidation>('/v2/config/validate')).diagnostics).toMatchObject([
-    { path: 'command.delegate.subtask', code: 'unsupported' },
-  ])
+  expect(unable.text).toContain('there is no agent')
+  expect(unknown.text).toContain('Known: delegate, greet, init, summarize.')
+  expect((await server.get<ConfigValidation>('/v2/config/validate')).diagnostics).toMatchObject([{ path: 'command.lost.agent' }])
 })

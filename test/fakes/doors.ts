@@ -9,7 +9,18 @@ const unused = (): never => {
 /** Doors of a native host for plugins that use none of them. */
 export const noDoors: Pick<
   NativeHost,
-  'rows' | 'sandbox' | 'fileStates' | 'sessions' | 'checkouts' | 'git' | 'namedPrograms' | 'skills' | 'switchedOff' | 'stopping' | 'actors'
+  | 'rows'
+  | 'sandbox'
+  | 'fileStates'
+  | 'sessions'
+  | 'checkouts'
+  | 'git'
+  | 'namedPrograms'
+  | 'agents'
+  | 'skills'
+  | 'switchedOff'
+  | 'stopping'
+  | 'actors'
 > = {
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, placeOf: unused, wrap: unused },
@@ -17,6 +28,7 @@ export const noDoors: Pick<
     { sha256: (data) => createHash('sha256').update(data).digest('hex') },
     async (_session, _sha256, content) => content.length < 8_000_000,
   ),
+  agents: unused,
   skills: unused,
   switchedOff: async () => undefined,
   checkouts: { origins: unused },
@@ -33,5 +45,10 @@ export const noDoors: Pick<
     isBusy: unused,
     settled: unused,
     outcome: unused,
+    tell: unused,
+    begin: unused,
+    isQuiet: unused,
+    quiet: unused,
+    usage: unused,
   },
 }

@@ -1,4 +1,5 @@
 /** What plugins of a fake runtime answer to operations of the contract, by operation id. */
+import type { SubagentTask } from '../../src/protocol/session/subagent.js'
 import type { Pty } from '../../src/protocol/terminal/pty.js'
 import type { WorkflowDefinition, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow/workflow.js'
 
@@ -50,10 +51,23 @@ const RUN: WorkflowRun = {
 
 const PTY: Pty = { id: 'pty_1', command: ['/bin/sh'], cwd: '/srv/space', title: 'shell', time: 1 }
 
+const TASK: SubagentTask = {
+  id: 'ses_2',
+  sessionId: 'ses_1',
+  childSessionId: 'ses_2',
+  agent: 'general',
+  status: 'completed',
+  description: 'look around',
+  nested: false,
+  result: 'Nothing.',
+}
+
 const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }
 const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
 
 export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
+  'v2.subagents.tasks.list': [TASK],
+  'v2.subagents.tasks.stop': { stopped: ['ses_2'], clearedPrompts: 1 },
   'v2.plugins.vcs.get': { branch: 'main', default_branch: 'main' },
   'v2.plugins.vcs.status': [CHANGE],
   'v2.plugins.vcs.diff': [DIFF],

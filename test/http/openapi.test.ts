@@ -107,6 +107,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     'SetPinRequest',
     'SkillInstallRequest',
     'SkillWriteRequest',
+    'StopSubagentsRequest',
     'UpdateSessionRequest',
     'UserModel',
     'WorkflowConcurrencyPolicy',

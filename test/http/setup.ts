@@ -30,6 +30,7 @@ export const withToken = { tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) }
 const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.revert': { messageId: 'msg_1' },
   'v2.sessions.control.claim': { leaseSeconds: 30 },
+  'v2.subagents.tasks.stop': {},
   'v2.plugins.vcs.apply': { patch: '--- /dev/null' },
   'v2.plugins.pty.create': {},
   'v2.plugins.pty.update': { title: 'New title' },

@@ -150,6 +150,8 @@ test('the operations are these, with this access, success and body', () => {
     'v2.sessions.update | PATCH /v2/sessions/{session_id} | session | 200 | body',
     'v2.sessions.wait | POST /v2/sessions/{session_id}/wait | session | 204',
     'v2.skills.list | GET /v2/skills | directory | 200',
+    'v2.subagents.tasks.list | GET /v2/plugins/dev.svc.subagents/sessions/{session_id}/tasks | session | 200',
+    'v2.subagents.tasks.stop | POST /v2/plugins/dev.svc.subagents/sessions/{session_id}/stop | session | 200 | body',
     'v2.tools.list | GET /v2/tools | directory | 200',
   ])
 })

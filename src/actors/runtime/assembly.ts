@@ -28,6 +28,8 @@ import { createProviders } from '../provider/providers.js'
 import { publicDocument } from '../../protocol/secrets.js'
 import { createResourceFacades } from '../resource/resources.js'
 import { type SessionCore, sessionOrThrow } from '../session/core.js'
+import { createOutstanding } from '../session/state/outstanding.js'
+import { settleFamily } from '../session/state/settle-family.js'
 import { createExecutions } from '../session/state/executions.js'
 import { createInteractions } from '../interaction/interactions.js'
 import { createProjects } from '../session/state/project.js'
@@ -67,7 +69,9 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const live = createLive()
   const owners = createOwners(store)
   const statuses = createStatuses()
-  const executions = createExecutions({ store, effects, families, statuses })
+  const outstanding = createOutstanding()
+  const executions = createExecutions({ store, effects, families, statuses, outstanding })
+  outstanding.onEnded((sessionId) => settleFamily({ journal, executions, families, effects }, sessionId))
   const subscriptions = createSubscriptions({ effects, actors })
   const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions, subscriptions })
   const interactions = createInteractions({ store, journal, effects, owners, actors })
@@ -136,6 +140,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     live,
     statuses,
     executions,
+    outstanding,
     interactions,
     plugins: serving,
     resources,
@@ -228,6 +233,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
         sandbox,
         git,
         sessions: sessions.facade,
+        wake: sessions.supervisor.wake,
         stopping: stopping.signal,
         fileStates: createFileStateDoor(effects, keptContents.keep),
       }),

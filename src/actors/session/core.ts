@@ -15,6 +15,7 @@ import type { Sizes } from './history/sizes.js'
 import type { Executions } from './state/executions.js'
 import type { InteractionBroker } from '../interaction/interactions.js'
 import type { Restores } from './history/restores.js'
+import type { Outstanding } from './state/outstanding.js'
 import type { Projects } from './state/project.js'
 import type { Statuses } from './state/statuses.js'
 import type { Transcripts } from './state/transcripts.js'
@@ -28,6 +29,7 @@ export interface SessionCore {
   readonly live: Live
   readonly statuses: Statuses
   readonly executions: Executions
+  readonly outstanding: Outstanding
   readonly interactions: InteractionBroker
   readonly transcripts: Transcripts
   readonly sizes: Sizes

@@ -84,7 +84,7 @@ export function createSessions(
   async function quiesce(id: string): Promise<void> {
     for (let round = 0; round < DELETE_ROUNDS; round++) {
       const members = core.store.sessions.family(get(id).id)
-      for (const member of members) clearQueue(core, member)
+      for (const member of members) clearQueue(core, member, 'all')
       await Promise.all(members.map((member) => abort(member)))
       await waitFor((signal) => Promise.all(members.map((member) => core.statuses.idle(member, signal))))
       if (core.store.sessions.family(get(id).id).every((member) => core.statuses.isIdle(member))) return

@@ -13,6 +13,7 @@ import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-com
 import { createOpenAIPlugin } from '../../plugins/providers/openai/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
+import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
 import { vcsPlugin } from '../../plugins/vcs/plugin.js'
 import { workflowsPlugin } from '../../plugins/workflows/plugin.js'
 import { VERSION } from '../version.js'
@@ -38,6 +39,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     createOfflinePlugin(),
     ptyPlugin(),
     vcsPlugin(),
+    subagentsPlugin(),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]
 }

@@ -13,6 +13,8 @@ export interface PermissionLayers {
   readonly untrusted: readonly PermissionRule[]
   /** Of the workflow file that began the run. */
   readonly workflow?: WorkflowLayer
+  /** Of the sessions that delegated to this one: none of them may be exceeded. */
+  readonly ceilings?: readonly PermissionLayers[]
 }
 
 /** Rules of a workflow file undo no deny of `trusted`; its ask they turn into allow only when somebody stands for the content (decision 16). */
@@ -86,7 +88,8 @@ function isApproved(approvals: readonly Approval[], permission: string, pattern:
 export function evaluateLayers(layers: PermissionLayers, permission: string, pattern: string): PermissionAction {
   const trusted = evaluate(layers.trusted, permission, pattern)
   const narrowed = lastMatch(layers.untrusted, permission, pattern)?.action ?? 'allow'
-  return stricter(narrowed, withWorkflow(trusted))
+  const own = stricter(narrowed, withWorkflow(trusted))
+  return (layers.ceilings ?? []).reduce((strictest, ceiling) => stricter(evaluateLayers(ceiling, permission, pattern), strictest), own)
 
   function withWorkflow(before: PermissionAction): PermissionAction {
     const said = layers.workflow && lastMatch(layers.workflow.rules, permission, pattern)?.action
@@ -110,8 +113,9 @@ export function evaluate(rules: readonly PermissionRule[], permission: string, p
 }
 
 /** Whether no layer hides the tools of this permission name. */
-export function isOfferedByAll({ trusted, untrusted, workflow }: PermissionLayers, permission: string): boolean {
-  return [trusted, untrusted, workflow?.rules ?? []].every((rules) => isToolOffered(rules, permission))
+export function isOfferedByAll({ trusted, untrusted, workflow, ceilings = [] }: PermissionLayers, permission: string): boolean {
+  const own = [trusted, untrusted, workflow?.rules ?? []].every((rules) => isToolOffered(rules, permission))
+  return own && ceilings.every((ceiling) => isOfferedByAll(ceiling, permission))
 }
 
 /** False when the last rule for this permission name denies everything (§8.6). */

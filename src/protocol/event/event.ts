@@ -15,6 +15,7 @@ import {
   Session,
   SessionRuntimeSnapshot,
   SessionStatus,
+  SessionUsage,
   Todo,
 } from '../session/session.js'
 import { SessionControl } from '../session/sharing.js'
@@ -81,6 +82,22 @@ const EVENT_DATA = {
   }),
   'session.compacted': z.looseObject({ ...session, info: Session, summary: CompactionSummary }),
   'session.execution.updated': z.looseObject({ ...session, snapshot: ExecutionActivitySnapshot, runtime: SessionRuntimeSnapshot }),
+  'session.subtask.completed': z.looseObject({
+    ...session,
+    parentSessionID: z.string(),
+    childSessionID: z.string(),
+    taskID: z.string(),
+    status: z.enum(['completed', 'error']),
+    title: z.string(),
+    result: z.string(),
+    agent: z.string().optional(),
+    sourceAgent: z.string().optional(),
+    executionID: z.string().optional(),
+    rootSessionID: z.string().optional(),
+    familyRevision: uint.optional(),
+    /** What the task and all below it have cost. */
+    usage: SessionUsage.optional(),
+  }),
   'session.catalog.activity': z.looseObject({ ...session, activity: CatalogActivity }),
   'message.updated': z.looseObject({ ...session, info: MessageInfo }),
   'message.removed': z.looseObject({ ...session, messageID: z.string() }),

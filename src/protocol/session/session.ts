@@ -1,6 +1,7 @@
 /** Sessions: record, status, runtime, execution activity, todos, and their routes (http-contract §2.5). */
 import * as z from 'zod'
 import { ModelRef, PageCursor } from '../message/message.js'
+import { TokenUsage } from '../message/token-usage.js'
 import { PermissionRule } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
 import { defineRoute } from '../route.js'
@@ -120,6 +121,10 @@ export const ExecutionSummary = z
   .meta({ id: 'ExecutionSummary' })
 export type ExecutionSummary = z.infer<typeof ExecutionSummary>
 
+/** What the answers of a family have cost, subagents included. */
+export const SessionUsage = z.looseObject({ cost: z.number(), tokens: TokenUsage }).meta({ id: 'SessionUsage' })
+export type SessionUsage = z.infer<typeof SessionUsage>
+
 export const SessionRuntimeSnapshot = z
   .looseObject({
     rootSessionId: z.string(),
@@ -130,6 +135,7 @@ export const SessionRuntimeSnapshot = z
     backgroundJobsEpoch: z.string().optional(),
     backgroundJobsRevision: uint.optional(),
     runningBackgroundTasks: z.array(z.looseObject({ jobId: z.string(), sessionId: z.string(), startedAt: uint })).optional(),
+    usage: SessionUsage.optional(),
   })
   .meta({ id: 'SessionRuntimeSnapshot' })
 export type SessionRuntimeSnapshot = z.infer<typeof SessionRuntimeSnapshot>

@@ -40,32 +40,31 @@ describe('commands of a directory', () => {
     const { resources, configs, work } = workspace
     const names = async () => (await resources.commands(work)).map(({ name }) => name)
     expect([await names(), await names()]).toEqual([
-      ['init', 'summarize', 'works'],
-      ['init', 'summarize', 'works'],
+      ['delegates', 'explores', 'init', 'summarize', 'works'],
+      ['delegates', 'explores', 'init', 'summarize', 'works'],
     ])
     const { diagnostics } = await configs.validate(work)
     expect(diagnostics.map(({ path, code, message }) => [path, code, message])).toEqual([
       ['command.bare.template', undefined, 'is missing or empty; the command is not offered'],
-      ['command.delegates.subtask', 'unsupported', 'needs subagents, which this server does not have; the command is not offered'],
       ['command.empty.template', undefined, 'is missing or empty; the command is not offered'],
-      ['command.explores.agent', 'unsupported', '"explore" is a subagent, and this server does not start any; the command is not offered'],
       ['command.lost.agent', undefined, 'there is no agent "nobody"; the command is not offered'],
       ['command.vague.model', undefined, '"gpt" is not of the form provider/model; the command is not offered'],
     ])
-    expect(workspace.effects.logs.filter(({ message }) => message === 'a command is not offered')).toHaveLength(6)
+    expect(workspace.effects.logs.filter(({ message }) => message === 'a command is not offered')).toHaveLength(4)
   })
 
   it('are found by name, and refused with what is known', async () => {
     const { resources, write, work } = createWorkspace()
-    write('config/config.json', { command: { delegates: { template: 'Go.', subtask: true } } })
+    write('config/config.json', { command: { delegates: { template: 'Go.', agent: 'explore' }, empty: { template: ' ' } } })
     expect((await resources.command(work, 'init')).name).toBe('init')
-    await expect(resources.command(work, 'delegates')).rejects.toMatchObject({
+    expect(await resources.command(work, 'delegates')).toMatchObject({ agent: 'explore', subtask: true })
+    await expect(resources.command(work, 'empty')).rejects.toMatchObject({
       code: 'request.unprocessable',
-      message: 'The command "delegates" cannot be run: its "subtask" needs subagents, which this server does not have.',
+      message: 'The command "empty" cannot be run: its "template" is missing or empty.',
     })
     await expect(resources.command(work, 'nothing')).rejects.toMatchObject({
       code: 'request.invalid',
-      message: 'There is no command "nothing". Known: init, summarize.',
+      message: 'There is no command "nothing". Known: delegates, init, summarize.',
     })
   })
 })

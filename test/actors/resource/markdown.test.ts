@@ -49,8 +49,7 @@ describe('Markdown entries', () => {
       },
       command: { five: { name: 'five', agent: 'plan', subtask: true, template: 'Five $1.' }, other: { name: 'other', template: 'Six.' } },
     })
-    // "five" is a subtask, which nothing here runs.
-    expect((await workspace.resources.commands(workspace.work)).map(({ name }) => name)).toEqual(['init', 'other', 'summarize'])
+    expect((await workspace.resources.commands(workspace.work)).map(({ name }) => name)).toEqual(['five', 'init', 'other', 'summarize'])
   })
 
   it('that are broken are left out and reported, the others stay', async () => {

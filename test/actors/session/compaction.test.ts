@@ -242,7 +242,7 @@ it('that fails after the last step does not make the run a failed one', async ()
   await service.prompt(id, prose(20_000))
   await service.idle(id)
   expect(service.messages(id).at(-1)?.info).toMatchObject({ mode: 'compaction', finish: 'error' })
-  expect(host?.sessions?.outcome(id)).toEqual({ ok: true })
+  expect(host?.sessions?.outcome(id)).toEqual({ ok: true, text: 'done' })
 })
 
 describe('a request that is too large for the model', () => {

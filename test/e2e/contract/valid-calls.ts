@@ -50,6 +50,16 @@ const isGone = async (at: string, { server }: World) => {
   if (status !== 404) throw new Error(`what was deleted is answered ${status}`)
 }
 
+const SUBAGENTS = '/v2/plugins/dev.svc.subagents/sessions'
+
+/** A session that was told what became of the task it delegated. */
+async function delegated(world: World) {
+  const session = await talked(world, 'please delegate')
+  await world.stream.waitFor((event) => event.type === 'session.subtask.completed' && event.data.sessionID === session.id)
+  await world.server.call('POST', `${session.at}/wait`)
+  return session
+}
+
 const WORKFLOWS = '/v2/plugins/dev.svc.workflows'
 let made = 0
 
@@ -261,6 +271,16 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     return answer
   },
 
+  'v2.subagents.tasks.list': async (world) => {
+    const { id, at } = await delegated(world)
+    const tasks = await world.server.call('GET', `${SUBAGENTS}/${id}/tasks`)
+    if (!tasks.text.includes('look')) throw new Error(`the tasks of ${at} are ${tasks.text}`)
+    return tasks
+  },
+  'v2.subagents.tasks.stop': async (world) => {
+    const { id } = await delegated(world)
+    return world.server.call('POST', `${SUBAGENTS}/${id}/stop`, {})
+  },
   'v2.plugins.vcs.get': get('/v2/plugins/dev.svc.vcs'),
   'v2.plugins.vcs.status': get('/v2/plugins/dev.svc.vcs/status'),
   'v2.plugins.vcs.diff': get('/v2/plugins/dev.svc.vcs/diff'),

@@ -84,6 +84,7 @@ const TOOLS: readonly (readonly [string, Reply])[] = [
   ['please write', call('write', { filePath: 'a.txt', content: 'a\n' })],
   ['please ask', call('question', { questions: [{ question: 'Which?', options: [] }] })],
   ['please plan', call('todowrite', { todos: [{ content: 'x', status: 'pending', priority: 'high' }] })],
+  ['please delegate', call('task', { description: 'look', prompt: 'look around', subagent_type: 'general' })],
   ['please err', call('read', { filePath: 'not-there.txt' })],
 ]
 

@@ -23,7 +23,8 @@ export function createNativeHost(
   services: {
     outputs: ManagedOutputs
     instructions: Instructions
-    sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait' | 'clearQueue'>
+    sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait'>
+    wake: (sessionId: string) => void
     stopping: AbortSignal
     actors: ActorRegistry
     sandbox: CommandSandboxes
@@ -55,7 +56,7 @@ export function createNativeHost(
     fileStates: services.fileStates,
     rows: createPluginRows(core, pluginId),
     actors: services.actors,
-    sessions: createSessionDoor(core, pluginId, services.sessions),
+    sessions: createSessionDoor(core, pluginId, services.sessions, services.wake),
     checkouts: createCheckouts({ files, paths }),
     git: services.git,
     namedPrograms: createNamedPrograms({ files, paths }),
@@ -68,6 +69,7 @@ export function createNativeHost(
       files,
     }),
     config: (directory) => core.configs.load(directory),
+    agents: (directory) => core.resources.agents(directory),
     skills: (directory) => core.resources.skills(directory),
     switchedOff: (directory) => core.plugins.switchedOff(directory, pluginId),
     stopping: services.stopping,

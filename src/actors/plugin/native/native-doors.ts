@@ -1,11 +1,13 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
 import type { Caller } from '../../../protocol/caller.js'
-import type { CreateSessionRequest, Session } from '../../../protocol/session/session.js'
+import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
 import type { PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
 import type { Emit } from '../../events/journal.js'
+import type { Notice } from '../../session/admission/runtime-marker.js'
+import type { Work } from '../../session/state/outstanding.js'
 
 /** Durable rows of the plugin, committed together with the events that tell of them. */
 export interface PluginRows {
@@ -108,8 +110,10 @@ export interface GitResult {
   readonly stderr: string
 }
 
-/** How the last run of a session ended. */
-export type SessionOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string }
+/** How the last run of a session ended; `text` is what it said last. */
+export type SessionOutcome =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: string; readonly text: string }
 
 /** Sessions as a local caller uses them. */
 export interface SessionDoor {
@@ -126,8 +130,21 @@ export interface SessionDoor {
   /** Resolves once the prompt is durably admitted. */
   prompt(sessionId: string, request: PromptRequest): Promise<void>
   abort(sessionId: string): Promise<boolean>
-  /** Removes prompts that wait and were not begun. */
-  clearQueue(sessionId: string): void
+  /** Removes prompts that wait and were not begun; answers how many. With `all`, also what the runtime has to tell. */
+  clearQueue(sessionId: string, all?: 'all'): number
+  /**
+   * Tells the session something in the name of the runtime: it joins the run under way, or begins one. `along` (synchronous)
+   * changes rows of the plugin in the same transaction: told and noted, or neither. Throws `resource.not_found`.
+   */
+  tell(sessionId: string, notice: Notice, along?: (tx: RowsChange) => void): void
+  /** Notes that the plugin does work for the session: until the answered function is called, its execution is not finished. */
+  begin(sessionId: string, work: Work): () => void
+  /** Whether nothing of the session runs, waits or is worked on. */
+  isQuiet(sessionId: string): boolean
+  /** Resolves once `isQuiet`; rejects when `signal` aborts. */
+  quiet(sessionId: string, signal: AbortSignal): Promise<void>
+  /** What the answers of the session and of all below it have cost. */
+  usage(sessionId: string): SessionUsage
   get(sessionId: string): Session | undefined
   isBusy(sessionId: string): boolean
   /** Resolves when nothing runs and nothing is queued; rejects when `signal` aborts. */

@@ -4,6 +4,8 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { Sessions } from '../../facades.js'
 import type { SessionCore } from '../../session/core.js'
 import { isOfCompaction } from '../../session/history/conversation.js'
+import { tellSession } from '../../session/admission/notices.js'
+import { clearQueue } from '../../session/admission/queue.js'
 import { createSession } from '../../session/state/records.js'
 import type { SessionDoor, SessionOutcome } from './native-doors.js'
 import { rowsChange } from './native-rows.js'
@@ -11,7 +13,8 @@ import { rowsChange } from './native-rows.js'
 export function createSessionDoor(
   core: SessionCore,
   pluginId: string,
-  sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait' | 'clearQueue'>,
+  sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait'>,
+  wake: (sessionId: string) => void,
 ): SessionDoor {
   return {
     create: (directory, request, extra, along) =>
@@ -21,7 +24,16 @@ export function createSessionDoor(
       }),
     prompt: (sessionId, request) => sessions.submitPrompt(TRUSTED_CALLER, sessionId, request, 'prompt'),
     abort: (sessionId) => sessions.abort(sessionId),
-    clearQueue: (sessionId) => void sessions.clearQueue(sessionId),
+    clearQueue: (sessionId, all) => clearQueue(core, sessionId, all).removed,
+    tell: (sessionId, notice, along) =>
+      tellSession(core, sessionId, notice, {
+        wake: () => wake(sessionId),
+        along: along && ((tx) => along(rowsChange(core.store, pluginId, tx))),
+      }),
+    begin: core.outstanding.begin,
+    isQuiet: (sessionId) => isQuiet(core, sessionId),
+    quiet: (sessionId, signal) => untilQuiet(core, sessionId, signal),
+    usage: (sessionId) => core.store.messages.usage(core.store.sessions.family(sessionId)),
     get: (sessionId) => core.store.sessions.get(sessionId),
     isBusy: (sessionId) => !core.statuses.isIdle(sessionId),
     settled: (sessionId, signal) => sessions.wait(sessionId, signal),
@@ -29,9 +41,38 @@ export function createSessionDoor(
   }
 }
 
+function isQuiet({ statuses, outstanding }: SessionCore, sessionId: string): boolean {
+  return statuses.isIdle(sessionId) && !outstanding.has(sessionId)
+}
+
+async function untilQuiet(core: SessionCore, sessionId: string, signal: AbortSignal): Promise<void> {
+  while (!isQuiet(core, sessionId)) {
+    await core.statuses.idle(sessionId, signal)
+    if (core.outstanding.has(sessionId)) await workEnded(core, sessionId, signal)
+  }
+}
+
+function workEnded({ outstanding }: SessionCore, sessionId: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      unwatch()
+      reject(new Error('nobody waits any more'))
+    }
+    const unwatch = outstanding.watch(sessionId, () => {
+      unwatch()
+      signal.removeEventListener('abort', abort)
+      resolve()
+    })
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}
+
 function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {
   if (core.store.sessions.get(sessionId) === undefined) throw new SvcError('resource.not_found', `There is no session "${sessionId}".`)
-  const last = core.store.messages.all(sessionId).findLast((message) => !isOfCompaction(message))?.info
-  if (last?.role !== 'assistant') return { ok: false, error: 'the prompt was not answered' }
-  return last.error === undefined ? { ok: true } : { ok: false, error: last.error.message }
+  const last = core.store.messages.all(sessionId).findLast((message) => !isOfCompaction(message))
+  if (last?.info.role !== 'assistant') return { ok: false, error: 'the prompt was not answered', text: '' }
+  const text = last.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const { error } = last.info
+  return error === undefined ? { ok: true, text } : { ok: false, error: error.message, text }
 }

@@ -5,7 +5,7 @@
 import type * as z from 'zod'
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
 import type { FilePart, UserModel } from '../../../protocol/message/message.js'
-import type { Skill } from '../../../protocol/resource/resource.js'
+import type { Agent, Skill } from '../../../protocol/resource/resource.js'
 import type { Todo } from '../../../protocol/session/session.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import type { Effects } from '../../effects.js'
@@ -40,6 +40,10 @@ export interface ToolContext {
   /** Canonical directory of the session. */
   readonly directory: string
   readonly signal: AbortSignal
+  /** Tools the prompt of the run leaves out. */
+  readonly refused?: readonly string[]
+  /** Nobody will answer what the run asks. */
+  readonly unattended?: boolean
   /** Shows progress while running: merged into part-level metadata, transient. */
   progress(metadata: Readonly<Record<string, unknown>>): void
   /** What rules and answers say of each of these targets, in order; nobody is asked. */
@@ -218,6 +222,8 @@ export interface NativeHost {
   readonly namedPrograms: NamedPrograms
   /** The effective configuration of a directory, e.g. `shell`. */
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
+  /** The agents a directory offers, the default one first. */
+  agents(directory: string): Promise<readonly Agent[]>
   /** The skills a directory offers; one without a `path` has no text. */
   skills(directory: string): Promise<readonly Skill[]>
   /** Why the plugin is switched off for a directory, though it runs for others; undefined = it is not. */

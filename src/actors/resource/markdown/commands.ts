@@ -69,10 +69,8 @@ function judge(key: string, config: CommandConfig, agents: readonly AgentEntry[]
     return { ok: false, problem: { name: key, key: at, reason, isUnsupported } }
   }
   if (template === undefined || template.trim() === '') return not('template', 'is missing or empty')
-  if (subtask === true) return not('subtask', 'needs subagents, which this server does not have', true)
   const known = agent === undefined ? undefined : findAgent(agents, agent)
   if (agent !== undefined && known === undefined) return not('agent', `there is no agent "${agent}"`)
-  if (known?.view.record.mode === 'subagent') return not('agent', `"${agent}" is a subagent, and this server does not start any`, true)
   if (model !== undefined && parseModel(model) === undefined) return not('model', `"${model}" is not of the form provider/model`)
   const command = {
     name,
@@ -80,7 +78,9 @@ function judge(key: string, config: CommandConfig, agents: readonly AgentEntry[]
     ...(description !== undefined && { description }),
     ...(agent !== undefined && { agent }),
     ...(model !== undefined && { model }),
-    ...(subtask !== undefined && { subtask }),
+    ...((subtask !== undefined || known?.view.record.mode === 'subagent') && {
+      subtask: subtask === true || known?.view.record.mode === 'subagent',
+    }),
   }
   return { ok: true, command }
 }

@@ -8,6 +8,7 @@ import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { agentOf } from '../state/plan-mode.js'
 import { knownAgent } from '../state/records.js'
+import { isNotice } from './runtime-marker.js'
 import { hasDefaultTitle } from '../run/title.js'
 
 /** Who answers a prompt, and with which model. */
@@ -103,7 +104,9 @@ export function appendMessage(
   const parts = prompt.parts.map((part): Part => ({ ...part, id: effects.ids.next('prt'), sessionId, messageId: info.id }))
   tx.emitMessage(store.messages.append(info, parts).info)
   const author = prompt.author === undefined ? {} : { author: prompt.author }
-  for (const part of parts) tx.emit('message.part.updated', { sessionID: sessionId, part: { ...part, role: 'user', ...author }, time: now })
+  const told = isNotice(prompt.system) ? { system: prompt.system } : {}
+  for (const part of parts)
+    tx.emit('message.part.updated', { sessionID: sessionId, part: { ...part, role: 'user', ...author, ...told }, time: now })
   tx.after(() => transcripts.append({ info, parts }))
 }
 

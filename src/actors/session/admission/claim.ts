@@ -14,6 +14,7 @@ import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
 import { busyStatus, dequeue, isLongPrompt, isSilent } from './queue.js'
+import { ceilingsOf } from '../run/ceilings.js'
 import type { RunScope } from '../run/run-scope.js'
 import type { SystemContext } from '../run/system-context.js'
 import { wantsTitle } from '../run/title.js'
@@ -32,10 +33,12 @@ export async function claimWork(
   const row = core.store.queue.first(sessionId)
   if (row === undefined) return rest(core, sessionId)
   let target: RunTarget
+  let ceilings: RunScope['ceilings'] = []
   try {
     if (!isSilent(row.request)) await core.plugins.ready(sessionOrThrow(core, sessionId).directory, sessionId) // I3
     target = await resolveTarget(core, sessionId, row.request)
     const session = core.store.sessions.get(sessionId)
+    if (session !== undefined) ceilings = await ceilingsOf(core, session)
     if (session !== undefined && !isSilent(row.request)) await context.reconcile(session, core.transcripts.of(sessionId).length)
   } catch (error) {
     if (error instanceof SvcError && STORE_TROUBLE.has(error.code)) throw error
@@ -45,7 +48,7 @@ export async function claimWork(
   if (isLongPrompt(row.request)) await nextTurn()
   if (core.store.queue.first(sessionId)?.id !== row.id) return { kind: 'settled' }
   const before = core.store.sessions.get(sessionId)
-  const run = claim(core, sessionId, row, target)
+  const run = claim(core, row, target, ceilings)
   if (run === undefined) return { kind: 'settled' }
   onRun(run)
   return { kind: 'run', runId: run.runId, wantsTitle: before !== undefined && wantsTitle(before, target.model, row.request) }
@@ -74,7 +77,8 @@ function drop(core: SessionCore, sessionId: string, row: QueueRow, error: unknow
   })
 }
 
-function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunTarget): RunScope | undefined {
+function claim(core: SessionCore, row: QueueRow, target: RunTarget, ceilings: RunScope['ceilings']): RunScope | undefined {
+  const { sessionId } = row
   const { store, journal, effects, statuses, executions } = core
   return journal.commit('process', (tx) => {
     dequeue(core, tx, row)
@@ -96,6 +100,7 @@ function claim(core: SessionCore, sessionId: string, row: QueueRow, target: RunT
       target,
       isSynced: false,
       isPlanning: session.mode !== undefined,
+      ceilings,
       messageId: row.request.messageId,
       calls: new Map(),
       recent: [],

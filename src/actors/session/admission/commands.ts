@@ -56,9 +56,9 @@ export async function namedCommand(core: SessionCore, sessionId: string, request
   const { directory } = sessionOrThrow(core, sessionId)
   const isKnown = (await core.resources.commands(directory)).some((command) => command.name === name)
   if (!isKnown) return undefined
-  const { prompt, ...content } = await contentOf(core, directory, await core.resources.command(directory, name), written)
+  const { parts, ...content } = await contentOf(core, directory, await core.resources.command(directory, name), written)
   const { prompt: _written, ...rest } = request
-  return { ...rest, ...content, parts: [{ type: 'text', text: prompt }, ...others] }
+  return { ...rest, ...content, parts: [...parts, ...others] }
 }
 
 /** What a command says: its text, what it includes, its agent and its model. */
@@ -75,7 +75,19 @@ async function contentOf(core: SessionCore, directory: string, command: FoundCom
   for (const inclusion of inclusions) calls.push(...(await callsOf(core, directory, command, inclusion)))
   if (calls.length > LIMITS.run.callsPerStep) throw refuse(`includes more than ${LIMITS.run.callsPerStep} files and outputs`)
   const model = modelOf(command.model)
-  return { prompt, calls, ...(command.agent !== undefined && { agent: command.agent }), ...(model !== undefined && { model }) }
+  if (command.subtask === true) return { parts: [subtaskOf(command, prompt, model)], calls }
+  return {
+    parts: [{ type: 'text' as const, text: prompt }],
+    calls,
+    ...(command.agent !== undefined && { agent: command.agent }),
+    ...(model !== undefined && { model }),
+  }
+}
+
+/** Carried out by an agent of its own; the agent of the session goes on with what that answers. */
+function subtaskOf({ name, description, agent }: FoundCommand, prompt: string, model: UserModel | undefined) {
+  const about = { description: description ?? `/${name}`, agent: agent ?? 'general', command: `/${name}`, ...(model && { model }) }
+  return { type: 'subtask' as const, prompt, ...about }
 }
 
 /** An "@" that leads to nothing is text like any other. What a repository or a plugin wants run, nobody has agreed to. */

@@ -11,20 +11,18 @@ import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PromptPart, PromptRequest } from '../../../protocol/message/message.js'
-import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
+import type { GivenCall, QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import { wellFormedValue } from '../../well-formed.js'
 import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { busyStatus, isLongPrompt, isSilent, queueInfo, toldRequest } from './queue.js'
+import { RUNTIME_MARKER } from './runtime-marker.js'
 import { noteParticipant } from '../state/sharing.js'
 import { knownAgent } from '../state/records.js'
 
 /** Text of one prompt as JSON; its events need some room as well. */
 export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
-
-/** Text only the runtime itself may put into `system`. */
-const RUNTIME_MARKER = '<svc-runtime-notification>'
 
 /** `calls`: see `QueuedPrompt`. No client can give them. */
 export type PromptContent = PromptRequest & Pick<QueuedPrompt, 'calls'>
@@ -40,6 +38,7 @@ export async function submitPrompt(
 ): Promise<void> {
   const { directory } = sessionOrThrow(core, sessionId)
   const prompt = settle(core, caller, request)
+  await refuseSubtasks(core, directory, sessionId, prompt)
   if (prompt.agent !== undefined) await knownAgent(core, directory, prompt.agent)
   if (prompt.model !== undefined) {
     const { modelId: id, ...rest } = prompt.model
@@ -59,10 +58,11 @@ export async function submitPrompt(
 
 function settle(core: SessionCore, caller: Caller, request: PromptContent): QueuedPrompt {
   const parts = contentOf(request)
+  const calls = [...callsOf(parts), ...(request.calls ?? [])]
   if (request.system?.includes(RUNTIME_MARKER)) {
     throw new SvcError('request.invalid', '"system" contains a marker that is reserved for runtime notifications.')
   }
-  refuseLongText([request.system, request.calls], parts)
+  refuseLongText([request.system, calls], parts)
   const author = caller.authenticated ? caller.subject : request.author?.trim()
   return wellFormedValue({
     messageId: request.messageId ?? core.effects.ids.next('msg'),
@@ -76,7 +76,7 @@ function settle(core: SessionCore, caller: Caller, request: PromptContent): Queu
     ...(request.tools === undefined ? {} : { tools: request.tools }),
     ...(author === undefined || author === '' ? {} : { author }),
     ...(request.unattended === true ? { unattended: true as const } : {}),
-    ...(request.calls === undefined || request.calls.length === 0 ? {} : { calls: request.calls }),
+    ...(calls.length === 0 ? {} : { calls }),
   })
 }
 
@@ -91,14 +91,35 @@ function refuseLongText(others: readonly unknown[], parts: readonly PromptPart[]
 }
 
 function contentOf(request: PromptRequest): readonly PromptPart[] {
-  if (request.parts?.some((part) => part.type === 'subtask')) {
-    throw new SvcError('request.invalid', 'Subtask parts need subagents, which this server does not have.')
-  }
   if (request.parts !== undefined) return request.parts
   if (request.prompt === undefined || request.prompt.trim() === '') {
     throw new SvcError('request.invalid', 'Give "prompt" with some text or "parts" with at least one part.')
   }
   return [{ type: 'text', text: request.prompt }]
+}
+
+/** A subtask is delegated before anything else of its prompt is answered (sessions-events §10.12). */
+function callsOf(parts: readonly PromptPart[]): GivenCall[] {
+  return parts.flatMap((part): GivenCall[] => {
+    if (part.type !== 'subtask') return []
+    const { prompt, description, agent, model, command } = part
+    const input = {
+      description,
+      prompt,
+      subagent_type: agent,
+      background: true,
+      ...(command !== undefined && { command }),
+      ...(model && { model }),
+    }
+    return [{ tool: 'task', input }]
+  })
+}
+
+async function refuseSubtasks({ plugins }: SessionCore, directory: string, sessionId: string, { parts }: QueuedPrompt): Promise<void> {
+  if (!parts.some(({ type }) => type === 'subtask')) return
+  const { tools } = await plugins.ready(directory, sessionId)
+  if (tools.some(({ contribution }) => contribution.id === 'task')) return
+  throw new SvcError('request.invalid', 'Subtask parts need subagents, which are switched off here.')
 }
 
 function isRepeat(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: QueueRow['delivery']): boolean {

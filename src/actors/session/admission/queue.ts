@@ -87,8 +87,10 @@ export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string):
   return { status: { type: 'busy', queue: { count: rows.length, ...(preview === null ? {} : { preview }) } }, queued: rows.length }
 }
 
-export function clearQueue(core: SessionCore, sessionId: string): SessionQueueMutation {
-  return removeRows(core, sessionId, 'clear', visibleRows(core.store, sessionId))
+/** Of the visible rows; with `all`, also of what the runtime has to tell (sessions-events §5.4). */
+export function clearQueue(core: SessionCore, sessionId: string, all?: 'all'): SessionQueueMutation {
+  if (all === undefined) return removeRows(core, sessionId, 'clear', visibleRows(core.store, sessionId))
+  return removeRows(core, sessionId, 'clear-all', core.store.queue.list(sessionId))
 }
 
 /** Removes the oldest visible row (decision 5), or that of one message. */
@@ -103,7 +105,12 @@ export function popQueue(core: SessionCore, sessionId: string, messageId?: strin
   )
 }
 
-function removeRows(core: SessionCore, sessionId: string, action: 'clear' | 'pop', rows: readonly QueueHead[]): SessionQueueMutation {
+function removeRows(
+  core: SessionCore,
+  sessionId: string,
+  action: 'clear' | 'clear-all' | 'pop',
+  rows: readonly QueueHead[],
+): SessionQueueMutation {
   const session = sessionOrThrow(core, sessionId)
   if (rows.length === 0) return { sessionId, removed: 0, queue: queueInfo(core, sessionId) }
   const [first] = action === 'pop' ? rows : []

@@ -12,7 +12,7 @@ import { wellFormed } from '../../well-formed.js'
 import { approvalsOf } from '../../interaction/approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import type { SessionCore } from '../core.js'
-import { layersOf, type OpenCall, type RunScope } from './run-scope.js'
+import { layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
 
 async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
   const standing = await standingOf(core, run)
@@ -23,6 +23,8 @@ async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signa
     agent: run.target.agent.record.name,
     directory: run.session.directory,
     signal,
+    refused: refusedTools(run),
+    unattended: run.prompt.unattended === true,
     progress: (metadata) => call.step.callProgress(call.callId, metadata),
     decisions: (permission, patterns) => decisionsOf(core, run, call, { permission, patterns }, standing),
   }

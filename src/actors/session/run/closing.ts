@@ -115,6 +115,7 @@ export function endRun(core: SessionCore, tx: Change, slot: RunSlot, status: 'co
   const { store, statuses, effects, executions } = core
   const { sessionId } = slot
   store.runs.finish(slot.runId, status, effects.clock.now(), error)
+  executions.runEnded(sessionId, status)
   const session = store.sessions.get(sessionId)
   if (session === undefined) return
   const idle = store.queue.count(sessionId) === 0

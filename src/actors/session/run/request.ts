@@ -1,6 +1,7 @@
 /** What the model is sent: the stored conversation as provider messages (sessions-events §4.2 model view, §12.1). */
 import { isPruned } from '../../../machines/compaction/prune.js'
 import type { FilePart, Message, ModelRef, Part, ToolPart } from '../../../protocol/message/message.js'
+import { isNotice, noticeText } from '../admission/runtime-marker.js'
 import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../provider/adapter.js'
 import { isCounted, passagesOf, saidOfCall } from './said-by-provider.js'
 
@@ -25,21 +26,22 @@ export function modelMessages(transcript: readonly Message[], ref: ModelRef): Mo
 }
 
 function translate(message: Message, ref: ModelRef): ModelMessage[] {
-  return message.info.role === 'user' ? userMessages(message.parts) : assistantMessages(message, ref)
+  return message.info.role === 'user' ? userMessages(message.parts, isNotice(message.info.system)) : assistantMessages(message, ref)
 }
 
-function userMessages(parts: readonly Part[]): ModelMessage[] {
+function userMessages(parts: readonly Part[], isFromRuntime: boolean): ModelMessage[] {
   const content: UserContent[] = []
   const texts: string[] = []
   for (const part of parts) {
     if (part.type === 'text') texts.push(part.text)
-    else if (part.type === 'agent') texts.push(`[agent: ${part.name}]`)
+    else if (part.type === 'agent') texts.push(`[agent: ${part.name}] (delegate this to the agent "${part.name}" with the tool "task")`)
+    else if (part.type === 'subtask') texts.push(`[task for the agent ${part.agent}: ${part.prompt}]`)
     else if (part.type === 'file') {
       texts.push(mention(part))
       if (part.url.startsWith('data:')) content.push({ type: 'file', file: fileOf(part) })
     }
   }
-  const text = texts.join('\n')
+  const text = isFromRuntime ? noticeText(texts.join('\n')) : texts.join('\n')
   if (text !== '') content.unshift({ type: 'text', text })
   return content.length === 0 ? [] : [{ role: 'user', content }]
 }

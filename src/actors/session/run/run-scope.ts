@@ -1,5 +1,4 @@
 /** What one run works with, from its claim to its end. Held by the session actor's effects, never by a machine. */
-import type { PermissionRule } from '../../../protocol/interaction/interaction.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { PermissionGrant, PermissionLayers } from '../../../machines/permission/permission.js'
@@ -9,6 +8,7 @@ import type { GenerateRequest } from '../../provider/adapter.js'
 import type { RunTarget } from '../admission/append.js'
 import type { CompactionPolicy } from '../../../machines/compaction/window.js'
 import type { OpenCompaction } from '../history/open-compaction.js'
+import { layersFor } from './ceilings.js'
 import type { StepRecorder } from './recorder.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 
@@ -62,6 +62,8 @@ export interface RunScope {
   target: RunTarget
   /** Whether the session planned when `target` was settled. */
   isPlanning: boolean
+  /** Rules of the sessions that delegated to this one. */
+  readonly ceilings: readonly PermissionLayers[]
   /** The user message answered; a steering prompt that joins becomes it. */
   messageId: string
   readonly calls: Map<string, OpenCall>
@@ -81,17 +83,12 @@ export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): 
   return prompt.calls === undefined ? step : step - 1
 }
 
-/**
- * Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). The rules of a session
- * that a workflow began are those of its file.
- */
+/** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */
 export function layersOf(run: RunScope): PermissionLayers {
-  const refused = Object.entries(run.prompt.tools ?? {}).flatMap(([permission, offered]): PermissionRule[] =>
-    offered ? [] : [{ permission, pattern: '*', action: 'deny' }],
-  )
-  const { rules, narrowing } = run.target.agent
-  const { permission = [], workflowRunID, workflowAccepted } = run.session
-  if (workflowRunID === undefined) return { trusted: [...rules, ...permission, ...refused], untrusted: narrowing }
-  const workflow = { rules: permission, isAccepted: workflowAccepted === true }
-  return { trusted: [...rules, ...refused], untrusted: narrowing, workflow }
+  return { ...layersFor(run.session, run.target.agent, refusedTools(run)), ceilings: run.ceilings }
+}
+
+/** Tools the prompt of the run leaves out. */
+export function refusedTools({ prompt }: Pick<RunScope, 'prompt'>): readonly string[] {
+  return Object.entries(prompt.tools ?? {}).flatMap(([tool, isOffered]) => (isOffered ? [] : [tool]))
 }

@@ -28,6 +28,7 @@ import { joinDeltas } from './joined-deltas.js'
 import { targetOfStep } from '../admission/append.js'
 import { isLongPrompt } from '../admission/queue.js'
 import type { StepRecorder } from './recorder.js'
+import { isNotice } from '../admission/runtime-marker.js'
 import { modelMessages } from './request.js'
 import { type RunScope, type StepScope, stepsAsked } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
@@ -98,7 +99,7 @@ function requestOf(
     directory: session.directory,
     model: target.model.ref,
     messages: [
-      ...context.messages(session, target, run.prompt.system),
+      ...context.messages(session, target, isNotice(run.prompt.system) ? undefined : run.prompt.system),
       ...summaryMessages(conversation),
       ...leadMessages(conversation, run.policy?.keep ?? 0),
       ...modelMessages(conversation.messages, target.model.ref),

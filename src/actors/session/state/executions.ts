@@ -3,10 +3,13 @@
  * (sessions-events §11.9). Every change is a row and a `session.execution.updated` in the caller's commit.
  */
 import type { ExecutionActivitySnapshot, ExecutionSummary, SessionRuntimeSnapshot } from '../../../protocol/session/session.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { createLru } from '../../../protocol/lru.js'
 import type { Store } from '../../../store/store.js'
 import type { Effects } from '../../effects.js'
 import type { Families } from '../../events/families.js'
 import type { Change } from '../../events/journal.js'
+import type { Outstanding } from './outstanding.js'
 import type { Statuses } from './statuses.js'
 
 export interface Executions {
@@ -19,6 +22,8 @@ export interface Executions {
   settle(tx: Change, rootId: string, exempt?: string): void
   current(rootId: string): ExecutionActivitySnapshot | undefined
   runtime(rootId: string): SessionRuntimeSnapshot
+  /** Tells how a run ended, before what it changes. */
+  runEnded(sessionId: string, status: 'completed' | 'error' | 'interrupted'): void
   /** The latest execution of every root. Read from the rows once, then kept. */
   summaries(): Iterable<ExecutionSummary>
   /** Tells of a deleted root. */
@@ -28,15 +33,18 @@ export interface Executions {
 }
 
 export function createExecutions(deps: {
-  store: Pick<Store, 'executions' | 'queue' | 'sessions'>
+  store: Pick<Store, 'executions' | 'queue' | 'sessions' | 'runs' | 'messages'>
   effects: Pick<Effects, 'clock' | 'ids'>
   families: Families
   statuses: Statuses
+  outstanding: Outstanding
 }): Executions {
-  const { store, effects, families, statuses } = deps
+  const { store, effects, families, statuses, outstanding } = deps
   /** Unfinished executions; finished ones are read from their rows. */
   const open = new Map<string, ExecutionActivitySnapshot>()
 
+  /** How the latest run of a session ended, of those this process has ended. */
+  const failed = createLru<string, 'completed' | 'error' | 'interrupted'>(LIMITS.events.negativeFamilyCache)
   let summaries: Map<string, ExecutionSummary> | undefined
 
   const current = (rootId: string) => open.get(rootId) ?? store.executions.get(rootId)
@@ -64,11 +72,16 @@ export function createExecutions(deps: {
   const latest = (tx: Change, rootId: string) => drafts.get(tx)?.get(rootId) ?? current(rootId)
 
   function isActive(sessionId: string): boolean {
-    return !statuses.isIdle(sessionId) || store.queue.count(sessionId) > 0
+    return !statuses.isIdle(sessionId) || store.queue.count(sessionId) > 0 || outstanding.has(sessionId)
   }
 
   function isQuiet(rootId: string, exempt: string | undefined): boolean {
-    return families.members(rootId).every((id) => (id === exempt ? store.queue.count(id) === 0 : !isActive(id)))
+    return families.members(rootId).every((id) => (id === exempt ? store.queue.count(id) === 0 && !outstanding.has(id) : !isActive(id)))
+  }
+
+  function hasFailed(sessionId: string): boolean {
+    const known = failed.get(sessionId) ?? store.runs.latest(sessionId)
+    return known === 'error' || known === 'interrupted'
   }
 
   function runtimeOf(rootId: string, execution: ExecutionActivitySnapshot | undefined, exempt?: string): SessionRuntimeSnapshot {
@@ -76,12 +89,17 @@ export function createExecutions(deps: {
       const parent = id === rootId ? null : store.sessions.parentOf(id)
       if (typeof parent !== 'string') return []
       const run = statuses.run(id)
-      const isOutstanding = id === exempt ? store.queue.count(id) > 0 : isActive(id)
-      const status = isOutstanding ? ('outstanding' as const) : ('completed' as const)
+      const isOutstanding = id === exempt ? store.queue.count(id) > 0 || outstanding.has(id) : isActive(id)
+      const status = isOutstanding ? ('outstanding' as const) : hasFailed(id) ? ('failed' as const) : ('completed' as const)
       return [{ sessionId: id, parentSessionId: parent, status, startedAt: run?.startedAt ?? null }]
     })
-    const revision = branches.length + branches.filter((branch) => branch.status === 'completed').length
-    return { rootSessionId: rootId, revision, familyRevision: revision, branches, execution: execution ?? null, runningBackgroundTasks: [] }
+    const revision = branches.length + branches.filter((branch) => branch.status !== 'outstanding').length
+    const runningBackgroundTasks = families
+      .members(rootId)
+      .flatMap((sessionId) =>
+        outstanding.of(sessionId).flatMap(({ kind, id: jobId, startedAt }) => (kind === 'job' ? [{ jobId, sessionId, startedAt }] : [])),
+      )
+    return { rootSessionId: rootId, revision, familyRevision: revision, branches, execution: execution ?? null, runningBackgroundTasks }
   }
 
   return {
@@ -120,7 +138,8 @@ export function createExecutions(deps: {
       if (isQuiet(rootId, exempt)) put(tx, { ...last, finished: true }, exempt)
     },
     current,
-    runtime: (rootId) => runtimeOf(rootId, current(rootId)),
+    runtime: (rootId) => ({ ...runtimeOf(rootId, current(rootId)), usage: store.messages.usage(families.members(rootId)) }),
+    runEnded: (sessionId, status) => failed.set(sessionId, status),
     summaries: () => (summaries ??= new Map(store.executions.all().map((one) => [one.rootSessionId, summaryOf(one)]))).values(),
     forget(rootId) {
       open.delete(rootId)

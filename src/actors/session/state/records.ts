@@ -128,21 +128,26 @@ function parseCursor(cursor: string): { updated: number; id: string } {
   return { updated: Number(match[1]), id: match[2] }
 }
 
-/** Activity of any root, from what is in memory: permission > running > idle (http-contract CatalogActivity). */
-export function familyActivities(core: Pick<SessionCore, 'families' | 'statuses' | 'interactions'>): (rootId: string) => CatalogActivity {
+/** Activity of any root, from what is in memory: permission > running > background > idle (http-contract CatalogActivity). */
+export function familyActivities(
+  core: Pick<SessionCore, 'families' | 'statuses' | 'interactions' | 'outstanding'>,
+): (rootId: string) => CatalogActivity {
   const asking = new Set([...core.interactions.waitingSessions()].map((id) => rootOf(core, id)))
   const running = new Set([...core.statuses.all().keys()].map((id) => rootOf(core, id)))
-  return (rootId) => (asking.has(rootId) ? 'permission' : running.has(rootId) ? 'running' : 'idle')
+  for (const id of core.outstanding.sessions('task')) running.add(rootOf(core, id))
+  const working = new Set([...core.outstanding.sessions('job')].map((id) => rootOf(core, id)))
+  return (rootId) => (asking.has(rootId) ? 'permission' : running.has(rootId) ? 'running' : working.has(rootId) ? 'background' : 'idle')
 }
 
 /** As `familyActivities`, of one root: looks at its family and at no other. */
 export function familyActivity(
-  { families, statuses, interactions }: Pick<SessionCore, 'families' | 'statuses' | 'interactions'>,
+  { families, statuses, interactions, outstanding }: Pick<SessionCore, 'families' | 'statuses' | 'interactions' | 'outstanding'>,
   rootId: string,
 ): CatalogActivity {
   const members = families.members(rootId)
   for (const id of interactions.waitingSessions()) if (members.includes(id)) return 'permission'
-  return members.some((id) => !statuses.isIdle(id)) ? 'running' : 'idle'
+  if (members.some((id) => !statuses.isIdle(id) || outstanding.has(id, 'task'))) return 'running'
+  return members.some((id) => outstanding.has(id)) ? 'background' : 'idle'
 }
 
 /** Changes a session; `canonical` resolves a new directory (sessions-events §2.3). */

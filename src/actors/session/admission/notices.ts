@@ -1,0 +1,45 @@
+/**
+ * What the runtime itself tells a session: a queued prompt that no person wrote (sessions-events §4.6, §4.20). It joins the run
+ * under way, or begins one.
+ *
+ * I1 The notice and what its sender changes along with it are one commit: it is told exactly once.
+ */
+import type { Change } from '../../events/journal.js'
+import { type SessionCore, sessionOrThrow } from '../core.js'
+import { busyStatus, queueInfo, toldRequest } from './queue.js'
+import { type Notice, RUNTIME_MARKER } from './runtime-marker.js'
+
+/** Throws `resource.not_found` with nothing changed. */
+export function tellSession(
+  core: SessionCore,
+  sessionId: string,
+  { text, unattended }: Notice,
+  { along, wake }: { readonly along?: ((tx: Change) => void) | undefined; readonly wake: () => void },
+): void {
+  const { store, journal, effects, statuses } = core
+  const session = sessionOrThrow(core, sessionId)
+  const request = {
+    messageId: effects.ids.next('msg'),
+    parts: [{ type: 'text' as const, text }],
+    noReply: false,
+    system: RUNTIME_MARKER,
+    ...(unattended === true && { unattended }),
+  }
+  journal.commit('process', (tx) => {
+    along?.(tx)
+    store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery: 'continue', request, created: effects.clock.now() })
+    tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery: 'continue', request: toldRequest(request) })
+    tx.emit('session.queue.updated', {
+      sessionID: sessionId,
+      action: 'enqueue',
+      removed: 0,
+      queue: queueInfo(core, sessionId),
+      messageID: request.messageId,
+      delivery: 'continue',
+    })
+    const current = statuses.get(sessionId)
+    const { status, queued } = busyStatus(core, sessionId)
+    statuses.set(tx, session, current.type === 'retry' ? current : status, queued, statuses.run(sessionId))
+  })
+  wake()
+}

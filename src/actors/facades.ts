@@ -16,6 +16,7 @@ import type {
   QuestionRequest,
 } from '../protocol/interaction/interaction.js'
 import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from '../protocol/message/message.js'
+import type { AuthInfo, ProviderConnectionCreateRequest, ProviderConnectionSummary } from '../protocol/provider/connection.js'
 import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider/provider.js'
 import type { Agent, Command, Skill, Tool } from '../protocol/resource/resource.js'
 import type {
@@ -234,8 +235,33 @@ export interface Providers {
   defaultModel(directory: string): Promise<ModelRef>
   /** The model for titles and summaries, config `smallModel`; undefined when it is not set or cannot be used. */
   smallModel(directory: string): Promise<ModelRef | undefined>
+  /** Throws `request.unprocessable` when the connection a model names is not there. */
+  checkConnection(directory: string, ref: Pick<ModelRef, 'providerId' | 'connectionId'>): Promise<void>
+  /** The address the installation has for a provider, to which keys stored for it go; `resource.not_found` for an unknown one. */
+  endpoint(providerId: string): Promise<string | undefined>
   /** Throws `request.invalid` with what is known instead when provider or model is unknown or unusable. */
   resolve(directory: string, ref: ModelRef): Promise<ResolvedModel>
+}
+
+/** Stored credentials; `workspaceId`: the directory they are kept for, undefined = for all. Changes throw `resource.conflict` when the file cannot be changed. */
+export interface Connections {
+  /** Of exactly this scope, oldest first. */
+  list(providerId: string, workspaceId: string | undefined): Promise<ProviderConnectionSummary[]>
+  create(providerId: string, workspaceId: string | undefined, request: ProviderConnectionCreateRequest): Promise<ProviderConnectionSummary>
+  rename(
+    providerId: string,
+    workspaceId: string | undefined,
+    request: { readonly connectionId: string; readonly label: string },
+  ): Promise<ProviderConnectionSummary>
+  /** Whether there was one. */
+  remove(providerId: string, workspaceId: string | undefined, connectionId: string): Promise<boolean>
+  setDefault(providerId: string, workspaceId: string | undefined, connectionId: string): Promise<ProviderConnectionSummary>
+  /** Whether calls in the workspace find one. */
+  has(providerId: string, workspaceId: string | undefined): Promise<boolean>
+  /** Replaces the credential of the default connection, or makes that. */
+  set(providerId: string, workspaceId: string | undefined, credential: AuthInfo): Promise<boolean>
+  /** Removes the default connection; whether there was one. */
+  unset(providerId: string, workspaceId: string | undefined): Promise<boolean>
 }
 
 export interface ArtifactUpload {
@@ -335,6 +361,7 @@ export interface Runtime {
   readonly resources: Resources
   readonly configs: Configs
   readonly providers: Providers
+  readonly connections: Connections
   readonly artifacts: Artifacts
   readonly system: System
   readonly plugins: Plugins

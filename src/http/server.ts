@@ -24,6 +24,7 @@ import { createGuesses } from './admission/guesses.js'
 import { artifactRoutes } from './routes/artifacts.js'
 import { exportRoutes, importRoutes } from './routes/bundles.js'
 import { catalogRoutes } from './routes/catalog.js'
+import { connectionRoutes } from './routes/connections.js'
 import { configRoutes } from './routes/config.js'
 import { contributedRoutes } from './routes/contributed.js'
 import { eventRoutes } from './routes/events.js'
@@ -125,6 +126,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const bind = createBinder(app, parts)
   systemRoutes(bind, runtime)
   catalogRoutes(bind, runtime)
+  connectionRoutes(bind, runtime)
   configRoutes(bind, runtime)
   sessionRoutes(bind, runtime, admission)
   messageRoutes(bind, runtime)

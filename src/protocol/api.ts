@@ -11,6 +11,7 @@ import { managedSkillRoutes } from './management/skills.js'
 import { managedRepositoryRoutes, managedWorkspaceRoutes } from './management/workspaces.js'
 import { messageRoutes } from './message/message.js'
 import { pluginRoutes } from './plugin/plugin.js'
+import { connectionRoutes } from './provider/connection.js'
 import { providerRoutes } from './provider/provider.js'
 import { ptyRoutes } from './terminal/pty.js'
 import { resourceRoutes } from './resource/resource.js'
@@ -32,6 +33,7 @@ const GROUPS = [
   resourceRoutes,
   configRoutes,
   providerRoutes,
+  connectionRoutes,
   interactionRoutes,
   eventRoutes,
   inspectorRoutes,

@@ -1,3 +1,4 @@
+import { connectionsLimits } from './limits/connections.js'
 import { pluginsLimits } from './limits/plugins.js'
 import { providersLimits } from './limits/providers.js'
 import { repositoriesLimits } from './limits/repositories.js'
@@ -12,6 +13,7 @@ export const LIMITS = {
   ...serverLimits,
   ...sessionsLimits,
   ...providersLimits,
+  ...connectionsLimits,
   ...pluginsLimits,
   ...workflowsLimits,
   ...repositoriesLimits,

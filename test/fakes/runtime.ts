@@ -1,6 +1,7 @@
 import type {
   Artifacts,
   Configs,
+  Connections,
   Events,
   Inspector,
   Interactions,
@@ -138,6 +139,14 @@ const CONTROL = {
   revision: 1,
   updated: 1000,
 } as const
+const CONNECTION = {
+  providerId: 'local',
+  connectionId: 'conn_1',
+  label: 'Work',
+  scope: { tenantId: 'local' },
+  authType: 'api',
+  isDefault: true,
+} as const
 const QUEUE = { sessionId: SESSION_ID, count: 0, running: false, worker: false, items: [] }
 
 /** A runtime that answers every call with a valid value and remembers what it was asked. */
@@ -222,6 +231,16 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     skills: noted('resources.skills', async () => [{ name: 'review' }]),
     instructions: noted('resources.instructions', async () => []),
   }
+  const connections: Connections = {
+    list: noted('connections.list', async () => [CONNECTION]),
+    create: noted('connections.create', async () => CONNECTION),
+    rename: noted('connections.rename', async () => CONNECTION),
+    remove: noted('connections.remove', async () => true),
+    setDefault: noted('connections.setDefault', async () => CONNECTION),
+    has: noted('connections.has', async () => true),
+    set: noted('connections.set', async () => true),
+    unset: noted('connections.unset', async () => true),
+  }
   const configs: Configs = {
     load: noted('configs.load', async () => ({ model: 'svc/offline' })),
     show: noted('configs.show', async () => ({ model: 'svc/offline' })),
@@ -230,6 +249,8 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
   }
   const providers: Providers = {
     list: noted('providers.list', async () => ({ all: [], default: {}, connected: [] })),
+    checkConnection: noted('providers.checkConnection', async () => undefined),
+    endpoint: noted('providers.endpoint', async () => 'http://127.0.0.1:1/v1'),
     configured: noted('providers.configured', async () => ({ providers: [], default: {} })),
     defaultModel: noted('providers.defaultModel', async () => ({ providerId: 'svc', id: 'offline' })),
     smallModel: noted('providers.smallModel', async () => undefined),
@@ -267,7 +288,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     health: () => ({
       healthy: true,
       version: '0.1.0',
-      providerCredentialStore: 'environment',
+      providerCredentialStore: 'file',
       tenantResolver: 'local',
       deployment: 'local',
       executionAvailable: true,
@@ -363,6 +384,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     resources: { ...resources, ...overrides.resources },
     configs: { ...configs, ...overrides.configs },
     providers: { ...providers, ...overrides.providers },
+    connections: { ...connections, ...overrides.connections },
     artifacts: { ...artifacts, ...overrides.artifacts },
     system: { ...system, ...overrides.system },
     plugins: { ...plugins, ...overrides.plugins },

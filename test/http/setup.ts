@@ -34,6 +34,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.plugins.vcs.apply': { patch: '--- /dev/null' },
   'v2.plugins.pty.create': {},
   'v2.plugins.pty.update': { title: 'New title' },
+  'v2.providers.auth.set': { type: 'api', key: 'k' },
+  'v2.providers.connections.create': { label: 'Work', credential: { type: 'api', key: 'k' } },
+  'v2.providers.connections.rename': { label: 'Play' },
   'v2.config.update': { model: 'svc/offline' },
   'v2.interactions.permissions.reply': { reply: 'once' },
   'v2.interactions.questions.reply': { answers: [['yes']] },
@@ -65,6 +68,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
 export function requestOf(contract: RouteContract, foreign = false) {
   const values: Readonly<Record<string, string>> = {
     session_id: foreign ? FOREIGN_SESSION_ID : SESSION_ID,
+    provider_id: 'local',
+    connection_id: 'conn_1',
     request_id: foreign ? FOREIGN_REQUEST_ID : REQUEST_ID,
     artifact_id: 'art_1',
     message_id: 'msg_1',

@@ -31,7 +31,9 @@ import type { CatalogSource } from './catalog/source.js'
 import { type Models, unknownModel, unknownProvider } from './unknown.js'
 import { createDiscovery } from './catalog/discover.js'
 import { fitAdapter } from './fit.js'
-import { refuseConnection } from './connections.js'
+import type { CredentialFile } from './credentials/credential-file.js'
+import { EMPTY } from './credentials/document.js'
+import { keyOf, missingKey, namedConnection, storedKey, withStoredKeys } from './keys.js'
 import { createModelLimits } from './catalog/model-limits.js'
 import { type CatalogModel, makeModel } from './catalog/models.js'
 import { publicRecord } from '../../protocol/secrets.js'
@@ -43,6 +45,10 @@ export interface ProvidersDeps {
   readonly contributions: (directory: string) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
   /** The catalog of models; absent = there is none. */
   readonly source?: CatalogSource
+  /** Stored credentials; absent = there are none. */
+  readonly credentials?: Pick<CredentialFile, 'read'>
+  /** The directory of the installation, whose configuration says where stored keys go. */
+  readonly installation?: string
 }
 
 const OFFLINE: ModelRef = { providerId: 'svc', id: 'offline' }
@@ -52,7 +58,8 @@ const TOLD = 256
 /** Provider options that are not request options. */
 const CLIENT_OPTIONS = new Set(['baseURL', 'apiKey', 'headers', 'timeout', 'script'])
 
-export function createProviders({ effects, configs, contributions, source = NO_SOURCE }: ProvidersDeps): Providers {
+export function createProviders({ effects, configs, contributions, source = NO_SOURCE, ...stores }: ProvidersDeps): Providers {
+  const { credentials = NO_CREDENTIALS, installation = '' } = stores
   const discovery = createDiscovery(effects)
   const withLimits = createModelLimits(effects)
   const told = createLru<string, true>(TOLD)
@@ -71,9 +78,20 @@ export function createProviders({ effects, configs, contributions, source = NO_S
   const isVendorInUse = ({ providers }: Catalog) =>
     providers.some((provider) => provider.source === 'offered' && !provider.isLocal && isConnected(provider))
 
-  const read = async (directory: string): Promise<Catalog> => {
+  const readConfigured = async (directory: string): Promise<Catalog> => {
     const from = await contributions(directory)
     return catalogOf(await configs.load(directory), from, await source.known())
+  }
+  /** Where stored keys of an unknown endpoint go: to the address the installation has, whatever a directory says. */
+  const installedEndpoints = async () => {
+    const { providers } = await readConfigured(installation)
+    return (providerId: string) => providers.find(({ id }) => id === providerId)?.baseURL
+  }
+  const read = async (directory: string): Promise<Catalog> => {
+    const document = await credentials.read()
+    const catalog = await readConfigured(directory)
+    if (document.connections.size === 0) return catalog
+    return withStoredKeys(catalog, document, { workspaceId: directory, endpoint: await installedEndpoints() })
   }
   /** What is known now; where the source has something new, the next look finds it. */
   const load = async (directory: string): Promise<Catalog> => {
@@ -117,8 +135,10 @@ export function createProviders({ effects, configs, contributions, source = NO_S
   }
 
   const find = async (catalog: Catalog, directory: string, ref: ModelRef): Promise<{ provider: CatalogProvider; model: CatalogModel }> => {
-    const provider = catalog.providers.find(({ id }) => id === ref.providerId)
-    if (provider === undefined) throw unknownProvider(ref.providerId, catalog, isUsable)
+    const found = catalog.providers.find(({ id }) => id === ref.providerId)
+    const connection = namedConnection(await credentials.read(), ref, directory)
+    if (found === undefined) throw unknownProvider(ref.providerId, catalog, isUsable)
+    const provider = connection === undefined ? found : { ...found, stored: storedKey(connection, await installedEndpoints()) }
     const reason = obstacle(provider, effects.env, await contributions(directory))
     if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
     const model = await findModel(provider, ref.id)
@@ -170,8 +190,17 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       const catalog = await load(directory)
       return namedModel(catalog, catalog.smallModel)
     },
+    async checkConnection(directory, ref) {
+      if (ref.connectionId !== undefined) namedConnection(await credentials.read(), ref, directory)
+    },
+    async endpoint(providerId) {
+      const { providers } = await readConfigured(installation)
+      const provider = providers.find(({ id }) => id === providerId)
+      if (provider !== undefined) return provider.baseURL
+      const message = `There is no provider "${providerId}" in the configuration of this installation. Configure it there, so that its key has an address to go to.`
+      throw new SvcError('resource.not_found', message, { providerId })
+    },
     async resolve(directory, ref) {
-      refuseConnection(ref)
       const { provider, model } = await find(await load(directory), directory, ref).catch(async (error: unknown) => {
         const newest = await loadNewest(directory)
         return find(newest, directory, ref).catch(() => {
@@ -180,7 +209,8 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       })
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
       const reached = { ...provider, ...model.via }
-      if (reached.contribution === undefined) throw new SvcError('request.invalid', missingAdapter(reached, await contributions(directory)))
+      const reason = obstacle(reached, effects.env, await contributions(directory))
+      if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
       return {
         ref,
         model: model.record,
@@ -191,6 +221,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
   }
 }
 
+const NO_CREDENTIALS: Pick<CredentialFile, 'read'> = { read: () => Promise.resolve(EMPTY) }
 const NO_SOURCE: CatalogSource = { known: () => Promise.resolve(NOTHING_INSTALLED.offered), renew: () => Promise.resolve() }
 
 function isReachable({ via }: CatalogModel): boolean {
@@ -200,17 +231,8 @@ function isReachable({ via }: CatalogModel): boolean {
 /** Where a provider comes from, for clients (http-contract §2.4). */
 function sourceOf(provider: CatalogProvider, env: Effects['env']): Provider['source'] {
   if (provider.source !== 'offered') return provider.source
+  if (provider.stored !== undefined) return 'api'
   return keyOf(provider, env) === undefined ? 'custom' : 'env'
-}
-
-/** The key of a provider, from the first of its environment variables that is set, else from the configuration. */
-function keyOf({ auth, env, configuredKey }: CatalogProvider, values: Effects['env']): string | undefined {
-  if (auth === 'none') return undefined
-  for (const name of env) {
-    const value = values[name]
-    if (value !== undefined && value !== '') return value
-  }
-  return configuredKey
 }
 
 /** Why a provider cannot be used now, as a sentence; undefined when it can. */
@@ -219,8 +241,7 @@ function obstacle(provider: CatalogProvider, env: Effects['env'], contributions:
   if (provider.contribution === undefined) return missingAdapter(provider, contributions)
   if (source !== 'builtin' && baseURL === undefined) return `Provider "${id}" needs an address: set provider.${id}.options.baseURL.`
   if (provider.auth !== 'required' || keyOf(provider, env) !== undefined) return undefined
-  if (provider.env.length === 0) return `Provider "${id}" needs a key: name its environment variable in provider.${id}.env.`
-  return `Provider "${id}" needs a key: start the server with ${provider.env.join(' or ')} set.`
+  return missingKey(provider)
 }
 
 /** Headers are sent and never shown. */
@@ -277,18 +298,34 @@ function withLocal(offered: Offered): Offered {
   return new Map([...known, ...offered.values(), ...LOCAL_PROVIDERS.values()].map((provider) => [provider.id, provider]))
 }
 
-/** I3. The adapter of a provider that `obstacle` lets pass. */
+/** I3. The adapter of a provider that `obstacle` lets pass; a key that has changed since it was made is the one it sends. */
 function createAdapterCache(key: (provider: CatalogProvider) => string | undefined): (provider: CatalogProvider) => ProviderAdapter {
-  const adapters = new WeakMap<ProviderContribution, Lru<string, ProviderAdapter>>()
+  interface Kept {
+    readonly adapter: ProviderAdapter
+    readonly held: { provider: CatalogProvider }
+  }
+  const adapters = new WeakMap<ProviderContribution, Lru<string, Kept>>()
   return (provider) => {
     const { id: providerId, npm, baseURL, headers, options, compatibility, contribution } = provider
     if (contribution === undefined) throw new SvcError('request.invalid', `Provider "${providerId}" has no adapter.`)
-    const kept = adapters.get(contribution) ?? createLru<string, ProviderAdapter>(KEPT_ADAPTERS)
+    const kept = adapters.get(contribution) ?? createLru<string, Kept>(KEPT_ADAPTERS)
     adapters.set(contribution, kept)
-    const identity = JSON.stringify([providerId, npm, provider.auth, provider.env, baseURL, options, compatibility])
-    const adapter =
-      kept.get(identity) ?? contribution.create({ providerId, npm, baseURL, apiKey: () => key(provider), headers, options, compatibility })
-    kept.set(identity, adapter)
+    const identity = JSON.stringify([
+      providerId,
+      npm,
+      provider.auth,
+      provider.env,
+      baseURL,
+      options,
+      compatibility,
+      provider.stored?.connectionId,
+    ])
+    const known = kept.get(identity)
+    const held = known?.held ?? { provider }
+    held.provider = provider
+    const apiKey = () => key(held.provider)
+    const adapter = known?.adapter ?? contribution.create({ providerId, npm, baseURL, apiKey, headers, options, compatibility })
+    kept.set(identity, { adapter, held })
     return adapter
   }
 }

@@ -24,6 +24,8 @@ import { reviewApprovals } from '../plugin/entry/trust-review.js'
 import { createProtectedFiles } from '../protection/protected-files.js'
 import { createCommandSandbox } from '../confinement/confined-command.js'
 import { createCatalogSource } from '../provider/catalog/source.js'
+import { createConnections } from '../provider/credentials/connections.js'
+import { createCredentialFile } from '../provider/credentials/credential-file.js'
 import { createProviders } from '../provider/providers.js'
 import { publicDocument } from '../../protocol/secrets.js'
 import { createResourceFacades } from '../resource/resources.js'
@@ -111,12 +113,16 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     },
   })
   const serving = plugins
+  const credentials = createCredentialFile(effects)
   const providers = createProviders({
     effects,
     configs,
     contributions: async (directory) => (await serving.ready(directory)).providers,
     source: createCatalogSource(effects),
+    credentials,
+    installation: effects.paths.config,
   })
+  const connections = createConnections({ effects, file: credentials, endpointOf: (providerId) => providers.endpoint(providerId) })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
@@ -203,6 +209,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     resources,
     configs,
     providers,
+    connections,
     artifacts,
     system,
     inspector,

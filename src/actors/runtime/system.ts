@@ -59,7 +59,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     health: () => ({
       healthy: true,
       version,
-      providerCredentialStore: 'environment',
+      providerCredentialStore: 'file',
       tenantResolver: 'local',
       deployment: DEPLOYMENT,
       executionAvailable: true,

@@ -192,7 +192,7 @@ describe('a resolved model', () => {
   it.each([
     [{ providerId: 'nowhere', id: 'm' }, 'There is no provider "nowhere". Known: local, svc, keyed, foreign.'],
     [{ providerId: 'local', id: 'm' }, 'Provider "local" has no model "m". Known: small.'],
-    [{ providerId: 'keyed', id: 'small' }, 'Provider "keyed" needs a key: start the server with A or B set.'],
+    [{ providerId: 'keyed', id: 'small' }, 'Provider "keyed" needs a key: store one, or start the server with A or B set.'],
     [
       { providerId: 'foreign', id: 'small' },
       expect.stringMatching(

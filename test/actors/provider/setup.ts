@@ -2,15 +2,25 @@ import type { GenerateRequest, ProviderAdapter } from '../../../src/actors/provi
 import type { ProviderContribution, ProviderSettings } from '../../../src/actors/plugin/native/native.js'
 import type { CatalogSource } from '../../../src/actors/provider/catalog/source.js'
 import { createProviders } from '../../../src/actors/provider/providers.js'
+import { EMPTY, readDocument } from '../../../src/actors/provider/credentials/document.js'
 import type { ConfigDocument } from '../../../src/protocol/resource/config.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 export const DIRECTORY = '/srv'
+const INSTALLATION = '/home/ada/.config/svc'
 
 /** Providers over a configuration document, with adapters that only note what they are made and asked for. */
 export function setUp(
   document: ConfigDocument,
-  options: { env?: Record<string, string>; fetch?: typeof globalThis.fetch; source?: CatalogSource } = {},
+  options: {
+    env?: Record<string, string>
+    fetch?: typeof globalThis.fetch
+    source?: CatalogSource
+    /** The credential file, as JSON. */
+    credentials?: () => unknown
+    /** The configuration of the installation, where it is another one. */
+    installed?: ConfigDocument
+  } = {},
 ) {
   const effects = createFakeEffects({ env: options.env ?? {}, ...(options.fetch === undefined ? {} : { fetch: options.fetch }) })
   const made: ProviderSettings[] = []
@@ -39,8 +49,10 @@ export function setUp(
   let current = document
   const providers = createProviders({
     effects,
-    configs: { load: () => Promise.resolve(current) },
+    configs: { load: (directory) => Promise.resolve(directory === INSTALLATION ? (options.installed ?? current) : current) },
     contributions: () => contributions,
+    installation: INSTALLATION,
+    credentials: { read: () => Promise.resolve(readDocument(options.credentials?.()) ?? EMPTY) },
     ...(options.source && { source: options.source }),
   })
   return {

@@ -5,6 +5,7 @@ import type { Artifact } from '../../../src/protocol/system/artifact.js'
 import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import type { Answer } from '../server.js'
 import { createTerminal } from '../terminals.js'
+import { CONNECTION_CALLS } from './connection-calls.js'
 import { SESSION_CALLS } from './session-calls.js'
 import { connectTerminal, firstRecord } from './sockets.js'
 import { sessionOf, talked, type ValidCall, type World } from './world.js'
@@ -223,6 +224,7 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.inspector.events': streaming('v2.inspector.events', '/v2/inspector/events'),
 
   ...SESSION_CALLS,
+  ...CONNECTION_CALLS,
 
   'v2.artifacts.create': upload,
   'v2.artifacts.list': async (world) => {

@@ -9,6 +9,7 @@ import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { ProviderModel } from '../../../protocol/provider/provider.js'
 import { anyRecord } from '../../../protocol/shared.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
+import type { StoredKey } from '../credentials/document.js'
 import { type CatalogModel, makeModel, type ModelConfig, type ModelOwner, readModelConfig, type Via } from './models.js'
 import type { Offered, OfferedModel, OfferedProvider } from './offered.js'
 
@@ -21,6 +22,8 @@ export interface CatalogProvider extends ModelOwner {
   readonly env: readonly string[]
   /** Key written into the configuration itself; never leaves the process but in requests to `baseURL`. */
   readonly configuredKey: string | undefined
+  /** The stored key a call uses, where there is one. */
+  readonly stored?: StoredKey
   readonly headers: Readonly<Record<string, string>>
   /** Everything under `options`, secrets included. */
   readonly options: Readonly<Record<string, unknown>>

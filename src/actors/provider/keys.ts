@@ -1,0 +1,64 @@
+/** Which key a provider is called with, and where it may go (subsystems c.3, c.6; threat-model K2). Pure. */
+import { SvcError } from '../../protocol/errors.js'
+import type { ModelRef } from '../../protocol/message/message.js'
+import type { Effects } from '../effects.js'
+import type { Catalog, CatalogProvider } from './catalog/catalog.js'
+import { type Connection, connectionFor, type CredentialDocument, secretOf, type StoredKey } from './credentials/document.js'
+
+/** The key of a provider: stored for its endpoint, else from the first of its environment variables that is set, else from the configuration. */
+export function keyOf({ auth, env, configuredKey, stored, baseURL }: CatalogProvider, values: Effects['env']): string | undefined {
+  if (auth === 'none') return undefined
+  if (stored !== undefined && isSameEndpoint(stored.endpoint, baseURL)) return stored.secret
+  for (const name of env) {
+    const value = values[name]
+    if (value !== undefined && value !== '') return value
+  }
+  return configuredKey
+}
+
+/** Why a provider that needs a key has none, as a sentence. */
+export function missingKey({ id, env, stored, baseURL }: CatalogProvider): string {
+  if (stored !== undefined)
+    return `Provider "${id}" has a stored key, which is sent to ${stored.endpoint ?? 'no address'} alone and not to ${baseURL ?? 'a plugin'}: store one for this address.`
+  if (env.length === 0) return `Provider "${id}" needs a key: store one, or name its environment variable in provider.${id}.env.`
+  return `Provider "${id}" needs a key: store one, or start the server with ${env.join(' or ')} set.`
+}
+
+/** A catalog whose providers know the stored keys they are called with in a workspace. */
+export function withStoredKeys(
+  catalog: Catalog,
+  document: CredentialDocument,
+  { workspaceId, endpoint }: { readonly workspaceId: string; endpoint(providerId: string): string | undefined },
+): Catalog {
+  if (document.connections.size === 0) return catalog
+  const providers = catalog.providers.map((provider) => {
+    const connection = connectionFor(document, provider.id, { workspaceId, connectionId: undefined })
+    return connection === undefined ? provider : { ...provider, stored: storedKey(connection, endpoint) }
+  })
+  return { ...catalog, providers }
+}
+
+/** The connection a model names, which alone is used then (subsystems c.6); throws `request.unprocessable` when it is not there. */
+export function namedConnection(
+  document: CredentialDocument,
+  { providerId, connectionId }: Pick<ModelRef, 'providerId' | 'connectionId'>,
+  workspaceId: string,
+): Connection | undefined {
+  if (connectionId === undefined) return undefined
+  const connection = connectionFor(document, providerId, { workspaceId, connectionId })
+  if (connection !== undefined) return connection
+  const message = `There is no connection "${connectionId}" of provider "${providerId}" here. Leave "connectionId" out to use the default one.`
+  throw new SvcError('request.unprocessable', message, { providerId, connectionId })
+}
+
+export function storedKey(
+  { providerId, connectionId, credential, endpoint }: Connection,
+  installed: (providerId: string) => string | undefined,
+): StoredKey {
+  return { connectionId, secret: secretOf(credential), endpoint: endpoint ?? installed(providerId) }
+}
+
+function isSameEndpoint(stored: string | undefined, address: string | undefined): boolean {
+  if (stored === undefined || address === undefined) return stored === address
+  return URL.canParse(stored) && URL.canParse(address) && new URL(stored).origin === new URL(address).origin
+}

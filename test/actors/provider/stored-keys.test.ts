@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { DIRECTORY, LOCAL, setUp } from './setup.js'
+
+const ADDRESS = 'http://127.0.0.1:1/v1'
+const vendor = { ...LOCAL, auth: 'required', env: ['VENDOR_KEY'] }
+const REF = { providerId: 'vendor', id: 'small' }
+
+interface Stored {
+  readonly key: string
+  readonly endpoint?: string
+  readonly workspaceId?: string
+}
+const file = (stored: Readonly<Record<string, Stored>>) => ({
+  version: 2,
+  connections: {
+    vendor: Object.fromEntries(
+      Object.entries(stored).map(([id, { key, endpoint, workspaceId }]) => [
+        id,
+        { label: id, scope: { tenantId: 'local', workspaceId }, credential: { type: 'api', key }, endpoint },
+      ]),
+    ),
+  },
+})
+
+test('a stored key comes before the environment, is the one that is there now, and needs no new adapter', async () => {
+  let key = 'first'
+  const { providers, made } = setUp(
+    { provider: { vendor } },
+    { env: { VENDOR_KEY: 'of the environment' }, credentials: () => file({ conn_a: { key, endpoint: ADDRESS } }) },
+  )
+  await providers.resolve(DIRECTORY, REF)
+  expect(made.map(({ apiKey }) => apiKey())).toEqual(['first'])
+  key = 'second'
+  await providers.resolve(DIRECTORY, REF)
+  expect(made.map(({ apiKey }) => apiKey())).toEqual(['second'])
+  expect((await providers.list(DIRECTORY)).connected).toContain('vendor')
+  expect(JSON.stringify(await providers.list(DIRECTORY))).not.toContain('second')
+})
+
+test('a model that names a connection uses that one or none', async () => {
+  const credentials = () => file({ conn_a: { key: 'a', endpoint: ADDRESS }, conn_b: { key: 'b', endpoint: ADDRESS } })
+  const { providers, made } = setUp({ provider: { vendor } }, { env: { VENDOR_KEY: 'env' }, credentials })
+  await providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_b' })
+  expect(made.map(({ apiKey }) => apiKey())).toEqual(['b'])
+  const refused = { code: 'request.unprocessable', details: { providerId: 'vendor', connectionId: 'conn_c' } }
+  await expect(providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
+  await expect(providers.checkConnection(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
+  await providers.checkConnection(DIRECTORY, { ...REF, connectionId: 'conn_a' })
+})
+
+test('a directory has its own key', async () => {
+  const credentials = () =>
+    file({ conn_a: { key: 'all', endpoint: ADDRESS }, conn_b: { key: 'here', endpoint: ADDRESS, workspaceId: DIRECTORY } })
+  const { providers, made } = setUp({ provider: { vendor } }, { credentials })
+  await providers.resolve(DIRECTORY, REF)
+  await providers.resolve('/elsewhere', REF)
+  expect(made.map(({ apiKey }) => apiKey())).toEqual(['here', 'all'])
+})
+
+const elsewhere = { ...vendor, options: { baseURL: 'https://evil.example/v1' } }
+
+test.each([
+  ['its endpoint', { key: 'k', endpoint: ADDRESS }],
+  ['that of the installation, where it was stored without one', { key: 'k' }],
+])('a key goes to no other host than %s, whatever a directory says', async (_where, stored) => {
+  const credentials = () => file({ conn_a: stored })
+  const installed = { provider: { vendor } }
+  const { providers, made } = setUp({ provider: { vendor: elsewhere } }, { credentials, installed })
+  await expect(providers.resolve(DIRECTORY, REF)).rejects.toMatchObject({
+    code: 'request.invalid',
+    message: expect.stringContaining('is sent to http://127.0.0.1:1/v1 alone and not to https://evil.example/v1') as string,
+  })
+  expect(made).toEqual([])
+  expect((await providers.list(DIRECTORY)).connected).not.toContain('vendor')
+
+  const control = setUp({ provider: { vendor: { ...vendor, options: { baseURL: 'http://127.0.0.1:1/v2' } } } }, { credentials, installed })
+  await control.providers.resolve(DIRECTORY, REF)
+  expect(control.made.map(({ apiKey }) => apiKey())).toEqual(['k'])
+})
+
+test('a key is stored for the address of the installation, and not for a provider it does not know', async () => {
+  const { providers } = setUp({ provider: { vendor: elsewhere } }, { installed: { provider: { vendor } } })
+  expect(await providers.endpoint('vendor')).toBe(ADDRESS)
+  await expect(providers.endpoint('unknown')).rejects.toMatchObject({ code: 'resource.not_found' })
+})

@@ -15,6 +15,7 @@ const MOST = 20
 const REASONS = {
   'src/protocol/alarm.ts setTimeout': 'the one place where a timer of the server is set; an alarm is set, rings, or is over',
   'src/http/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
+  'src/cli/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
   'src/cli/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
   'src/cli/screen/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
   'src/actors/supervise.ts isDraining': 'of a whole set of actors, each of which is a machine; the runtime machine is what says drain',

@@ -43,6 +43,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       // Commands are a user of the client like any other: what it exports, and the types of it.
       'src/client/client.ts': ['createClient', 'SvcClientError'],
       'src/client/client-types.ts': [],
+      'src/client/platform.ts': ['PLATFORM'],
+      'src/client/transport.ts': ['createTransport'],
     },
     packages: true,
     node: true,

@@ -7,22 +7,7 @@ import { connect } from '../connection.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import { meant } from '../table/nearest.js'
-
-interface PlaceOptions {
-  /** undefined = the current directory. */
-  readonly directory: string | undefined
-  readonly server: string | undefined
-  readonly json: boolean
-}
-
-export interface ModelsOptions extends PlaceOptions {
-  readonly provider: string | undefined
-  readonly verbose: boolean
-}
-
-export interface ProvidersOptions extends PlaceOptions {
-  readonly all: boolean
-}
+import type { ModelsOptions, PlaceOptions, ProvidersOptions } from './models-options.js'
 
 /** Said while only the built-in model can be used. */
 export const FIRST_STEPS = [

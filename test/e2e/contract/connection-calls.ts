@@ -42,7 +42,7 @@ export const CONNECTION_CALLS: Readonly<Record<string, ValidCall>> = {
     await stored(world, where)
     const second = await stored(world, where, 'Second')
     const answer = await world.server.call('POST', `${AT}/connections/${second}/default${where}`)
-    if ((answer.body as ProviderConnectionSummary).isDefault !== true) throw new Error('it is not the default one')
+    if (!(answer.body as ProviderConnectionSummary).isDefault) throw new Error('it is not the default one')
     return answer
   },
 }

@@ -83,7 +83,7 @@ export const taskMachine = setup({
   id: 'task',
   context: ({ input: { taskId, from, ok } }) => ({ taskId, from, outcome: undefined, ok }),
   initial: 'rebuilding',
-  on: { 'session.gone': { target: '.stopped' } },
+  on: { 'session.gone': { target: '.stopped' }, 'service.stopping': { target: '.parked' } },
   states: {
     rebuilding: {
       always: [
@@ -95,7 +95,7 @@ export const taskMachine = setup({
     queued: {
       tags: ['working'],
       invoke: { id: 'submit', src: 'submit', input: ref, onDone: { target: 'running' }, onError: { target: 'reporting', actions: fault } },
-      on: { 'stop.requested': { target: 'stopping' }, 'service.stopping': { target: 'parked' } },
+      on: { 'stop.requested': { target: 'stopping' } },
     },
     running: {
       tags: ['working'],
@@ -106,11 +106,11 @@ export const taskMachine = setup({
         onDone: { target: 'reporting', actions: outcome },
         onError: { target: 'reporting', actions: fault },
       },
-      on: { 'stop.requested': { target: 'stopping' }, 'service.stopping': { target: 'parked' } },
+      on: { 'stop.requested': { target: 'stopping' } },
     },
     reporting: {
       initial: 'recording',
-      on: { 'stop.requested': { target: 'stopping' }, 'service.stopping': { target: 'parked' } },
+      on: { 'stop.requested': { target: 'stopping' } },
       states: {
         recording: {
           tags: ['working'],
@@ -140,7 +140,6 @@ export const taskMachine = setup({
     stopping: {
       tags: ['working'],
       initial: 'ending',
-      on: { 'service.stopping': { target: 'parked' } },
       states: {
         ending: { invoke: { id: 'end', src: 'end', input: ref, onDone: { target: '#task.stopped' }, onError: { target: 'pausing' } } },
         pausing: { after: { retry: { target: 'ending' } } },

@@ -5,8 +5,6 @@ import { expect, test } from 'vitest'
 import { GIVEN, READ, unreadVariables } from '../../src/cli/serve/variables.js'
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url))
-/** Names that are only protected: what they point to holds secrets, and nothing reads them. */
-const PROTECTED = ['SVC_AGENT_AUTH_PATH']
 
 test('variables of svc without effect are named; those that are read, given to children or of tests are not', () => {
   expect(
@@ -30,6 +28,6 @@ test('the list of variables that are read is what the sources name', () => {
     if (!name.endsWith('.ts') || name === 'cli/variables.ts') continue
     for (const [, quoted = ''] of readFileSync(join(SOURCES, name), 'utf8').matchAll(/'(SVC_[A-Z_]+)'/g)) named.add(quoted)
   }
-  for (const name of [...PROTECTED, ...GIVEN]) named.delete(name)
+  for (const name of GIVEN) named.delete(name)
   expect([...named].toSorted()).toEqual([...READ].toSorted())
 })

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Block, blocksOf, headingsOf, indentedCommands, inlineCalls, linksOf, openTerminal, proseOf, ROOT } from './documents.js'
 import { installPackage } from './installed.js'
+import { PAGES } from '../../src/cli/table/pages.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 
@@ -183,7 +184,8 @@ describe('the commands of', () => {
 describe('the documents', () => {
   test('name commands and options that there are', async () => {
     const terminal = openTerminal(scene.place)
-    const topics = ['', 'serve', 'run', 'chat', 'session', 'doctor', 'inspect', 'plugin', 'workflow', 'openapi', 'completion', 'man']
+    const topics = ['', ...PAGES.map(({ name }) => name)]
+    const groups = new Set<string>(PAGES.flatMap((page) => ('pages' in page ? [page.name] : [])))
     const { printed } = await terminal.run(topics.map((topic) => `svc help ${topic}; echo ===`).join('\n'))
     const help = new Map(printed.split('===\n').map((text, index) => [topics[index] ?? 'none', text]))
     const unknown = DOCUMENTS.flatMap((document) =>
@@ -192,8 +194,7 @@ describe('the documents', () => {
         const [, command = '', ...rest] = call.split(/\s+/)
         const text = help.get(command) ?? (command === 'help' ? help.get('') : undefined)
         if (text === undefined) return [`${document}: ${call}`]
-        const isGrouped = command === 'session' || command === 'plugin' || command === 'workflow'
-        const action = isGrouped && rest[0] !== undefined && /^[a-z]+$/.test(rest[0]) ? [rest[0]] : []
+        const action = groups.has(command) && rest[0] !== undefined && /^[a-z]+$/.test(rest[0]) ? [rest[0]] : []
         const named = [...action.map((each) => `  ${each} `), ...rest.filter((word) => word.startsWith('--'))]
         return named.every((word) => text.includes(word) || text.includes(word.trimEnd())) ? [] : [`${document}: ${call}`]
       }),
@@ -247,6 +248,6 @@ describe('the documents', () => {
 
 /** The longest part of a quoted message without names, paths and numbers. */
 function fixedPart(quote: string): string {
-  const parts = quote.split(/: |\S*[\d/…"]\S*|\b(?:but|foo|hello|connect|MY_PROVIDER_KEY)\b/).map((part) => part.trim())
+  const parts = quote.split(/: |\S*[\d/…"]\S*|[();]|\b[A-Z]+(?:_[A-Z]+)+\b|\b(?:but|foo|hello|connect)\b/).map((part) => part.trim())
   return parts.toSorted((one, other) => other.length - one.length)[0] ?? quote
 }

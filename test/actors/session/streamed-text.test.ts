@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gate, type PlayedTool, says, startTestService } from '../../fakes/service.js'
+import { gate, type PlayedStep, type PlayedTool, says, startTestService } from '../../fakes/service.js'
 
 const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
 const finish = (reason = 'stop') => ({ type: 'finish' as const, reason, usage: USAGE })
@@ -77,11 +77,18 @@ describe('text', () => {
   })
 })
 
+/** A step of whichever comes first, the title or an answer; the request of a title is short. */
+const titled =
+  (title: PlayedStep): PlayedStep =>
+  (push, signal, request) =>
+    (request.maxOutputTokens === 64 ? title : says('ok'))(push, signal, request)
+
 describe('a title', () => {
   it('is the first line at once, and the model’s own when it comes', async () => {
     const service = await startTestService()
     const id = await service.session({ title: undefined })
-    service.steps.push(says('"Fixing the <think>deep</think> bug"\nmore'), says('ok'))
+    const step = titled(says('"Fixing the <think>deep</think> bug"\nmore'))
+    service.steps.push(step, step)
     await service.prompt(id, `\n  ${'long '.repeat(30)}\nsecond`)
     await service.idle(id)
     const titles = service.events.flatMap(({ type, data }) => (type === 'session.updated' ? [data['info'].title] : []))
@@ -94,15 +101,12 @@ describe('a title', () => {
     const service = await startTestService()
     const id = await service.session({ title: undefined })
     const release = gate()
-    service.steps.push(
-      async (push) => {
-        await release.promise
-        push({ type: 'text', delta: 'Generated' })
-        push(finish())
-      },
-      says('ok'),
-      says('ok'),
-    )
+    const step = titled(async (push) => {
+      await release.promise
+      push({ type: 'text', delta: 'Generated' })
+      push(finish())
+    })
+    service.steps.push(step, step, step)
     await service.prompt(id, 'hello')
     await service.idle(id)
     await service.runtime.sessions.update(id, { title: 'Mine' })

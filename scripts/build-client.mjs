@@ -172,7 +172,7 @@ function callText({ answer, bytes, described, parameters }, indent) {
     fields.push(`headers${needed ? '' : '?'}: {\n${lines.join('')}${deeper}}${needed ? '' : ' | undefined'}`)
   }
   const { requestBody, responses } = described
-  if (bytes !== undefined) fields.push('body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string')
+  if (bytes !== undefined) fields.push('body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | string')
   else if (requestBody !== undefined) {
     fields.push(field('body', { required: requestBody.required, schema: requestBody.content['application/json'].schema }, deeper))
   }

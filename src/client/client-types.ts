@@ -96,7 +96,8 @@ export type PromptEvent =
   | {
       readonly type: 'retry'
       readonly attempt: number
-      readonly message: string /** When, in Unix milliseconds. */
+      readonly message: string
+      /** When, in Unix milliseconds. */
       readonly next?: number
     }
   /** The conversation is compacted before the answer goes on. */

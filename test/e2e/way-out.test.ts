@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { startForwardProxy } from '../fixtures/forward-proxy.js'
 import { finish, reply, startModelServer, text } from '../fixtures/model-server.js'
-import { makePlace, withModel } from './place.js'
-import { openScene, type Scene, type Server } from './server.js'
+import { makePlace } from './place.js'
+import { openScene, type Server } from './server.js'
 import { textOf } from './transcript.js'
 
 const tls = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
@@ -46,12 +46,18 @@ async function open() {
   return { model, port, securePort, proxy }
 }
 
-/** What a session answers whose model is at `baseURL`. */
-async function turn(server: Server, { place }: Scene, baseURL: string): Promise<string> {
-  place.configure(withModel(baseURL))
+/** A provider for each address, by name. */
+function withModels(addresses: Readonly<Record<string, string>>): object {
+  const models = { scripted: { name: 'Scripted', limit: { context: 100_000, output: 4000 } } }
+  const one = (baseURL: string) => ({ npm: '@ai-sdk/openai-compatible', auth: 'none', options: { baseURL }, models })
+  return { provider: Object.fromEntries(Object.entries(addresses).map(([id, baseURL]) => [id, one(baseURL)])) }
+}
+
+/** What a session answers whose model is that of one provider. */
+async function turn(server: Server, providerId: string): Promise<string> {
   const stream = await server.stream({ tail: true })
   const { id } = await server.createSession()
-  await server.prompt(id, { prompt: 'Hello.' })
+  await server.prompt(id, { prompt: 'Hello.', model: { providerId, modelId: 'scripted' } })
   await stream.idle(id)
   stream.close()
   return textOf((await server.messages(id)).at(-1))
@@ -61,26 +67,34 @@ test('a turn works through a proxy, to a server of a private authority, and dire
   const { port, securePort, proxy } = await open()
   const scene = openScene(makePlace())
   closing.push(() => scene.close())
+  const named = `http://${hostname()}:${port}/v1`
+  scene.place.configure(
+    withModels({
+      tunnelled: 'https://model.test/v1',
+      forwarded: 'http://model.test/v1',
+      local: `https://127.0.0.1:${securePort}/v1`,
+      named,
+    }),
+  )
   const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: tls('ca.pem') }
 
   const behind = await scene.start(env)
-  expect(await turn(behind, scene, 'https://model.test/v1')).toBe('Hello there.')
+  expect(await turn(behind, 'tunnelled')).toBe('Hello there.')
   expect(new Set(proxy.asked)).toEqual(new Set(['CONNECT model.test:443']))
 
   const tunnelled = proxy.asked.length
-  expect(await turn(behind, scene, 'http://model.test/v1')).toBe('Hello there.')
+  expect(await turn(behind, 'forwarded')).toBe('Hello there.')
   expect(new Set(proxy.asked.slice(tunnelled))).toEqual(new Set(['POST http://model.test/v1/chat/completions']))
 
   const forwarded = proxy.asked.length
-  expect(await turn(behind, scene, `https://127.0.0.1:${securePort}/v1`)).toBe('Hello there.')
+  expect(await turn(behind, 'local')).toBe('Hello there.')
   expect(proxy.asked).toHaveLength(forwarded)
 
-  const named = `http://${hostname()}:${port}/v1`
-  expect(await turn(behind, scene, named)).toBe('Hello there.')
+  expect(await turn(behind, 'named')).toBe('Hello there.')
   expect(proxy.asked.slice(forwarded)).toEqual([`POST ${named}/chat/completions`])
   await behind.stop()
 
   const past = await scene.start({ ...env, NO_PROXY: hostname() })
-  expect(await turn(past, scene, named)).toBe('Hello there.')
+  expect(await turn(past, 'named')).toBe('Hello there.')
   expect(proxy.asked).toHaveLength(forwarded + 1)
 })

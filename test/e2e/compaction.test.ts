@@ -105,13 +105,13 @@ describe('a request that is too large for the model', () => {
   test('is compacted and sent once more: the answer is that of one run', async () => {
     const { server, stream, sessionId } = await begin(6, 2000)
     window = 14_000
-    const before = model.requests.length
+    const [before, from] = [model.requests.length, stream.events.length]
     await ask(server, sessionId, 'What do you know?')
     expect(model.requests.slice(before).map(isSummary)).toEqual([false, true, false])
     const messages = await server.messages(sessionId)
     expect(textOf(messages.at(-1))).toContain('I know 6 facts')
     expect(messages.filter(({ info }) => info.role === 'assistant' && info.error !== undefined)).toEqual([])
-    await stream.idle(sessionId)
+    await stream.idle(sessionId, from)
     expect(rebuild(stream.events, sessionId)).toEqual(messages)
   })
 

@@ -1,4 +1,5 @@
 /** Effects of one tool call: judging, asking, executing; each records its own outcome (sessions-events §8.10, §10.1). */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Refusal, Verdict } from '../../../machines/tool-call.machine.js'
 import { type JudgedNeed, judge } from '../../../machines/permission/permission.js'
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
@@ -176,7 +177,8 @@ export async function executeCall(
 async function settleBefore(core: SessionCore, run: RunScope, call: OpenCall): Promise<void> {
   const isNoted = call.attempt.tool.contribution.notesChanges === true
   if (isNoted) call.step.callChanging(call.callId)
-  if (run.isSynced && !isNoted) return
+  // Plugins hear of what happened before they are called: events are handed to them a turn later.
+  if (run.isSynced && !isNoted) return nextTurn()
   await core.journal.synced()
   run.isSynced = true
 }

@@ -1,6 +1,6 @@
 /**
  * Scripts of the hostile corpus as packages of one server, beside a plugin that does nobody any harm: some, others each time, or all.
- * Every one runs against the sandbox itself in `test/sandbox/attacks`.
+ * They run against the sandbox itself in `sandbox-attacks`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'

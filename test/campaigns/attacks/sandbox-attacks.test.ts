@@ -1,16 +1,17 @@
 /**
- * Hostile scripts, each in a process of its own. The first line of each says what it tries, the second what has to come of it:
+ * Hostile scripts, each in a process of its own: some, others each time, or all (`npm run campaigns`). The first line of each says what it tries, the second what has to come of it:
  * `harmless: <json>` the callback returns this and the process lives; `error: <text>` it fails and the process lives;
  * `trip: <text>` it fails and the process ends itself; `load: <text>` the same for the entrypoint; `any` whatever is bounded.
  * A process lives when its VM takes the next call; a tool `after` has to answer as if nothing had happened.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../src/protocol/limits.js'
-import { endSandboxes, luaPackage, type Reply, removeSandboxFiles, startSandbox } from '../fixtures/lua-sandbox.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
+import { endSandboxes, luaPackage, type Reply, removeSandboxFiles, startSandbox } from '../../fixtures/lua-sandbox.js'
+import { sample } from '../scale.js'
 
-const folder = new URL('../fixtures/lua-attacks/', import.meta.url)
-const names = readdirSync(folder).toSorted()
+const folder = new URL('../../fixtures/lua-attacks/', import.meta.url)
+const names = sample(readdirSync(folder).toSorted(), 32)
 /** What a busy machine adds to every wait, ms. */
 const SLACK = 5000
 

@@ -65,6 +65,12 @@ export function showStatus(line: Line | undefined): void {
   process.stderr.write(status)
 }
 
+/** Takes away what the terminal itself echoed where nothing of ours stands: the `^C` of an interrupt. */
+export function eraseEcho(): void {
+  if (editor === undefined && isScreen()) process.stderr.write(ERASE_LINE)
+  status = ''
+}
+
 function hideStatus(): void {
   if (status !== '') process.stderr.write(ERASE_LINE)
   status = ''

@@ -3,6 +3,7 @@ import { escapedJson, printable } from '../protocol/visible-text.js'
 import {
   askPerson,
   createTextOut,
+  eraseEcho,
   isAttended,
   isScreen,
   isWatched,
@@ -28,6 +29,8 @@ export interface Terminal {
   /** Ends the line the answer is on, if there is one. */
   break(): void
   note(text: string): void
+  /** Says that Ctrl-C was heard, in the place of what it left on the screen. */
+  interrupted(): void
   /** Beside the answer. */
   lines(lines: readonly Line[]): void
   /** A line that moves; undefined takes it away. */
@@ -66,6 +69,11 @@ export function createTerminal({ isQuiet = false }: { readonly isQuiet?: boolean
     answer: (lines) => writeLines('out', lines),
     break: endLine,
     note: (text) => (isQuiet ? undefined : aside(printable(text), 'dim')),
+    interrupted() {
+      endLine()
+      eraseEcho()
+      if (!isQuiet) aside('interrupted', 'dim')
+    },
     lines(lines) {
       if (isQuiet) return
       endLine()

@@ -160,7 +160,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
     lines = ''
     if (state !== '') return
     if (runs.size > 0) {
-      terminal.note('interrupted')
+      terminal.interrupted()
       for (const run of runs) run.abort()
     } else if (warned === sessionId) left.abort()
     else {

@@ -55,7 +55,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   const prompts = new Set<string>()
   const meter = createMeter(prompts)
   const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
-  const { signal, forget } = watchInterrupts(() => terminal.note('interrupted'))
+  const { signal, forget } = watchInterrupts(() => terminal.interrupted())
 
   /** One prompt to its end, as it is shown. */
   async function ask(client: Client, sessionId: string, body: PromptRequest): Promise<PromptEnd> {

@@ -21,6 +21,7 @@ export function fakeTerminal(given: Partial<Terminal> = {}): FakeTerminal {
     answer: lines('answer'),
     break: () => void said.push('break'),
     note: say('note'),
+    interrupted: () => void said.push('interrupted'),
     lines: lines('line'),
     status: (line) => {
       const text =

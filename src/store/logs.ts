@@ -1,6 +1,7 @@
 /** Append-only logs: durable events by sequence, and the audit trail (sessions-events §11, threat-model T8). */
 import type { AuditEntry } from '../protocol/system/system.js'
 import type { Connection } from './connection.js'
+import type { Contents } from './contents.js'
 import type { Counters } from './counters.js'
 import type { AuditTable, EventRow, EventTable } from './store.js'
 import { valueOf } from './stored-json.js'
@@ -12,7 +13,7 @@ const COLUMNS = 'sequence, type, session_id as sessionId, json, created'
  * Every event row carries its place in the whole log (`ordinal`) and the bytes up to and with it (`total`), so that
  * count and size of what is kept are the difference of its two ends, whatever was removed before.
  */
-export function createEventTable(connection: Connection, counters: Counters): EventTable {
+export function createEventTable(connection: Connection, counters: Counters, contents: Contents): EventTable {
   const insert = connection.query<[EventRow]>(`
     insert into events (sequence, session_id, type, created, ordinal, total, json)
     values (@sequence, @sessionId, @type, @created,
@@ -31,6 +32,11 @@ export function createEventTable(connection: Connection, counters: Counters): Ev
   )
   const last = connection.query<[], { sequence: number | null }>('select max(sequence) as sequence from events')
 
+  function filled(row: EventRow): EventRow {
+    const json = contents.text(row.json)
+    return json === row.json ? row : { ...row, json }
+  }
+
   function merged(sequence: number, limit: number, sessionIds: readonly string[]): EventRow[] {
     const sequences = sessionIds.flatMap((id) => sequencesOfOne.all(id, sequence, limit).map((row) => row.sequence))
     return bySequence.all(JSON.stringify(sequences.toSorted((a, b) => a - b).slice(0, limit)))
@@ -38,11 +44,11 @@ export function createEventTable(connection: Connection, counters: Counters): Ev
 
   return {
     insert: (row) => void insert.run(row),
-    after: (sequence, limit) => after.all(sequence, limit),
+    after: (sequence, limit) => after.all(sequence, limit).map(filled),
     afterFor(sequence, limit, sessionIds) {
       const [only, ...others] = new Set(sessionIds)
       if (only === undefined) return []
-      return others.length === 0 ? afterOne.all(only, sequence, limit) : merged(sequence, limit, [only, ...others])
+      return (others.length === 0 ? afterOne.all(only, sequence, limit) : merged(sequence, limit, [only, ...others])).map(filled)
     },
     prunedThrough: () => counters.get('events.pruned'),
     last: () => last.get()?.sequence ?? counters.get('events.pruned'),

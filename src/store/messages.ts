@@ -8,9 +8,10 @@
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
+import type { Contents } from './contents.js'
 import type { MessagePageQuery, MessageTable, Stored } from './store.js'
 import { createUndoneRows } from './undone-rows.js'
-import { valueIn, valueOf } from './stored-json.js'
+import { valueIn } from './stored-json.js'
 import type { JsonRow } from './stored-json.js'
 
 const MESSAGE_JSON = `concat('{"info":', info, ',"parts":[', (
@@ -21,7 +22,7 @@ interface PageRow extends JsonRow {
   readonly id: string
 }
 
-export function createMessageTable(connection: Connection): MessageTable {
+export function createMessageTable(connection: Connection, contents: Contents): MessageTable {
   const insert = connection.query<[{ id: string; sessionId: string; open: 0 | 1; info: string }]>(`
     insert into messages (id, session_id, position, open, info)
     values (@id, @sessionId, (select coalesce(max(position) + 1, 0) from messages where session_id = @sessionId), @open, @info)`)
@@ -61,12 +62,14 @@ export function createMessageTable(connection: Connection): MessageTable {
     from messages where session_id in (select value from json_each(?)) and info ->> '$.role' = 'assistant'`)
 
   function put(item: Part): Stored<Part> {
-    const json = JSON.stringify(item)
-    if (putPart.run({ id: item.id, messageId: item.messageId, json }) > 0) return { value: item, json }
+    const written = contents.written(item)
+    if (putPart.run({ id: item.id, messageId: item.messageId, json: written.json }) > 0) return { value: item, ...written }
     const where = { partId: item.id, messageId: item.messageId }
     if (part.get(item.id) === undefined) throw new SvcError('resource.not_found', `Message ${item.messageId} does not exist.`, where)
     throw new SvcError('resource.conflict', `Part ${item.id} belongs to another message than ${item.messageId}.`, where)
   }
+
+  const wholeIn = <T>(row: JsonRow | undefined) => (row === undefined ? undefined : contents.value<T>(row.json))
 
   function rows(query: MessagePageQuery): PageRow[] {
     const limit = query.limit ?? -1
@@ -91,20 +94,21 @@ export function createMessageTable(connection: Connection): MessageTable {
     removePart: (partId) => void removePart.run(partId),
     removeParts: (messageId) => void removeParts.run(messageId),
     remove: (messageId) => void remove.run(messageId),
+    sweepContents: contents.sweep,
     getInfo: (messageId) => valueIn<MessageInfo>(info.get(messageId)),
-    get: (messageId) => valueIn<Message>(message.get(messageId)),
-    getPart: (partId) => valueIn<Part>(part.get(partId)),
+    get: (messageId) => wholeIn<Message>(message.get(messageId)),
+    getPart: (partId) => wholeIn<Part>(part.get(partId)),
     usage(sessionIds) {
       const { cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = usage.get(JSON.stringify(sessionIds)) ?? {}
       return { cost, tokens: { input, output, reasoning, cache: { read: cacheRead, write: cacheWrite } } }
     },
-    all: (sessionId) => rows({ sessionId, order: 'asc' }).map((row) => valueOf<Message>(row.json)),
+    all: (sessionId) => rows({ sessionId, order: 'asc' }).map((row) => contents.value<Message>(row.json)),
     page(query) {
       const found = rows(query)
-      return { items: found.map((row) => row.json), next: found.length === query.limit ? found.at(-1)?.id : undefined }
+      return { items: found.map((row) => contents.text(row.json)), next: found.length === query.limit ? found.at(-1)?.id : undefined }
     },
     unfinished: () => unfinished.all(),
-    ...createUndoneRows(connection),
+    ...createUndoneRows(connection, contents),
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3'
 import { SvcError } from '../protocol/errors.js'
+import { CONTENTS_SCHEMA } from './contents.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
 import { PLUGIN_ROWS_SCHEMA } from './plugin-rows.js'
 import { SHARING_SCHEMA } from './sharing.js'
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'unattended runs', sql: 'alter table runs add column unattended integer not null default 0;' },
   { name: 'control and participants of sessions', sql: SHARING_SCHEMA },
   { name: 'undone history', sql: UNDO_SCHEMA },
+  { name: 'contents of parts', sql: CONTENTS_SCHEMA },
 ]
 
 /**

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createArtifactTable } from './artifacts.js'
 import { createPluginRowTable } from './plugin-rows.js'
 import { createConnection } from './connection.js'
+import { createContents, removeTornContents } from './contents.js'
 import type { Connection } from './connection.js'
 import { createCounters, createSequenceReservation } from './counters.js'
 import { openDatabase } from './database.js'
@@ -76,12 +77,15 @@ interface Files {
 function assemble(connection: Connection, failpoint: Failpoint | undefined, { log, release }: Files): Store {
   const transact = createTransact(connection, failpoint)
   const counters = createCounters(connection)
+  const contents = createContents(connection)
+  removeTornContents(connection, (change) => transact('process', change))
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
   const logSync = createLogSync(log, connection, syncedCommit)
   return {
     transact,
     sessions: createSessionTable(connection),
-    messages: createMessageTable(connection),
+    messages: createMessageTable(connection, contents),
+    contents: contents.table,
     restores: createRestoreTable(connection),
     keptContents: createKeptContentTable(connection),
     queue: createQueueTable(connection),
@@ -90,7 +94,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, { lo
     approvals: createApprovalTable(connection),
     todos: createTodoTable(connection),
     executions: createExecutionTable(connection),
-    events: createEventTable(connection, counters),
+    events: createEventTable(connection, counters, contents),
     audit: createAuditTable(connection),
     artifacts: createArtifactTable(connection),
     pluginRows: createPluginRowTable(connection),

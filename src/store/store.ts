@@ -11,6 +11,7 @@ import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
 import type { QueuedPrompt } from '../protocol/message/queued-prompt.js'
 import type { ExecutionActivitySnapshot, Session, SessionUsage, Todo } from '../protocol/session/session.js'
 import type { AuditEntry } from '../protocol/system/system.js'
+import type { ContentTable } from './contents.js'
 import type { PluginRowTable } from './plugin-rows.js'
 import type { SharingTable } from './sharing.js'
 
@@ -60,6 +61,8 @@ export interface SessionTable {
 export interface Stored<Value> {
   readonly value: Value
   readonly json: string
+  /** The JSON that is told, where contents are stored apart. */
+  readonly whole?: () => string
 }
 
 export interface MessagePageQuery {
@@ -107,6 +110,8 @@ export interface MessageTable {
   removePart(partId: string): void
   removeParts(messageId: string): void
   remove(messageId: string): void
+  /** Forgets large contents of the session that no part shows any more. */
+  sweepContents(sessionId: string): void
   getInfo(messageId: string): MessageInfo | undefined
   get(messageId: string): Message | undefined
   getPart(partId: string): Part | undefined
@@ -265,6 +270,7 @@ export interface Store {
   transact<T>(durability: Durability, change: () => T): T
   readonly sessions: SessionTable
   readonly messages: MessageTable
+  readonly contents: ContentTable
   readonly restores: RestoreTable
   readonly keptContents: KeptContentTable
   readonly queue: QueueTable

@@ -2,11 +2,11 @@
 import { SvcError } from '../protocol/errors.js'
 import type { Message } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
-import { valueOf } from './stored-json.js'
+import type { Contents } from './contents.js'
 import type { JsonRow } from './stored-json.js'
 import type { MessageTable } from './store.js'
 
-export function createUndoneRows(connection: Connection): Pick<MessageTable, 'logical' | 'conceal' | 'discard'> {
+export function createUndoneRows(connection: Connection, contents: Contents): Pick<MessageTable, 'logical' | 'conceal' | 'discard'> {
   const logical = connection.query<[string], JsonRow>(`
     select concat('{"info":', info, ',"parts":[', (
       select group_concat(json, ',') from (select json from parts where message_key = messages.key order by position)
@@ -29,7 +29,7 @@ export function createUndoneRows(connection: Connection): Pick<MessageTable, 'lo
     'delete from parts where undone = 1 and message_key in (select key from messages where session_id = ?)',
   )
   return {
-    logical: (sessionId) => logical.all(sessionId).map(({ json }) => valueOf<Message>(json)),
+    logical: (sessionId) => logical.all(sessionId).map(({ json }) => contents.value<Message>(json)),
     conceal(sessionId, from) {
       const message = from === undefined ? undefined : place.get(from.messageID, sessionId)
       const part = message === undefined || from?.partID === undefined ? undefined : placeOfPart.get(from.partID, message.key)
@@ -43,6 +43,7 @@ export function createUndoneRows(connection: Connection): Pick<MessageTable, 'lo
     discard(sessionId) {
       discardMessages.run(sessionId)
       discardParts.run(sessionId)
+      contents.sweep(sessionId)
     },
   }
 }

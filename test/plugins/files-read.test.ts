@@ -156,12 +156,7 @@ describe('reading images and PDF', () => {
     expect(await workspace.tool('read').run({ filePath: 'logo.PNG' })).toEqual({
       title: 'logo.PNG',
       output: `Image logo.PNG (image/png, ${PNG.length} bytes) is attached.`,
-      metadata: {
-        path: 'logo.PNG',
-        type: 'media',
-        truncated: false,
-        attachments: [{ type: 'file', mime: 'image/png', url, filename: 'logo.PNG' }],
-      },
+      metadata: { path: 'logo.PNG', type: 'media', truncated: false },
       attachments: [{ mime: 'image/png', url, filename: 'logo.PNG' }],
     })
   })

@@ -137,6 +137,7 @@ describe('schema versions', () => {
       { version: 3, name: 'unattended runs', applied: 1_234 },
       { version: 4, name: 'control and participants of sessions', applied: 1_234 },
       { version: 5, name: 'undone history', applied: 1_234 },
+      { version: 6, name: 'contents of parts', applied: 1_234 },
     ])
   })
 

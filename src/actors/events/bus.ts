@@ -14,7 +14,7 @@ export interface BusRecord {
   readonly sessionId: string | undefined
   /** The workspace an event of a plugin belongs to; undefined = told by its session or data. */
   readonly directory: string | undefined
-  /** The envelope as one line of JSON. */
+  /** The envelope as one line of JSON, as it is stored. */
   readonly json: string
   readonly durable: boolean
   /** The data as an object, for subscribers inside the process. */

@@ -68,6 +68,14 @@ const OPEN_NAME = /^[\w.-]{1,600}$/
 /** An event before it has its number. */
 interface Draft extends OpenEvent {
   readonly dataJson: string
+  /** What is told, where that is more than what is stored. */
+  readonly wholeJson?: (() => string) | undefined
+}
+
+/** Members of the data of an event, as they are stored, and as they are told where that differs. */
+interface Jsons {
+  readonly stored: string
+  readonly told?: () => string
 }
 
 function ownDraft(type: string, data: unknown, sessionId: string | undefined): Draft {
@@ -88,7 +96,9 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
     const { type, sessionId, data, directory } = draft
     const id = effects.ids.next('evt')
     const number = sequence.next()
-    const json = envelope(draft, id, number, effects.clock.now())
+    const at = effects.clock.now()
+    const json = envelope(draft, id, number, at)
+    const told = () => (draft.wholeJson === undefined ? json : envelope({ ...draft, dataJson: draft.wholeJson() }, id, number, at))
     let frame: Uint8Array | undefined
     return {
       id,
@@ -99,7 +109,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       json,
       durable,
       data,
-      frame: () => (frame ??= encodeFrame(sseFrame(type, json, number))),
+      frame: () => (frame ??= encodeFrame(sseFrame(type, told(), number))),
     }
   }
 
@@ -155,19 +165,19 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         records.push(record)
       }
       const emit: Emit = (type, data) => keep(ownDraft(type, data, sessionOf(data)))
-      const emitStored = (type: 'message.updated' | 'message.part.updated', sessionID: string, data: object, dataJson: string): void =>
-        keep({
-          type,
-          source: CORE,
-          data,
-          sessionId: sessionID,
-          directory: undefined,
-          dataJson: `{"sessionID":${JSON.stringify(sessionID)},${dataJson}}`,
-        })
+      const emitStored = (type: 'message.updated' | 'message.part.updated', sessionID: string, data: object, jsons: Jsons): void => {
+        const dataOf = (json: string) => `{"sessionID":${JSON.stringify(sessionID)},${json}}`
+        const { stored, told } = jsons
+        const wholeJson = told && (() => dataOf(told()))
+        keep({ type, source: CORE, data, sessionId: sessionID, directory: undefined, dataJson: dataOf(stored), wholeJson })
+      }
       const emitMessage: Change['emitMessage'] = ({ value: info, json }) =>
-        emitStored('message.updated', info.sessionId, { sessionID: info.sessionId, info }, `"info":${json}`)
-      const emitPart: Change['emitPart'] = ({ value: part, json }, time) =>
-        emitStored('message.part.updated', part.sessionId, { sessionID: part.sessionId, part, time }, `"part":${json},"time":${time}`)
+        emitStored('message.updated', info.sessionId, { sessionID: info.sessionId, info }, { stored: `"info":${json}` })
+      const emitPart: Change['emitPart'] = ({ value: part, json, whole }, time) => {
+        const told = (text: string) => `"part":${text},"time":${time}`
+        const jsons = { stored: told(json), ...(whole && { told: () => told(whole()) }) }
+        emitStored('message.part.updated', part.sessionId, { sessionID: part.sessionId, part, time }, jsons)
+      }
       const emitOpen = ({ type, source, data, sessionId, directory }: OpenEvent): void => {
         if (!OPEN_NAME.test(type) || !OPEN_NAME.test(source)) throw new Error('names of open events have letters, digits, ".", "_" and "-"')
         keep({ type, source, data, sessionId, directory, dataJson: JSON.stringify(data) ?? 'null' })

@@ -75,7 +75,7 @@ async function readMedia(
   return {
     title: target.display,
     output: `${media.what} ${target.display} (${media.mime}, ${content.length} bytes) is attached.`,
-    metadata: { path: target.display, type: 'media', truncated: false, attachments: [{ type: 'file', ...attachment }] },
+    metadata: { path: target.display, type: 'media', truncated: false },
     attachments: [attachment],
   }
 }

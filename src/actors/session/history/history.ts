@@ -80,6 +80,7 @@ export function deleteMessage(core: HistoryCore, sessionId: string, messageId: s
   refuseWhileGenerating(core, sessionId, messageId)
   core.journal.commit('power', (tx) => {
     core.store.messages.remove(messageId)
+    core.store.messages.sweepContents(sessionId)
     tx.emit('message.removed', { sessionID: sessionId, messageID: messageId })
     forgetSummary(core, tx, sessionId, messageId)
     tx.after(() => core.transcripts.forget(sessionId))
@@ -126,6 +127,7 @@ export function deletePart(core: HistoryCore, sessionId: string, messageId: stri
   refuseWhileGenerating(core, sessionId, messageId)
   core.journal.commit('power', (tx) => {
     core.store.messages.removePart(partId)
+    core.store.messages.sweepContents(sessionId)
     tx.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: partId })
     tx.after(() => core.transcripts.forget(sessionId))
   })

@@ -5,6 +5,7 @@ import { type JudgedNeed, judge } from '../../../machines/permission/permission.
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { SvcError } from '../../../protocol/errors.js'
+
 import { settleOutput } from '../../artifact/outputs.js'
 import { HookedResult } from '../../plugin/calls/hook-values.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
@@ -12,6 +13,7 @@ import { type PermissionNeed, type ToolContext, type ToolContribution, ToolError
 import { wellFormed } from '../../well-formed.js'
 import { approvalsOf } from '../../interaction/approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
+import { keepContents } from './shown-files.js'
 import type { SessionCore } from '../core.js'
 import { layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
 
@@ -159,7 +161,8 @@ export async function executeCall(
     await settleBefore(core, run, call)
     const own = await invokeTool(core, run, call, signal)
     const result = withNotes(await hookResult(core, run, call, own, signal), call.attempt.tool.contribution, own.metadata)
-    const settled = await settleOutput(result, { tool, sessionId: run.session.id, outputs: core.outputs })
+    const bounded = await settleOutput(result, { tool, sessionId: run.session.id, outputs: core.outputs })
+    const settled = await keepContents(core, run.session.id, bounded)
     call.step.callCompleted(call.callId, { ...settled, metadata: { ...settled.metadata, ...changeNote(call.attempt) } })
     return 'completed'
   } catch (error) {

@@ -386,5 +386,5 @@ function settledMetadata(part: ToolPart): Readonly<Record<string, unknown>> {
 }
 
 function fileParts(result: ToolResult): readonly unknown[] {
-  return (result.attachments ?? []).map((file) => ({ type: 'file', ...file }))
+  return (result.attachments ?? []).map((file) => ('type' in file ? file : { type: 'file', ...file }))
 }

@@ -1,0 +1,179 @@
+/**
+ * Contents of large files that parts show (sessions-events §10.7): text of base64, kept once for a session and in pieces, so that no commit
+ * writes megabytes at once. Rows of parts and events hold a reference instead, which every reader of the store finds filled in.
+ *
+ * I1 A reference is drawn at random and never shown, so no text can name one.
+ * I2 A content is found again once it is whole; what a kill left in pieces is removed when the store is opened.
+ * I3 A content stays while a part of its session refers to it, or is about to. Events that are told again after that show it empty.
+ */
+import type { FilePart, Part } from '../protocol/message/message.js'
+import type { Connection } from './connection.js'
+import { valueOf } from './stored-json.js'
+
+/** Migration. */
+export const CONTENTS_SCHEMA = `
+create table contents (
+  id text primary key,
+  session_id text not null references sessions (id) on delete cascade,
+  sha256 text not null,
+  whole integer not null default 0
+) strict;
+create unique index contents_known on contents (session_id, sha256) where whole = 1;
+create table content_pieces (
+  content_id text not null references contents (id) on delete cascade,
+  position integer not null,
+  text text not null,
+  primary key (content_id, position)
+) strict;
+`
+
+export type ShownFile = Pick<FilePart, 'mime' | 'url' | 'filename'>
+
+export interface ContentTable {
+  /** The whole content of that digest, if the session has it. */
+  find(sessionId: string, sha256: string): string | undefined
+  /** `id`: 32 random hexadecimal digits. */
+  begin(id: string, sessionId: string, sha256: string): void
+  append(id: string, position: number, text: string): void
+  /** Answers the id to refer to: another one when the session has got the same content meanwhile. */
+  finish(id: string, sessionId: string, sha256: string): string
+  /** From now on this very object is stored with a reference in place of the `length` characters at the end of its address. */
+  refer(file: ShownFile, id: string, length: number): void
+}
+
+export interface Contents {
+  readonly table: ContentTable
+  /** What is stored of a part, and what is told of it where that differs. */
+  written(part: Part): { readonly json: string; readonly whole?: () => string }
+  /** Stored JSON with its contents. */
+  text(json: string): string
+  /** The same, parsed. */
+  value<T>(json: string): T
+  /** Forgets what no part of the session refers to any more (I3). */
+  sweep(sessionId: string): void
+}
+
+interface Reference {
+  readonly id: string
+  /** Of the address, where the content begins. */
+  readonly from: number
+}
+
+/** An address that ends with a reference. */
+const LONGEST = 300
+const PREFIX = 'svc:content:'
+const MARK = /svc:content:([0-9a-f]{32});$/
+/** Inside of JSON, where text has its quotes escaped. */
+const ADDRESS = /("url":"data:[^",]{1,200},)svc:content:([0-9a-f]{32});(?=")/g
+
+export function createContents(connection: Connection): Contents {
+  const find = connection.query<[string, string], { id: string }>(
+    'select id from contents where session_id = ? and sha256 = ? and whole = 1',
+  )
+  const begin = connection.query<[string, string, string]>('insert into contents (id, session_id, sha256) values (?, ?, ?)')
+  const append = connection.query<[string, number, string]>('insert into content_pieces (content_id, position, text) values (?, ?, ?)')
+  const finish = connection.query<[string]>('update contents set whole = 1 where id = ?')
+  const pieces = connection.query<[string], { text: string }>('select text from content_pieces where content_id = ? order by position')
+  const remove = connection.query<[string]>('delete from contents where id = ?')
+  const some = connection.query<[string], { id: string }>('select id from contents where session_id = ? limit 1')
+  const sweep = connection.query<[string, string]>(`
+    delete from contents where session_id = ? and id not in (select value from json_each(?)) and not exists (
+      select 1 from parts join messages on messages.key = parts.message_key
+      where messages.session_id = contents.session_id and instr(parts.json, contents.id) > 0)`)
+
+  const references = new WeakMap<object, Reference>()
+  /** I3: what no part refers to yet. */
+  const coming = new Set<string>()
+
+  const contentOf = (id: string) =>
+    pieces
+      .all(id)
+      .map(({ text }) => text)
+      .join('')
+  const filled = (text: string) => text.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + contentOf(id))
+
+  return {
+    table: {
+      find(sessionId, sha256) {
+        const known = find.get(sessionId, sha256)?.id
+        if (known !== undefined) coming.add(known)
+        return known
+      },
+      begin(id, sessionId, sha256) {
+        begin.run(id, sessionId, sha256)
+        coming.add(id)
+      },
+      append: (id, position, text) => void append.run(id, position, text),
+      finish(id, sessionId, sha256) {
+        const known = this.find(sessionId, sha256)
+        coming.delete(known === undefined ? '' : id)
+        if (known === undefined) finish.run(id)
+        else remove.run(id)
+        return known ?? id
+      },
+      refer: (file, id, length) => void references.set(file, { id, from: file.url.length - length }),
+    },
+    written(part) {
+      const files = filesOf(part)
+      if (!files.some((file) => references.has(file))) return { json: JSON.stringify(part) }
+      const contents = new Map<string, string>()
+      const cut = files.map((file) => {
+        const known = references.get(file)
+        if (known === undefined) return file
+        coming.delete(known.id)
+        contents.set(known.id, file.url.slice(known.from))
+        return { ...file, url: `${file.url.slice(0, known.from)}${PREFIX}${known.id};` }
+      })
+      const json = JSON.stringify(withFiles(part, cut))
+      return { json, whole: () => json.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + (contents.get(id) ?? '')) }
+    },
+    text: (json) => (json.includes(PREFIX) ? filled(json) : json),
+    value<T>(json: string): T {
+      const value = valueOf<T>(json)
+      if (json.includes(PREFIX)) for (const file of shownFiles(value)) fill(file)
+      return value
+    },
+    sweep(sessionId) {
+      if (some.get(sessionId) !== undefined) sweep.run(sessionId, JSON.stringify([...coming]))
+    },
+  }
+
+  /** In place: the value was parsed just now. */
+  function fill(file: { url: string }): void {
+    const [mark, id] = file.url.startsWith('data:') && file.url.length < LONGEST ? (MARK.exec(file.url) ?? []) : []
+    if (mark === undefined || id === undefined) return
+    const from = file.url.length - mark.length
+    file.url = file.url.slice(0, from) + contentOf(id)
+    references.set(file, { id, from })
+  }
+}
+
+/** What a kill left in pieces (I2). */
+export function removeTornContents(connection: Connection, transact: (change: () => void) => void): void {
+  const torn = connection.query<[], { id: string }>('select id from contents where whole = 0')
+  const remove = connection.query<[]>('delete from contents where whole = 0')
+  if (torn.get() !== undefined) transact(() => void remove.run())
+}
+
+/** The files that a settled tool call shows. */
+function filesOf(part: Part): readonly ShownFile[] {
+  if (part.type !== 'tool' || part.state.status !== 'completed') return []
+  const { metadata } = part.state
+  if (typeof metadata !== 'object' || metadata === null || !('attachments' in metadata)) return []
+  return Array.isArray(metadata.attachments) ? metadata.attachments.filter(isFile) : []
+}
+
+function isFile(value: unknown): value is { mime: string; url: string } {
+  return typeof value === 'object' && value !== null && 'url' in value && typeof value.url === 'string'
+}
+
+function withFiles(part: Part, attachments: readonly ShownFile[]): unknown {
+  if (part.type !== 'tool' || part.state.status !== 'completed') return part
+  return { ...part, state: { ...part.state, metadata: { ...(part.state.metadata as object), attachments } } }
+}
+
+/** Of a part, or of a message. */
+function shownFiles(value: unknown): { url: string }[] {
+  const parts = (value as { parts?: readonly Part[] }).parts ?? [value as Part]
+  return parts.flatMap((part) => [...filesOf(part)])
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { LIMITS } from '../../../src/protocol/limits.js'
+import { calls, says, startTestService } from '../../fakes/service.js'
+
+const url = `data:image/png;base64,${'AbC+'.repeat(LIMITS.store.pieceOfContent / 2)}`
+/** The second is no base64, and would break the JSON it is put into. */
+const files = [url, `${url}"`].map((each) => ({ mime: 'image/png', url: each, filename: 'a.png' }))
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
+}
+
+it('large pictures are told and read whole, and stored once for the session', async () => {
+  const look = { id: 'look', invoke: async () => ({ title: 'Look', output: 'seen', attachments: files }) }
+  const service = await startTestService({ tools: [look] })
+  const id = await service.session()
+  service.steps.push(calls({ callId: 'a', tool: 'look' }), calls({ callId: 'b', tool: 'look' }), says('Done'))
+  await service.prompt(id, 'go')
+  await service.idle(id)
+  const shown = digest(files.map((file) => ({ type: 'file', ...file })))
+  const attachments = (part: unknown) => digest((part as { state: { metadata?: { attachments?: unknown } } }).state.metadata?.attachments)
+  const parts = service.messages(id).flatMap((message) => message.parts.filter(({ type }) => type === 'tool'))
+  expect(parts.map(attachments)).toEqual([shown, shown])
+  const told = service.events.filter(({ type, data }) => type === 'message.part.updated' && JSON.stringify(data).includes('"completed"'))
+  expect(told.map(({ data }) => attachments(data['part']))).toEqual([shown, shown])
+  const again = service.store.events.after(0, 1000).map(({ json }) => json.split(url).length - 1)
+  expect(again.filter((times) => times > 0)).toEqual([2, 2])
+  const content = createHash('sha256')
+    .update(url.slice(url.indexOf(',') + 1))
+    .digest('hex')
+  expect(service.store.contents.find(id, content)).toMatch(/^[0-9a-f]{32}$/)
+})

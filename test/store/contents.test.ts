@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest'
+import type { ToolPart } from '../../src/protocol/message/message.js'
+import type { ShownFile } from '../../src/store/contents.js'
+import type { Store } from '../../src/store/store.js'
+import { assistant, memoryStore, session } from './records.js'
+
+const ID = '0123456789abcdef0123456789abcdef'
+const ADDRESS = 'data:image/png;base64,'
+
+function opened(): Store {
+  const store = memoryStore()
+  store.transact('power', () => {
+    store.sessions.insert(session('ses_1'))
+    store.messages.append(assistant('msg_1', 5), [])
+  })
+  return store
+}
+
+/** A file whose content is stored for the session, in two pieces. */
+function kept(store: Store, content: string, id = ID): ShownFile & { type: 'file' } {
+  const file = { type: 'file' as const, mime: 'image/png', url: `${ADDRESS}${content}` }
+  store.transact('process', () => {
+    store.contents.begin(id, 'ses_1', `digest of ${content}`)
+    store.contents.append(id, 0, content.slice(0, 2))
+    store.contents.append(id, 1, content.slice(2))
+    store.contents.refer(file, store.contents.finish(id, 'ses_1', `digest of ${content}`), content.length)
+  })
+  return file
+}
+
+function shows(...attachments: readonly object[]): ToolPart {
+  const state = {
+    status: 'completed' as const,
+    input: {},
+    title: 'a',
+    output: `not this: svc:content:${'f'.repeat(32)};`,
+    metadata: { attachments },
+    time: { start: 1, end: 2 },
+  }
+  return { id: 'prt_1', sessionId: 'ses_1', messageId: 'msg_1', type: 'tool', tool: 'read', callId: 'c', state }
+}
+
+function eventOf(json: string) {
+  return { sequence: 1, type: 'x', sessionId: 'ses_1', json, created: 1 }
+}
+
+it('is stored once, and filled in wherever a part is read', () => {
+  const store = opened()
+  const part = shows(kept(store, 'AAAABBBB'), { type: 'file', mime: 'image/png', url: `${ADDRESS}small` })
+  const stored = store.transact('process', () => store.messages.putPart(part))
+  expect(stored.json).not.toContain('AAAABBBB')
+  expect(JSON.parse(stored.whole?.() ?? '')).toEqual(part)
+  expect(store.messages.getPart('prt_1')).toEqual(part)
+  expect(store.messages.all('ses_1')[0]?.parts).toEqual([part])
+  expect(store.messages.logical('ses_1')[0]?.parts).toEqual([part])
+  expect(JSON.parse(store.messages.page({ sessionId: 'ses_1', order: 'asc' }).items[0] ?? '')).toMatchObject({ parts: [part] })
+  store.transact('process', () => store.events.insert(eventOf(stored.json)))
+  expect(JSON.parse(store.events.after(0, 9)[0]?.json ?? '')).toEqual(part)
+  expect(JSON.parse(store.events.afterFor(0, 9, ['ses_1'])[0]?.json ?? '')).toEqual(part)
+})
+
+it('stays apart when what was read is stored again', () => {
+  const store = opened()
+  store.transact('process', () => store.messages.putPart(shows(kept(store, 'AAAABBBB'))))
+  const again = store.messages.getPart('prt_1')
+  const stored = store.transact('process', () => store.messages.putPart(again ?? shows()))
+  expect(stored.json).not.toContain('AAAABBBB')
+  expect(store.messages.getPart('prt_1')).toEqual(again)
+})
+
+it('is found by its digest, and the second of two that are written at once gives way', () => {
+  const store = opened()
+  kept(store, 'AAAABBBB')
+  expect(store.contents.find('ses_1', 'digest of AAAABBBB')).toBe(ID)
+  const other = 'f'.repeat(32)
+  const second = kept(store, 'AAAABBBB', other)
+  store.transact('process', () => store.messages.putPart(shows(second)))
+  expect(store.messages.getPart('prt_1')).toEqual(shows({ type: 'file', mime: 'image/png', url: `${ADDRESS}AAAABBBB` }))
+  store.transact('process', () => store.contents.begin(other, 'ses_1', 'free again'))
+})
+
+it('goes with the last part that shows it, not while a call is about to', () => {
+  const store = opened()
+  const part = shows(kept(store, 'AAAABBBB'))
+  const sweep = () => store.transact('process', () => store.messages.sweepContents('ses_1'))
+  sweep()
+  store.transact('process', () => store.messages.putPart(part))
+  sweep()
+  expect(store.messages.getPart('prt_1')).toEqual(part)
+  store.transact('process', () => store.messages.removePart('prt_1'))
+  sweep()
+  expect(store.contents.find('ses_1', 'digest of AAAABBBB')).toBeUndefined()
+})
+
+it('is nothing that text could name', () => {
+  const store = opened()
+  kept(store, 'AAAABBBB')
+  const named = shows({ type: 'file', mime: 'text/plain', url: `svc:content:${'e'.repeat(32)};` })
+  store.transact('process', () => store.messages.putPart(named))
+  expect(JSON.stringify(store.messages.getPart('prt_1'))).not.toContain('AAAABBBB')
+})

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { gate, type PlayedStep, type PlayedTool, says, startTestService } from '../../fakes/service.js'
 
 const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
@@ -31,6 +32,31 @@ describe('text', () => {
     expect(reasoning).toMatchObject({ text: '🙂\ufffd', metadata: { signature: 's' }, time: { end: expect.any(Number) } })
     expect(tool).toMatchObject({ state: { status: 'completed', input: { value: 'x\ufffdy' }, output: 'said x\ufffdy' } })
     for (const { data } of service.events) expect(JSON.stringify(data)).not.toMatch(/\\ud[89a-f]/i)
+  })
+
+  it('of more thoughts than a message has parts for belongs to the last of them', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    const { thoughtsPerStep } = LIMITS.run
+    service.steps.push((push) => {
+      for (let index = 0; index < thoughtsPerStep + 100; index++) {
+        push({ type: 'reasoning-start', id: `r${index}` })
+        push({ type: 'reasoning', id: `r${index}`, delta: `${index} ` })
+        push({ type: 'text', delta: 'y' })
+        push({ type: 'reasoning-end', id: `r${index}` })
+      }
+      push(finish())
+    })
+    await service.prompt(id, 'go')
+    await service.idle(id)
+    const parts = service.messages(id)[1]?.parts ?? []
+    const thoughts = parts.flatMap((part) => (part.type === 'reasoning' ? [part] : []))
+    expect(thoughts).toHaveLength(thoughtsPerStep)
+    expect(thoughts.map(({ text }) => text).join('')).toBe(
+      Array.from({ length: thoughtsPerStep + 100 }, (_, index) => `${index} `).join(''),
+    )
+    expect(thoughts.every(({ time }) => time.end !== undefined)).toBe(true)
+    expect(parts[1]).toMatchObject({ text: 'y'.repeat(thoughtsPerStep + 100) })
   })
 
   it('beyond the bound of one event ends the step as an error', async () => {

@@ -16,6 +16,7 @@ import type { Change } from '../../events/journal.js'
 import type { ToolResult } from '../../plugin/native/native.js'
 import { createJoiner, type Joiner } from '../../well-formed.js'
 import type { SessionCore } from '../core.js'
+import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
 import { createPassages, isCounted, type SaidOfCall, withSaid } from './said-by-provider.js'
 
 export const ABORTED_CALL = 'The tool call was aborted.'
@@ -81,6 +82,8 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   let textId = ''
   /** Ids of parts by the names the provider uses. */
   const reasonings = new Map<string, string>()
+  let lastThought = ''
+  const isFull = () => reasonings.size >= LIMITS.run.thoughtsPerStep
   const calls = new Map<string, string>()
   /** Parts whose rows are older than they are. */
   const dirty = new Set<string>()
@@ -115,7 +118,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
   }
 
   function reasoningPart(id: string): ReasoningPart | undefined {
-    const part = parts.get(reasonings.get(id) ?? '')
+    const part = parts.get(reasonings.get(id) ?? (isFull() ? lastThought : ''))
     return part?.type === 'reasoning' ? part : undefined
   }
 
@@ -140,6 +143,11 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       flushRows(change)
       put(change, part, keep)
     })
+  }
+
+  /** As `record`, for what starts no tool: the text beside it may wait for its own turn (I2). */
+  function recordAlone(part: Part, keep: () => void): void {
+    journal.commit('process', (change) => put(change, part, keep))
   }
 
   /** Text so far into its rows, without an event: for whoever reads after a crash. */
@@ -231,9 +239,12 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       if (!flushing.isOver && part !== undefined) append(part, delta)
     },
     reasoningStarted(id) {
-      if (flushing.isOver || reasonings.has(id)) return
+      if (flushing.isOver || reasonings.has(id) || isFull()) return
       const part: ReasoningPart = { ...place(), type: 'reasoning', text: '', time: { start: now() } }
-      record(part, () => reasonings.set(id, part.id))
+      recordAlone(part, () => {
+        reasonings.set(id, part.id)
+        lastThought = part.id
+      })
     },
     reasoning(id, delta) {
       const part = reasoningPart(id)
@@ -242,7 +253,8 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     reasoningEnded(id, metadata) {
       const part = reasoningPart(id)
       if (flushing.isOver || part === undefined || part.time.end !== undefined) return
-      record(endedReasoning(part, metadata))
+      if (part.id === lastThought && isFull()) return
+      recordAlone(endedReasoning(part, metadata), () => dirty.delete(part.id))
     },
     callStarted(callId, tool) {
       if (flushing.isOver || calls.has(callId)) return
@@ -374,17 +386,4 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
     change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: text.id })
     change.after(() => parts.delete(text.id))
   }
-}
-
-function metadataOf(part: ToolPart): Readonly<Record<string, unknown>> {
-  return typeof part.metadata === 'object' && part.metadata !== null ? (part.metadata as Readonly<Record<string, unknown>>) : {}
-}
-
-function settledMetadata(part: ToolPart): Readonly<Record<string, unknown>> {
-  const { changing: _changing, ...rest } = metadataOf(part)
-  return rest
-}
-
-function fileParts(result: ToolResult): readonly unknown[] {
-  return (result.attachments ?? []).map((file) => ('type' in file ? file : { type: 'file', ...file }))
 }

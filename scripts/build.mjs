@@ -1,17 +1,18 @@
 /**
- * Bundles the program into dist/: one entry, and a chunk for every `await import()`, which therefore stays lazy.
+ * Bundles the program into dist/: an entry that loads it, and a chunk for every `await import()`, which therefore stays lazy.
  * Packages written in JavaScript are bundled, because one file loads faster than three hundred. The server is a bundle of its own, one file
- * again: what it shares with other commands would be spread over fifty.
+ * again: what it shares with other commands would be spread over fifty. What V8 makes of them is kept beside (`compile-ahead.mjs`).
  */
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 import { buildClient } from './build-client.mjs'
 import { buildInspector } from './build-inspector.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
 import { buildTestLibrary } from './build-testing.mjs'
+import { compileAhead } from './compile-ahead.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -58,7 +59,7 @@ const SERVER_APART = {
   name: 'server-apart',
   setup(bundle) {
     bundle.onResolve({ filter: /\/serve\/serve\.js$/ }, ({ path }) =>
-      path === SERVER ? { path: './serve.js', external: true } : undefined,
+      path === SERVER ? { path: './serve.cjs', external: true } : undefined,
     )
   },
 }
@@ -82,37 +83,73 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js and its chunks, the libraries of plugin authors and for tests, the client, the inspector and the sandbox program, then removes what an earlier build left. */
+/** Builds dist/main.js, the program it loads, the libraries of plugin authors and for tests, the client, the inspector and the sandbox program, then removes what an earlier build left. */
 export async function buildProgram() {
   const sandbox = buildLuaSandbox()
   const client = buildClient(root, settings())
   const inspector = buildInspector(root)
   const testing = buildTestLibrary(root, settings())
-  const program = [await bundle({ main: 'src/cli/main.ts' }, [SERVER_APART]), await bundle({ serve: 'src/cli/serve/serve.ts' })]
-  chmodSync(join(root, 'dist/main.js'), 0o755)
+  const program = [
+    await entry(),
+    await bundle({ svc: 'src/cli/main.ts' }, [SERVER_APART]),
+    await bundle({ serve: 'src/cli/serve/serve.ts' }),
+  ]
   const library = await buildPluginLibrary(root, settings())
   const others = await Promise.all([sandbox, client, inspector, testing])
-  removeStale(new Set([...program.flat(), ...library, ...others.flat()]))
+  const compiled = await compileAhead(root, program.flat())
+  removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled]))
 }
 
-/** Answers the files that were written. */
+/** Answers the file that was written. */
+async function entry() {
+  const file = 'dist/main.js'
+  await build({ ...settings(), banner: {}, entryPoints: ['src/cli/entry.ts'], outfile: file })
+  chmodSync(join(root, file), 0o755)
+  return [file]
+}
+
+/** Answers the files that were written: CommonJS, as what V8 makes of an ES module cannot be kept before Node 22. */
 async function bundle(entryPoints, plugins = []) {
   const common = settings()
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     ...common,
+    banner: {},
     plugins: [...common.plugins, ...plugins],
     entryPoints,
     outdir: 'dist',
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
-    sourcemap: 'linked',
+    sourcemap: 'inline',
     sourcesContent: false,
     minify: true,
     metafile: true,
+    write: false,
   })
   refuseLostNames(metafile)
   refuseLanguages(metafile)
-  return Object.keys(metafile.outputs)
+  return (await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(path, text)))).flat()
+}
+
+async function writeCommonJs(path, text) {
+  const file = path.replace(/\.js$/, '.cjs')
+  const { code, map } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: settings().target,
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': '__module_url' },
+    banner: text.includes('import.meta.url') ? 'const __module_url=require("node:url").pathToFileURL(__filename).href;' : '',
+    legalComments: 'none',
+    minify: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    sourcefile: path,
+  })
+  mkdirSync(dirname(file), { recursive: true })
+  const named = code.replaceAll(/require\("(\.{1,2}\/[^"]+)\.js"\)/g, 'require("$1.cjs")')
+  writeFileSync(file, `${named}//# sourceMappingURL=${basename(file)}.map\n`)
+  writeFileSync(`${file}.map`, map)
+  return [file, `${file}.map`].map((each) => each.slice(root.length))
 }
 
 /** A CommonJS package that is imported dynamically keeps only its default export: `const { a } = await import('b')` finds nothing. */

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** Entry of the program: reads the arguments and loads only the command that was asked for. */
 import { readArguments } from './arguments.js'
 import { keepCompiledCode } from './compile-cache.js'

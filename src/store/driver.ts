@@ -2,17 +2,20 @@
  * The SQLite driver that fits this Node; both read and write the same files. From Node 22 on it is the release that
  * carries its binaries. That one ends Node 20 with a segmentation fault, so the version is looked at before it is loaded.
  */
+import { createRequire } from 'node:module'
+import type Driver from 'better-sqlite3'
 import { SvcError } from '../protocol/errors.js'
 
 const FIRST_WITH_BINARIES = 22
 
-export const Database = await load().catch((cause: unknown) => {
-  const message = `The SQLite driver for Node ${process.versions.node} is not installed. Run "npm ci" with this Node where svc is installed.`
-  throw new SvcError('store.unavailable', message, {}, { cause })
-})
+export const Database = load(createRequire(import.meta.url))
 
-async function load() {
+function load(require: NodeJS.Require): typeof Driver {
   const hasBinaries = Number.parseInt(process.versions.node, 10) >= FIRST_WITH_BINARIES
-  const { default: driver } = hasBinaries ? await import('better-sqlite3-prebuilt') : await import('better-sqlite3')
-  return driver
+  try {
+    return require(hasBinaries ? 'better-sqlite3-prebuilt' : 'better-sqlite3') as typeof Driver
+  } catch (cause) {
+    const message = `The SQLite driver for Node ${process.versions.node} is not installed. Run "npm ci" with this Node where svc is installed.`
+    throw new SvcError('store.unavailable', message, {}, { cause })
+  }
 }

@@ -1,9 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { cachedDataVersionTag } from 'node:v8'
 import { expect, it } from 'vitest'
+import { VERSION } from '../../src/cli/version.js'
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist')
-const STATIC_IMPORT = /(?:from|import) ?"(\.{1,2}\/[^"]+)"/g
+/** Those of dynamic imports are inside of functions that are called later. */
+const STATIC_IMPORT = /(?<!\.then\(\(\)=>\w*\(?)require\("(\.{1,2}\/[^"]+)"\)/g
 
 /** Files that are loaded with one, itself included. */
 function loadedWith(file: string, known = new Set<string>()): ReadonlySet<string> {
@@ -13,6 +18,20 @@ function loadedWith(file: string, known = new Set<string>()): ReadonlySet<string
   return known
 }
 
+it('the program is what V8 keeps of it for this Node, and the same without that', () => {
+  const made = readdirSync(join(DIST, 'compiled', String(cachedDataVersionTag())))
+  expect(made).toEqual(expect.arrayContaining(['serve.cjs', 'svc.cjs']))
+  const copy = mkdtempSync(join(tmpdir(), 'svc-bundle-'))
+  try {
+    for (const name of ['main.js', 'svc.cjs', 'chunks']) cpSync(join(DIST, name), join(copy, name), { recursive: true })
+    writeFileSync(join(copy, 'package.json'), '{"type":"module"}')
+    for (const folder of [DIST, copy])
+      expect(execFileSync(process.execPath, [join(folder, 'main.js'), '--version'], { encoding: 'utf8' })).toBe(`${VERSION}\n`)
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
+})
+
 it('the server is one file and a few it shares with what is loaded later', () => {
-  expect(loadedWith(join(DIST, 'serve.js')).size).toBeLessThanOrEqual(12)
+  expect(loadedWith(join(DIST, 'serve.cjs')).size).toBeLessThanOrEqual(12)
 })

@@ -16,7 +16,7 @@ import { createLive } from '../events/live.js'
 import { createOwners } from '../tenancy/owners.js'
 import { createManagedOutputs } from '../artifact/outputs.js'
 import { createEventCommit } from '../plugin/calls/event-commit.js'
-import { startEventFeed } from '../plugin/calls/event-feed.js'
+import { type EventFeed, startEventFeed } from '../plugin/calls/event-feed.js'
 import { createNativeHost } from '../plugin/native/host.js'
 import { createPluginCalls } from '../plugin/calls/plugin-calls.js'
 import { createPluginSystem, type PluginPrograms, type PluginSystem } from '../plugin/plugin-system.js'
@@ -137,6 +137,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     sessionOf: (sessionId: string) => sessionOrThrow({ store }, sessionId),
     markOf: (sessionId: string) => markOf(sessionOrThrow({ store }, sessionId)),
   }
+  let feed: EventFeed | undefined
   const core: SessionCore = {
     effects,
     store,
@@ -149,6 +150,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     outstanding,
     interactions,
     plugins: serving,
+    pluginsHeard: async () => feed?.caughtUp(),
     resources,
     configs,
     providers,
@@ -231,7 +233,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     runtime,
     plugins: serving,
     /** Hands committed events to plugins; ends it. */
-    feed: () => startEventFeed({ bus, store, plugins: serving, effects }),
+    feed: () => (feed = startEventFeed({ bus, store, plugins: serving, effects })),
     host: (pluginId: string) =>
       createNativeHost(core, pluginId, {
         outputs,

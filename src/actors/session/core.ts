@@ -39,6 +39,8 @@ export interface SessionCore {
   readonly configs: Configs
   readonly providers: Providers
   readonly plugins: WorkspacePlugins
+  /** Resolves once plugins were told of what is committed by now. */
+  pluginsHeard(): Promise<void>
   readonly outputs: ManagedOutputs
   readonly artifacts: Pick<ArtifactFiles, 'list' | 'content' | 'incoming'>
   /** Server version, recorded on sessions. */

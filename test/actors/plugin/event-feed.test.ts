@@ -67,6 +67,17 @@ describe('events on their way to plugins', () => {
     expect(second?.sequence).toBe((first?.sequence ?? 0) + 1)
   })
 
+  it('have all come once the feed has caught up, however many wait', async () => {
+    const { journal, feed, delivered, add } = setup()
+    add('ses_a', '/project/a')
+    await feed.caughtUp()
+    journal.commit('process', (tx) => {
+      for (let index = 0; index < 100; index++) tx.emit('todo.updated', { sessionID: 'ses_a', todos: [] })
+    })
+    await feed.caughtUp()
+    expect(delivered).toHaveLength(100)
+  })
+
   it('leave out what is not stored, and everything while nobody wants any', async () => {
     let wanted = false
     const { journal, delivered } = setup({ wanted: () => wanted })

@@ -56,6 +56,7 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
     configs: { load: async () => ({}) },
     store: { approvals: { get: () => [] } },
     projects: { identify: async () => ({ approvals: [] }) },
+    pluginsHeard: async () => undefined,
     journal: { synced: async () => undefined },
     outputs: { store: () => Promise.reject(new Error('not needed')) },
   } as unknown as SessionCore

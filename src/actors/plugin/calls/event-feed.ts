@@ -8,6 +8,7 @@
  * I3 Each event carries whose it is, its session and its workspace, so that nobody else's plugins see it.
  */
 import { setImmediate } from 'node:timers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { Store } from '../../../store/store.js'
@@ -22,6 +23,8 @@ const AT_ONCE = 32
 export interface EventFeed {
   /** Events no plugin got because too many were waiting. */
   readonly skipped: number
+  /** Resolves once what is committed by now was handed to the plugins: they hear of it before they are called. */
+  caughtUp(): Promise<void>
   /** Ends the feed; what waits is dropped. */
   stop(): void
 }
@@ -36,6 +39,7 @@ export function startEventFeed(deps: {
   const directories = createDirectories(deps.store)
   const waiting: { readonly record: BusRecord; readonly directory: string | undefined }[] = []
   let skipped = 0
+  let handed = 0
 
   const drain = (): void => {
     const batch = waiting.slice(0, AT_ONCE)
@@ -47,7 +51,7 @@ export function startEventFeed(deps: {
         effects.log.warn('an event could not be handed to plugins', { type, cause: String(error) })
       }
     }
-    waiting.splice(0, batch.length)
+    handed += waiting.splice(0, batch.length).length
     if (waiting.length > 0) setImmediate(drain)
   }
 
@@ -68,6 +72,10 @@ export function startEventFeed(deps: {
   return {
     get skipped() {
       return skipped
+    },
+    async caughtUp() {
+      const all = handed + waiting.length
+      while (handed < all && waiting.length > 0) await nextTurn()
     },
     stop() {
       stop()

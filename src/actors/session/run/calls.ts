@@ -1,5 +1,4 @@
 /** Effects of one tool call: judging, asking, executing; each records its own outcome (sessions-events §8.10, §10.1). */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Refusal, Verdict } from '../../../machines/tool-call.machine.js'
 import { type JudgedNeed, judge } from '../../../machines/permission/permission.js'
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
@@ -180,10 +179,9 @@ export async function executeCall(
 async function settleBefore(core: SessionCore, run: RunScope, call: OpenCall): Promise<void> {
   const isNoted = call.attempt.tool.contribution.notesChanges === true
   if (isNoted) call.step.callChanging(call.callId)
-  // Plugins hear of what happened before they are called: events are handed to them a turn later.
-  if (run.isSynced && !isNoted) return nextTurn()
-  await core.journal.synced()
+  if (!run.isSynced || isNoted) await core.journal.synced()
   run.isSynced = true
+  await core.pluginsHeard()
 }
 
 /** What a result says of changed files is what the tool itself has said, if it is one that is believed. */

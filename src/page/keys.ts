@@ -8,6 +8,7 @@ export function bindKeys(screen: Screen): void {
     '1': () => screen.tab('actors'),
     '2': () => screen.tab('plugins'),
     '3': () => screen.tab('workflows'),
+    '4': () => screen.tab('sessions'),
     p: press('pause'),
     '[': press('back'),
     ']': press('forward'),

@@ -10,6 +10,7 @@ import { createModel, type Model, modelOf, moveTo, readTrace, receive, resync } 
 import { after, every, now as time } from './platform.js'
 import { pluginActions } from './plugin-actions.js'
 import { createScreen, type Screen } from './screen.js'
+import { sessionButtons, sessionTurns } from './sessions-view.js'
 import { workflowRows } from './workflows-view.js'
 
 const RESYNC = 5000
@@ -48,6 +49,14 @@ const screen: Screen = createScreen({
     connection === undefined
       ? Promise.reject(new Error('A trace holds no workflows.'))
       : workflowRows(connection, directory, { changed: () => screen.refresh(), failed: tell }),
+  async sessions(chosen, show) {
+    if (connection === undefined) throw new Error('A trace holds no sessions.')
+    const [list, turns] = await Promise.all([
+      sessionButtons(connection, chosen, show),
+      chosen === undefined ? [] : sessionTurns(connection, chosen),
+    ])
+    return { list, turns }
+  },
   actOnPlugin: () =>
     connection === undefined || configuration === undefined ? undefined : (plugin, act) => void actOn(plugin, act).catch(tell),
   wanted: () => void sync().catch(() => undefined),

@@ -20,6 +20,8 @@ export interface Commands {
   save(): void
   load(text: string): void
   workflows(directory: string): Promise<HTMLElement[]>
+  /** The latest sessions as buttons, and the turns of the chosen one. */
+  sessions(chosen: string | undefined, show: (id: string) => void): Promise<{ readonly list: HTMLElement[]; readonly turns: HTMLElement[] }>
   /** Does something to a plugin; absent where there is no server. */
   actOnPlugin(): ((plugin: InspectedPlugin, act: NonNullable<Move['act']>) => void) | undefined
   /** Something is looked at that the server has to be asked for. */
@@ -30,7 +32,7 @@ export interface Commands {
   now(): number
 }
 
-type Tab = 'actors' | 'plugins' | 'workflows'
+type Tab = 'actors' | 'plugins' | 'workflows' | 'sessions'
 
 export interface Screen {
   /** Asks for a drawing. */
@@ -50,7 +52,7 @@ export interface Screen {
   refresh(): void
 }
 
-const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows']
+const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows', 'sessions']
 const ZOOM = 1.25
 const STEP = 60
 const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
@@ -75,6 +77,7 @@ export function createScreen(commands: Commands): Screen {
   let isDue = false
   let lit: readonly InspectorRecord[] = []
   let plugin: string | undefined
+  let session: string | undefined
   let fragment = ''
   const lanes = new Set<string>()
 
@@ -127,6 +130,7 @@ export function createScreen(commands: Commands): Screen {
       byId(`tab-${each}`).setAttribute('aria-selected', String(each === name))
     }
     if (name === 'workflows') void showWorkflows()
+    if (name === 'sessions') void showSessions()
     if (name === 'plugins') commands.wanted()
     draw()
   }
@@ -149,6 +153,27 @@ export function createScreen(commands: Commands): Screen {
       byId('workflow-rows').replaceChildren()
       note.textContent = error instanceof Error ? error.message : String(error)
     }
+  }
+
+  async function showSessions(): Promise<void> {
+    const note = byId('session-note')
+    // The session somebody looks at in the tree is the one that is meant.
+    session ??= selected?.match(/session:(ses_\w+)/)?.[1]
+    try {
+      const { list, turns } = await commands.sessions(session, (id) => {
+        session = id
+        void showSessions()
+      })
+      byId('session-list').replaceChildren(...list)
+      byId('session-turns').replaceChildren(...turns)
+      note.textContent = list.length === 0 ? 'There are no sessions here.' : 'Choose a session.'
+      note.hidden = turns.length > 0
+    } catch (error) {
+      byId('session-turns').replaceChildren()
+      note.hidden = false
+      note.textContent = error instanceof Error ? error.message : String(error)
+    }
+    draw()
   }
 
   function draw(): void {
@@ -210,6 +235,7 @@ export function createScreen(commands: Commands): Screen {
       tab: shown,
       actor: selected,
       plugin: shown === 'plugins' ? plugin : undefined,
+      session: shown === 'sessions' ? session : undefined,
       at: isPast ? { sequence: at.sequence, time: at.at } : undefined,
       lanes: [...lanes],
       isSequence: isSequencing(),
@@ -278,10 +304,14 @@ export function createScreen(commands: Commands): Screen {
       for (const lane of address.lanes.slice(0, LANES)) lanes.add(lane)
       selected = address.actor ?? selected
       plugin = address.plugin ?? plugin
+      session = address.session ?? session
       sequencing(address.isSequence)
       tab(TABS.find((name) => name === address.tab) ?? 'actors')
     },
-    refresh: () => void (shown === 'workflows' && showWorkflows()),
+    refresh() {
+      if (shown === 'workflows') void showWorkflows()
+      if (shown === 'sessions') void showSessions()
+    },
   }
 }
 

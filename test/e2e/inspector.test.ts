@@ -29,7 +29,7 @@ async function begin(
   call = { name: 'write', input: { filePath: 'a.txt', content: SECRET } as object },
 ): Promise<Server> {
   model = await startModelServer((request) =>
-    request.body?.messages.at(-1)?.role === 'tool'
+    request.body?.messages.at(-1)?.role === 'tool' || request.body?.tools === undefined
       ? reply(text('Done.'), finish('stop'))
       : reply(toolCall({ id: `c${request.index}`, ...call }), finish('tool_calls')),
   )
@@ -298,6 +298,33 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await line.getByRole('button', { name: 'Accept' }).click()
     await expect.poll(() => line.innerText(), { timeout: 10_000 }).toContain('active')
     expect(await line.getByRole('button', { name: 'Accept' }).count()).toBe(0)
+    expectClean(watched, server.url)
+  })
+
+  test('the turns of a session show what they changed, what is undone, and where it was compacted', async () => {
+    const server = await begin({ edit: 'allow' })
+    const { id } = await server.createSession()
+    for (const prompt of [`first ${SECRET}`, 'second', 'third']) {
+      await server.prompt(id, { prompt })
+      await server.call('POST', `/v2/sessions/${id}/wait`)
+    }
+    expect((await server.call('POST', `/v2/sessions/${id}/compact`)).status).toBe(204)
+    expect((await server.call('POST', `/v2/sessions/${id}/undo`)).status).toBe(200)
+    const watched = await openPage(browser, `${server.url}/inspector#tab=sessions`)
+    const { page } = watched
+    await live(watched)
+    await page.locator(`[data-session="${id}"]`).click()
+    await page.locator('#turns-caption').waitFor()
+    const turns = await page.locator('#turns li').evaluateAll((items) => items.map(({ className }) => className))
+    expect(turns.slice(0, 2)).toEqual(['applied', 'applied'])
+    expect(turns.at(-1)).toBe('reverted')
+    expect(await page.locator('#turns li').first().innerText()).toContain('write · changed a.txt')
+    expect(await page.locator('#turns li', { hasText: 'compacted' }).count()).toBe(1)
+    expect(await page.locator('#turns path.compaction').count()).toBe(1)
+    expect(await page.locator('#turns path.cursor').count()).toBe(1)
+    await shot(page, 'sessions', ['write · changed a.txt', 'undone', 'compacted'])
+    expect(await page.content()).not.toContain(SECRET)
+    expect(new URL(page.url()).hash).toContain(`session=${id}`)
     expectClean(watched, server.url)
   })
 

@@ -238,6 +238,7 @@ test('an address leads back to what was looked at', () => {
     tab: 'plugins',
     actor: 'package:dev.example.a@/home/ada/a project',
     plugin: 'dev.example.a@/home/ada/a project',
+    session: 'ses_1',
     at: { sequence: 12, time: 1_700_000_000_000 },
     lanes: ['session:a', 'session:a/run'],
     isSequence: true,
@@ -250,6 +251,7 @@ test('an address leads back to what was looked at', () => {
     tab: undefined,
     actor: undefined,
     plugin: undefined,
+    session: undefined,
   })
 })
 

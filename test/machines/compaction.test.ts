@@ -111,18 +111,18 @@ describe('an estimate', () => {
   })
 
   it.each(counted.texts)('of more $name text agrees with another encoding, once a request of it was reported', ({ text, cl100k }) => {
-    const sizes = createSizes()
+    const sizes = createSizes(() => () => undefined)
     const ref = { providerId: 'p', id: 'm' }
     const said = (times: number) => [{ role: 'user' as const, content: [{ type: 'text' as const, text: `${text}\n`.repeat(times) }] }]
     const request = { sessionId: 'ses_1', directory: '/', model: ref, messages: said(2), tools: [], options: {} }
     sizes.learn(request, { input: 2 * cl100k, output: 1, reasoning: 0, cache: { read: 0, write: 0 } })
     expect(off(sizes.of(ref, { messages: said(9) }), 9 * cl100k)).toBeLessThan(TOLERANCE)
-    const other = createSizes()
+    const other = createSizes(() => () => undefined)
     expect(off(other.of(ref, { messages: said(9) }), 9 * cl100k)).toBeLessThan(0.5)
   })
 
   it('of a picture does not depend on its bytes, and a report that cannot be true changes little', () => {
-    const sizes = createSizes()
+    const sizes = createSizes(() => () => undefined)
     const ref = { providerId: 'p', id: 'm' }
     const picture = (bytes: number) => [
       {

@@ -27,6 +27,7 @@ import { createCatalogSource } from '../provider/catalog/source.js'
 import { createConnections } from '../provider/credentials/connections.js'
 import { createCredentialFile } from '../provider/credentials/credential-file.js'
 import { createProviders } from '../provider/providers.js'
+import { createPause, createSlices } from '../../protocol/pause.js'
 import { publicDocument } from '../../protocol/secrets.js'
 import { createResourceFacades } from '../resource/resources.js'
 import { type SessionCore, sessionOrThrow } from '../session/core.js'
@@ -138,6 +139,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     markOf: (sessionId: string) => markOf(sessionOrThrow({ store }, sessionId)),
   }
   let feed: EventFeed | undefined
+  const pause = createPause()
   const core: SessionCore = {
     effects,
     store,
@@ -157,7 +159,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     outputs,
     artifacts,
     version,
-    sizes: createSizes(),
+    sizes: createSizes(() => createSlices(() => effects.clock.monotonic(), pause)),
     transcripts,
     restores: createRestores(moving, { inspect, actors }),
     projects: createProjects(effects),

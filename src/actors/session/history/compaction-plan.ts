@@ -73,16 +73,19 @@ const LEAST = 256
  */
 export function summarisedText({ summarised, previous }: CompactionPlan, usable: number): string {
   const room = Math.max(0, Math.floor(usable * FILL) - estimateTokens(previous ?? ''))
-  const texts = summarised.map(toText).filter((text) => text !== '')
-  const sizes = texts.map(estimateTokens)
-  const fits = (cap: number) => sizes.reduce((total, size) => total + Math.min(size, cap), 0) <= room
+  const texts = summarised.flatMap((message) => {
+    const text = toText(message)
+    return text === '' ? [] : [{ text, size: estimateTokens(text) }]
+  })
+  const fits = (cap: number) => texts.reduce((total, { size }) => total + Math.min(size, cap), 0) <= room
   let cap = Math.max(room, LEAST)
   while (cap > LEAST && !fits(cap)) cap = Math.max(LEAST, Math.floor(cap / 2))
   const kept: string[] = []
   let left = room
-  for (const text of texts.toReversed()) {
-    const cut = cutToTokens(text, kept.length === 0 ? Math.min(cap, room) : cap)
-    left -= estimateTokens(cut)
+  for (const { text, size } of texts.toReversed()) {
+    const most = kept.length === 0 ? Math.min(cap, room) : cap
+    const cut = size <= most ? text : cutToTokens(text, most)
+    left -= size <= most ? size : estimateTokens(cut)
     if (left < 0 && kept.length > 0) break
     kept.push(cut)
   }

@@ -19,6 +19,8 @@ const LITTLE = 200
 export interface Sizes {
   /** Tokens of what is sent, as the model would count them. */
   of(ref: ModelRef, parts: RequestParts): number
+  /** Looks at what `of` will be asked for, giving way to others after each slice of time. */
+  lookAt(parts: RequestParts): Promise<void>
   /** Learns from the usage a model reported for a request. */
   learn(request: GenerateRequest, usage: TokenUsage): void
 }
@@ -28,7 +30,8 @@ interface RequestParts {
   readonly tools?: readonly ToolDefinition[]
 }
 
-export function createSizes(): Sizes {
+/** `slices` begins a slice of time and answers what is waited for after each part of the work. */
+export function createSizes(slices: () => () => Promise<void> | undefined): Sizes {
   const known = new WeakMap<ModelMessage | ToolDefinition, number>()
   const factors = createLru<string, number>(LIMITS.compaction.models)
   const keyOf = ({ providerId, id }: ModelRef) => `${providerId}/${id}`
@@ -50,6 +53,15 @@ export function createSizes(): Sizes {
 
   return {
     of: (ref, parts) => Math.ceil(raw(parts) * (factors.get(keyOf(ref)) ?? 1)),
+    async lookAt({ messages }) {
+      const turn = slices()
+      for (const message of messages) {
+        if (known.has(message)) continue
+        sizeOf(message, messageTokens)
+        const due = turn()
+        if (due !== undefined) await due
+      }
+    },
     learn(request, { input, cache }) {
       const reported = input + cache.read + cache.write
       const estimated = raw(request)

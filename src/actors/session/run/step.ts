@@ -68,6 +68,7 @@ export async function prepareStep(
   const policy = await compactionPolicy(core, session.directory, target)
   run.policy = policy
   const plain = requestOf(core, context, run, { tools: defined.definitions, isLast, wasCut })
+  await core.sizes.lookAt(plain)
   run.size = core.sizes.of(target.model.ref, plain)
   if (mayCompact && policy.auto && run.size >= policy.trigger) return 'due'
   const { request, failures } = await hookRequest(run, view, plain, signal)

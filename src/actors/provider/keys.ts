@@ -28,14 +28,32 @@ export function missingKey({ id, env, stored, baseURL }: CatalogProvider): strin
 export function withStoredKeys(
   catalog: Catalog,
   document: CredentialDocument,
-  { workspaceId, endpoint }: { readonly workspaceId: string; endpoint(providerId: string): string | undefined },
+  { workspaceId, ...installed }: Installed & { readonly workspaceId: string },
 ): Catalog {
   if (document.connections.size === 0) return catalog
   const providers = catalog.providers.map((provider) => {
     const connection = connectionFor(document, provider.id, { workspaceId, connectionId: undefined })
-    return connection === undefined ? provider : { ...provider, stored: storedKey(connection, endpoint) }
+    return connection === undefined ? provider : withConnectionKey(provider, connection, installed)
   })
   return { ...catalog, providers }
+}
+
+/** What the installation says of a provider, and no workspace. */
+export interface Installed {
+  /** Its address. */
+  endpoint(providerId: string): string | undefined
+  /** Where models are asked with what a sign-in brings, where that is another address. */
+  subscription(providerId: string): string | undefined
+}
+
+/** A provider as it is called with a connection; with a subscription that may be at an address of its own. */
+export function withConnectionKey(provider: CatalogProvider, connection: Connection, installed: Installed): CatalogProvider {
+  const stored = storedKey(connection, (providerId) => installed.endpoint(providerId))
+  const address = installed.subscription(provider.id)
+  if (stored.type !== 'oauth' || address === undefined || stored.endpoint !== address) return { ...provider, stored }
+  if (provider.baseURL !== installed.endpoint(provider.id)) return { ...provider, stored }
+  const account = stored.accountId === undefined ? {} : { 'chatgpt-account-id': stored.accountId }
+  return { ...provider, stored, baseURL: address, headers: { ...provider.headers, ...account } }
 }
 
 /** The connection a model names, which alone is used then (subsystems c.6); throws `request.unprocessable` when it is not there. */
@@ -51,11 +69,12 @@ export function namedConnection(
   throw new SvcError('request.unprocessable', message, { providerId, connectionId })
 }
 
-export function storedKey(
+function storedKey(
   { providerId, connectionId, credential, endpoint }: Connection,
   installed: (providerId: string) => string | undefined,
 ): StoredKey {
-  return { connectionId, secret: secretOf(credential), endpoint: endpoint ?? installed(providerId) }
+  const accountId = credential.type === 'oauth' ? credential.accountId : undefined
+  return { connectionId, type: credential.type, secret: secretOf(credential), accountId, endpoint: endpoint ?? installed(providerId) }
 }
 
 function isSameEndpoint(stored: string | undefined, address: string | undefined): boolean {

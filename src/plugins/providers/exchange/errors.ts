@@ -32,6 +32,7 @@ export function statusError(response: { status: number; headers: Headers; body: 
   return fail(`answered ${status}: ${detail}`, context, {
     retryable: isPassing(status) && !overflow,
     overflow,
+    unauthorized: status === 401,
     retryAfterMs: retryAfter(headers, context.now()) ?? retryDelayIn(body),
   })
 }
@@ -74,7 +75,9 @@ export function answerTooLarge(what: string, context: ErrorContext): ProviderErr
 function fail(
   what: string,
   { providerId, secret }: ErrorContext,
-  options: { retryable: boolean; overflow?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = { retryable: false },
+  options: { retryable: boolean; overflow?: boolean; unauthorized?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = {
+    retryable: false,
+  },
 ): ProviderError {
   const shown = what.length > SHOWN ? `${what.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : what
   const text = `Provider "${providerId}" ${shown}`

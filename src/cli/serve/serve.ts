@@ -7,7 +7,8 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { ServeOptions } from '../arguments.js'
 import { type RunningService, startService } from './composition.js'
 import { explainLock } from '../presence.js'
-import { writeOut } from '../output.js'
+import { FIRST_STEPS } from '../first-steps.js'
+import { writeError, writeOut } from '../output.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -22,6 +23,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   })
   const stopped = untilStopped(service) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)
+  const hasModel = await service.hasModel().catch(() => true)
+  if (!hasModel) writeError(`${FIRST_STEPS.join('\n')}\n`)
   return stopped
 }
 

@@ -13,8 +13,8 @@ export const connectionsLimits = {
   },
   signIn: {
     lifetime: 10 * MINUTE,
-    /** How long a browser is waited for. */
-    browser: 5 * MINUTE,
+    /** How long its user is waited for: less than clients wait for an answer. */
+    answer: 290 * SECOND,
     /** Sign-ins that go on. */
     open: 16,
     /** Attempts that are remembered. */

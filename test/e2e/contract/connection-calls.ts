@@ -39,7 +39,7 @@ export const CONNECTION_CALLS: Readonly<Record<string, ValidCall>> = {
     return answer
   },
   'v2.providers.oauth.callback': ({ server }) =>
-    server.call('POST', `${AT}/oauth/callback${scope()}`, { method: 'token', code: 'of-the-contract' }),
+    server.call('POST', `/v2/providers/openai/oauth/callback${scope()}`, { method: 'token', code: 'of-the-contract' }),
   'v2.providers.openai.usage': async ({ server }) => {
     const where = scope()
     await server.call('PUT', `/v2/providers/openai/auth${where}`, { type: 'api', key: 'sk-contract' })

@@ -68,6 +68,8 @@ const ProviderConfig = z.looseObject({
   discoverModels: z.boolean().optional(),
   models: anyRecord.optional(),
   compatibility: z.looseObject({ streamUsage: z.boolean().optional(), reasoningEffort: z.boolean().optional() }).optional(),
+  /** Read where somebody signs in. */
+  signIn: anyRecord.optional(),
 })
 type ProviderConfig = z.infer<typeof ProviderConfig>
 
@@ -129,7 +131,14 @@ function makeProvider(
     name: config.name ?? brought?.builtin?.name ?? offered?.name ?? id,
     source: brought !== undefined ? ('builtin' as const) : configured === undefined ? ('offered' as const) : ('config' as const),
     npm,
-    auth: config.auth ?? defaultAuth({ isKeyless: brought !== undefined, offered, address, keys: [...env, configuredKey ?? []].flat() }),
+    auth:
+      config.auth ??
+      defaultAuth({
+        isKeyless: brought !== undefined,
+        offered,
+        address,
+        keys: [...env, configuredKey ?? [], ...Object.keys(config.signIn ?? {})].flat(),
+      }),
     baseURL: baseURL?.replace(/\/+$/, ''),
     env,
     configuredKey,

@@ -79,7 +79,7 @@ export function signInEffects({ effects, oauth }: SignInDeps, { kind, settings, 
         tell = sendBack
         if (answer !== undefined) sendBack({ type: 'answer.arrived' })
         const leaving = new AbortController()
-        const limit = kind === 'browser' ? timeLimit(effects.clock, LIMITS.signIn.browser, 'late') : undefined
+        const limit = kind === 'code' ? undefined : timeLimit(effects.clock, LIMITS.signIn.answer, 'late')
         limit?.signal.addEventListener('abort', () => sendBack({ type: 'answer.late' }))
         device?.tokens(leaving.signal).then(
           (found) => {

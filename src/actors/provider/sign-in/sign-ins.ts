@@ -56,7 +56,10 @@ interface Attempt {
   readonly kind: SignInKind
   readonly effects: SignInEffects
   readonly ref: NonNullable<ReturnType<ReturnType<typeof supervise<typeof signInMachine>>['get']>>
-  isClaimed: boolean
+  /** Somebody waits for its end, or did. */
+  isAwaited: boolean
+  /** Its user has given the answer. */
+  isAnswered: boolean
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -114,35 +117,47 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
       }),
     )
     if (ref === undefined) throw new SvcError('lifecycle.closed')
-    attempts.set(attemptId, { providerId, workspaceId, subject: caller.subject, kind, effects: made, ref, isClaimed: false })
+    attempts.set(attemptId, {
+      providerId,
+      workspaceId,
+      subject: caller.subject,
+      kind,
+      effects: made,
+      ref,
+      isAwaited: false,
+      isAnswered: false,
+    })
     const snapshot = await waitFor(ref, ({ value, status }) => status !== 'active' || JSON.stringify(value) !== '{"open":"offered"}')
     const { offer, reason } = snapshot.context
     if (offer === undefined) throw new SvcError('request.unprocessable', reason ?? 'The sign-in was cancelled.')
     return { ...offer, method: kind === 'code' ? ('code' as const) : ('auto' as const), attemptId, expiresAt }
   }
 
-  function claim(caller: Caller, place: Place, attemptId: string): Attempt {
+  /** I1. Somebody may wait for an attempt, and its answer be given meanwhile, each once. */
+  function claim(caller: Caller, place: Place, attemptId: string, hasCode: boolean): Attempt {
     const attempt = attempts.get(attemptId)
     const isOurs =
       attempt?.providerId === place.providerId && attempt.workspaceId === place.workspaceId && attempt.subject === caller.subject
-    if (attempt === undefined || !isOurs || attempt.isClaimed)
-      throw new SvcError(
-        'request.invalid',
-        'There is no such sign-in here: it is over, was used already, or began before this server. Begin another one.',
-      )
-    return attempt
+    const isUsed =
+      attempt !== undefined &&
+      (hasCode ? attempt.isAnswered || (attempt.isAwaited && !isOpen(attempt)) : attempt.isAwaited || attempt.isAnswered)
+    if (attempt !== undefined && isOurs && !isUsed) return attempt
+    throw new SvcError(
+      'request.invalid',
+      'There is no such sign-in here: it is over, was used already, or began before this server. Begin another one.',
+    )
   }
 
   async function end(attempt: Attempt, code: string | undefined, signal: AbortSignal): Promise<boolean> {
     const { ref } = attempt
-    const isOpen = () => ref.getSnapshot().hasTag('open')
-    if (code !== undefined && isOpen() && !attempt.effects.paste(code))
+    if (code !== undefined && isOpen(attempt) && !attempt.effects.paste(code))
       throw new SvcError('request.invalid', 'This sign-in has its answer already.')
     if (code === undefined && attempt.kind === 'code')
       throw new SvcError('request.invalid', 'This sign-in needs the code that the provider shows.')
-    attempt.isClaimed = true
+    if (code === undefined) attempt.isAwaited = true
+    else attempt.isAnswered = true
     const leave = () => {
-      if (isOpen()) ref.send({ type: 'cancel.requested' })
+      if (isOpen(attempt)) ref.send({ type: 'cancel.requested' })
     }
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
@@ -167,7 +182,10 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
     },
     async callback(caller, providerId, workspaceId, { method, code, attemptId }, signal) {
       const place = { providerId, workspaceId }
-      if (attemptId !== undefined) return end(claim(caller, place, attemptId), code ?? undefined, signal)
+      if (attemptId !== undefined) {
+        const given = code ?? undefined
+        return end(claim(caller, place, attemptId, given !== undefined), given, signal)
+      }
       const { kind } = chooseMethod((await deps.methods(providerId)).methods, method)
       if (kind !== 'api' && kind !== 'token') throw new SvcError('request.invalid', '"attemptId" must say which sign-in is meant.')
       if (code === undefined || code === null)
@@ -203,6 +221,10 @@ interface Begin {
   readonly kind: SignInKind
   readonly settings: SignInConfig
   readonly request: ProviderAuthorizeRequest
+}
+
+function isOpen({ ref }: Attempt): boolean {
+  return ref.getSnapshot().hasTag('open')
 }
 
 const ENDS = {

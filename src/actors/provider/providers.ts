@@ -33,7 +33,7 @@ import { createDiscovery } from './catalog/discover.js'
 import { fitAdapter } from './fit.js'
 import type { CredentialFile } from './credentials/credential-file.js'
 import { EMPTY } from './credentials/document.js'
-import { type Installed, keyOf, missingKey, namedConnection, withConnectionKey, withStoredKeys } from './keys.js'
+import { asSubscribed, type Installed, keyOf, missingKey, namedConnection, withConnectionKey, withStoredKeys } from './keys.js'
 import { signInSettings } from './sign-in/settings.js'
 import type { Renewal } from './sign-in/tokens.js'
 import { createModelLimits } from './catalog/model-limits.js'
@@ -91,7 +91,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     const document = await configs.load(installation)
     return {
       endpoint: (providerId) => providers.find(({ id }) => id === providerId)?.baseURL,
-      subscription: (providerId) => signInSettings(document, providerId)?.baseURL,
+      subscription: (providerId) => signInSettings(document, providerId),
     }
   }
   const read = async (directory: string): Promise<Catalog> => {
@@ -120,7 +120,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
   /** All models for a list; a server nobody configured is asked only where that is allowed. */
   const modelsOf = async (provider: CatalogProvider, { localModels }: Catalog): Promise<Models> => {
     const ids = provider.isLocal && !localModels ? [] : await discovered(provider)
-    return withLimits(provider, withDiscovered(provider, ids ?? []))
+    return asSubscribed(provider, await withLimits(provider, withDiscovered(provider, ids ?? [])))
   }
 
   /** A named model; while an endpoint has never told its models, any name is taken at its word. */
@@ -148,7 +148,8 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     const provider = connection === undefined ? found : withConnectionKey(found, connection, await installed())
     const reason = obstacle(provider, effects.env, await contributions(directory))
     if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
-    const model = await findModel(provider, ref.id)
+    const known = await findModel(provider, ref.id)
+    const model = known && asSubscribed(provider, new Map([[ref.id, known]])).get(ref.id)
     if (model !== undefined) return { provider, model }
     throw unknownModel(provider, ref.id, await modelsOf(provider, { ...catalog, localModels: true }), catalog, isUsable)
   }

@@ -25,6 +25,8 @@ import { createMeter, type Known, reportOf, type RunReport } from './report.js'
 /** How often in a row the server may be away: some ten seconds. */
 const ATTEMPTS = 6
 const OFFLINE = 'svc/offline'
+/** Who writes scripts for the built-in model wants no other. */
+const SCRIPT = '```svc-script'
 /** How often an answer that does not match its schema is asked for again. */
 const CORRECTIONS = 2
 
@@ -109,7 +111,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     const connection = await connect(options.server)
     try {
       await converse(connection.client)
-      if (meter.spent().model === OFFLINE) await tellFirstSteps(connection.client, options, terminal)
+      if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection.client, options, terminal)
     } finally {
       await connection.close()
     }

@@ -81,6 +81,8 @@ export const SignInConfig = z.looseObject({
   methods: z.array(z.enum(['browser', 'code', 'device'])).optional(),
   /** Where models are asked with what a sign-in brings; absent = the address of the provider. */
   baseURL: z.string().optional(),
+  /** Limits of models with what a sign-in brings, where they are others. */
+  limit: z.looseObject({ context: uint, output: uint, input: uint.optional() }).optional(),
   /** Tells how much of a subscription is used. */
   usageUrl: z.string().optional(),
 })

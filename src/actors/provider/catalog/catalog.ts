@@ -24,6 +24,8 @@ export interface CatalogProvider extends ModelOwner {
   readonly configuredKey: string | undefined
   /** The stored key a call uses, where there is one. */
   readonly stored?: StoredKey
+  /** What is called with it is a subscription: it costs nothing more, and may have limits of its own. */
+  readonly subscription?: Subscription
   readonly headers: Readonly<Record<string, string>>
   /** Everything under `options`, secrets included. */
   readonly options: Readonly<Record<string, unknown>>
@@ -33,6 +35,10 @@ export interface CatalogProvider extends ModelOwner {
   readonly models: ReadonlyMap<string, CatalogModel>
   /** Undefined when no adapter serves `npm`. */
   readonly contribution: ProviderContribution | undefined
+}
+
+export interface Subscription {
+  readonly limit: CatalogModel['record']['limit'] | undefined
 }
 
 export interface Catalog {

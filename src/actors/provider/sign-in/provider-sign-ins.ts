@@ -63,6 +63,10 @@ export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSig
       })
       return Object.fromEntries(all.filter(([, shown]) => shown.length > 0))
     },
+    checkWritable() {
+      if (!file.isGiven) return
+      throw new SvcError('resource.conflict', 'Credentials come from SVC_AGENT_AUTH_CONTENT, which cannot be changed: nobody can sign in.')
+    },
     async checkConnection(providerId, workspaceId, connectionId) {
       const found = connectionsOf(await file.read(), providerId, workspaceId).some((connection) => connection.connectionId === connectionId)
       if (!found)

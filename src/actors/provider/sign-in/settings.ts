@@ -7,7 +7,7 @@ import type { ProviderAuthMethod } from '../../../protocol/provider/sign-in.js'
 import type { SignInKind } from '../../../machines/sign-in.machine.js'
 
 /** A way to connect a provider: a sign-in, a token or a key that is pasted. */
-export type MethodKind = SignInKind | 'token' | 'api'
+type MethodKind = SignInKind | 'token' | 'api'
 
 export interface Method {
   readonly kind: MethodKind
@@ -25,6 +25,7 @@ const VENDORS: Readonly<Record<string, SignInConfig>> = {
     redirectUrl: 'http://localhost:1455/auth/callback',
     scope: 'openid profile email offline_access',
     baseURL: 'https://chatgpt.com/backend-api/codex',
+    limit: { context: 400_000, input: 272_000, output: 128_000 },
     usageUrl: 'https://chatgpt.com/backend-api/wham/usage',
   },
   'github-copilot': {

@@ -44,6 +44,8 @@ export interface SignInsDeps {
   readonly methods: (providerId: string) => Promise<{ readonly methods: readonly Method[]; readonly settings: SignInConfig | undefined }>
   readonly allMethods: SignIns['methods']
   readonly store: (credential: NewCredential) => Promise<void>
+  /** Throws `resource.conflict` when nothing can be stored. */
+  readonly checkWritable: () => void
   /** Throws `resource.not_found`. */
   readonly checkConnection: (providerId: string, workspaceId: string | undefined, connectionId: string) => Promise<void>
   readonly usage: SignIns['usage']
@@ -176,6 +178,7 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
     async authorize(caller, providerId, workspaceId, request) {
       const { methods, settings } = await deps.methods(providerId)
       const { kind } = chooseMethod(methods, request.method)
+      deps.checkWritable()
       if (request.connectionId !== undefined) await deps.checkConnection(providerId, workspaceId, request.connectionId)
       if (kind === 'api' || kind === 'token' || settings === undefined) return null
       return begin(caller, { providerId, workspaceId }, { kind, settings, request })

@@ -67,6 +67,11 @@ export function refusedCall(what: string, context: ErrorContext): ProviderError 
   return fail(`cannot be asked so: ${what}`, context)
 }
 
+/** An answer of success that is a page for people: the address is not that of an API. */
+export function webPage(status: number, context: ErrorContext): ProviderError {
+  return fail(`answered ${status}: a web page (text/html): is /v1 missing in the address?`, context)
+}
+
 /** More than the service is willing to read: another try would bring it again. */
 export function answerTooLarge(what: string, context: ErrorContext): ProviderError {
   return fail(what, context, { retryable: false })

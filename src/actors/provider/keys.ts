@@ -92,7 +92,8 @@ function storedKey(
   return { connectionId, type: credential.type, secret: secretOf(credential), accountId, endpoint: endpoint ?? installed(providerId) }
 }
 
-function isSameEndpoint(stored: string | undefined, address: string | undefined): boolean {
+/** Whether what was stored for an address may be sent to another one. */
+export function isSameEndpoint(stored: string | undefined, address: string | undefined): boolean {
   if (stored === undefined || address === undefined) return stored === address
   return URL.canParse(stored) && URL.canParse(address) && new URL(stored).origin === new URL(address).origin
 }

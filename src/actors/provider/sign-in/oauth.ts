@@ -30,6 +30,8 @@ export interface Tokens {
 export interface BrowserGrant {
   readonly url: string
   readonly state: string
+  /** The server names itself in its answers: a code alone does not do. */
+  readonly needsAddress: boolean
   /** Whether an authorization response is the one this request waits for, whatever it says. */
   isOurs(answer: URL): boolean
   /** Makes tokens of the authorization response, once. */
@@ -85,6 +87,7 @@ export function createOAuth(effects: OAuthEffects): OAuth {
       return {
         url: url.href,
         state,
+        needsAddress: server.serverMetadata().authorization_response_iss_parameter_supported === true,
         isOurs: (answer) => answer.searchParams.getAll('state').join() === state,
         exchange: (answer) =>
           said(async () =>

@@ -115,7 +115,7 @@ export function signInEffects({ effects, oauth }: SignInDeps, { kind, settings, 
 }
 
 /** The whole address a browser was sent to, `code#state`, or a code alone, which PKCE binds to this sign-in. */
-function readPasted(text: string, redirect: URL, { state, isOurs }: BrowserGrant): URL {
+function readPasted(text: string, redirect: URL, { state, isOurs, needsAddress }: BrowserGrant): URL {
   if (/^https?:/i.test(text)) {
     const address = URL.canParse(text) ? new URL(text) : undefined
     if (address === undefined || address.origin !== redirect.origin || address.pathname !== redirect.pathname)
@@ -124,6 +124,7 @@ function readPasted(text: string, redirect: URL, { state, isOurs }: BrowserGrant
       throw new SvcError('request.invalid', 'This address belongs to another sign-in: its state is not the one that was sent.')
     return address
   }
+  if (needsAddress) throw new SvcError('request.invalid', 'Paste the whole address to which the provider sends the browser in the end.')
   const [code = '', given = state] = text.split('#')
   if (given !== state)
     throw new SvcError('request.invalid', 'This code belongs to another sign-in: its state is not the one that was sent.')

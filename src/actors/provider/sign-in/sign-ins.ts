@@ -76,19 +76,28 @@ export interface SupervisedSignIns {
 export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
   const { effects, oauth, store } = deps
   const attempts = createLru<string, Attempt>(LIMITS.signIn.attempts)
-  const open = new Map<string, SignInEffects>()
+  const open = new Map<string, Attempt>()
   const supervised = supervise<typeof signInMachine>({
     effects,
     kind: 'sign-in',
     inspect: deps.inspect,
     actors: deps.actors,
     onGone(attemptId) {
-      open.get(attemptId)?.close()
+      open.get(attemptId)?.effects.close()
       open.delete(attemptId)
     },
   })
 
+  /** Who begins again has left the page of before; its port may be the only one that is registered. */
+  function giveWay(caller: Caller, { providerId, workspaceId }: Place): void {
+    for (const attempt of open.values()) {
+      const isTheirs = attempt.providerId === providerId && attempt.workspaceId === workspaceId && attempt.subject === caller.subject
+      if (isTheirs && attempt.kind === 'browser' && !attempt.isAwaited && isOpen(attempt)) attempt.ref.send({ type: 'cancel.requested' })
+    }
+  }
+
   async function begin(caller: Caller, place: Place, { kind, settings, request }: Begin) {
+    if (kind === 'browser') giveWay(caller, place)
     if (supervised.size >= LIMITS.signIn.open) throw new SvcError('quota.exceeded', `${LIMITS.signIn.open} sign-ins go on; end one first.`)
     const attemptId = newId(effects.random)
     const { providerId, workspaceId } = place
@@ -109,7 +118,6 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
           }),
       },
     )
-    open.set(attemptId, made)
     const expiresAt = effects.clock.now() + LIMITS.signIn.lifetime
     const ref = supervised.start(attemptId, (options) =>
       createActor(made.logic, {
@@ -119,16 +127,9 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
       }),
     )
     if (ref === undefined) throw new SvcError('lifecycle.closed')
-    attempts.set(attemptId, {
-      providerId,
-      workspaceId,
-      subject: caller.subject,
-      kind,
-      effects: made,
-      ref,
-      isAwaited: false,
-      isAnswered: false,
-    })
+    const attempt = { providerId, workspaceId, subject: caller.subject, kind, effects: made, ref, isAwaited: false, isAnswered: false }
+    attempts.set(attemptId, attempt)
+    open.set(attemptId, attempt)
     const snapshot = await waitFor(ref, ({ value, status }) => status !== 'active' || JSON.stringify(value) !== '{"open":"offered"}')
     const { offer, reason } = snapshot.context
     if (offer === undefined) throw new SvcError('request.unprocessable', reason ?? 'The sign-in was cancelled.')

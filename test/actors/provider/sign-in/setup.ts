@@ -14,7 +14,10 @@ export const ENDPOINT = 'https://api.vendor.example/v1'
 export const CALLER = TRUSTED_CALLER
 
 /** Sign-ins at a server, over a credential file of their own, or that of another process. */
-export function setUpSignIns(signIn: object, { rewrite, of }: { rewrite?: (json: string) => string; of?: FakeEffects } = {}) {
+export function setUpSignIns(
+  signIn: object,
+  { rewrite, of, clock = createNodeClock() }: { rewrite?: (json: string) => string; of?: FakeEffects; clock?: Effects['clock'] } = {},
+) {
   const made = createFakeEffects(of === undefined ? {} : { paths: of.paths })
   const wayOut = createWayOut({ env: {}, log: made.log, now: () => 0 })
   const guarded = createGuardedFetch(wayOut)
@@ -36,7 +39,7 @@ export function setUpSignIns(signIn: object, { rewrite, of }: { rewrite?: (json:
     counts: wayOut.counts,
   }
   // The answers of a real server are about the real time.
-  const effects = { ...made, network, clock: createNodeClock() }
+  const effects = { ...made, network, clock }
   const document = { provider: { vendor: { signIn } } }
   const configs = { load: () => Promise.resolve(document) }
   const file = createCredentialFile(effects)

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type AuthorizationServer, CLIENT, signInAsBrowser, startAuthorizationServer } from '../../../fixtures/authorization-server.js'
+import { LIMITS } from '../../../../src/protocol/limits.js'
+import { createFakeClock } from '../../../../src/testing/clock.js'
 import { CALLER, ENDPOINT, setUpSignIns } from './setup.js'
 
 let server: AuthorizationServer
@@ -85,7 +87,7 @@ test('a wrong state, a foreign redirect and another path are refused, and the si
   await expect(end(attemptId, with_(({ searchParams }) => searchParams.set('state', 'other')).href)).rejects.toMatchObject(
     refusedCall('belongs to another sign-in'),
   )
-  await expect(end(attemptId, 'code#other')).rejects.toMatchObject(refusedCall('belongs to another sign-in'))
+  await expect(end(attemptId, 'code')).rejects.toMatchObject(refusedCall('Paste the whole address'))
   expect(await end(attemptId, back.href)).toBe(true)
 })
 
@@ -154,6 +156,33 @@ test('a sign-in ends with whoever waits for it, with the server, and is bound to
   expect(await stopped).toMatchObject(refusedCall('was cancelled'))
   expect(listening).toEqual([])
   expect(await stored()).toBeUndefined()
+})
+
+test('a sign-in expires, and who begins again ends the one before', async () => {
+  const clock = createFakeClock()
+  scene = setUpSignIns({ clientId: CLIENT, issuer: server.issuer, scope: 'openid' }, { clock })
+  const { begin, end, listening } = scene
+  const { attemptId } = await begin('browser')
+  const late = end(attemptId).catch((error: unknown) => error)
+  clock.advance(LIMITS.signIn.answer)
+  expect(await late).toMatchObject(refusedCall('took too long'))
+  expect(listening).toEqual([])
+
+  const before = await begin('browser')
+  const after = await begin('browser')
+  await expect(end(before.attemptId)).rejects.toMatchObject(refusedCall('was cancelled'))
+  expect(listening).toHaveLength(1)
+  expect(await end(after.attemptId, await signInAsBrowser(after.url))).toBe(true)
+})
+
+test('a vendor that says no with status 200 is understood', async () => {
+  const { begin, end } = open(
+    { deviceUrl: `${server.issuer}/device/auth`, tokenUrl: `${server.issuer}/token`, authorizationUrl: `${server.issuer}/auth` },
+    (json) =>
+      json.includes('authorization_pending') ? '{"error":"access_denied"}' : json.replace('"user_code"', '"interval":0.05,"user_code"'),
+  )
+  const { attemptId } = await begin('device')
+  await expect(end(attemptId)).rejects.toMatchObject(refusedCall('refused: access_denied'))
 })
 
 test('methods are what is configured; keys and tokens are stored without a sign-in', async () => {

@@ -95,7 +95,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, providerI
     else signal.addEventListener('abort', leave, { once: true })
   })
   try {
-    return await Promise.race([work, left])
+    return await Promise.race([left, work])
   } finally {
     signal.removeEventListener('abort', leave)
   }

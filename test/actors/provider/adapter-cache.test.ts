@@ -25,7 +25,7 @@ function setUp(
     baseURL: 'https://vendor.example',
     headers: {},
     options: {},
-    compatibility: {},
+    compatibility: { streamUsage: false, reasoningEffort: false },
     discoverModels: false,
     isLocal: false,
     models: new Map(),

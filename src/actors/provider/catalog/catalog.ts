@@ -37,7 +37,7 @@ export interface CatalogProvider extends ModelOwner {
   readonly contribution: ProviderContribution | undefined
 }
 
-export interface Subscription {
+interface Subscription {
   readonly limit: CatalogModel['record']['limit'] | undefined
 }
 

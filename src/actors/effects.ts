@@ -309,8 +309,25 @@ export interface NetworkCounts {
   readonly bytes: number
 }
 
+/** A page that is shown once to a browser that was sent here. */
+export interface RedirectPage {
+  readonly status: number
+  /** Escaped HTML. */
+  readonly html: string
+}
+
+export interface RedirectListener {
+  readonly port: number
+  close(): void
+}
+
 interface Network {
   readonly guardedFetch: GuardedFetch
+  /**
+   * Waits on 127.0.0.1 for a browser that is sent to `path`: `onArrival` gets the address it came by. Everything else is refused. Port 0 is
+   * any free one. Rejects with `resource.conflict` when the port is taken.
+   */
+  listenForRedirect(port: number, path: string, onArrival: (address: URL) => RedirectPage): Promise<RedirectListener>
   counts(): NetworkCounts
 }
 

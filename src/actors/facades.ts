@@ -38,6 +38,7 @@ import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse,
 import type { Management } from './management/facade.js'
 import type { PluginSocket, SocketOpening } from './plugin/registry/contributions.js'
 import type { OperationCall } from './plugin/native/native-doors.js'
+import type { SignIns } from './provider/sign-in/facade.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
@@ -241,6 +242,10 @@ export interface Providers {
   endpoint(providerId: string): Promise<string | undefined>
   /** Throws `request.invalid` with what is known instead when provider or model is unknown or unusable. */
   resolve(directory: string, ref: ModelRef): Promise<ResolvedModel>
+  /** Whether more than the built-in model can be used; asks nobody. */
+  hasUsable(directory: string): Promise<boolean>
+  /** Providers of the installation that a credential can be stored for: whether they take one, and whether that is a key. */
+  connectable(): Promise<readonly { readonly id: string; readonly hasKey: boolean; readonly isSecret: boolean }[]>
 }
 
 /** Stored credentials; `workspaceId`: the directory they are kept for, undefined = for all. Changes throw `resource.conflict` when the file cannot be changed. */
@@ -362,6 +367,7 @@ export interface Runtime {
   readonly configs: Configs
   readonly providers: Providers
   readonly connections: Connections
+  readonly signIns: SignIns
   readonly artifacts: Artifacts
   readonly system: System
   readonly plugins: Plugins

@@ -1,4 +1,5 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
+import { type AuthOptions, readAuthArguments } from './auth/auth-arguments.js'
 import { CHAT } from './chat/chat-page.js'
 import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
 import { DOCTOR } from './doctor/doctor-page.js'
@@ -88,6 +89,7 @@ export type Command =
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'models'; readonly options: ModelsOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
+  | { readonly name: 'auth'; readonly options: AuthOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
   | { readonly name: 'config'; readonly options: ConfigOptions }
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
@@ -149,6 +151,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readModels(args) }
     case 'providers':
       return { name, options: readProviders(args) }
+    case 'auth':
+      return { name, options: readAuthArguments(args, readServerUrl) }
     case 'plugin':
       return { name, options: readPluginArguments(args, readServerUrl) }
     case 'session':

@@ -40,6 +40,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./models/models.js')).listModels(command.options)
     case 'providers':
       return (await import('./models/models.js')).listProviders(command.options)
+    case 'auth':
+      return (await import('./auth/auth.js')).auth(command.options)
     case 'plugin':
       return (await import('./plugin/plugin.js')).plugin(command.options)
     case 'session':

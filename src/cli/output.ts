@@ -6,6 +6,8 @@
  */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { escapedJson, visibleText } from '../protocol/visible-text.js'
 import { type EditorOptions, type LineEditor, openLineEditor } from './line-editor.js'
@@ -146,6 +148,22 @@ export async function askPerson(question: string, signal: AbortSignal): Promise<
     return (await lines.question(visibleText(question), { signal })).trim()
   } finally {
     lines.close()
+  }
+}
+
+/** Asks for what nobody shall see: nothing that is typed is shown. Without a terminal it is all that standard input says. */
+export async function askSecret(question: string, signal: AbortSignal): Promise<string> {
+  if (!process.stdin.isTTY) return (await text(process.stdin)).trim()
+  hideStatus()
+  process.stderr.write(visibleText(question))
+  const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
+  lines.on('SIGINT', () => process.emit('SIGINT'))
+  try {
+    return (await lines.question('', { signal })).trim()
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
   }
 }
 

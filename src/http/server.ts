@@ -25,6 +25,7 @@ import { artifactRoutes } from './routes/artifacts.js'
 import { exportRoutes, importRoutes } from './routes/bundles.js'
 import { catalogRoutes } from './routes/catalog.js'
 import { connectionRoutes } from './routes/connections.js'
+import { signInRoutes } from './routes/sign-ins.js'
 import { configRoutes } from './routes/config.js'
 import { contributedRoutes } from './routes/contributed.js'
 import { eventRoutes } from './routes/events.js'
@@ -127,6 +128,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   systemRoutes(bind, runtime)
   catalogRoutes(bind, runtime)
   connectionRoutes(bind, runtime)
+  signInRoutes(bind, runtime)
   configRoutes(bind, runtime)
   sessionRoutes(bind, runtime, admission)
   messageRoutes(bind, runtime)

@@ -12,6 +12,7 @@ import { managedRepositoryRoutes, managedWorkspaceRoutes } from './management/wo
 import { messageRoutes } from './message/message.js'
 import { pluginRoutes } from './plugin/plugin.js'
 import { connectionRoutes } from './provider/connection.js'
+import { signInRoutes } from './provider/sign-in.js'
 import { providerRoutes } from './provider/provider.js'
 import { ptyRoutes } from './terminal/pty.js'
 import { resourceRoutes } from './resource/resource.js'
@@ -34,6 +35,7 @@ const GROUPS = [
   configRoutes,
   providerRoutes,
   connectionRoutes,
+  signInRoutes,
   interactionRoutes,
   eventRoutes,
   inspectorRoutes,

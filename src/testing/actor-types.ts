@@ -16,6 +16,7 @@ export type ActorKind =
   | 'run'
   | 'runtime'
   | 'session'
+  | 'sign-in'
   | 'subscription'
   | 'task'
   | 'title'

@@ -51,6 +51,9 @@ export function createFakeEffects(overrides: FakeOverrides = {}): FakeEffects {
       guardedFetch: async (address) => {
         throw new Error(`unexpected fetch of ${address}`)
       },
+      listenForRedirect: async (port) => {
+        throw new Error(`unexpected listener at port ${port}`)
+      },
       counts: () => ({ started: 0, ended: 0, failed: 0, open: 0, bytes: 0 }),
     },
     memory: { bound: () => undefined, collect: () => undefined },

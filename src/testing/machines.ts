@@ -13,6 +13,7 @@ import { restoreMachine } from '../machines/restore.machine.js'
 import { runMachine } from '../machines/run.machine.js'
 import { runtimeMachine } from '../machines/runtime.machine.js'
 import { sessionMachine } from '../machines/session.machine.js'
+import { signInMachine } from '../machines/sign-in.machine.js'
 import { subscriptionMachine } from '../machines/subscription.machine.js'
 import { taskMachine } from '../machines/task.machine.js'
 import { titleMachine } from '../machines/title.machine.js'
@@ -36,6 +37,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   run: runMachine,
   runtime: runtimeMachine,
   session: sessionMachine,
+  'sign-in': signInMachine,
   subscription: subscriptionMachine,
   task: taskMachine,
   title: titleMachine,

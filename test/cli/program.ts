@@ -28,7 +28,11 @@ export interface Home {
   readonly path: string
   readonly state: string
   readonly workspace: string
-  start(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string }): Started
+  /** `stdin`: everything there is to read; `typed` = more comes while it runs. */
+  start(
+    args: readonly string[],
+    options?: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string; readonly typed?: true },
+  ): Started
   run(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string }): Promise<Ended>
   /** Starts a server on a free port; answers its origin too. */
   serve(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Started & { readonly url: string }>
@@ -45,11 +49,11 @@ export function makeHome(): Home {
 
   function start(
     args: readonly string[],
-    options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
+    options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string; readonly typed?: true } = {},
   ): Started {
     const env = { PATH: process.env['PATH'] ?? '', HOME: path, SVC_AGENT_STATE_DIR: state, NO_COLOR: '1', ...options.env }
     const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: workspace, env, stdio: ['pipe', 'pipe', 'pipe'] })
-    child.stdin.end(options.stdin ?? '')
+    if (options.typed !== true) child.stdin.end(options.stdin ?? '')
     const program = follow(child)
     started.push(program)
     return program

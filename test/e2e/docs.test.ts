@@ -22,6 +22,7 @@ const FOLLOWED_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/plugins.md': 'plugin-guide.test.ts',
   'docs/client.md': 'client-guide.test.ts',
   'docs/testing.md': 'testing-guide.test.ts',
+  'docs/providers.md': '../cli/program-auth.test.ts',
 }
 
 /** Lines that no test can run as they stand. */

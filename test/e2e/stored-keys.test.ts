@@ -6,6 +6,9 @@ import { finish, type ModelServer, refusal, reply, startModelServer, text } from
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene } from './server.js'
 
+/** Nobody answers there. */
+const SIGN_IN = { clientId: 'planted', authorizationUrl: 'http://127.0.0.1:9/authorize', tokenUrl: 'http://127.0.0.1:9/token' }
+
 let scene: Scene
 let model: ModelServer
 afterEach(async () => {
@@ -21,7 +24,7 @@ test('a stored key is used at once, and is in no answer, event, log, export or t
   scene = openScene(makePlace({ 'README.md': 'hello\n' }))
   const { place } = scene
   const keyed = withModel(model.url, {}) as { provider: { test: object } }
-  place.configure({ ...keyed, provider: { test: { ...keyed.provider.test, auth: 'required', env: ['TEST_KEY'] } } })
+  place.configure({ ...keyed, provider: { test: { ...keyed.provider.test, auth: 'required', env: ['TEST_KEY'], signIn: SIGN_IN } } })
   const server = await scene.start({ SVC_LOG: 'debug' })
   const stream = await server.stream({ tail: true })
   const at = '/v2/providers/test'
@@ -63,9 +66,17 @@ test('a stored key is used at once, and is in no answer, event, log, export or t
   await ask(undefined, 'GET', `${at}/connections`)
   for (const where of ['/v2/config', '/v2/providers', '/v2/providers/configured', '/v2/audit', '/v2/inspector/tree', '/v2/inspector/trace'])
     await ask(undefined, 'GET', where)
+  await ask({ method: 'token', code: 'sk-planted-seven' }, 'POST', `${at}/oauth/callback`)
+  await ask({ method: 'browser', code: 'sk-planted-eight', attemptId: 'attempt_none' }, 'POST', `${at}/oauth/callback`)
+  const { body: begun } = await ask({ method: 'browser' }, 'POST', `${at}/oauth/authorize`)
+  const { attemptId } = begun as { readonly attemptId: string }
+  await ask({ method: 'browser', code: 'sk-planted-nine#other', attemptId }, 'POST', `${at}/oauth/callback`)
+  expect(await ask({ method: 'browser', code: 'sk-planted-ten', attemptId }, 'POST', `${at}/oauth/callback`)).toMatchObject({ status: 422 })
+  for (const where of ['/v2/providers/openai/usage', '/v2/providers/auth-methods', '/v2/inspector/tree', '/v2/inspector/trace'])
+    await ask(undefined, 'GET', where)
   await ask({ workspaceRoot: place.repo }, 'POST', '/v2/sessions/export')
 
   const told = [...answers, JSON.stringify(stream.received), server.stderr()]
-  for (const one of told) expect(one).not.toMatch(/sk-planted-(two|three|four|five|six)/)
+  for (const one of told) expect(one).not.toMatch(/sk-planted-(two|three|four|five|six|seven|eight|nine|ten)/)
   for (const one of told) expect(one).not.toContain('sk-planted-one')
 })

@@ -1,3 +1,4 @@
+import type { SignIns } from '../../src/actors/provider/sign-in/facade.js'
 import type {
   Artifacts,
   Configs,
@@ -241,6 +242,18 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     set: noted('connections.set', async () => true),
     unset: noted('connections.unset', async () => true),
   }
+  const signIns: SignIns = {
+    methods: noted('signIns.methods', async () => ({ openai: [{ type: 'api' as const, label: 'API key' }] })),
+    authorize: noted('signIns.authorize', async () => ({
+      url: 'https://vendor.example/authorize',
+      method: 'auto' as const,
+      instructions: 'Open the address.',
+      attemptId: 'attempt_1',
+      expiresAt: 1,
+    })),
+    callback: noted('signIns.callback', async () => true),
+    usage: noted('signIns.usage', async () => ({ accounts: [] })),
+  }
   const configs: Configs = {
     load: noted('configs.load', async () => ({ model: 'svc/offline' })),
     show: noted('configs.show', async () => ({ model: 'svc/offline' })),
@@ -250,6 +263,8 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
   const providers: Providers = {
     list: noted('providers.list', async () => ({ all: [], default: {}, connected: [] })),
     checkConnection: noted('providers.checkConnection', async () => undefined),
+    hasUsable: noted('providers.hasUsable', async () => false),
+    connectable: noted('providers.connectable', async () => []),
     endpoint: noted('providers.endpoint', async () => 'http://127.0.0.1:1/v1'),
     configured: noted('providers.configured', async () => ({ providers: [], default: {} })),
     defaultModel: noted('providers.defaultModel', async () => ({ providerId: 'svc', id: 'offline' })),
@@ -385,6 +400,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     configs: { ...configs, ...overrides.configs },
     providers: { ...providers, ...overrides.providers },
     connections: { ...connections, ...overrides.connections },
+    signIns: { ...signIns, ...overrides.signIns },
     artifacts: { ...artifacts, ...overrides.artifacts },
     system: { ...system, ...overrides.system },
     plugins: { ...plugins, ...overrides.plugins },

@@ -95,6 +95,8 @@ test('what we send is open to new fields, what we take is closed', () => {
     'PermissionReply',
     'PermissionRule',
     'PromptRequest',
+    'ProviderAuthorizeRequest',
+    'ProviderCallbackRequest',
     'ProviderConnectionCreateRequest',
     'ProviderConnectionRenameRequest',
     'PtyCreateRequest',

@@ -37,6 +37,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.providers.auth.set': { type: 'api', key: 'k' },
   'v2.providers.connections.create': { label: 'Work', credential: { type: 'api', key: 'k' } },
   'v2.providers.connections.rename': { label: 'Play' },
+  'v2.providers.oauth.authorize': { method: 'browser' },
+  'v2.providers.oauth.callback': { method: 'browser', attemptId: 'attempt_1' },
   'v2.config.update': { model: 'svc/offline' },
   'v2.interactions.permissions.reply': { reply: 'once' },
   'v2.interactions.questions.reply': { answers: [['yes']] },

@@ -71,6 +71,12 @@ describe('refusals', () => {
     expect(error).toMatchObject({ retryable: false, overflow: true })
   })
 
+  it('a page for people in the place of an answer is told as one, and not asked for again', async () => {
+    const { error } = await play({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<!doctype html><p>hello' })
+    expect(error?.message).toBe('Provider "local" answered 200: a web page (text/html): is /v1 missing in the address?')
+    expect(error?.retryable).toBe(false)
+  })
+
   it('never show the credential, even when the peer repeats it', async () => {
     const { error } = await play(refusal(401, 'Incorrect API key provided: sk-secret-1'), { settings: { apiKey: () => 'sk-secret-1' } })
     expect(error?.message).toBe('Provider "local" answered 401: Incorrect API key provided: [redacted]')

@@ -109,10 +109,19 @@ export class ProviderError extends Error {
   readonly overflow: boolean
   /** Tries after the first that can help; undefined = as many as the installation allows. */
   readonly retries: number | undefined
+  /** The credential was refused (401). */
+  readonly unauthorized: boolean
 
   constructor(
     message: string,
-    options: { retryable: boolean; retryAfterMs?: number | undefined; overflow?: boolean; retries?: number; cause?: unknown },
+    options: {
+      retryable: boolean
+      retryAfterMs?: number | undefined
+      overflow?: boolean
+      retries?: number
+      unauthorized?: boolean
+      cause?: unknown
+    },
   ) {
     super(message, { cause: options.cause })
     this.name = 'ProviderError'
@@ -120,6 +129,7 @@ export class ProviderError extends Error {
     this.retryAfterMs = options.retryAfterMs
     this.overflow = options.overflow ?? false
     this.retries = options.retries
+    this.unauthorized = options.unauthorized ?? false
   }
 }
 

@@ -1,6 +1,8 @@
 /** What a person needs to know of a failed request besides what its provider said: where it went, for which model, with which key. */
 import { publicAddress } from '../../protocol/secrets.js'
 import { ProviderError } from './adapter.js'
+import type { StoredKey } from './credentials/document.js'
+import { isSameEndpoint } from './keys.js'
 
 /** How a model is reached. */
 export interface Reached {
@@ -9,6 +11,8 @@ export interface Reached {
   readonly auth: 'none' | 'optional' | 'required'
   /** Environment variables that may hold the key. */
   readonly env: readonly string[]
+  /** The stored key, where there is one. */
+  readonly stored?: StoredKey
 }
 
 /** What our adapters say; plugins say it their own way. */
@@ -34,7 +38,9 @@ export function explained(error: unknown, reached: Reached): unknown {
   return new ProviderError(message, { retryable, retryAfterMs, overflow, cause: error, ...(retries !== undefined && { retries }) })
 }
 
-function keyOf({ env, auth }: Reached): string {
+function keyOf({ env, auth, stored, baseURL }: Reached): string {
+  if (stored !== undefined && isSameEndpoint(stored.endpoint, baseURL))
+    return stored.type === 'oauth' ? 'its token is that of the stored sign-in' : 'its key is the stored one'
   if (env.length > 0) return `its key is that of ${env.join(' or ')}`
   return auth === 'none' ? 'no key is sent' : 'its key is that of the configuration'
 }

@@ -2,7 +2,9 @@
 import { SvcError } from '../../protocol/errors.js'
 import type { ModelRef } from '../../protocol/message/message.js'
 import type { Effects } from '../effects.js'
+import type { SignInConfig } from '../../protocol/resource/agent-config.js'
 import type { Catalog, CatalogProvider } from './catalog/catalog.js'
+import type { CatalogModel } from './catalog/models.js'
 import { type Connection, connectionFor, type CredentialDocument, secretOf, type StoredKey } from './credentials/document.js'
 
 /** The key of a provider: stored for its endpoint, else from the first of its environment variables that is set, else from the configuration. */
@@ -28,15 +30,46 @@ export function missingKey({ id, env, stored, baseURL }: CatalogProvider): strin
 export function withStoredKeys(
   catalog: Catalog,
   document: CredentialDocument,
-  { workspaceId, endpoint }: { readonly workspaceId: string; endpoint(providerId: string): string | undefined },
+  { workspaceId, ...installed }: Installed & { readonly workspaceId: string },
 ): Catalog {
   if (document.connections.size === 0) return catalog
   const providers = catalog.providers.map((provider) => {
     const connection = connectionFor(document, provider.id, { workspaceId, connectionId: undefined })
-    return connection === undefined ? provider : { ...provider, stored: storedKey(connection, endpoint) }
+    return connection === undefined ? provider : withConnectionKey(provider, connection, installed)
   })
   return { ...catalog, providers }
 }
+
+/** What the installation says of a provider, and no workspace. */
+export interface Installed {
+  /** Its address. */
+  endpoint(providerId: string): string | undefined
+  /** Where models are asked with what a sign-in brings, where that is another address, and with which limits, where these are others. */
+  subscription(providerId: string): Pick<SignInConfig, 'baseURL' | 'limit'> | undefined
+}
+
+/** A provider as it is called with a connection; with a subscription that may be at an address of its own. */
+export function withConnectionKey(provider: CatalogProvider, connection: Connection, installed: Installed): CatalogProvider {
+  const stored = storedKey(connection, (providerId) => installed.endpoint(providerId))
+  if (stored.type !== 'oauth') return { ...provider, stored }
+  const { baseURL: address, limit } = installed.subscription(provider.id) ?? {}
+  const subscribed = { ...provider, stored, subscription: { limit } }
+  if (address === undefined || stored.endpoint !== address || provider.baseURL !== installed.endpoint(provider.id)) return subscribed
+  const account = stored.accountId === undefined ? {} : { 'chatgpt-account-id': stored.accountId }
+  return { ...subscribed, baseURL: address, headers: { ...provider.headers, ...account } }
+}
+
+/** Models as they are with the connection of their provider (subsystems c.10). */
+export function asSubscribed(provider: CatalogProvider, models: ReadonlyMap<string, CatalogModel>): ReadonlyMap<string, CatalogModel> {
+  const { subscription, stored, baseURL } = provider
+  if (subscription === undefined || stored === undefined || !isSameEndpoint(stored.endpoint, baseURL)) return models
+  const { limit } = subscription
+  return new Map(
+    Array.from(models, ([id, model]) => [id, { ...model, record: { ...model.record, cost: FREE, ...(limit !== undefined && { limit }) } }]),
+  )
+}
+
+const FREE = { input: 0, output: 0, cache: { read: 0, write: 0 } }
 
 /** The connection a model names, which alone is used then (subsystems c.6); throws `request.unprocessable` when it is not there. */
 export function namedConnection(
@@ -51,14 +84,16 @@ export function namedConnection(
   throw new SvcError('request.unprocessable', message, { providerId, connectionId })
 }
 
-export function storedKey(
+function storedKey(
   { providerId, connectionId, credential, endpoint }: Connection,
   installed: (providerId: string) => string | undefined,
 ): StoredKey {
-  return { connectionId, secret: secretOf(credential), endpoint: endpoint ?? installed(providerId) }
+  const accountId = credential.type === 'oauth' ? credential.accountId : undefined
+  return { connectionId, type: credential.type, secret: secretOf(credential), accountId, endpoint: endpoint ?? installed(providerId) }
 }
 
-function isSameEndpoint(stored: string | undefined, address: string | undefined): boolean {
+/** Whether what was stored for an address may be sent to another one. */
+export function isSameEndpoint(stored: string | undefined, address: string | undefined): boolean {
   if (stored === undefined || address === undefined) return stored === address
   return URL.canParse(stored) && URL.canParse(address) && new URL(stored).origin === new URL(address).origin
 }

@@ -4,7 +4,7 @@
  * I1 Nothing is sent anywhere before a provider with `discoverModels` is listed or asked for, or a model generates; the source of
  *    the catalog is asked when a vendor of it can be used, or when the installation says so.
  * I2 Keys are read when they are needed and appear in no record, message or log.
- * I3 An adapter is made once per provider configuration; at most `KEPT_ADAPTERS` per plugin are kept.
+ * I3 An adapter is made once per provider configuration; a bounded number per plugin is kept.
  */
 import type { ConfigDocument } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -13,8 +13,8 @@ import type { Provider } from '../../protocol/provider/provider.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers } from '../facades.js'
 import type { ProviderContribution } from '../plugin/native/native.js'
-import { createLru, type Lru } from '../../protocol/lru.js'
-import type { ProviderAdapter } from './adapter.js'
+import { createLru } from '../../protocol/lru.js'
+import { createAdapterCache } from './adapter-cache.js'
 import {
   type Catalog,
   type CatalogProvider,
@@ -33,7 +33,9 @@ import { createDiscovery } from './catalog/discover.js'
 import { fitAdapter } from './fit.js'
 import type { CredentialFile } from './credentials/credential-file.js'
 import { EMPTY } from './credentials/document.js'
-import { keyOf, missingKey, namedConnection, storedKey, withStoredKeys } from './keys.js'
+import { asSubscribed, type Installed, keyOf, missingKey, namedConnection, withConnectionKey, withStoredKeys } from './keys.js'
+import { signInSettings } from './sign-in/settings.js'
+import type { Renewal } from './sign-in/tokens.js'
 import { createModelLimits } from './catalog/model-limits.js'
 import { type CatalogModel, makeModel } from './catalog/models.js'
 import { publicRecord } from '../../protocol/secrets.js'
@@ -49,17 +51,18 @@ export interface ProvidersDeps {
   readonly credentials?: Pick<CredentialFile, 'read'>
   /** The directory of the installation, whose configuration says where stored keys go. */
   readonly installation?: string
+  /** Renews tokens of sign-ins; absent = nobody does. */
+  readonly renewal?: Renewal
 }
 
 const OFFLINE: ModelRef = { providerId: 'svc', id: 'offline' }
-const KEPT_ADAPTERS = 64
 /** Problems in the log; the same provider is in the configuration of every directory. */
 const TOLD = 256
 /** Provider options that are not request options. */
 const CLIENT_OPTIONS = new Set(['baseURL', 'apiKey', 'headers', 'timeout', 'script'])
 
 export function createProviders({ effects, configs, contributions, source = NO_SOURCE, ...stores }: ProvidersDeps): Providers {
-  const { credentials = NO_CREDENTIALS, installation = '' } = stores
+  const { credentials = NO_CREDENTIALS, installation = '', renewal } = stores
   const discovery = createDiscovery(effects)
   const withLimits = createModelLimits(effects)
   const told = createLru<string, true>(TOLD)
@@ -71,7 +74,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       told.set(problem, true)
     }
   })
-  const adapterOf = createAdapterCache((provider) => keyOf(provider, effects.env))
+  const adapterOf = createAdapterCache((provider) => keyOf(provider, effects.env), renewal)
   const isUsable = (provider: CatalogProvider) => obstacle(provider, effects.env) === undefined
   const isConnected = (provider: CatalogProvider) =>
     provider.contribution !== undefined && (provider.auth !== 'required' || keyOf(provider, effects.env) !== undefined)
@@ -82,16 +85,20 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     const from = await contributions(directory)
     return catalogOf(await configs.load(directory), from, await source.known())
   }
-  /** Where stored keys of an unknown endpoint go: to the address the installation has, whatever a directory says. */
-  const installedEndpoints = async () => {
+  /** Where stored keys go, whatever a directory says. */
+  const installed = async (): Promise<Installed> => {
     const { providers } = await readConfigured(installation)
-    return (providerId: string) => providers.find(({ id }) => id === providerId)?.baseURL
+    const document = await configs.load(installation)
+    return {
+      endpoint: (providerId) => providers.find(({ id }) => id === providerId)?.baseURL,
+      subscription: (providerId) => signInSettings(document, providerId),
+    }
   }
   const read = async (directory: string): Promise<Catalog> => {
     const document = await credentials.read()
     const catalog = await readConfigured(directory)
     if (document.connections.size === 0) return catalog
-    return withStoredKeys(catalog, document, { workspaceId: directory, endpoint: await installedEndpoints() })
+    return withStoredKeys(catalog, document, { workspaceId: directory, ...(await installed()) })
   }
   /** What is known now; where the source has something new, the next look finds it. */
   const load = async (directory: string): Promise<Catalog> => {
@@ -113,7 +120,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
   /** All models for a list; a server nobody configured is asked only where that is allowed. */
   const modelsOf = async (provider: CatalogProvider, { localModels }: Catalog): Promise<Models> => {
     const ids = provider.isLocal && !localModels ? [] : await discovered(provider)
-    return withLimits(provider, withDiscovered(provider, ids ?? []))
+    return asSubscribed(provider, await withLimits(provider, withDiscovered(provider, ids ?? [])))
   }
 
   /** A named model; while an endpoint has never told its models, any name is taken at its word. */
@@ -138,10 +145,11 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     const found = catalog.providers.find(({ id }) => id === ref.providerId)
     const connection = namedConnection(await credentials.read(), ref, directory)
     if (found === undefined) throw unknownProvider(ref.providerId, catalog, isUsable)
-    const provider = connection === undefined ? found : { ...found, stored: storedKey(connection, await installedEndpoints()) }
+    const provider = connection === undefined ? found : withConnectionKey(found, connection, await installed())
     const reason = obstacle(provider, effects.env, await contributions(directory))
     if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
-    const model = await findModel(provider, ref.id)
+    const known = await findModel(provider, ref.id)
+    const model = known && asSubscribed(provider, new Map([[ref.id, known]])).get(ref.id)
     if (model !== undefined) return { provider, model }
     throw unknownModel(provider, ref.id, await modelsOf(provider, { ...catalog, localModels: true }), catalog, isUsable)
   }
@@ -199,6 +207,16 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       if (provider !== undefined) return provider.baseURL
       const message = `There is no provider "${providerId}" in the configuration of this installation. Configure it there, so that its key has an address to go to.`
       throw new SvcError('resource.not_found', message, { providerId })
+    },
+    async hasUsable(directory) {
+      const { providers, localModels } = await read(directory)
+      return providers.some((provider) => provider.source !== 'builtin' && (localModels || !provider.isLocal) && isUsable(provider))
+    },
+    async connectable() {
+      const { providers } = await readConfigured(installation)
+      return providers.flatMap(({ id, auth, env, source, contribution }) =>
+        contribution === undefined || source === 'builtin' ? [] : [{ id, hasKey: env.length > 0, isSecret: auth !== 'none' }],
+      )
     },
     async resolve(directory, ref) {
       const { provider, model } = await find(await load(directory), directory, ref).catch(async (error: unknown) => {
@@ -296,36 +314,4 @@ function withLocal(offered: Offered): Offered {
   if (offered.size === 0) return offered
   const known = [...knownVendors().keys()].flatMap((id) => offered.get(id) ?? [])
   return new Map([...known, ...offered.values(), ...LOCAL_PROVIDERS.values()].map((provider) => [provider.id, provider]))
-}
-
-/** I3. The adapter of a provider that `obstacle` lets pass; a key that has changed since it was made is the one it sends. */
-function createAdapterCache(key: (provider: CatalogProvider) => string | undefined): (provider: CatalogProvider) => ProviderAdapter {
-  interface Kept {
-    readonly adapter: ProviderAdapter
-    readonly held: { provider: CatalogProvider }
-  }
-  const adapters = new WeakMap<ProviderContribution, Lru<string, Kept>>()
-  return (provider) => {
-    const { id: providerId, npm, baseURL, headers, options, compatibility, contribution } = provider
-    if (contribution === undefined) throw new SvcError('request.invalid', `Provider "${providerId}" has no adapter.`)
-    const kept = adapters.get(contribution) ?? createLru<string, Kept>(KEPT_ADAPTERS)
-    adapters.set(contribution, kept)
-    const identity = JSON.stringify([
-      providerId,
-      npm,
-      provider.auth,
-      provider.env,
-      baseURL,
-      options,
-      compatibility,
-      provider.stored?.connectionId,
-    ])
-    const known = kept.get(identity)
-    const held = known?.held ?? { provider }
-    held.provider = provider
-    const apiKey = () => key(held.provider)
-    const adapter = known?.adapter ?? contribution.create({ providerId, npm, baseURL, apiKey, headers, options, compatibility })
-    kept.set(identity, { adapter, held })
-    return adapter
-  }
 }

@@ -25,6 +25,7 @@ import { createProtectedFiles } from '../protection/protected-files.js'
 import { createCommandSandbox } from '../confinement/confined-command.js'
 import { createCatalogSource } from '../provider/catalog/source.js'
 import { createConnections } from '../provider/credentials/connections.js'
+import { createProviderRenewal, createProviderSignIns } from '../provider/sign-in/provider-sign-ins.js'
 import { createCredentialFile } from '../provider/credentials/credential-file.js'
 import { createProviders } from '../provider/providers.js'
 import { createPause, createSlices } from '../../protocol/pause.js'
@@ -115,6 +116,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const serving = plugins
   const credentials = createCredentialFile(effects)
+  const signingIn = { effects, file: credentials, configs, installation: effects.paths.config }
+  const tokens = createProviderRenewal(signingIn)
   const providers = createProviders({
     effects,
     configs,
@@ -122,7 +125,9 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     source: createCatalogSource(effects),
     credentials,
     installation: effects.paths.config,
+    renewal: tokens.renewal,
   })
+  const signIns = createProviderSignIns({ ...signingIn, ...tokens, providers, actors, inspect })
   const connections = createConnections({ effects, file: credentials, endpointOf: (providerId) => providers.endpoint(providerId) })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
@@ -214,6 +219,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     configs,
     providers,
     connections,
+    signIns: signIns.facade,
     artifacts,
     system,
     inspector,
@@ -249,7 +255,10 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
         fileStates: createFileStateDoor(effects, keptContents.keep),
       }),
     /** Tells plugins that the service begins to stop. */
-    announceStop: () => stopping.abort(),
+    announceStop: () => {
+      stopping.abort()
+      signIns.stop()
+    },
     async sweep() {
       await outputs.sweep()
       await artifacts.sweep()

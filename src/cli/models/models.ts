@@ -4,18 +4,11 @@ import { SvcError } from '../../protocol/errors.js'
 import type { Provider, ProviderModel } from '../../protocol/provider/provider.js'
 import { printable } from '../../protocol/visible-text.js'
 import { connect } from '../connection.js'
+import { FIRST_STEPS } from '../first-steps.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import { meant } from '../table/nearest.js'
 import type { ModelsOptions, PlaceOptions, ProvidersOptions } from './models-options.js'
-
-/** Said while only the built-in model can be used. */
-export const FIRST_STEPS = [
-  'No language model can be used yet. One step is enough:',
-  '  a key in the environment        ANTHROPIC_API_KEY=… svc run "hello"        (svc providers --all names every variable)',
-  '  a model server on this machine  svc run --model ollama/qwen3 "hello"       (also lmstudio, llamacpp, vllm, jan)',
-  '  any other endpoint              provider in ~/.config/svc/config.json      (README, "Use a model")',
-]
 
 /** Prints `provider/model` lines, sorted; answers 0. Throws `SvcError` for a provider there is not. */
 export async function listModels({ provider, verbose, ...place }: ModelsOptions): Promise<number> {

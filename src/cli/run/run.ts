@@ -6,6 +6,7 @@ import type { RunOptions } from '../arguments.js'
 import { connect } from '../connection.js'
 import { directoryOn } from '../directory.js'
 import { failureText } from '../failure.js'
+import { FIRST_STEPS, needsFirstSteps } from '../first-steps.js'
 import { watchInterrupts } from '../interruption.js'
 import { findSession, latestSession } from '../session/session-find.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
@@ -23,6 +24,9 @@ import { createMeter, type Known, reportOf, type RunReport } from './report.js'
 
 /** How often in a row the server may be away: some ten seconds. */
 const ATTEMPTS = 6
+const OFFLINE = 'svc/offline'
+/** Who writes scripts for the built-in model wants no other. */
+const SCRIPT = '```svc-script'
 /** How often an answer that does not match its schema is asked for again. */
 const CORRECTIONS = 2
 
@@ -107,6 +111,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     const connection = await connect(options.server)
     try {
       await converse(connection.client)
+      if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection.client, options, terminal)
     } finally {
       await connection.close()
     }
@@ -142,6 +147,12 @@ function finish(
     terminal.note(`go on with: svc run --session ${report.sessionId} "…"`)
   }
   return report.exitCode
+}
+
+/** The built-in model has answered, and nobody has asked for it. */
+async function tellFirstSteps(client: Client, options: RunOptions, terminal: Terminal): Promise<void> {
+  if (options.model !== undefined || options.output !== 'text') return
+  if (await needsFirstSteps(client, directoryOn(options.server, options.directory))) for (const line of FIRST_STEPS) terminal.note(line)
 }
 
 /** `svc/offline · 565 tokens in, 166 out · 0.0012 · 0.6 s`. */

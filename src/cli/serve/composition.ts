@@ -32,6 +32,8 @@ export interface RunningService {
   hide(): () => void
   /** Ends every process and closes the store without waiting for anybody. */
   kill(): void
+  /** Whether a language model can be used in the working directory; asks nobody. */
+  hasModel(): Promise<boolean>
   /** Resolves when the service is gone, whoever ended it. */
   readonly ended: Promise<Ending>
 }
@@ -95,6 +97,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
         return show
       },
       kill: () => running.kill(),
+      hasModel: () => running.runtime.providers.hasUsable(running.runtime.system.workingDirectory),
       ended: running.ended,
     }
   } catch (error) {

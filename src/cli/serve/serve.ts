@@ -1,5 +1,6 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
 import { closeInheritedDescriptors } from '../../actors/node/process/descriptors.js'
+import type { Effects } from '../../actors/effects.js'
 import { createNodeEffects } from '../../actors/node/node-effects.js'
 import { boundHeap } from '../../actors/node/heap.js'
 import { scrubEnvironment } from '../../actors/node/environment.js'
@@ -7,7 +8,8 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { ServeOptions } from '../arguments.js'
 import { type RunningService, startService } from './composition.js'
 import { explainLock } from '../presence.js'
-import { writeOut } from '../output.js'
+import { FIRST_STEPS } from '../first-steps.js'
+import { isScreen, writeError, writeOut } from '../output.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -22,7 +24,15 @@ export async function serve(options: ServeOptions): Promise<number> {
   })
   const stopped = untilStopped(service) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)
+  if (!(await service.hasModel().catch(() => true))) tellFirstSteps(effects)
   return stopped
+}
+
+/** What is no screen gets lines of the log alone. */
+function tellFirstSteps({ log }: Pick<Effects, 'log'>): void {
+  const [first = '', ...steps] = FIRST_STEPS
+  if (isScreen()) writeError(`${FIRST_STEPS.join('\n')}\n`)
+  else log.info(first, { steps: steps.map((step) => step.trim().replaceAll(/ {2,}/g, '  ')) })
 }
 
 /** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */

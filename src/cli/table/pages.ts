@@ -1,4 +1,5 @@
 /** Every command, in the order help shows them. */
+import { AUTH } from '../auth/auth-pages.js'
 import { CHAT } from '../chat/chat-page.js'
 import { CONFIG } from '../config/config-pages.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
@@ -49,6 +50,7 @@ export const PAGES: readonly (Page | Group)[] = [
   SESSION,
   MODELS,
   PROVIDERS,
+  AUTH,
   CONFIG,
   DOCTOR,
   INSPECT,

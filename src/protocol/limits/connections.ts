@@ -1,4 +1,4 @@
-import { KiB, MiB, SECOND } from './units.js'
+import { KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of stored credentials. Sizes in bytes (texts: characters), times in ms. */
 export const connectionsLimits = {
@@ -10,5 +10,32 @@ export const connectionsLimits = {
     /** Another process that changes the file is waited for. */
     lockWait: 10 * SECOND,
     lockLook: 20,
+  },
+  signIn: {
+    lifetime: 10 * MINUTE,
+    /** How long its user is waited for: less than clients wait for an answer. */
+    answer: 290 * SECOND,
+    /** Sign-ins that go on. */
+    open: 16,
+    /** Attempts that are remembered. */
+    attempts: 64,
+    code: 16 * KiB,
+    /** One request to an authorization server. */
+    request: 15 * SECOND,
+    answerBytes: 256 * KiB,
+    /** A token that ends so soon is renewed first. */
+    skew: 60 * SECOND,
+    /** Another process that renews a token is waited for. */
+    renewWait: 45 * SECOND,
+    /** Locks of renewals: connections share them. */
+    renewLocks: 16,
+    /** Authorization servers whose addresses are remembered. */
+    servers: 16,
+  },
+  usage: {
+    account: 22 * SECOND,
+    all: 35 * SECOND,
+    atOnce: 4,
+    answerBytes: 256 * KiB,
   },
 } as const

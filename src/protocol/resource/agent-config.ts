@@ -61,6 +61,33 @@ export const ProviderModelConfig = z.looseObject({
 })
 export type ProviderModelConfig = z.infer<typeof ProviderModelConfig>
 
+/** How to sign in at a provider (subsystems c.7). Of the installation alone: a workspace that names it is not heard. */
+export const SignInConfig = z.looseObject({
+  /** As the vendor has registered this installation. */
+  clientId: z.string().optional(),
+  /** The authorization server; its metadata say where it is asked, unless the addresses are given. */
+  issuer: z.string().optional(),
+  authorizationUrl: z.string().optional(),
+  tokenUrl: z.string().optional(),
+  deviceUrl: z.string().optional(),
+  /** Where the vendor sends a browser back to: an address of this machine. Without a port any free one is taken. */
+  redirectUrl: z.string().optional(),
+  /** A page of the vendor that shows a code to be pasted. */
+  codeRedirectUrl: z.string().optional(),
+  scope: z.string().optional(),
+  /** More parameters of the request for authorization. */
+  parameters: z.record(z.string(), z.string()).optional(),
+  /** Ways to sign in that are offered; absent = those the addresses allow. */
+  methods: z.array(z.enum(['browser', 'code', 'device'])).optional(),
+  /** Where models are asked with what a sign-in brings; absent = the address of the provider. */
+  baseURL: z.string().optional(),
+  /** Limits of models with what a sign-in brings, where they are others. */
+  limit: z.looseObject({ context: uint, output: uint, input: uint.optional() }).optional(),
+  /** Tells how much of a subscription is used. */
+  usageUrl: z.string().optional(),
+})
+export type SignInConfig = z.infer<typeof SignInConfig>
+
 /** `agent.provider.<id>` (service.md, Provider configuration). */
 export const ProviderConfig = z.looseObject({
   name: z.string().optional(),
@@ -71,6 +98,7 @@ export const ProviderConfig = z.looseObject({
   discoverModels: z.boolean().optional(),
   models: z.record(z.string(), ProviderModelConfig).optional(),
   compatibility: z.looseObject({ streamUsage: z.boolean().optional(), reasoningEffort: z.boolean().optional() }).optional(),
+  signIn: SignInConfig.optional(),
 })
 export type ProviderConfig = z.infer<typeof ProviderConfig>
 

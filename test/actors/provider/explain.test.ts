@@ -20,6 +20,9 @@ it.each([
   [{ env: ['A_KEY', 'B_KEY'] }, 'its key is that of A_KEY or B_KEY'],
   [{ env: [], auth: 'none' }, 'no key is sent'],
   [{ env: [] }, 'its key is that of the configuration'],
+  [{ stored: { type: 'api', endpoint: 'http://127.0.0.1:8000/v1' } }, 'its key is the stored one'],
+  [{ stored: { type: 'oauth', endpoint: 'http://127.0.0.1:8000/v1' } }, 'its token is that of the stored sign-in'],
+  [{ stored: { type: 'api', endpoint: 'https://elsewhere.example' } }, 'its key is that of OPENAI_API_KEY'],
 ])('a refused key names where it comes from: %j', (reached, said) => {
   expect(explain('Provider "openai" answered 401: who are you?', reached).message).toContain(`; ${said}).`)
   expect(explain('Provider "openai" answered 404: no such model', reached).message).not.toContain('key')

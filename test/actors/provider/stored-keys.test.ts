@@ -83,3 +83,41 @@ test('a key is stored for the address of the installation, and not for a provide
   expect(await providers.endpoint('vendor')).toBe(ADDRESS)
   await expect(providers.endpoint('unknown')).rejects.toMatchObject({ code: 'resource.not_found' })
 })
+
+const signedIn = (endpoint: string) => () => ({
+  version: 2,
+  connections: {
+    vendor: {
+      conn_a: {
+        label: 'a',
+        scope: { tenantId: 'local' },
+        credential: { type: 'oauth', access: 'token', refresh: 'r', expires: 0, accountId: 'acc' },
+        endpoint,
+      },
+    },
+  },
+})
+
+test('a subscription has an address, limits and a price of its own, which the installation alone says', async () => {
+  const SUBSCRIPTION = 'https://subscription.example/api'
+  const priced = { ...vendor, models: { small: { limit: { context: 10, output: 5 }, cost: { input: 1, output: 2 } } } }
+  const signIn = { clientId: 'c', baseURL: SUBSCRIPTION, limit: { context: 20, input: 15, output: 7 } }
+  const installed = { provider: { vendor: { ...priced, signIn } } }
+  const credentials = signedIn(SUBSCRIPTION)
+  const { providers, made } = setUp({ provider: { vendor: priced } }, { credentials, installed })
+  const { model } = await providers.resolve(DIRECTORY, REF)
+  expect(made.map(({ baseURL, apiKey, headers }) => [baseURL, apiKey(), headers])).toEqual([
+    [SUBSCRIPTION, 'token', { 'chatgpt-account-id': 'acc' }],
+  ])
+  expect(model).toMatchObject({ limit: { context: 20, input: 15, output: 7 }, cost: { input: 0, output: 0 } })
+
+  const keyed = setUp({ provider: { vendor: priced } }, { credentials: () => file({ conn_a: { key: 'k', endpoint: ADDRESS } }), installed })
+  expect((await keyed.providers.resolve(DIRECTORY, REF)).model).toMatchObject({ limit: { context: 10, output: 5 }, cost: { input: 1 } })
+  expect(keyed.made.map(({ baseURL }) => baseURL)).toEqual([ADDRESS])
+
+  const moved = setUp({ provider: { vendor: elsewhere } }, { credentials, installed })
+  await expect(moved.providers.resolve(DIRECTORY, REF)).rejects.toMatchObject({ code: 'request.invalid' })
+  const unheard = setUp({ provider: { vendor: { ...priced, signIn } } }, { credentials, installed: { provider: { vendor: priced } } })
+  await expect(unheard.providers.resolve(DIRECTORY, REF)).rejects.toMatchObject({ code: 'request.invalid' })
+  expect([moved.made, unheard.made]).toEqual([[], []])
+})

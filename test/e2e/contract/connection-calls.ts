@@ -32,6 +32,19 @@ export const CONNECTION_CALLS: Readonly<Record<string, ValidCall>> = {
     if (JSON.stringify(body) !== '[]') throw new Error('the connection is still there')
     return answer
   },
+  'v2.providers.authMethods': ({ server }) => server.call('GET', '/v2/providers/auth-methods'),
+  'v2.providers.oauth.authorize': async ({ server }) => {
+    const answer = await server.call('POST', `${AT}/oauth/authorize${scope()}`, { method: 'browser', label: 'Work' })
+    if (!JSON.stringify(answer.body).includes('code_challenge_method=S256')) throw new Error('there is no challenge')
+    return answer
+  },
+  'v2.providers.oauth.callback': ({ server }) =>
+    server.call('POST', `/v2/providers/openai/oauth/callback${scope()}`, { method: 'token', code: 'of-the-contract' }),
+  'v2.providers.openai.usage': async ({ server }) => {
+    const where = scope()
+    await server.call('PUT', `/v2/providers/openai/auth${where}`, { type: 'api', key: 'sk-contract' })
+    return server.call('GET', `/v2/providers/openai/usage${where}`)
+  },
   'v2.providers.connections.list': onStored('GET', () => '/connections'),
   'v2.providers.connections.create': ({ server }) =>
     server.call('POST', `${AT}/connections${scope()}`, { label: 'Work', credential: { type: 'wellknown', key: 'k', token: 't' } }),

@@ -34,6 +34,9 @@ export interface World {
   close(): Promise<void>
 }
 
+/** Nobody is asked before somebody has signed in there. */
+const SIGN_IN = { clientId: 'contract', authorizationUrl: 'http://127.0.0.1:9/authorize', tokenUrl: 'http://127.0.0.1:9/token' }
+
 /** A package that nobody has approved yet. */
 export const PLUGIN = 'dev.example.greeter'
 const FILES = {
@@ -59,7 +62,8 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
     return TOOLS.find(([word]) => asked.includes(word))?.[1] ?? reply(text('hel', 'lo'), finish('stop'))
   })
   const scene = openScene(makePlace(FILES), program === undefined ? {} : { program })
-  scene.place.configure(withModel(model.url, { permission: { '*': 'allow', edit: 'ask' } }))
+  const keyed = withModel(model.url, { permission: { '*': 'allow', edit: 'ask' } }) as { provider: { test: object } }
+  scene.place.configure({ ...keyed, provider: { test: { ...keyed.provider.test, signIn: SIGN_IN } } })
   writePackage(scene.place, PLUGIN, { files: { 'plugin.mjs': toolProgram('greet', 'hello') } })
   const close = async () => {
     await scene.close()

@@ -24,6 +24,8 @@ export interface CatalogProvider extends ModelOwner {
   readonly configuredKey: string | undefined
   /** The stored key a call uses, where there is one. */
   readonly stored?: StoredKey
+  /** What is called with it is a subscription: it costs nothing more, and may have limits of its own. */
+  readonly subscription?: Subscription
   readonly headers: Readonly<Record<string, string>>
   /** Everything under `options`, secrets included. */
   readonly options: Readonly<Record<string, unknown>>
@@ -33,6 +35,10 @@ export interface CatalogProvider extends ModelOwner {
   readonly models: ReadonlyMap<string, CatalogModel>
   /** Undefined when no adapter serves `npm`. */
   readonly contribution: ProviderContribution | undefined
+}
+
+interface Subscription {
+  readonly limit: CatalogModel['record']['limit'] | undefined
 }
 
 export interface Catalog {
@@ -68,6 +74,8 @@ const ProviderConfig = z.looseObject({
   discoverModels: z.boolean().optional(),
   models: anyRecord.optional(),
   compatibility: z.looseObject({ streamUsage: z.boolean().optional(), reasoningEffort: z.boolean().optional() }).optional(),
+  /** Read where somebody signs in. */
+  signIn: anyRecord.optional(),
 })
 type ProviderConfig = z.infer<typeof ProviderConfig>
 
@@ -129,7 +137,14 @@ function makeProvider(
     name: config.name ?? brought?.builtin?.name ?? offered?.name ?? id,
     source: brought !== undefined ? ('builtin' as const) : configured === undefined ? ('offered' as const) : ('config' as const),
     npm,
-    auth: config.auth ?? defaultAuth({ isKeyless: brought !== undefined, offered, address, keys: [...env, configuredKey ?? []].flat() }),
+    auth:
+      config.auth ??
+      defaultAuth({
+        isKeyless: brought !== undefined,
+        offered,
+        address,
+        keys: [...env, configuredKey ?? [], ...Object.keys(config.signIn ?? {})].flat(),
+      }),
     baseURL: baseURL?.replace(/\/+$/, ''),
     env,
     configuredKey,

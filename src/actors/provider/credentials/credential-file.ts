@@ -14,6 +14,8 @@ import type { Effects } from '../../effects.js'
 import { type CredentialDocument, EMPTY, readDocument, writeDocument } from './document.js'
 
 export interface CredentialFile {
+  /** It stands in a variable, and cannot be changed. */
+  readonly isGiven: boolean
   /** What is stored. A file that cannot be read is told in the log, once for each content, and is as if it were empty. */
   read(): Promise<CredentialDocument>
   /**
@@ -23,6 +25,8 @@ export interface CredentialFile {
   change<T>(
     change: (document: CredentialDocument) => Promise<readonly [CredentialDocument, T]> | readonly [CredentialDocument, T],
   ): Promise<T>
+  /** Does work while no other process does work of this name; waits for that at most `wait` ms. Throws `store.unavailable`. */
+  alone<T>(name: string, wait: number, work: () => Promise<T>): Promise<T>
 }
 
 interface Known {
@@ -47,11 +51,11 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
     return document
   }
 
-  async function lock(): Promise<() => void> {
+  async function lock(lockPath: string, wait: number): Promise<() => void> {
     await files.makeDirectory(dirname(path), { mode: 0o700 })
-    const until = clock.monotonic() + LIMITS.connections.lockWait
+    const until = clock.monotonic() + wait
     for (;;) {
-      const release = tryFileLock(`${path}.lock`)
+      const release = tryFileLock(lockPath)
       if (release !== undefined) return release
       if (clock.monotonic() >= until)
         throw new SvcError('store.unavailable', `Another process does not let go of the credential file ${path}.`)
@@ -60,11 +64,12 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
   }
 
   return {
+    isGiven: false,
     async read() {
       return (await load()) ?? EMPTY
     },
     async change(change) {
-      const release = await lock()
+      const release = await lock(`${path}.lock`, LIMITS.connections.lockWait)
       try {
         known = undefined
         const before = await load()
@@ -75,6 +80,14 @@ export function createCredentialFile(effects: Pick<Effects, 'files' | 'env' | 'p
           known = undefined
         }
         return answer
+      } finally {
+        release()
+      }
+    },
+    async alone(name, wait, work) {
+      const release = await lock(`${path}.${name}.lock`, wait)
+      try {
+        return await work()
       } finally {
         release()
       }
@@ -102,12 +115,14 @@ function givenContent(content: string, log: Effects['log']): CredentialFile {
   const document = parse(new TextEncoder().encode(content))
   if (document === undefined) log.warn('SVC_AGENT_AUTH_CONTENT is no credential document: no stored credential is used')
   return {
+    isGiven: true,
     read: () => Promise.resolve(document ?? EMPTY),
     change() {
       const message =
         'Credentials come from SVC_AGENT_AUTH_CONTENT, which cannot be changed. Start the server without it to store them in a file.'
       return Promise.reject(new SvcError('resource.conflict', message))
     },
+    alone: (_name, _wait, work) => work(),
   }
 }
 

@@ -18,12 +18,17 @@ export interface Connection {
   readonly credential: AuthInfo
   /** The address the credential was stored for; undefined = it was stored without one. */
   readonly endpoint: string | undefined
+  /** The authorization server it came from; absent = nobody signed in for it. */
+  readonly issuer?: string | undefined
 }
 
 /** A stored credential that calls of a provider use. */
 export interface StoredKey {
   readonly connectionId: string
+  readonly type: AuthInfo['type']
   readonly secret: string
+  /** Of a subscription. */
+  readonly accountId: string | undefined
   /** The only endpoint it is sent to; undefined = of a provider without one. */
   readonly endpoint: string | undefined
 }
@@ -62,6 +67,7 @@ const Entry = z.looseObject({
   scope: z.looseObject({ tenantId: z.string(), workspaceId: z.string().nullish() }),
   credential: Credential,
   endpoint: z.string().nullish(),
+  issuer: z.string().nullish(),
 })
 
 /** What a parsed file says; undefined when it is no credential file. */
@@ -110,8 +116,13 @@ export function connectionFor(
   { workspaceId, connectionId }: { readonly workspaceId: string | undefined; readonly connectionId: string | undefined },
 ): Connection | undefined {
   if (connectionId === undefined) return defaultOf(document, providerId, workspaceId) ?? defaultOf(document, providerId, undefined)
-  const named = readConnection(providerId, connectionId, document.connections.get(providerId)?.get(connectionId))
+  const named = storedConnection(document, providerId, connectionId)
   return named?.workspaceId === undefined || named.workspaceId === workspaceId ? named : undefined
+}
+
+/** A connection by its id, of whatever scope. */
+export function storedConnection(document: CredentialDocument, providerId: string, connectionId: string): Connection | undefined {
+  return readConnection(providerId, connectionId, document.connections.get(providerId)?.get(connectionId))
 }
 
 /** Without its secret, for clients. */
@@ -129,18 +140,19 @@ export function summaryOf(document: CredentialDocument, connection: Connection):
 
 /** Adds the connection, or puts it in the place of the one of its id; what others wrote beside it stays. */
 export function withConnection(document: CredentialDocument, connection: Connection): CredentialDocument {
-  const { providerId, connectionId, label, workspaceId, credential, endpoint } = connection
+  const { providerId, connectionId, label, workspaceId, credential, endpoint, issuer } = connection
   const entries = document.connections.get(providerId) ?? new Map<string, unknown>()
   const before = entries.get(connectionId)
   const kept = isRecord(before) ? before : {}
   const { workspaceId: _workspace, ...scope } = isRecord(kept['scope']) ? kept['scope'] : {}
-  const { endpoint: _endpoint, ...others } = kept
+  const { endpoint: _endpoint, issuer: _issuer, ...others } = kept
   const entry = {
     ...others,
     label,
     scope: { ...scope, tenantId: LOCAL_TENANT, ...(workspaceId === undefined ? {} : { workspaceId }) },
     credential,
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(issuer === undefined ? {} : { issuer }),
   }
   return { ...document, connections: new Map(document.connections).set(providerId, new Map(entries).set(connectionId, entry)) }
 }
@@ -186,7 +198,7 @@ function replaced(maps: ReadonlyMap<string, Entries>, key: string, entries: read
 function readConnection(providerId: string, connectionId: string, entry: unknown): Connection | undefined {
   const read = Entry.safeParse(entry)
   if (!read.success || read.data.scope.tenantId !== LOCAL_TENANT) return undefined
-  const { label, scope, credential, endpoint } = read.data
+  const { label, scope, credential, endpoint, issuer } = read.data
   return {
     providerId,
     connectionId,
@@ -194,6 +206,7 @@ function readConnection(providerId: string, connectionId: string, entry: unknown
     workspaceId: scope.workspaceId ?? undefined,
     credential: credential as AuthInfo,
     endpoint: endpoint ?? undefined,
+    ...(issuer === undefined || issuer === null ? {} : { issuer }),
   }
 }
 

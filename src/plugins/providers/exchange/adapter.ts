@@ -16,7 +16,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createSlices, type Pause } from '../../../protocol/pause.js'
 import { watchSilence } from '../../../protocol/silence.js'
 import { createConnection } from './connection.js'
-import { answerTooLarge, connectionError, type ErrorContext, streamFault } from './errors.js'
+import { answerTooLarge, connectionError, type ErrorContext, streamFault, webPage } from './errors.js'
 import type { Models, Protocol } from './protocol.js'
 
 const MARK_BYTES = 16
@@ -62,7 +62,7 @@ function generate({ protocol, settings, deps, models, request, push, signal }: G
   const call = protocol.call(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
   const tooLarge = (what: string) => answerTooLarge(what, context)
   const turn = createSlices(() => clock.monotonic(), deps.pause)
-  const connection = createConnection({ fetch, headers: call.headers, tooLarge, turn })
+  const connection = createConnection({ fetch, headers: call.headers, tooLarge, page: (status) => webPage(status, context), turn })
 
   return new Promise((resolve, reject) => {
     let open = true

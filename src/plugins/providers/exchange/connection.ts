@@ -37,13 +37,15 @@ export interface ConnectionDeps {
   readonly headers: Readonly<Record<string, string>>
   /** Makes the error for an answer beyond the bounds. */
   readonly tooLarge: (what: string) => Error
+  /** Makes the error for a web page in the place of an answer. */
+  readonly page: (status: number) => Error
   /** Waited for between reads. */
   readonly turn: () => Promise<void> | undefined
 }
 
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
 
-export function createConnection({ fetch, headers: given, tooLarge, turn }: ConnectionDeps): Connection {
+export function createConnection({ fetch, headers: given, tooLarge, page, turn }: ConnectionDeps): Connection {
   const closing = new AbortController()
   let resolveOver = () => {}
   const over = new Promise<void>((resolve) => {
@@ -128,6 +130,10 @@ export function createConnection({ fetch, headers: given, tooLarge, turn }: Conn
       const response = await fetch(input, { method: 'POST', headers, body, redirect: 'manual', signal: closing.signal })
       if (response.body === null) return response
       const { status, statusText, ok } = response
+      if (ok && response.headers.get('content-type')?.includes('text/html') === true) {
+        closing.abort()
+        throw page(status)
+      }
       const content = ok ? bounded(response.body, rewrite) : await readStart(response.body, LIMITS.provider.errorBytes)
       return new Response(content, { status, statusText, headers: response.headers })
     },

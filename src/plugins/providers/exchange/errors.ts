@@ -32,6 +32,7 @@ export function statusError(response: { status: number; headers: Headers; body: 
   return fail(`answered ${status}: ${detail}`, context, {
     retryable: isPassing(status) && !overflow,
     overflow,
+    unauthorized: status === 401,
     retryAfterMs: retryAfter(headers, context.now()) ?? retryDelayIn(body),
   })
 }
@@ -66,6 +67,11 @@ export function refusedCall(what: string, context: ErrorContext): ProviderError 
   return fail(`cannot be asked so: ${what}`, context)
 }
 
+/** An answer of success that is a page for people: the address is not that of an API. */
+export function webPage(status: number, context: ErrorContext): ProviderError {
+  return fail(`answered ${status}: a web page (text/html): is /v1 missing in the address?`, context)
+}
+
 /** More than the service is willing to read: another try would bring it again. */
 export function answerTooLarge(what: string, context: ErrorContext): ProviderError {
   return fail(what, context, { retryable: false })
@@ -74,7 +80,9 @@ export function answerTooLarge(what: string, context: ErrorContext): ProviderErr
 function fail(
   what: string,
   { providerId, secret }: ErrorContext,
-  options: { retryable: boolean; overflow?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = { retryable: false },
+  options: { retryable: boolean; overflow?: boolean; unauthorized?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = {
+    retryable: false,
+  },
 ): ProviderError {
   const shown = what.length > SHOWN ? `${what.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : what
   const text = `Provider "${providerId}" ${shown}`

@@ -2,7 +2,7 @@
 import { APICallError, type LanguageModelV3 } from '@ai-sdk/provider'
 import { isRecord } from '../../../protocol/json.js'
 import { createLru } from '../../../protocol/lru.js'
-import type { ProviderError } from '../../../actors/provider/adapter.js'
+import { ProviderError } from '../../../actors/provider/adapter.js'
 import { connectionError, type ErrorContext, refusedCall, statusError, streamFault } from './errors.js'
 import { rewriteEvents } from './events.js'
 import { parseJson } from './json.js'
@@ -49,6 +49,7 @@ function withFields(body: RequestInit['body'] = null, fields: Call['fields']): B
 
 /** What a refused call means. An answer of success that could not be opened had no body. */
 function callError(error: unknown, context: ErrorContext): ProviderError {
+  if (error instanceof ProviderError) return error
   if (error instanceof Error && /^AI_(InvalidArgument|UnsupportedFunctionality|TypeValidation|InvalidPrompt)/.test(error.name))
     return refusedCall(error.message, context)
   if (!APICallError.isInstance(error) || error.statusCode === undefined) return connectionError(error, context)

@@ -52,6 +52,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./workflow/workflow.js')).workflow(command.options)
     case 'inspect':
       return (await import('./inspect/inspect.js')).inspect(command.options)
+    case 'resource':
+      return (await import('./resource/resource.js')).showResources(command.options)
     case 'doctor':
       return (await import('./doctor/doctor.js')).doctor(command.options)
   }

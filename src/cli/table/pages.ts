@@ -9,6 +9,7 @@ import { RUN } from '../run/run-page.js'
 import { SERVE } from '../serve/serve-page.js'
 import { SESSION } from '../session/session-pages.js'
 import { WORKFLOW } from '../workflow/workflow-pages.js'
+import { RESOURCES } from '../resource/resource-pages.js'
 import { type Group, JSON_OUT, type Page } from './page.js'
 
 export const OPENAPI = {
@@ -49,6 +50,7 @@ export const PAGES: readonly (Page | Group)[] = [
   SESSION,
   MODELS,
   PROVIDERS,
+  ...RESOURCES,
   CONFIG,
   DOCTOR,
   INSPECT,

@@ -1,4 +1,5 @@
 /** Permission rules in the words of people. Pure. */
+import { isRecord } from '../../protocol/json.js'
 
 export interface RuleWords {
   /** What happens without a question. */
@@ -21,7 +22,7 @@ export function ruleWords(permission: Readonly<Record<string, unknown>>): RuleWo
   const general = permission['*']
   for (const [kind, rule] of Object.entries(permission)) {
     if (kind === '*') continue
-    const patterns = typeof rule === 'object' && rule !== null ? Object.entries(rule) : [['*', rule] as const]
+    const patterns = isRecord(rule) ? Object.entries(rule) : [['*', rule] as const]
     const own = patterns.find(([pattern]) => pattern === '*')?.[1] ?? general
     const ownList = listOf(own)
     if (ownList !== undefined && own !== general) words[ownList].push(nameOf(kind))

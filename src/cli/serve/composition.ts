@@ -32,6 +32,8 @@ export interface RunningService {
   hide(): () => void
   /** Ends every process and closes the store without waiting for anybody. */
   kill(): void
+  /** `provider/model` that is asked where a session of the directory names none; null when there is none. */
+  defaultModel(directory: string): Promise<string | null>
   /** Resolves when the service is gone, whoever ended it. */
   readonly ended: Promise<Ending>
 }
@@ -48,6 +50,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   const store = openStore({ directory: paths.state, now: () => clock.now() })
   let url = ''
   let forget = () => undefined as void
+  let defaultModel: RunningService['defaultModel'] = () => Promise.resolve(null)
 
   function show(): void {
     const { kind, token } = options
@@ -55,6 +58,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   }
 
   async function listen(runtime: Runtime): Promise<Listener> {
+    defaultModel = async (directory) => (await runtime.system.defaults(directory)).model
     const server = createHttpServer({
       runtime,
       tokens,
@@ -95,6 +99,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
         return show
       },
       kill: () => running.kill(),
+      defaultModel: (directory) => defaultModel(directory),
       ended: running.ended,
     }
   } catch (error) {

@@ -1,0 +1,72 @@
+/** `svc logs`: the last of the log that servers of this state directory keep, and what comes. */
+import { existsSync, readFileSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isTold, type LogLevel } from '../../actors/node/log.js'
+import { logFileOf } from '../../actors/node/log-file.js'
+import { nodePaths } from '../../actors/node/paths.js'
+import { writeError, writeOut } from '../output.js'
+import { type LogRecord, readLogLine, shownLine } from './log-line.js'
+
+export interface LogsOptions {
+  readonly lines: number
+  readonly level: Exclude<LogLevel, 'silent'> | undefined
+  readonly plugin: string | undefined
+  readonly follows: boolean
+  readonly json: boolean
+}
+
+/** How often a followed file is looked at, ms. */
+const PAUSE = 200
+
+/** Prints lines, oldest first; answers 0. Following ends with the process. */
+export async function logs(options: LogsOptions): Promise<number> {
+  const path = logFileOf(nodePaths(process.env).state)
+  const files = [`${path}.1`, path].filter((file) => existsSync(file))
+  const texts = files.map((file) => readFileSync(file, 'utf8'))
+  const size = existsSync(path) ? Buffer.byteLength(texts.at(-1) ?? '') : 0
+  const shown = texts.flatMap((text) => linesOf(text, options)).slice(-options.lines)
+  if (shown.length === 0 && !options.follows)
+    writeError(files.length === 0 ? `no log yet: ${path} is made by the first server\n` : 'nothing of that was logged\n')
+  for (const line of shown) writeOut(`${line}\n`)
+  if (options.follows) await follow(path, size, (text) => linesOf(text, options).forEach((line) => writeOut(`${line}\n`)))
+  return 0
+}
+
+function linesOf(text: string, { level, plugin, json }: LogsOptions): string[] {
+  return text.split('\n').flatMap((line) => {
+    const record = readLogLine(line)
+    if (record === undefined || !isWanted(record, level, plugin)) return []
+    return [json ? line : shownLine(record)]
+  })
+}
+
+function isWanted(record: LogRecord, level: LogsOptions['level'], plugin: string | undefined): boolean {
+  if (level !== undefined && !isTold(record.level, level)) return false
+  return plugin === undefined || Object.values(record).includes(plugin)
+}
+
+/** Whole lines as they are appended, across the change to another file. */
+async function follow(path: string, from: number, show: (text: string) => void): Promise<never> {
+  let position = from
+  for (let rest = ''; ; await delay(PAUSE)) {
+    const { size } = await stat(path).catch(() => ({ size: 0 }))
+    if (size < position) position = 0
+    if (size === position) continue
+    const text = rest + (await readFrom(path, position, size))
+    position = size
+    const end = text.lastIndexOf('\n') + 1
+    show(text.slice(0, end))
+    rest = text.slice(end)
+  }
+}
+
+async function readFrom(path: string, from: number, to: number): Promise<string> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}

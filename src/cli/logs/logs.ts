@@ -1,5 +1,5 @@
 /** `svc logs`: the last of the log that servers of this state directory keep, and what comes. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isTold, type LogLevel } from '../../actors/node/log.js'
@@ -29,11 +29,11 @@ export async function logs(options: LogsOptions): Promise<number> {
   if (shown.length === 0 && !options.follows)
     writeError(files.length === 0 ? `no log yet: ${path} is made by the first server\n` : 'nothing of that was logged\n')
   for (const line of shown) writeOut(`${line}\n`)
-  if (options.follows) await follow(path, size, (text) => linesOf(text, options).forEach((line) => writeOut(`${line}\n`)))
+  if (options.follows) await follow(path, size, { show: (text) => linesOf(text, options).forEach((line) => writeOut(`${line}\n`)) })
   return 0
 }
 
-function linesOf(text: string, { level, plugin, json }: LogsOptions): string[] {
+function linesOf(text: string, { level, plugin, json }: Pick<LogsOptions, 'level' | 'plugin' | 'json'>): string[] {
   return text.split('\n').flatMap((line) => {
     const record = readLogLine(line)
     if (record === undefined || !isWanted(record, level, plugin)) return []
@@ -46,10 +46,20 @@ function isWanted(record: LogRecord, level: LogsOptions['level'], plugin: string
   return plugin === undefined || Object.values(record).includes(plugin)
 }
 
+/** What comes of one plugin from now on, line by line, until the signal is aborted. */
+export function followLog(
+  path: string,
+  { plugin, signal }: { readonly plugin: string; readonly signal: AbortSignal },
+  show: (line: string) => void,
+): Promise<void> {
+  const size = existsSync(path) ? statSync(path).size : 0
+  return follow(path, size, { signal, show: (text) => linesOf(text, { level: undefined, plugin, json: false }).forEach(show) })
+}
+
 /** Whole lines as they are appended, across the change to another file. */
-async function follow(path: string, from: number, show: (text: string) => void): Promise<never> {
+async function follow(path: string, from: number, { show, signal }: { show(text: string): void; signal?: AbortSignal }): Promise<void> {
   let position = from
-  for (let rest = ''; ; await delay(PAUSE)) {
+  for (let rest = ''; signal?.aborted !== true; await delay(PAUSE, undefined, signal && { signal }).catch(() => undefined)) {
     const { size } = await stat(path).catch(() => ({ size: 0 }))
     if (size < position) position = 0
     if (size === position) continue

@@ -9,7 +9,7 @@ import { failureText } from '../failure.js'
 import { type Finding, renderFindings } from '../findings.js'
 import type { PluginDoctorOptions } from './plugin-arguments.js'
 import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
-import { stateWords } from './state-words.js'
+import { isFailedUpdate, stateWords } from './state-words.js'
 import { askServer, type ServerView } from './plugin-server.js'
 import { jsonText, writeOut } from '../output.js'
 
@@ -134,13 +134,18 @@ export function serverFindings(server: ServerView, id: string | undefined): Find
   return server.packages
     .filter(({ packageId }) => id === undefined || packageId === id)
     .flatMap(({ packageId, state, diagnostics }) => {
-      const level = state === 'failed' || state === 'degraded' ? 'error' : state === 'active' ? 'ok' : 'warning'
+      const level =
+        state === 'failed' || state === 'degraded' || isFailedUpdate({ state, diagnostics })
+          ? 'error'
+          : state === 'active'
+            ? 'ok'
+            : 'warning'
       const detail = diagnostics.map(({ message, action }) => advise(message, action)).join('; ')
       return [
         {
           level,
           check: packageId,
-          detail: `${server.isOwn === true ? 'started for this check' : 'running server'}: it ${stateWords(state)} (${state})${detail === '' ? '' : `: ${detail}`}`,
+          detail: `${server.isOwn === true ? 'started for this check' : 'running server'}: it ${stateWords({ state, diagnostics })} (${state})${detail === '' ? '' : `: ${detail}`}`,
         } as const,
       ]
     })

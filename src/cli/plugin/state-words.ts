@@ -15,22 +15,26 @@ const WORDS: Readonly<Record<PackageState, string>> = {
   restoring: 'is being brought back to earlier content',
 }
 
+type Lives = Pick<PackageLifecycleInfo, 'packageId' | 'state' | 'diagnostics'>
+
 /** The rest of a sentence that begins with the id of a package. */
-export function stateWords(state: PackageState): string {
-  return WORDS[state]
+export function stateWords(lives: Omit<Lives, 'packageId'>): string {
+  return WORDS[isFailedUpdate(lives) ? 'degraded' : lives.state]
+}
+
+/** Its new content is approved and did not start, so what was before still serves. */
+export function isFailedUpdate({ state, diagnostics }: Omit<Lives, 'packageId'>): boolean {
+  return state === 'update-available' && diagnostics.some(({ code }) => code === 'failed')
 }
 
 const TROUBLED: ReadonlySet<PackageState> = new Set(['permission-required', 'degraded', 'failed', 'update-available'])
 
 /** What keeps a package from serving what is there, and the command that mends it; undefined when nothing does. */
-export function troubleOf({
-  packageId,
-  state,
-  diagnostics,
-}: Pick<PackageLifecycleInfo, 'packageId' | 'state' | 'diagnostics'>): string | undefined {
+export function troubleOf(lives: Lives): string | undefined {
+  const { packageId, state, diagnostics } = lives
   if (!TROUBLED.has(state)) return undefined
-  const isWaiting = state === 'permission-required' || state === 'update-available'
+  const isWaiting = state === 'permission-required' || (state === 'update-available' && !isFailedUpdate(lives))
   const reasons = isWaiting ? '' : diagnostics.map(({ message }) => message.replace(/\.$/, '')).join('; ')
   const mend = isWaiting ? `look at it, then: svc plugin trust ${packageId}` : `svc plugin doctor ${packageId}`
-  return `${stateWords(state)}${reasons === '' ? '' : `: ${reasons}`} -> ${mend}`
+  return `${stateWords(lives)}${reasons === '' ? '' : `: ${reasons}`} -> ${mend}`
 }

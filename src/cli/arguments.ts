@@ -1,12 +1,8 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { CHAT } from './chat/chat-page.js'
-import type { CleanupOptions } from './cleanup/cleanup.js'
-import { CLEANUP } from './cleanup/cleanup-page.js'
 import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
 import { DOCTOR } from './doctor/doctor-page.js'
 import { INSPECT } from './inspect/inspect-page.js'
-import type { LogsOptions } from './logs/logs.js'
-import { LOGS } from './logs/logs-page.js'
 import type { ModelsOptions, ProvidersOptions } from './models/models-options.js'
 import { MODELS, PROVIDERS } from './models/models-pages.js'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
@@ -17,8 +13,7 @@ import { readSessionArguments, type SessionOptions } from './session/session-arg
 import { meant } from './table/nearest.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './table/pages.js'
 import { readLine } from './table/read-line.js'
-import type { UsageOptions } from './usage/usage.js'
-import { USAGE } from './usage/usage-page.js'
+import { type CleanupOptions, type LogsOptions, readCleanup, readLogs, readUsage, type UsageOptions } from './upkeep-arguments.js'
 import { readWorkflowArguments, type WorkflowOptions } from './workflow/workflow-arguments.js'
 
 export interface ServeOptions {
@@ -295,21 +290,6 @@ function readInspect(args: string[]): InspectOptions {
     open: values.open,
     json: values.json,
   }
-}
-
-function readLogs(args: string[]): LogsOptions {
-  const { lines, level, plugin, follow, json } = readLine(LOGS, args).values
-  return { lines: lines ?? 50, level, plugin, follows: follow, json }
-}
-
-function readUsage(args: string[]): UsageOptions {
-  const { by, days, json } = readLine(USAGE, args).values
-  return { by, days: days ?? 30, json }
-}
-
-function readCleanup(args: string[]): CleanupOptions {
-  const { 'unused-for': unusedFor, yes, json } = readLine(CLEANUP, args).values
-  return { unusedFor, yes, json }
 }
 
 function readHostname(value: string): string {

@@ -20,13 +20,13 @@ export function freeBytes(path: string): number {
   }
 }
 
-/** Runs `alone` and compacts the database while no server can use the state directory. Throws `resource.conflict` where one does. */
-export function compactStore(state: string, alone: () => void): void {
+/** Runs `alone` and compacts the database while no server can use the state directory; `now`: Unix ms. Throws `resource.conflict` where one does. */
+export function compactStore(state: string, now: number, alone: () => void): void {
   const directory = prepareDirectory(state)
   const lock = acquireLock(directory)
   try {
     alone()
-    const database = openDatabase(join(directory, 'agent.sqlite3'), Date.now())
+    const database = openDatabase(join(directory, 'agent.sqlite3'), now)
     try {
       database.exec('vacuum; pragma wal_checkpoint(truncate)')
     } catch (error) {

@@ -10,14 +10,8 @@ import { connect } from '../connection.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import { readPresence } from '../presence.js'
+import type { CleanupOptions } from '../upkeep-arguments.js'
 import { type Kept, keptParts, olderLog } from './kept.js'
-
-export interface CleanupOptions {
-  /** Days; undefined = no conversation goes. */
-  readonly unusedFor: number | undefined
-  readonly yes: boolean
-  readonly json: boolean
-}
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -61,7 +55,7 @@ async function unusedSessions(client: Client, days: number, deletes: boolean): P
 /** What needs a state directory that nobody uses; answers why it could not be done. */
 function removeRest({ state, cache }: Paths): string | undefined {
   try {
-    compactStore(state, () => {
+    compactStore(state, Date.now(), () => {
       rmSync(cache, { recursive: true, force: true })
       rmSync(olderLog(state), { force: true })
     })

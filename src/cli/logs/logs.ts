@@ -2,19 +2,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isTold, type LogLevel } from '../../actors/node/log.js'
+import { isTold } from '../../actors/node/log.js'
 import { logFileOf } from '../../actors/node/log-file.js'
 import { nodePaths } from '../../actors/node/paths.js'
 import { writeError, writeOut } from '../output.js'
+import type { LogsOptions } from '../upkeep-arguments.js'
 import { type LogRecord, readLogLine, shownLine } from './log-line.js'
-
-export interface LogsOptions {
-  readonly lines: number
-  readonly level: Exclude<LogLevel, 'silent'> | undefined
-  readonly plugin: string | undefined
-  readonly follows: boolean
-  readonly json: boolean
-}
 
 /** How often a followed file is looked at, ms. */
 const PAUSE = 200

@@ -125,8 +125,10 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (error) {
-    throw new Error(`the input of a tool is JSON, such as '{"name": "Ada"}': ${error instanceof Error ? error.message : String(error)}`)
+  } catch (cause) {
+    throw new Error(`the input of a tool is JSON, such as '{"name": "Ada"}': ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
   }
 }
 

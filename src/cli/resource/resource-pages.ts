@@ -36,28 +36,28 @@ function group<K extends ResourceKind>(
   } as const satisfies Group
 }
 
-export const AGENT = group(
+const AGENT = group(
   'agent',
   'list and show agents and what each does unasked',
   'agents, and what each does without asking',
   ['its rules, prompt and model', 'build'],
   ['Rules are those of the configuration, "permission" and "agent.<name>.permission"; what was remembered with "always" is asked no more.'],
 )
-export const COMMAND = group(
+const COMMAND = group(
   'command',
   'list and show commands of the project and of yours',
   'commands that svc run "/name …" understands',
   ['what it asks the model', 'review'],
   ['Commands are Markdown files in commands/ of .svc and of ~/.config/svc, or "command" of the configuration.'],
 )
-export const SKILL = group(
+const SKILL = group(
   'skill',
   'list and show skills',
   'skills a model may read',
   ['where it is, and its text', 'release'],
   ['Skills are folders with a SKILL.md in skills/ of .svc and of ~/.config/svc.'],
 )
-export const TOOL = group(
+const TOOL = group(
   'tool',
   'list and show the tools a model is offered',
   'tools, built in and of plugins',

@@ -4,7 +4,7 @@ import { isTold, type LogLevel, parseLogLevel } from '../../actors/node/log.js'
 import type { NodeEffectsOptions } from '../../actors/node/node-effects.js'
 import { nodePaths } from '../../actors/node/paths.js'
 import { readLogLine, shownLine } from '../logs/log-line.js'
-import { isScreen, writeError } from '../output.js'
+import { isScreen, writeError, writeLogLine } from '../output.js'
 
 /** `usual`: what standard error gets without `SVC_LOG`. On a terminal it gets lines for people. */
 export function keptLog(env: NodeJS.ProcessEnv, usual: LogLevel): NodeEffectsOptions {
@@ -16,7 +16,7 @@ export function keptLog(env: NodeJS.ProcessEnv, usual: LogLevel): NodeEffectsOpt
       keep(line)
       if (!isTold(level, chosen)) return
       const record = isScreen() ? readLogLine(line) : undefined
-      if (record === undefined) process.stderr.write(line)
+      if (record === undefined) writeLogLine(line)
       else writeError(`${shownLine(record)}\n`, level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim')
     },
   }

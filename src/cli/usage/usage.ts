@@ -6,13 +6,7 @@ import { printable } from '../../protocol/visible-text.js'
 import type { Spent } from '../../store/spending.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
-
-export interface UsageOptions {
-  /** undefined = by each of them. */
-  readonly by: 'day' | 'model' | 'project' | undefined
-  readonly days: number
-  readonly json: boolean
-}
+import type { UsageOptions } from '../upkeep-arguments.js'
 
 type Sum = Omit<Spent, 'day' | 'providerId' | 'modelId' | 'directory'>
 

@@ -9,10 +9,12 @@ import { MODELS, PROVIDERS } from './models/models-pages.js'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
 import { RUN } from './run/run-page.js'
 import { SERVE } from './serve/serve-page.js'
+import { readResourceArguments, type ResourceOptions } from './resource/resource-arguments.js'
 import { readSessionArguments, type SessionOptions } from './session/session-arguments.js'
 import { meant } from './table/nearest.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './table/pages.js'
 import { readLine } from './table/read-line.js'
+import { type CleanupOptions, type LogsOptions, readCleanup, readLogs, readUsage, type UsageOptions } from './upkeep-arguments.js'
 import { readWorkflowArguments, type WorkflowOptions } from './workflow/workflow-arguments.js'
 
 export interface ServeOptions {
@@ -95,6 +97,10 @@ export type Command =
   | { readonly name: 'workflow'; readonly options: WorkflowOptions }
   | { readonly name: 'session'; readonly options: SessionOptions }
   | { readonly name: 'inspect'; readonly options: InspectOptions }
+  | { readonly name: 'logs'; readonly options: LogsOptions }
+  | { readonly name: 'spending'; readonly options: UsageOptions }
+  | { readonly name: 'cleanup'; readonly options: CleanupOptions }
+  | { readonly name: 'resource'; readonly options: ResourceOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'completion'; readonly shell: Shell }
   | { readonly name: 'man' }
@@ -106,7 +112,8 @@ export type Command =
 type Shell = 'bash' | 'zsh' | 'fish'
 
 /** Reads the arguments after the program name. Never throws: what is wrong comes back as `usage`. */
-export function readArguments(argv: readonly string[]): Command {
+export function readArguments(typed: readonly string[]): Command {
+  const argv = withoutAlias(typed)
   const [first, ...rest] = argv
   if (first === undefined) return { name: 'usage', problem: 'a command is needed', topic: undefined }
   if (first === '--version' || first === '-v') return { name: 'version' }
@@ -125,6 +132,16 @@ export function readArguments(argv: readonly string[]): Command {
   }
 }
 
+/** `agents` is `agent list`, and `agents show build` is `agent show build`; after `help` too. */
+function withoutAlias(argv: readonly string[]): readonly string[] {
+  if (argv[0] === 'help')
+    return ['help', ...PAGES.filter((each) => 'alias' in each && each.alias === argv[1]).map(({ name }) => name), ...argv.slice(1)]
+  const group = PAGES.find((each) => 'alias' in each && each.alias === argv[0])
+  if (group === undefined || !('pages' in group)) return argv
+  const hasAction = group.pages.some(({ name }) => name === `${group.name} ${argv[1]}`)
+  return [group.name, ...(hasAction ? [] : ['list']), ...argv.slice(1)]
+}
+
 /** The name of the page that words name: of an action, or of its command. */
 function topicOf([command, action]: readonly string[]): string | undefined {
   const found = PAGES.find(({ name }) => name === command)
@@ -133,8 +150,8 @@ function topicOf([command, action]: readonly string[]): string | undefined {
 }
 
 function unknownCommand(name: string): string {
-  const names = PAGES.map((each) => each.name)
-  return `there is no command "${name}"${meant(name, names) || `; the commands are ${names.join(', ')}`}`
+  const names = PAGES.flatMap((each) => ('alias' in each && each.alias !== undefined ? [each.name, each.alias] : [each.name]))
+  return `there is no command "${name}"${meant(name, names) || `; the commands are ${PAGES.map((each) => each.name).join(', ')}`}`
 }
 
 function readCommand(name: string, args: string[]): Command {
@@ -163,6 +180,17 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readWorkflowArguments(args, readServerUrl) }
     case 'inspect':
       return { name, options: readInspect(args) }
+    case 'logs':
+      return { name, options: readLogs(args) }
+    case 'usage':
+      return { name: 'spending', options: readUsage(args) }
+    case 'cleanup':
+      return { name, options: readCleanup(args) }
+    case 'agent':
+    case 'command':
+    case 'skill':
+    case 'tool':
+      return { name: 'resource', options: readResourceArguments(name, args, readServerUrl) }
     case 'openapi':
       readLine(OPENAPI, args)
       return { name }

@@ -108,12 +108,13 @@ function prepareOwn(): () => Promise<Connection> {
 }
 
 async function load() {
-  const [{ createNodeEffects }, { scrubEnvironment }, { startService }] = await Promise.all([
+  const [{ createNodeEffects }, { scrubEnvironment }, { startService }, { keptLog }] = await Promise.all([
     import('../actors/node/node-effects.js'),
     import('../actors/node/environment.js'),
     import('./serve/composition.js'),
+    import('./serve/kept-log.js'),
   ])
-  const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
+  const effects = createNodeEffects(keptLog(process.env, 'error'))
   scrubEnvironment()
   return { effects, startService }
 }

@@ -53,6 +53,14 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import('./workflow/workflow.js')).workflow(command.options)
     case 'inspect':
       return (await import('./inspect/inspect.js')).inspect(command.options)
+    case 'logs':
+      return (await import('./logs/logs.js')).logs(command.options)
+    case 'spending':
+      return (await import('./usage/usage.js')).usage(command.options)
+    case 'cleanup':
+      return (await import('./cleanup/cleanup.js')).cleanup(command.options)
+    case 'resource':
+      return (await import('./resource/resource.js')).showResources(command.options)
     case 'doctor':
       return (await import('./doctor/doctor.js')).doctor(command.options)
   }

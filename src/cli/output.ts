@@ -52,6 +52,11 @@ export function writeError(text: string, style?: Style): void {
   print(process.stderr, lines.join('\n'))
 }
 
+/** A whole line of the log, which was cleaned when it was made. */
+export function writeLogLine(line: string): void {
+  print(process.stderr, line)
+}
+
 /** Lines of styled text. */
 export function writeLines(to: 'out' | 'error', lines: readonly Line[]): void {
   const stream = to === 'out' ? process.stdout : process.stderr

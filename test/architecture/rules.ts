@@ -58,7 +58,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // Runs in a browser: of the server only types of what it answers.
   page: {
     layers: ['page'],
-    contracts: { 'src/protocol/system/inspector.ts': [], 'src/protocol/workflow/workflow.ts': [] },
+    contracts: {
+      'src/protocol/session/session.ts': [],
+      'src/protocol/session/undo.ts': [],
+      'src/protocol/system/inspector.ts': [],
+      'src/protocol/workflow/workflow.ts': [],
+    },
     packages: [],
     node: false,
   },

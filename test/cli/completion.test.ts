@@ -51,7 +51,8 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (name) => {
   const complete = COMPLETED[name]
 
   test('offers commands, actions and options', () => {
-    expect(complete('svc s').toSorted()).toEqual(['serve', 'session'])
+    expect(complete('svc se').toSorted()).toEqual(['serve', 'session'])
+    expect(complete('svc agent s')).toEqual(['show'])
     expect(complete('svc session f')).toEqual(['fork'])
     expect(complete('svc session list --al')).toEqual(['--all'])
     expect(complete('svc run --mo')).toEqual(['--model'])

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { meant, nearest } from '../../src/cli/table/nearest.js'
+import { meant } from '../../src/cli/table/nearest.js'
+import { nearest } from '../../src/protocol/nearest.js'
 
 const NAMES = ['serve', 'run', 'session', 'doctor']
 

@@ -43,13 +43,17 @@ describe('the command line of svc plugin', () => {
   })
 
   test.each([
-    [[], 'svc plugin needs one of init, list, trust, disable, enable, doctor'],
-    [['remove'], 'svc plugin needs one of init, list, trust, disable, enable, doctor, not "remove"'],
+    [[], 'svc plugin needs one of init, list, trust, dev, test, untrust, remove, disable, enable, doctor'],
+    [['remove'], 'svc plugin remove needs the id of a plugin, such as dev.example.hello'],
+    [['test', 'a.b', 'c', '{'], expect.stringContaining('the input of a tool is JSON')],
     [['trust'], 'svc plugin trust needs the id of a plugin, such as dev.example.hello'],
     [['init', 'a.b', 'c.d'], 'svc plugin init does not know what to do with "c.d"'],
     [['init', 'a.b', '--language', 'perl'], '--language must be lua, typescript, javascript, python, ts, js or py, not "perl"'],
     [['list', '--server', 'ftp://x'], '--server must be a URL such as http://127.0.0.1:4096, or host:port, not "ftp://x"'],
-    [['trsut', 'a.b'], 'svc plugin needs one of init, list, trust, disable, enable, doctor, not "trsut"; did you mean trust?'],
+    [
+      ['trsut', 'a.b'],
+      'svc plugin needs one of init, list, trust, dev, test, untrust, remove, disable, enable, doctor, not "trsut"; did you mean trust?',
+    ],
   ])('says what is wrong with %j', (args, problem) => {
     expect(read(...args)).toMatchObject({ name: 'usage', problem })
   })

@@ -34,7 +34,10 @@ beforeAll(async () => {
     models: { scripted: { name: 'Scripted' } },
   }
   writeFileSync(join(home.path, '.config/svc/config.json'), JSON.stringify({ model: 'svc/offline', provider: { test: scripted } }))
-  await home.serve([], { SVC_AGENT_PROVIDER_RETRY_INITIAL_MS: '1' })
+  const { url } = await home.serve([], { SVC_AGENT_PROVIDER_RETRY_INITIAL_MS: '1' })
+  // What is said at the first use of a directory is said whichever test comes first.
+  const query = new URLSearchParams({ directory: home.workspace })
+  await fetch(`${url}/v2/sessions?${query}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
 })
 afterAll(async () => {
   await home.close()

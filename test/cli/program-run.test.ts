@@ -12,6 +12,8 @@ beforeEach(() => {
 afterEach(() => home.close())
 
 /** How to go on is said at the end of every run. */
+/** Of the first session of a directory. */
+const FIRST = /^first use of .* \(svc agents tells the rest\)\n/m
 const GO_ON = /^go on with: svc run --session ses_\w+ "…"\n$/m
 
 const script = (...steps: readonly Record<string, unknown>[]) => `\`\`\`svc-script\n${JSON.stringify(steps)}\n\`\`\``
@@ -73,7 +75,7 @@ describe('svc run', () => {
       'run',
       script({ text: 'one' }, { tool: 'read', input: { filePath: 'a.txt' } }, { text: 'two' }),
     ])
-    expect([code, stdout, stderr.replace(GO_ON, '')]).toEqual([0, 'one\ntwo\n', '→ read a.txt\n'])
+    expect([code, stdout, stderr.replace(FIRST, '').replace(GO_ON, '')]).toEqual([0, 'one\ntwo\n', '→ read a.txt\n'])
   })
 
   test('fails with what went wrong while generating', async () => {
@@ -124,7 +126,7 @@ describe('svc run', () => {
     const run = (...flags: readonly string[]) => home.run(['run', '--server', proxy.url, ...flags, script({ text, gapMs: 200 })])
     try {
       const { code, stdout, stderr } = await run()
-      expect({ code, stdout, stderr: stderr.replace(GO_ON, '') }).toEqual({
+      expect({ code, stdout, stderr: stderr.replace(FIRST, '').replace(GO_ON, '') }).toEqual({
         code: 0,
         stdout: 'one two three four\n',
         stderr: 'the server no longer keeps some events of this run; what happened is read again\n',
@@ -194,6 +196,8 @@ describe('svc doctor', () => {
       'server',
       'configuration',
       'providers',
+      'model',
+      'plugins',
     ])
     expect(findings.find(({ check }) => check === 'server')?.detail).toMatch(
       /^none runs here; one started for this check answers, version \d/,

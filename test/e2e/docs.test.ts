@@ -185,7 +185,7 @@ describe('the commands of', () => {
 describe('the documents', () => {
   test('name commands and options that there are', async () => {
     const terminal = openTerminal(scene.place)
-    const topics = ['', ...PAGES.map(({ name }) => name)]
+    const topics = ['', ...PAGES.flatMap((page) => ('alias' in page && page.alias !== undefined ? [page.name, page.alias] : [page.name]))]
     const groups = new Set<string>(PAGES.flatMap((page) => ('pages' in page ? [page.name] : [])))
     const { printed } = await terminal.run(topics.map((topic) => `svc help ${topic}; echo ===`).join('\n'))
     const help = new Map(printed.split('===\n').map((text, index) => [topics[index] ?? 'none', text]))

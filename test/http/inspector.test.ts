@@ -64,7 +64,7 @@ describe.each(FILES)('%s', (url, type, body) => {
 })
 
 test('other unversioned paths stay absent', async () => {
-  for (const url of ['/', '/inspector/', '/inspector/tree', '/inspector.html', '/inspectors']) {
+  for (const url of ['/inspector/', '/inspector/tree', '/inspector.html', '/inspectors']) {
     expect([url, (await trusted.inject({ url })).statusCode]).toEqual([url, 404])
   }
 })

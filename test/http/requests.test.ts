@@ -15,7 +15,6 @@ const lastCall = () => runtime.calls.at(-1)
 describe('a path that is no operation', () => {
   test.each([
     ['GET', '/health'],
-    ['GET', '/'],
     ['GET', '/v1/health'],
     ['GET', '/v2/nothing'],
     ['GET', '/v2/health/'],

@@ -14,17 +14,19 @@ export function parseLogLevel(name: string | undefined): LogLevel {
   return LEVELS.find((level) => level === name?.trim().toLowerCase()) ?? 'info'
 }
 
+export type WriteLine = (line: string, level: Exclude<LogLevel, 'silent'>) => void
+
+/** Whether something of a level is told where the threshold is this. */
+export function isTold(level: Exclude<LogLevel, 'silent'>, threshold: LogLevel): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(threshold)
+}
+
 /** `write` gets whole lines, each with its line feed. */
-export function createNodeLog(options: {
-  readonly level: LogLevel
-  readonly now: () => number
-  readonly write: (line: string) => void
-}): Log {
-  const threshold = LEVELS.indexOf(options.level)
+export function createNodeLog(options: { readonly level: LogLevel; readonly now: () => number; readonly write: WriteLine }): Log {
   const at = (level: Exclude<LogLevel, 'silent'>) => {
-    if (LEVELS.indexOf(level) < threshold) return () => undefined
+    if (!isTold(level, options.level)) return () => undefined
     return (message: string, fields?: Record<string, unknown>) => {
-      options.write(formatLine({ time: new Date(options.now()).toISOString(), level, message }, fields))
+      options.write(formatLine({ time: new Date(options.now()).toISOString(), level, message }, fields), level)
     }
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }

@@ -8,7 +8,7 @@ import type { Clock, Effects, GuardedFetch } from '../effects.js'
 import { childEnvironment, type Environment, readEnvironment } from './environment.js'
 import { createFamilies } from './process/program-families.js'
 import { createNodeFiles } from './files/node-files.js'
-import { createNodeLog, type LogLevel, parseLogLevel } from './log.js'
+import { createNodeLog, type LogLevel, parseLogLevel, type WriteLine } from './log.js'
 import { createNodeProcesses } from './process/processes.js'
 import { nodePaths } from './paths.js'
 import { createReaper } from './process/reaper.js'
@@ -20,7 +20,7 @@ export interface NodeEffectsOptions {
   /** Instead of `SVC_LOG`. */
   readonly logLevel?: LogLevel
   /** Gets whole log lines instead of standard error. */
-  readonly logWrite?: (line: string) => void
+  readonly logWrite?: WriteLine
 }
 
 /** Makes the effects of this process. Cheap: the packages behind `processes` and `terminals` are loaded by their first use. */

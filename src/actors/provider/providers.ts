@@ -68,6 +68,10 @@ export function createProviders({ effects, configs, contributions, source = NO_S
   const told = createLru<string, true>(TOLD)
   const catalogOf = createCatalogCache(effects.env, ({ providers }, from) => {
     for (const provider of providers) {
+      if (provider.source !== 'offered' && provider.configuredKey !== undefined && told.get(provider.id) === undefined) {
+        effects.log.warn('a key stands in a configuration file; {env:NAME} keeps it out', { providerId: provider.id })
+        told.set(provider.id, true)
+      }
       if (provider.contribution !== undefined || provider.source === 'offered') continue
       const problem = missingAdapter(provider, from)
       if (told.get(problem) === undefined) effects.log.warn('a provider has no adapter', { providerId: provider.id, problem })
@@ -302,7 +306,7 @@ function createCatalogCache(
     const known = catalogs.get(document)
     const isSame = known?.offered === offered && known.from.length === from.length
     if (isSame && known.from.every((one, index) => one === from[index])) return known.catalog
-    const catalog = readCatalog(document, from, { offered: withLocal(offered), address })
+    const catalog = readCatalog(document, from, { offered: withLocal(offered), address, env })
     catalogs.set(document, { from, offered, catalog })
     onRead(catalog, from)
     return catalog

@@ -8,6 +8,7 @@ import { createDiscovery } from '../../actors/provider/catalog/discover.js'
 import type { Client } from '../../client/client-types.js'
 import { failureText } from '../failure.js'
 import type { Finding } from '../findings.js'
+import { chosenModel } from './model-check.js'
 
 /** For one provider, ms. */
 const PATIENCE = 60_000
@@ -17,9 +18,15 @@ const SHOWN = 3
 export async function inspectOnline(client: Client, query: { readonly directory: string }): Promise<Finding[]> {
   const { providers, default: defaults } = await client.providers.configured(query)
   const findings: Finding[] = []
+  const chosen = (await chosenModel(client, query)).model
+  const slash = chosen?.indexOf('/') ?? -1
+  const first = chosen === null ? undefined : { providerId: chosen.slice(0, slash), modelId: chosen.slice(slash + 1) }
   for (const { id, source } of providers) {
-    const modelId = defaults[id]
-    if (source !== 'builtin' && modelId !== undefined) findings.push(await tryModel(client, query.directory, { providerId: id, modelId }))
+    const modelId = first?.providerId === id ? first.modelId : defaults[id]
+    if (source === 'builtin' || modelId === undefined) continue
+    const tried = await tryModel(client, query.directory, { providerId: id, modelId })
+    // One that is not asked tomorrow keeps nobody from an answer.
+    findings.push(tried.level === 'error' && first?.providerId !== id ? { ...tried, level: 'warning' } : tried)
   }
   const known = new Set(providers.map(({ id }) => id))
   return [...findings, ...(await localServers(known))]

@@ -7,6 +7,7 @@ import type { Client } from '../../client/client-types.js'
 import { type Connection, connect } from '../connection.js'
 import { failureText } from '../failure.js'
 import { type Finding, finding } from '../findings.js'
+import { modelFinding } from './model-check.js'
 
 /** Findings about the server, the configuration of the directory and its providers. */
 export async function inspectServer(options: DoctorOptions): Promise<Finding[]> {
@@ -20,6 +21,8 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
         await health(connection),
         ...configuration(diagnostics, query),
         ...(await providers(client, query, diagnostics)),
+        await modelFinding(client, query),
+        ...(await packages(connection, query)),
         ...(options.online ? await (await import('./online-checks.js')).inspectOnline(client, query) : []),
       ]
     } finally {
@@ -54,6 +57,30 @@ function configuration(diagnostics: readonly ConfigDiagnostic[], { directory }: 
     check: 'configuration',
     detail: path === '' ? message : `${path}: ${message}`,
   }))
+}
+
+/** Every package of the installation and the workspace, started once where it may. What only waits for a yes keeps no prompt from its answer. */
+async function packages({ client, url, isOwn }: Connection, query: { directory: string }): Promise<Finding[]> {
+  const [{ packageFindings, serverFindings }, { openPluginPlace }] = await Promise.all([
+    import('../plugin/plugin-doctor.js'),
+    import('../plugin/plugin-place.js'),
+  ])
+  try {
+    await client.tools.list(query) // waits until they have started
+    const lives = await client.plugins.lifecycle(query)
+    if (lives.length === 0) return [{ level: 'ok', check: 'plugins', detail: 'no packages here' }]
+    const place = await openPluginPlace(query.directory)
+    const found = [
+      ...(await packageFindings(place, place.packages)),
+      ...serverFindings({ type: 'answered', url, packages: lives, isOwn }, undefined),
+    ]
+    const waiting = new Set(lives.filter(({ state }) => state === 'permission-required').map(({ packageId }) => packageId))
+    return found
+      .filter(({ check, detail }) => !waiting.has(check) || !detail.includes('permission-required'))
+      .map((each) => (waiting.has(each.check) && each.level === 'error' ? { ...each, level: 'warning' } : each))
+  } catch (error) {
+    return [{ level: 'error', check: 'plugins', detail: failureText(error).split('\n')[0] ?? '' }]
+  }
 }
 
 /** What can be used, and of the rest that is configured how it could be. */

@@ -37,6 +37,17 @@ export interface SwitchOptions extends Common {
   readonly id: string
 }
 
+export interface RemoveOptions extends SwitchOptions {
+  readonly source: 'user' | 'workspace' | undefined
+  readonly yes: boolean
+}
+
+export interface TestOptions extends SwitchOptions {
+  readonly tool: string
+  readonly input: unknown
+  readonly server: string | undefined
+}
+
 export interface PluginDoctorOptions extends ListOptions {
   /** undefined = every package. */
   readonly id: string | undefined
@@ -46,7 +57,9 @@ export type PluginOptions =
   | ({ readonly action: 'init' } & InitOptions)
   | ({ readonly action: 'list' } & ListOptions)
   | ({ readonly action: 'trust' } & TrustOptions)
-  | ({ readonly action: 'disable' | 'enable' } & SwitchOptions)
+  | ({ readonly action: 'disable' | 'enable' | 'untrust' | 'dev' } & SwitchOptions)
+  | ({ readonly action: 'remove' } & RemoveOptions)
+  | ({ readonly action: 'test' } & TestOptions)
   | ({ readonly action: 'doctor' } & PluginDoctorOptions)
 
 const SHORT = { ts: 'typescript', js: 'javascript', py: 'python' } as const
@@ -78,6 +91,24 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
         yes: values.yes,
       }
     }
+    case 'plugin untrust': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'untrust', ...common(values), id: first }
+    }
+    case 'plugin remove': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'remove', ...common(values), id: first, source: values.source, yes: values.yes }
+    }
+    case 'plugin dev': {
+      const { values, first } = readLine(page, rest)
+      return { action: 'dev', directory: values.dir, json: false, id: first }
+    }
+    case 'plugin test': {
+      const { values, words } = readLine(page, rest)
+      const [id = '', tool = '', text = '{}'] = words
+      const server = values.server === undefined ? undefined : readUrl(values.server)
+      return { action: 'test', ...common(values), server, id, tool, input: readJson(text) }
+    }
     case 'plugin disable':
     case 'plugin enable': {
       const { values, first } = readLine(page, rest)
@@ -88,6 +119,16 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
       const server = values.server === undefined ? undefined : readUrl(values.server)
       return { action: 'doctor', ...common(values), server, id: words[0] }
     }
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`the input of a tool is JSON, such as '{"name": "Ada"}': ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
   }
 }
 

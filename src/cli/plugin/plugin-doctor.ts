@@ -9,6 +9,7 @@ import { failureText } from '../failure.js'
 import { type Finding, renderFindings } from '../findings.js'
 import type { PluginDoctorOptions } from './plugin-arguments.js'
 import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
+import { isFailedUpdate, stateWords } from './state-words.js'
 import { askServer, type ServerView } from './plugin-server.js'
 import { jsonText, writeOut } from '../output.js'
 
@@ -27,13 +28,18 @@ export async function pluginDoctor(options: PluginDoctorOptions): Promise<number
     ...place.entries.diagnostics.map(
       ({ level, path, message }): Finding => ({ level, check: 'configuration', detail: `${path}: ${message}` }),
     ),
-    ...(await Promise.all(packages.map((found) => inspectPackage(place, found)))).flat(),
+    ...(await packageFindings(place, packages)),
     ...serverFindings(server, options.id),
   ]
   const ok = findings.every(({ level }) => level !== 'error')
   if (options.json) writeOut(`${jsonText({ ok, findings }, 2)}\n`)
   else writeOut(findings.length === 0 ? 'no packages\n' : renderFindings(findings))
   return ok ? 0 : 1
+}
+
+/** What files and programs alone tell of packages. */
+export async function packageFindings(place: PluginPlace, packages: readonly FoundPackage[]): Promise<Finding[]> {
+  return (await Promise.all(packages.map((found) => inspectPackage(place, found)))).flat()
 }
 
 async function inspectPackage(place: PluginPlace, found: FoundPackage): Promise<Finding[]> {
@@ -121,15 +127,27 @@ function missing(program: string, isEntrypoint: boolean): string {
   return advise(`there is no program "${program}" on the search path`, `install ${program}, or change agent.command`)
 }
 
-function serverFindings(server: ServerView, id: string | undefined): Finding[] {
+/** What a server says of the packages it was asked about. */
+export function serverFindings(server: ServerView, id: string | undefined): Finding[] {
   if (server.type === 'absent') return []
   if (server.type === 'silent') return [{ level: 'warning', check: 'server', detail: `${server.url}: ${server.reason}` }]
   return server.packages
     .filter(({ packageId }) => id === undefined || packageId === id)
     .flatMap(({ packageId, state, diagnostics }) => {
-      const level = state === 'failed' || state === 'degraded' ? 'error' : state === 'active' ? 'ok' : 'warning'
+      const level =
+        state === 'failed' || state === 'degraded' || isFailedUpdate({ state, diagnostics })
+          ? 'error'
+          : state === 'active'
+            ? 'ok'
+            : 'warning'
       const detail = diagnostics.map(({ message, action }) => advise(message, action)).join('; ')
-      return [{ level, check: packageId, detail: `running server: ${state}${detail === '' ? '' : `: ${detail}`}` } as const]
+      return [
+        {
+          level,
+          check: packageId,
+          detail: `${server.isOwn === true ? 'started for this check' : 'running server'}: it ${stateWords({ state, diagnostics })} (${state})${detail === '' ? '' : `: ${detail}`}`,
+        } as const,
+      ]
     })
 }
 

@@ -1,7 +1,9 @@
 /** `svc plugin list`: packages of the installation and of a workspace. */
 import { failureText } from '../failure.js'
+import type { PackageState } from '../../protocol/plugin/plugin.js'
 import type { ListOptions } from './plugin-arguments.js'
 import { approvalOf, openPluginPlace, type PluginPlace, readPackage } from './plugin-place.js'
+import { troubleOf } from './state-words.js'
 import { askServer } from './plugin-server.js'
 import { columns, shortRevision } from './plugin-words.js'
 import { printable } from '../../protocol/visible-text.js'
@@ -14,7 +16,7 @@ interface Row {
   readonly scope?: string
   readonly revision?: string
   readonly approved: boolean
-  readonly state: string
+  readonly state: PackageState
   readonly problem?: string
 }
 
@@ -22,9 +24,14 @@ interface Row {
 export async function listPlugins(options: ListOptions): Promise<number> {
   const place = await openPluginPlace(options.directory)
   const server = await askServer(options.server, place.workspace)
-  const running = new Map(server.type === 'answered' ? server.packages.map((each) => [`${each.source} ${each.packageId}`, each.state]) : [])
+  const running = new Map(server.type === 'answered' ? server.packages.map((each) => [`${each.source} ${each.packageId}`, each]) : [])
   const rows = await Promise.all(place.packages.map((found) => rowOf(place, found)))
-  const merged = rows.map((row) => ({ ...row, state: running.get(`${row.source} ${row.id}`) ?? row.state }))
+  const merged = rows.map((row): Row => {
+    const lives = running.get(`${row.source} ${row.id}`)
+    const state = lives?.state ?? row.state
+    const problem = troubleOf({ packageId: row.id, state, diagnostics: lives?.diagnostics ?? [] })
+    return { ...row, state, ...(row.problem === undefined && problem !== undefined && { problem }) }
+  })
   if (server.type === 'silent') writeError(`svc: states are those on disk: ${server.reason}\n`)
   if (options.json) writeOut(`${jsonText(merged, 2)}\n`)
   else if (merged.length === 0) writeOut(`no packages; make one with: svc plugin init dev.example.hello\n`)
@@ -48,5 +55,5 @@ function render(rows: readonly Row[]): string {
   const cells = rows.map(({ id, source, scope = '-', revision = '-', approved, state, problem }) =>
     [id, source, scope, shortRevision(revision), approved ? 'approved' : 'not approved', state, problem ?? ''].map(printable),
   )
-  return columns([['ID', 'FROM', 'SCOPE', 'REVISION', 'APPROVAL', 'STATE', ''], ...cells])
+  return columns([['ID', 'FROM', 'SCOPE', 'REVISION', 'APPROVAL', 'STATE', 'WHY'], ...cells])
 }

@@ -62,6 +62,41 @@ export const PLUGIN = {
       ],
     },
     {
+      name: 'plugin dev',
+      summary: 'build, approve and serve it after every change, with what it says beside',
+      words: [ID],
+      options: { dir: COMMON.dir },
+      examples: [['svc plugin dev dev.example.hello', 'until Ctrl-C; try it with svc plugin test in another terminal']],
+      notes: [
+        'It approves every change without a question, so use it on what you write yourself. Sources in plugin-sources/ with a script "build" are built by npm first.',
+      ],
+    },
+    {
+      name: 'plugin test',
+      summary: 'call a tool once, as a model would',
+      words: [ID, { name: 'tool', needs: 'the name of a tool of the plugin' }, { name: 'json' }],
+      options: { server: { ...SERVER, otherwise: 'the local one, or one for the moment' }, ...COMMON },
+      examples: [[`svc plugin test dev.example.hello hello '{"name": "Ada"}'`, 'prints what it answers; ends with 1 when it fails']],
+    },
+    {
+      name: 'plugin untrust',
+      summary: 'take an approval back',
+      words: [ID],
+      options: COMMON,
+      examples: [['svc plugin untrust dev.example.hello', 'nothing of it runs from now on']],
+    },
+    {
+      name: 'plugin remove',
+      summary: 'take its approval back and delete the package',
+      words: [ID],
+      options: {
+        source: { type: 'text', value: 'place', choices: ['user', 'workspace'], help: 'user or workspace, when both have the package' },
+        yes: { type: 'flag', help: 'delete without asking' },
+        ...COMMON,
+      },
+      examples: [['svc plugin remove dev.example.hello', 'after a question']],
+    },
+    {
       name: 'plugin disable',
       summary: 'switch a plugin off',
       words: [ID],

@@ -8,7 +8,7 @@ import { readPresence } from '../presence.js'
 export type ServerView =
   | { readonly type: 'absent' }
   | { readonly type: 'silent'; readonly url: string; readonly reason: string }
-  | { readonly type: 'answered'; readonly url: string; readonly packages: readonly PackageLifecycleInfo[] }
+  | { readonly type: 'answered'; readonly url: string; readonly packages: readonly PackageLifecycleInfo[]; readonly isOwn?: boolean }
 
 /** Asks the server at `url`, or the one that uses our state directory. Never starts one, never rejects. */
 export async function askServer(url: string | undefined, directory: string): Promise<ServerView> {

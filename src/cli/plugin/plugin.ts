@@ -10,6 +10,14 @@ export async function plugin(options: PluginOptions): Promise<number> {
       return (await import('./plugin-list.js')).listPlugins(options)
     case 'trust':
       return (await import('./plugin-trust.js')).trustPlugin(options)
+    case 'dev':
+      return (await import('./plugin-dev.js')).developPlugin(options)
+    case 'test':
+      return (await import('./plugin-test.js')).testPlugin(options)
+    case 'untrust':
+      return (await import('./plugin-untrust.js')).untrustPlugin(options)
+    case 'remove':
+      return (await import('./plugin-untrust.js')).removePlugin(options)
     case 'disable':
     case 'enable':
       return (await import('./plugin-switch.js')).switchPlugin(options.action === 'enable', options)

@@ -16,6 +16,7 @@ import { createTerminal, type Terminal } from '../terminal.js'
 import { type AnswerSchema, readAnswerSchema } from './answer-schema.js'
 import { createAnswers } from './answers.js'
 import { attachmentsOf } from './attachments.js'
+import { tellFirst } from './first-notes.js'
 import { chooseModel } from './model-choice.js'
 import { doubtfulCommand } from './named-command.js'
 import { createPresentation, createSilentPresentation } from './presentation.js'
@@ -174,7 +175,10 @@ export async function openSession(
   terminal: Terminal,
 ): Promise<string> {
   const place = directoryOn(server, directory)
-  if (session === undefined && !continues) return (await client.sessions.create({ directory: place, body: {} })).id
+  if (session === undefined && !continues) {
+    await tellFirst(client, place, terminal)
+    return (await client.sessions.create({ directory: place, body: {} })).id
+  }
   const { id, title } = session === undefined ? await latestSession(client, place) : await findSession(client, session)
   if (continues) terminal.note(`going on in ${id} (${shortTitle(title)})`)
   for (const each of await pendingOf(client, id)) terminal.note(`pending: ${pendingText(each)}`)

@@ -34,6 +34,8 @@ export interface RunningService {
   kill(): void
   /** Whether a language model can be used in the working directory; asks nobody. */
   hasModel(): Promise<boolean>
+  /** `provider/model` that is asked where a session of the directory names none; null when there is none. */
+  defaultModel(directory: string): Promise<string | null>
   /** Resolves when the service is gone, whoever ended it. */
   readonly ended: Promise<Ending>
 }
@@ -50,6 +52,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   const store = openStore({ directory: paths.state, now: () => clock.now() })
   let url = ''
   let forget = () => undefined as void
+  let defaultModel: RunningService['defaultModel'] = () => Promise.resolve(null)
 
   function show(): void {
     const { kind, token } = options
@@ -57,6 +60,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   }
 
   async function listen(runtime: Runtime): Promise<Listener> {
+    defaultModel = async (directory) => (await runtime.system.defaults(directory)).model
     const server = createHttpServer({
       runtime,
       tokens,
@@ -98,6 +102,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       },
       kill: () => running.kill(),
       hasModel: () => running.runtime.providers.hasUsable(running.runtime.system.workingDirectory),
+      defaultModel: (directory) => defaultModel(directory),
       ended: running.ended,
     }
   } catch (error) {

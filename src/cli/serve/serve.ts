@@ -1,15 +1,17 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
-import { closeInheritedDescriptors } from '../../actors/node/process/descriptors.js'
 import type { Effects } from '../../actors/effects.js'
+import { closeInheritedDescriptors } from '../../actors/node/process/descriptors.js'
 import { createNodeEffects } from '../../actors/node/node-effects.js'
 import { boundHeap } from '../../actors/node/heap.js'
 import { scrubEnvironment } from '../../actors/node/environment.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ServeOptions } from '../arguments.js'
 import { type RunningService, startService } from './composition.js'
+import { keptLog } from './kept-log.js'
 import { explainLock } from '../presence.js'
 import { FIRST_STEPS } from '../first-steps.js'
-import { isScreen, writeError, writeOut } from '../output.js'
+import { isScreen, isWatched, writeError, writeLines, writeOut } from '../output.js'
+import type { Line } from '../screen/span.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -17,13 +19,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export async function serve(options: ServeOptions): Promise<number> {
   closeInheritedDescriptors()
   boundHeap()
-  const effects = createNodeEffects()
+  const effects = createNodeEffects(keptLog(process.env, isScreen() ? 'warn' : 'info'))
   scrubEnvironment()
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
     throw explainLock(error, effects.paths.state)
   })
   const stopped = untilStopped(service) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)
+  if (isWatched()) writeLines('out', await linesFor(service, options, effects))
   if (!(await service.hasModel().catch(() => true))) tellFirstSteps(effects)
   return stopped
 }
@@ -33,6 +36,14 @@ function tellFirstSteps({ log }: Pick<Effects, 'log'>): void {
   const [first = '', ...steps] = FIRST_STEPS
   if (isScreen()) writeError(`${FIRST_STEPS.join('\n')}\n`)
   else log.info(first, { steps: steps.map((step) => step.trim().replaceAll(/ {2,}/g, '  ')) })
+}
+
+/** For a person at a terminal; what cannot be found out is no reason to stop. */
+async function linesFor({ url, defaultModel }: RunningService, options: ServeOptions, { env, paths }: Effects): Promise<readonly Line[]> {
+  const { greeting } = await import('./greeting.js')
+  const hasToken = (env['SVC_AGENT_TOKEN'] ?? env['SVC_AGENT_AUTH_CONFIG'] ?? '') !== ''
+  const model = await defaultModel(paths.cwd).catch(() => null)
+  return greeting({ url, options, model, hasToken, state: paths.state })
 }
 
 /** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */

@@ -52,6 +52,8 @@ export interface Page {
 /** Commands that share their first word. */
 export interface Group {
   readonly name: string
+  /** Another spelling, which lists when no action follows: `agents`. */
+  readonly alias?: string
   readonly summary: string
   readonly pages: readonly Page[]
   readonly notes?: readonly string[]

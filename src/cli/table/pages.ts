@@ -2,14 +2,18 @@
 import { AUTH } from '../auth/auth-pages.js'
 import { CHAT } from '../chat/chat-page.js'
 import { CONFIG } from '../config/config-pages.js'
+import { CLEANUP } from '../cleanup/cleanup-page.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
 import { INSPECT } from '../inspect/inspect-page.js'
+import { LOGS } from '../logs/logs-page.js'
 import { MODELS, PROVIDERS } from '../models/models-pages.js'
 import { PLUGIN } from '../plugin/plugin-pages.js'
 import { RUN } from '../run/run-page.js'
 import { SERVE } from '../serve/serve-page.js'
 import { SESSION } from '../session/session-pages.js'
+import { USAGE } from '../usage/usage-page.js'
 import { WORKFLOW } from '../workflow/workflow-pages.js'
+import { RESOURCES } from '../resource/resource-pages.js'
 import { type Group, JSON_OUT, type Page } from './page.js'
 
 export const OPENAPI = {
@@ -51,8 +55,12 @@ export const PAGES: readonly (Page | Group)[] = [
   MODELS,
   PROVIDERS,
   AUTH,
+  ...RESOURCES,
   CONFIG,
   DOCTOR,
+  LOGS,
+  USAGE,
+  CLEANUP,
   INSPECT,
   PLUGIN,
   WORKFLOW,

@@ -42,6 +42,8 @@ export const serverLimits = {
    */
   stop: { graceful: 10 * SECOND, answers: 1 * SECOND, sessions: 1500 },
   directories: { entries: 10_000 },
+  /** Of the file of the log, before another one is begun; two are kept. */
+  log: { fileBytes: 4 * MiB },
   audit: { pageDefault: 100, pageMax: 1000, retainedRows: 100_000 },
   sockets: {
     messageBytes: 1 * MiB,

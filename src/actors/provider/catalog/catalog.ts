@@ -8,10 +8,12 @@ import { asDeclared } from '../../../protocol/leniency.js'
 import type { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { ProviderModel } from '../../../protocol/provider/provider.js'
 import { anyRecord } from '../../../protocol/shared.js'
+import type { Effects } from '../../effects.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
 import type { StoredKey } from '../credentials/document.js'
 import { type CatalogModel, makeModel, type ModelConfig, type ModelOwner, readModelConfig, type Via } from './models.js'
 import type { Offered, OfferedModel, OfferedProvider } from './offered.js'
+import { expanded, variableOf } from './variables.js'
 
 /** `npm`: adapter package name, or the id of the provider a plugin brings. `baseURL`: without trailing slash; undefined when nobody names one. */
 export interface CatalogProvider extends ModelOwner {
@@ -57,11 +59,13 @@ export interface Catalog {
 /** What there is without any configuration. */
 export interface Installed {
   readonly offered: Offered
+  /** Variables that `{env:NAME}` stands for in addresses, keys and headers, which only the installation can set. */
+  readonly env: Effects['env']
   /** Address the installation gives a provider of the catalog instead of its own. */
   address(id: string): string | undefined
 }
 
-export const NOTHING_INSTALLED: Installed = { offered: new Map(), address: () => undefined }
+export const NOTHING_INSTALLED: Installed = { offered: new Map(), env: {}, address: () => undefined }
 
 const GENERIC_ADAPTER = '@ai-sdk/openai-compatible'
 
@@ -127,11 +131,12 @@ function makeProvider(
   const npm = brought === undefined ? (config.npm ?? offered?.npm ?? GENERIC_ADAPTER) : id
   const contribution = brought ?? contributionFor(npm, contributions)
   const options = config.options ?? {}
-  const address = text(options.baseURL)
+  const address = text(expanded(options.baseURL, installed.env))
   const replaced = offered === undefined ? undefined : installed.address(id)
   const baseURL = replaced ?? address ?? offered?.api ?? contribution?.endpoints?.[npm]
-  const env = config.env ?? offered?.env ?? []
-  const configuredKey = text(options.apiKey)
+  const keyVariable = variableOf(options.apiKey)
+  const env = [...(keyVariable === undefined ? [] : [keyVariable]), ...(config.env ?? offered?.env ?? [])]
+  const configuredKey = keyVariable === undefined ? text(expanded(options.apiKey, installed.env)) : undefined
   const provider = {
     id,
     name: config.name ?? brought?.builtin?.name ?? offered?.name ?? id,
@@ -148,7 +153,7 @@ function makeProvider(
     baseURL: baseURL?.replace(/\/+$/, ''),
     env,
     configuredKey,
-    headers: stringRecord(options.headers),
+    headers: stringRecord(options.headers, installed.env),
     options,
     compatibility: {
       streamUsage: config.compatibility?.streamUsage ?? true,
@@ -268,8 +273,10 @@ function text(value: unknown): string | undefined {
 }
 
 /** The entries of a record whose values are strings. */
-function stringRecord(value: unknown): Record<string, string> {
+function stringRecord(value: unknown, env: Effects['env']): Record<string, string> {
   const record = anyRecord.safeParse(value)
   if (!record.success) return {}
-  return Object.fromEntries(Object.entries(record.data).flatMap(([key, entry]) => (typeof entry === 'string' ? [[key, entry]] : [])))
+  return Object.fromEntries(
+    Object.entries(record.data).flatMap(([key, entry]) => (typeof entry === 'string' ? [[key, expanded(entry, env)]] : [])),
+  )
 }

@@ -4,6 +4,7 @@
  */
 import { AgentConfig, ProviderConfig, ProviderModelConfig } from '../../../protocol/resource/agent-config.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { nearest } from '../../../protocol/nearest.js'
 import { recordAt } from './config-merge.js'
 import { isAddress } from './named-paths.js'
 
@@ -44,6 +45,9 @@ const AGENT_KEYS = new Set(Object.keys(AgentConfig.shape))
 const PROVIDER_KEYS = new Set(Object.keys(ProviderConfig.shape))
 const MODEL_KEYS = new Set([...Object.keys(ProviderModelConfig.shape), 'interleaved', 'modalities', 'cost', 'status', 'releaseDate'])
 const COMPATIBILITY_KEYS = new Set(['streamUsage', 'reasoningEffort'])
+/** Of the options of a provider, those that svc itself reads. */
+const OPTION_KEYS = ['baseURL', 'apiKey', 'headers']
+const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '')
 const UNKNOWN = 'it is not a key of this place'
 
 /** In a normalised layer, in its order. */
@@ -74,6 +78,10 @@ function inProvider(provider: JsonRecord, path: Unsupported['path']): readonly U
   return [
     ...strays(provider, path, PROVIDER_KEYS),
     ...strays(recordAt(provider, 'compatibility'), [...path, 'compatibility'], COMPATIBILITY_KEYS),
+    ...Object.keys(recordAt(provider, 'options')).flatMap((key) => {
+      const meant = OPTION_KEYS.find((name) => name !== key && plain(name) === plain(key))
+      return meant === undefined ? [] : found([...path, 'options', key], `it is sent to the model as it is; did you mean "${meant}"?`)
+    }),
     ...(Object.hasOwn(recordAt(provider, 'options'), 'timeout')
       ? found([...path, 'options', 'timeout'], 'SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS bounds the silence of a model')
       : []),
@@ -93,7 +101,8 @@ function each(
 function strays(record: JsonRecord, path: Unsupported['path'], known: ReadonlySet<string>): readonly Unsupported[] {
   return Object.keys(record).flatMap((key) => {
     if (known.has(key)) return []
-    return found([...path, key], UNKNOWN)
+    const meant = nearest(key, [...known])
+    return found([...path, key], meant === undefined ? UNKNOWN : `${UNKNOWN}; did you mean "${meant}"?`)
   })
 }
 

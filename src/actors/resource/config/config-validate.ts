@@ -1,5 +1,6 @@
 /** What is wrong with an effective configuration although it could be read (subsystems b.5). */
 import { missingAdapter, readCatalog } from '../../provider/catalog/catalog.js'
+import { isLiteral } from '../../provider/catalog/variables.js'
 import { knownVendors } from '../../provider/catalog/known-vendors.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
 import { isKnownKey } from '../../../protocol/resource/agent-config.js'
@@ -33,6 +34,7 @@ export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contr
     ...snapshot.diagnostics,
     ...refused.map(({ path, reason }) => warning('instructions', `${path} is not given to the model: it ${reason}`)),
     ...checkProviders(document),
+    ...checkKeys(document),
     ...checkAgents(snapshot),
     ...checkModels(document, ''),
     ...checkCommands(snapshot),
@@ -55,6 +57,15 @@ function checkProviders(document: JsonRecord): ConfigDiagnostic[] {
   const disabled = new Set(stringsAt(document, 'disabledProviders'))
   const both = (stringsAt(document, 'enabledProviders') ?? []).filter((id) => disabled.has(id))
   return both.map((id) => error('providers', `"${id}" is both enabled and disabled`))
+}
+
+/** A key in a file works, and is best kept out of it. */
+function checkKeys(document: JsonRecord): ConfigDiagnostic[] {
+  return Object.entries(recordAt(document, 'provider')).flatMap(([id, provider]) => {
+    if (!isRecord(provider) || !isLiteral(recordAt(provider, 'options')['apiKey'])) return []
+    const advice = 'the key stands in the file as it is; "{env:NAME}" takes it from the variable NAME, and a stored key needs neither'
+    return [warning(`provider.${id}.options.apiKey`, advice)]
+  })
 }
 
 function checkAgents(snapshot: ConfigSnapshot): ConfigDiagnostic[] {
@@ -111,7 +122,7 @@ function checkAdapters(
   contributions: readonly ProviderContribution[] | undefined,
 ): ConfigDiagnostic[] {
   if (contributions === undefined) return []
-  const { providers } = readCatalog(document, contributions, { offered: knownVendors(), address: () => undefined })
+  const { providers } = readCatalog(document, contributions, { offered: knownVendors(), env: {}, address: () => undefined })
   return providers.flatMap((provider): ConfigDiagnostic[] => {
     if (provider.contribution !== undefined || provider.source === 'offered') return []
     const place = adapters.get(provider.id)

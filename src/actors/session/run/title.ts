@@ -1,4 +1,5 @@
 /** Titles made by the model, in the background of a first prompt (sessions-events §2.8). */
+import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
@@ -35,10 +36,18 @@ export function hasDefaultTitle(title: string): boolean {
 
 /** Asks the model for a title and records it; false = it has none to give, or somebody has changed the title meanwhile. */
 export async function makeTitle(core: SessionCore, request: TitleRequest, signal: AbortSignal): Promise<boolean> {
+  if (await isSwitchedOff(core, request.session.directory)) return false
   const answer = await askModel({ ...request, model: await titleModel(core, request) }, signal)
   signal.throwIfAborted()
   const title = cleanTitle(wellFormed(answer))
   return title !== '' && recordTitle(core, request.session, title)
+}
+
+/** `agent.title.disable`, as peers spell it: no model is asked, and the conversation keeps the title it has. */
+async function isSwitchedOff({ configs }: SessionCore, directory: string): Promise<boolean> {
+  const { agent } = await configs.load(directory)
+  const title = isRecord(agent) ? agent['title'] : undefined
+  return isRecord(title) && title['disable'] === true
 }
 
 /** Config `smallModel` where it can be used, else the model of the conversation. */

@@ -1,0 +1,61 @@
+/** `svc plugin test`: one call of a tool, on the way a model's call takes: rules, hooks, checks and limits included. */
+import type { Client } from '../../client/client-types.js'
+import type { ToolPart } from '../../protocol/message/message.js'
+import { SvcError } from '../../protocol/errors.js'
+import { connect } from '../connection.js'
+import { directoryOn } from '../directory.js'
+import { jsonText, writeError, writeOut } from '../output.js'
+import { meant } from '../table/nearest.js'
+import type { TestOptions } from './plugin-arguments.js'
+import { troubleOf } from './state-words.js'
+
+/** Prints what the tool answered; answers 1 when it failed. The model is `svc/offline`, which calls what it is told to call. */
+export async function testPlugin({ id, tool, input, directory, server, json }: TestOptions): Promise<number> {
+  const connection = await connect(server)
+  try {
+    const { client } = connection
+    const query = { directory: directoryOn(server, directory) }
+    await refuseAbsent(client, query, { id, tool })
+    const part = await callTool(client, query, { tool, input })
+    const { state } = part
+    if (json) writeOut(`${jsonText(state, 2)}\n`)
+    else if (state.status === 'completed') writeOut(`${state.output}\n`)
+    else writeError(`svc: ${state.status === 'error' ? state.error : 'the call has not ended'}\n`)
+    return state.status === 'completed' ? 0 : 1
+  } finally {
+    await connection.close()
+  }
+}
+
+type Query = { readonly directory: string }
+
+/** A package that does not serve, or a tool it has not, is told before anything runs. */
+async function refuseAbsent(client: Client, query: Query, { id, tool }: { id: string; tool: string }): Promise<void> {
+  await client.tools.list(query) // waits until packages have started
+  const lives = (await client.plugins.lifecycle(query)).find(({ packageId }) => packageId === id)
+  const trouble = lives === undefined ? undefined : troubleOf(lives)
+  if (trouble !== undefined && lives?.state !== 'update-available') throw new SvcError('plugin.failed', `${id} ${trouble}`)
+  const plugin = (await client.plugins.list(query)).find((each) => each.id === id)
+  if (plugin === undefined) throw new SvcError('resource.not_found', `there is no plugin ${id} here; "svc plugin list" shows what there is`)
+  const tools = (plugin.contributions ?? []).filter(({ kind }) => kind === 'tool').map((each) => each.id)
+  if (tools.includes(tool)) return
+  throw new SvcError('resource.not_found', `${id} has no tool "${tool}"${meant(tool, tools) || `; it has ${tools.join(', ') || 'none'}`}`)
+}
+
+/** In a session that is deleted afterwards. */
+async function callTool(client: Client, query: Query, call: { tool: string; input: unknown }): Promise<ToolPart> {
+  const { id } = await client.sessions.create({ ...query, body: { title: 'svc plugin test' } })
+  try {
+    const script = `\`\`\`svc-script\n${JSON.stringify([call, { text: 'done' }])}\n\`\`\``
+    const prompt = { prompt: script, model: { providerId: 'svc', modelId: 'offline' } }
+    let last: ToolPart | undefined
+    for await (const event of client.prompt(id, prompt, { onPermission: () => 'once' })) {
+      if (event.type === 'tool') last = event.part
+      if (event.type === 'end' && event.error !== undefined && last === undefined) throw new SvcError('plugin.failed', event.error.message)
+    }
+    if (last === undefined) throw new SvcError('plugin.failed', `"${call.tool}" was not called`)
+    return last
+  } finally {
+    await client.sessions.delete({ sessionId: id })
+  }
+}

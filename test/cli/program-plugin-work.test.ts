@@ -1,0 +1,31 @@
+/** What a plugin author does at work: `svc plugin dev`, `test`, `untrust` and `remove` of the built program. */
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { makeHome } from './program.js'
+
+const home = makeHome()
+afterAll(() => home.close())
+const ID = 'dev.example.hello'
+const CALL = ['plugin', 'test', ID, 'hello', '{"name": "Ada"}']
+
+test('a package is served again after every change, called once, and taken away', async () => {
+  await home.run(['plugin', 'init', ID])
+  expect((await home.run(['run', 'list'])).stderr).toContain(`plugin ${ID} waits for your approval, and nothing of it runs`)
+  const root = join(home.workspace, '.svc/plugins', ID)
+  const work = home.start(['plugin', 'dev', ID])
+  await work.prints(/^dev\.example\.hello sha256:\w{12} serves\n/)
+  expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
+  writeFileSync(join(root, 'agent.lua'), 'this is no Lua')
+  await work.prints(/^dev\.example\.hello sha256:\w{12} serves with earlier content, because what it is now did not start: .*\n/m)
+  work.child.kill('SIGINT')
+  expect((await work.ended).code).toBe(0)
+  expect(await home.run(['plugin', 'test', ID, 'helo'])).toMatchObject({ code: 1 })
+  appendFileSync(join(root, 'agent.lua'), '\n')
+  expect((await home.run(['plugin', 'list'])).stdout).toContain(`svc plugin trust ${ID}`)
+  expect((await home.run(['plugin', 'untrust', ID])).code).toBe(0)
+  expect(await home.run(CALL)).toMatchObject({ code: 1, stdout: '' })
+  expect((await home.run(['plugin', 'remove', ID])).stderr).toContain('needs --yes')
+  expect((await home.run(['plugin', 'remove', ID, '--yes'])).code).toBe(0)
+  expect(existsSync(root)).toBe(false)
+})

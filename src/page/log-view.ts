@@ -3,6 +3,7 @@ import type { InspectorRecord } from '../protocol/system/inspector.js'
 import { clock, h } from './elements.js'
 import type { Model } from './model.js'
 import { shortId } from './names.js'
+import { isFailure } from './record-view.js'
 import { virtualList } from './virtual-list.js'
 
 export interface LogFilter {
@@ -10,21 +11,32 @@ export interface LogFilter {
   readonly text: string
   /** Only this actor and what is below it. */
   readonly actorId: string | undefined
+  readonly isFailuresOnly: boolean
+}
+
+export interface LogWays {
+  /** A click: the record is shown whole. */
+  select(record: InspectorRecord): void
+  /** A double click: back to the moment of the record. */
+  go(index: number): void
 }
 
 export interface LogView {
-  update(model: Model, filter: LogFilter): void
+  update(model: Model, filter: LogFilter, selected: number | undefined): void
 }
 
 const ROW = 20
 
-export function passes({ type, actorId, event, shape }: InspectorRecord, filter: LogFilter): boolean {
+export function passes(record: InspectorRecord, filter: LogFilter): boolean {
+  const { type, actorId, event, shape } = record
   if (!filter.types.has(type)) return false
+  if (filter.isFailuresOnly && !isFailure(record)) return false
   if (filter.actorId !== undefined && actorId !== filter.actorId && !actorId.startsWith(`${filter.actorId}/`)) return false
   return filter.text === '' || `${actorId} ${event ?? ''} ${shape ?? ''}`.toLowerCase().includes(filter.text)
 }
 
-export function logView(element: HTMLElement, onJump: (index: number) => void): LogView {
+export function logView(element: HTMLElement, ways: LogWays): LogView {
+  let chosen: number | undefined
   let shown: { readonly record: InspectorRecord; readonly index: number }[] = []
   let key = ''
   let read = 0
@@ -37,19 +49,41 @@ export function logView(element: HTMLElement, onJump: (index: number) => void): 
     const { record } = entry
     const line = h(
       'div',
-      { class: `row log ${record.type}`, 'data-sequence': record.sequence },
+      {
+        class: `row log ${record.type}${isFailure(record) ? ' failure' : ''}`,
+        'data-sequence': record.sequence,
+        'aria-current': record.sequence === chosen ? 'true' : undefined,
+      },
       h('span', { class: 'time' }, clock(record.at)),
       h('span', { class: 'type' }, record.type),
       h('span', { class: 'actor', title: record.actorId }, shortId(record.actorId)),
       h('span', { class: 'what', title: record.payload ?? record.shape }, describe(record)),
     )
-    line.addEventListener('click', () => onJump(entry.index))
+    // The pane that opens moves the rows: a double click means the one it began on.
+    line.addEventListener('click', ({ detail }) => (detail > 1 ? goToChosen() : ways.select(record)))
     return line
   }
 
+  function goToChosen(): void {
+    const entry = shown.find(({ record }) => record.sequence === chosen)
+    if (entry !== undefined) ways.go(entry.index)
+  }
+
+  element.addEventListener('keydown', (event) => {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+    if (event.key === 'Enter') return goToChosen()
+    const at = shown.findIndex(({ record }) => record.sequence === chosen)
+    const next = by === undefined ? undefined : (shown[at + by] ?? (at < 0 ? shown.at(-1) : undefined))
+    if (next === undefined) return
+    event.preventDefault()
+    ways.select(next.record)
+    list.reveal(shown.indexOf(next))
+  })
+
   return {
-    update({ records, position }, filter) {
-      const current = `${[...filter.types].join()} ${filter.actorId ?? ''} ${filter.text}`
+    update({ records, position }, filter, selected) {
+      chosen = selected
+      const current = `${[...filter.types].join()} ${filter.actorId ?? ''} ${filter.isFailuresOnly} ${filter.text}`
       if (current !== key || position < read || records[0] !== firstRead) {
         shown = []
         read = 0

@@ -9,6 +9,7 @@ import { pluginList } from './plugin-list.js'
 import type { Move } from './plugin-moves.js'
 import { pluginPage } from './plugin-page.js'
 import { LANES } from './sequence.js'
+import { recordPane } from './record-view.js'
 import { sequenceView } from './sequence-view.js'
 import { treeView } from './tree-view.js'
 
@@ -71,19 +72,21 @@ export function createScreen(commands: Commands): Screen {
     field('file'),
     field('workspace'),
   ]
-  const [only, pause] = [field('only'), byId('pause')]
+  const [only, failures, pause] = [field('only'), field('failures'), byId('pause')]
   let selected: string | undefined
   let shown: Tab = 'actors'
   let isDue = false
   let lit: readonly InspectorRecord[] = []
   let plugin: string | undefined
   let session: string | undefined
+  let record: number | undefined
+  let drawnRecord = ''
   let fragment = ''
   const lanes = new Set<string>()
 
   const tree = treeView(byId('tree'), filter, { select, toggleLane, draw })
   const chart = chartView(byId('chart'), byId('caption'), byId('details'))
-  const log = logView(byId('log'), (index) => commands.go(index + 1))
+  const log = logView(byId('log'), { select: ({ sequence }) => showRecord(sequence), go: (index) => commands.go(index + 1) })
   const sequence = sequenceView(byId('heads'), byId('steps'), (index) => commands.go(index + 1))
   const plugins = pluginList(byId('plugin-own'), query('#plugin-built-in > div'), query('#plugin-built-in > summary'), (key) => {
     plugin = key
@@ -93,6 +96,11 @@ export function createScreen(commands: Commands): Screen {
 
   function select(id: string): void {
     selected = id
+    draw()
+  }
+
+  function showRecord(sequence: number | undefined): void {
+    record = sequence
     draw()
   }
 
@@ -110,7 +118,7 @@ export function createScreen(commands: Commands): Screen {
   function sequencing(isOn: boolean): void {
     byId('right').classList.toggle('sequencing', isOn)
     byId('sequence').hidden = !isOn
-    byId('log').hidden = isOn
+    byId('happened').hidden = isOn
     byId('sequence-on').setAttribute('aria-pressed', String(isOn))
     draw()
   }
@@ -218,13 +226,27 @@ export function createScreen(commands: Commands): Screen {
     for (const record of fresh) if (record.actorId === selected && record.type === 'transition') chart.light(record)
     byId('lanes-clear').hidden = !isSequencing() || lanes.size === 0
     if (isSequencing()) sequence.update(model, selected, lanes)
-    else
-      log.update(model, {
-        types: new Set(TYPES.filter((type) => field(`show-${type}`).checked)),
-        text: logFilter.value.trim().toLowerCase(),
-        actorId: only.checked ? selected : undefined,
-      })
+    else renderLog(model)
     byId('workspaces').replaceChildren(...workspaces(model).map((value) => h('option', { value })))
+  }
+
+  function renderLog(model: Model): void {
+    const filter = {
+      types: new Set(TYPES.filter((type) => field(`show-${type}`).checked)),
+      text: logFilter.value.trim().toLowerCase(),
+      actorId: only.checked ? selected : undefined,
+      isFailuresOnly: failures.checked,
+    }
+    log.update(model, filter, record)
+    // What is read is not exchanged under the eyes: records never change, they only go.
+    const now = `${record} ${model.records[0]?.sequence ?? ''}`
+    if (now === drawnRecord) return
+    drawnRecord = now
+    const pane = byId('record')
+    pane.hidden = record === undefined
+    if (record === undefined) return pane.replaceChildren()
+    const ways = { showActor, show: showRecord, go: (index: number) => commands.go(index + 1), close: () => showRecord(undefined) }
+    pane.replaceChildren(...recordPane(model, record, ways))
   }
 
   /** The address leads here again. */
@@ -271,7 +293,7 @@ export function createScreen(commands: Commands): Screen {
   byId('theme').addEventListener('click', changeTheme)
   position.addEventListener('input', () => commands.go(Number(position.value)))
   workspace.addEventListener('change', () => void showWorkflows())
-  for (const each of [logFilter, only, ...TYPES.map((type) => field(`show-${type}`))]) each.addEventListener('input', draw)
+  for (const each of [logFilter, only, failures, ...TYPES.map((type) => field(`show-${type}`))]) each.addEventListener('input', draw)
   file.addEventListener('change', () => {
     const [chosen] = file.files ?? []
     file.value = ''

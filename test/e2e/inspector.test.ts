@@ -395,12 +395,15 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const offline = await openOffline(file)
     const { page } = offline
     await page.locator('#log-filter').fill('tool.called')
-    await page.locator('#log .row', { hasText: '"callId":' }).first().waitFor()
+    await page.locator('#log .row', { hasText: '"callId":' }).first().click()
+    await expect.poll(() => page.locator('#record').innerText(), { timeout: 5000 }).toMatch(/event\s+tool\.called[\s\S]*"callId": "/)
+    await shot(page, 'record', ['tool.called', 'Go to this moment'])
+    await page.locator('#record').getByTitle('Close').click()
     await page.locator('#filter').fill('call:') // rows below the fold are not there
     const call = page.locator('#tree .row', { hasText: 'call:' })
     expect(await call.count()).toBe(0)
     await page.locator('#log-filter').fill('execution.settled')
-    await page.locator('#log .row.transition').first().click()
+    await page.locator('#log .row.transition').first().dblclick()
     await call.first().click()
     await expect.poll(() => current(page), { timeout: 5000 }).toBe('settled')
     await page.locator('#back').click()

@@ -321,9 +321,13 @@ describe('what moves a plugin on', () => {
 
 test('the log is filtered by type, by text, and by an actor with all below it', () => {
   const record = { sequence: 1, at: 1, actorId: 'session:a/run', type: 'event', event: 'woken', shape: '{runId: string(3)}' } as const
-  const all = { types: new Set(['event']), text: '', actorId: undefined }
+  const all = { types: new Set(['event']), text: '', actorId: undefined, isFailuresOnly: false }
   expect(passes(record, all)).toBe(true)
   expect(passes(record, { ...all, types: new Set(['stop']) })).toBe(false)
   expect([passes(record, { ...all, actorId: 'session:a' }), passes(record, { ...all, actorId: 'session:' })]).toEqual([true, false])
   expect([passes(record, { ...all, text: 'runid' }), passes(record, { ...all, text: 'nothing' })]).toEqual([true, false])
+  const failed = ['generation.failed', 'xstate.error.actor.0.run', 'recordFailed'].map((event) =>
+    passes({ ...record, event }, { ...all, isFailuresOnly: true }),
+  )
+  expect([passes(record, { ...all, isFailuresOnly: true }), ...failed]).toEqual([false, true, true, true])
 })

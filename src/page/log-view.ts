@@ -59,8 +59,7 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
       h('span', { class: 'actor', title: record.actorId }, shortId(record.actorId)),
       h('span', { class: 'what', title: record.payload ?? record.shape }, describe(record)),
     )
-    // The pane that opens moves the rows: a double click means the one it began on.
-    line.addEventListener('click', ({ detail }) => (detail > 1 ? goToChosen() : ways.select(record)))
+    line.addEventListener('click', ({ detail }) => (detail > 1 ? ways.go(entry.index) : ways.select(record)))
     return line
   }
 

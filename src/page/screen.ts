@@ -5,6 +5,7 @@ import { chartView } from './chart-view.js'
 import { byId, h } from './elements.js'
 import { logView } from './log-view.js'
 import type { Model } from './model.js'
+import { after } from './platform.js'
 import { pluginList } from './plugin-list.js'
 import type { Move } from './plugin-moves.js'
 import { pluginPage } from './plugin-page.js'
@@ -55,6 +56,8 @@ export interface Screen {
 
 const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows', 'sessions']
 const ZOOM = 1.25
+/** Longer than the time between two clicks, ms. */
+const OPENING = 300
 const STEP = 60
 const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [1, 0],
@@ -79,6 +82,8 @@ export function createScreen(commands: Commands): Screen {
   let lit: readonly InspectorRecord[] = []
   let plugin: string | undefined
   let session: string | undefined
+  /** The record that is chosen, and the one whose pane is open. */
+  let chosen: number | undefined
   let record: number | undefined
   let drawnRecord = ''
   let fragment = ''
@@ -99,9 +104,16 @@ export function createScreen(commands: Commands): Screen {
     draw()
   }
 
+  /** A pane that opens moves the rows: not between the clicks of a double one. */
   function showRecord(sequence: number | undefined): void {
-    record = sequence
+    chosen = sequence
+    const open = () => {
+      record = chosen
+      draw()
+    }
+    if (record !== undefined || sequence === undefined) return open()
     draw()
+    after(OPENING, open)
   }
 
   /** What only the server knows of what is shown is asked for at once. */
@@ -237,7 +249,7 @@ export function createScreen(commands: Commands): Screen {
       actorId: only.checked ? selected : undefined,
       isFailuresOnly: failures.checked,
     }
-    log.update(model, filter, record)
+    log.update(model, filter, chosen)
     // What is read is not exchanged under the eyes: records never change, they only go.
     const now = `${record} ${model.records[0]?.sequence ?? ''}`
     if (now === drawnRecord) return

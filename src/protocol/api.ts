@@ -10,6 +10,7 @@ import { managedAgentRoutes, managedCommandRoutes } from './management/managemen
 import { managedSkillRoutes } from './management/skills.js'
 import { managedRepositoryRoutes, managedWorkspaceRoutes } from './management/workspaces.js'
 import { messageRoutes } from './message/message.js'
+import { mcpRoutes } from './mcp/mcp.js'
 import { pluginRoutes } from './plugin/plugin.js'
 import { connectionRoutes } from './provider/connection.js'
 import { providerRoutes } from './provider/provider.js'
@@ -54,6 +55,7 @@ const GROUPS = [
   workflowRoutes,
   ptyRoutes,
   vcsRoutes,
+  mcpRoutes,
   { sessionDiff: sessionDiffRoute },
   subagentRoutes,
 ] as const

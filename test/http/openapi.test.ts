@@ -91,6 +91,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     'ExportSessionsRequest',
     'ForkSessionRequest',
     'MarkdownWriteRequest',
+    'McpAddRequest',
     'ModelRef',
     'PermissionReply',
     'PermissionRule',

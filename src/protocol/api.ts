@@ -10,6 +10,7 @@ import { managedAgentRoutes, managedCommandRoutes } from './management/managemen
 import { managedSkillRoutes } from './management/skills.js'
 import { managedRepositoryRoutes, managedWorkspaceRoutes } from './management/workspaces.js'
 import { messageRoutes } from './message/message.js'
+import { mcpAuthRoutes } from './mcp/mcp-auth.js'
 import { mcpRoutes } from './mcp/mcp.js'
 import { pluginRoutes } from './plugin/plugin.js'
 import { connectionRoutes } from './provider/connection.js'
@@ -56,6 +57,7 @@ const GROUPS = [
   ptyRoutes,
   vcsRoutes,
   mcpRoutes,
+  mcpAuthRoutes,
   { sessionDiff: sessionDiffRoute },
   subagentRoutes,
 ] as const

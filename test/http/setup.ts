@@ -33,6 +33,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.subagents.tasks.stop': {},
   'v2.plugins.vcs.apply': { patch: '--- /dev/null' },
   'v2.plugins.mcp.add': { name: 'files', config: { type: 'local', command: 'files' } },
+  'v2.plugins.mcp.auth.callback.post': { code: 'c' },
   'v2.plugins.mcp.config': { enabled: false },
   'v2.plugins.mcp.tools.call': { a: 1 },
   'v2.plugins.pty.create': {},

@@ -4,6 +4,9 @@ import { isRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
 import { MCP_PREFIX } from '../../protocol/mcp/mcp.js'
+import { createCredentials } from './oauth/credentials.js'
+import { authOperations } from './oauth/operations.js'
+import { createSignIns } from './oauth/sign-ins.js'
 import { askPerson } from './offer/questions.js'
 import { createOffering } from './offer/within.js'
 import { serverOperations } from './operations.js'
@@ -16,6 +19,7 @@ export interface McpPluginOptions {
   readonly version: string
 }
 
+const DEFAULT_URL = 'http://127.0.0.1:4096'
 const PLUGIN = 'dev.svc.mcp'
 
 export function mcpPlugin({ env, version }: McpPluginOptions): NativePlugin {
@@ -39,6 +43,11 @@ export function mcpPlugin({ env, version }: McpPluginOptions): NativePlugin {
 function start(host: NativeHost, { env, version }: McpPluginOptions) {
   const { effects, rows, questions } = host
   const budgets = createLru<string, number>(LIMITS.mcp.workspaces)
+  const signIns = createSignIns({
+    effects,
+    credentials: createCredentials(effects),
+    baseUrl: () => (env['SVC_SERVER'] || host.serverUrl() || DEFAULT_URL).replace(/\/+$/, ''),
+  })
   const workspaces = createWorkspaces({
     config: (directory) => host.config(directory),
     clock: effects.clock,
@@ -53,7 +62,14 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
           ask: (request, context, signal) =>
             askPerson(questions, place.server, request, { ...context, signal: AbortSignal.any([signal, context.signal]) }),
         },
-        { ...place, authorization: undefined },
+        {
+          ...place,
+          isUnregistered: () => signIns.isUnregistered(place.server),
+          authorization:
+            place.config.type === 'remote' && place.config.oauth !== false
+              ? signIns.authorization({ server: place.server, config: place.config })
+              : undefined,
+        },
       ),
     onOffers(directory, server, kind) {
       offering.forget(directory)
@@ -71,7 +87,10 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
     budget: (directory) => budgets.get(directory) ?? LIMITS.mcp.toolBudget,
   })
   const contributions: ReturnType<NativePlugin['start']> = {
-    operations: serverOperations({ host, workspaces, hasCredentials: async () => false }),
+    operations: {
+      ...serverOperations({ host, workspaces, hasCredentials: signIns.hasCredentials }),
+      ...authOperations({ workspaces, signIns }),
+    },
     within: (directory) => offering.within(directory),
     async prepare(directory, signal) {
       try {

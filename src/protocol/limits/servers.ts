@@ -50,6 +50,11 @@ export const serversLimits = {
     question: 2000,
     /** Log lines of a server that are told in a minute. */
     logLines: 60,
+    authFile: 1 * MiB,
+    /** How long somebody may take to sign in; each request about it; how long before its end a token is renewed. */
+    attemptAge: 10 * MINUTE,
+    discovery: 5 * SECOND,
+    tokenSkew: 1 * MINUTE,
     authAnswer: 256 * KiB,
   },
 } as const

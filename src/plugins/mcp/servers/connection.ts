@@ -51,9 +51,12 @@ export interface ConnectionDeps extends SessionDeps {
 export interface ConnectionPlace extends McpConnectionInput {
   readonly config: McpConfig
   readonly authorization: Authorization | undefined
+  /** Its authorization server takes no client that it does not know. */
+  isUnregistered(): boolean
 }
 
 const NOT_YET = 'not connected yet'
+const UNREGISTERED = 'its authorization server registers no clients: configure "oauth.clientId"'
 
 export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): Connection {
   const { clock, log } = deps.effects
@@ -96,7 +99,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
       setOffers(NO_OFFERS, 'all')
       if (signal.aborted) throw error
       const trouble = troubleOf(await import('@modelcontextprotocol/client'), error, false)
-      if (trouble === 'authorization' && authorization !== undefined) return 'unauthorised'
+      if (trouble === 'authorization' && authorization !== undefined) return place.isUnregistered() ? 'unregistered' : 'unauthorised'
       log.info('a server is not connected', { server, directory, cause: error instanceof Error ? error.message : String(error) })
       throw error
     } finally {
@@ -211,8 +214,9 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     const snapshot = actor.getSnapshot()
     if (snapshot.hasTag('connected')) return { status: 'connected' }
     if (snapshot.matches('unauthorised')) return { status: 'needs_auth' }
+    if (snapshot.matches('unregistered')) return { status: 'needs_client_registration', error: UNREGISTERED }
     const error = snapshot.context.reason ?? (snapshot.matches('connecting') ? 'being connected' : NOT_YET)
-    return { status: snapshot.matches('unregistered') ? 'needs_client_registration' : 'failed', error }
+    return { status: 'failed', error }
   }
 
   return {

@@ -21,6 +21,8 @@ export interface Workspaces {
   connection(directory: string, server: string): Promise<Connection | undefined>
   /** Connections there are, in the order of their names. Cheap. */
   connections(directory: string): readonly Connection[]
+  /** Of every workspace. */
+  all(): readonly Connection[]
   /** Connects what is configured, waiting for what was never tried, as long as `firstWait` at most. */
   prepare(directory: string, signal: AbortSignal): Promise<void>
   status(directory: string): Promise<Record<string, McpStatus>>
@@ -103,6 +105,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       const workspace = workspaces.get(directory)
       return workspace === undefined ? [] : sorted(workspace)
     },
+    all: () => [...workspaces.values()].flatMap(sorted),
     async prepare(directory, signal) {
       const { connections } = await settle(directory)
       const first: Promise<void>[] = []

@@ -196,6 +196,8 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
       return { value: await work(mine.client, library) }
     } catch (error) {
       const trouble = troubleOf(library, error, mine.hasId)
+      if (trouble === 'connection')
+        throw new SvcError('request.unprocessable', `The server "${server}" was lost: ${reasonOf()}.`, { server }, { cause: error })
       if (session !== mine) throw error
       if (trouble === 'authorization' && authorization !== undefined) tell({ type: 'authorization.lost' })
       if (trouble !== 'session') throw error

@@ -1,4 +1,5 @@
 /** Real servers of the Model Context Protocol in one conversation: tools, pictures, questions, resources, prompts, progress, abort. */
+import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message, ToolPart } from '../../src/protocol/message/message.js'
@@ -7,7 +8,7 @@ import type { McpCatalogEntry, McpPrompt, McpResource, McpStatusMap, McpTool, Mc
 import type { Session } from '../../src/protocol/session/session.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
-import { openScene, type Scene, type Server } from './server.js'
+import { openScene, PROGRAM, type Scene, type Server } from './server.js'
 import type { Stream } from './stream.js'
 
 const { resolve } = createRequire(import.meta.url)
@@ -59,6 +60,15 @@ afterAll(async () => {
   await scene.close()
   await model.close()
 })
+
+/** What `svc` prints. */
+function svc(args: readonly string[]): Promise<string> {
+  return new Promise((done, fail) => {
+    execFile(process.execPath, [PROGRAM, ...args], { env: { ...scene.place.env }, cwd: scene.place.root }, (error, stdout) =>
+      error === null ? done(stdout) : fail(error),
+    )
+  })
+}
 
 /** The last call of a prompt that was answered. */
 async function ask(body: object): Promise<ToolPart> {
@@ -179,6 +189,10 @@ test('tools are listed and called over HTTP, and a server is switched off and on
     configWritable: true,
     configScope: 'global',
   })
+  const shown = await svc(['mcp', 'everything', '--server', server.url, '--dir', scene.place.repo])
+  expect(shown).toMatch(/^everything +connected/m)
+  expect(shown).toMatch(/^tool +echo/m)
+  expect(await svc(['mcp', '--json', '--server', server.url, '--dir', scene.place.repo])).toContain('"configScope": "global"')
   const on = await server.call('PATCH', `${PREFIX}/memory/config`, { enabled: true })
   expect(on.body as McpCatalogEntry).toMatchObject({ enabled: true, status: { status: 'failed' } })
   expect((await server.call('POST', `${PREFIX}/memory/connect`)).body).toBe(true)

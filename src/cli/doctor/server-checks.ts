@@ -20,6 +20,7 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
         await health(connection),
         ...configuration(diagnostics, query),
         ...(await providers(client, query, diagnostics)),
+        ...(await mcpServers(client, query)),
         ...(options.online ? await (await import('./online-checks.js')).inspectOnline(client, query) : []),
       ]
     } finally {
@@ -54,6 +55,28 @@ function configuration(diagnostics: readonly ConfigDiagnostic[], { directory }: 
     check: 'configuration',
     detail: path === '' ? message : `${path}: ${message}`,
   }))
+}
+
+/** MCP servers that are configured; none is started for it, so only what is known to be wrong is told. */
+async function mcpServers(client: Client, query: { directory: string }): Promise<Finding[]> {
+  const check = 'MCP servers'
+  try {
+    const servers = Object.entries(await client.plugins.mcp.status(query))
+    if (servers.length === 0) return []
+    const count = (status: string) => servers.filter((each) => each[1].status === status).length
+    const off = count('disabled')
+    const detail = `${servers.length} configured, ${count('connected')} connected${off === 0 ? '' : `, ${off} switched off`}`
+    return [
+      { level: 'ok', check, detail: `${detail} (svc mcp --connect tries them)` },
+      ...servers.flatMap(([name, { status }]): Finding[] =>
+        status === 'needs_auth' || status === 'needs_client_registration'
+          ? [{ level: 'warning', check, detail: `${name}: somebody has to sign in` }]
+          : [],
+      ),
+    ]
+  } catch (error) {
+    return [{ level: 'warning', check, detail: failureText(error).split('\n')[0] ?? '' }]
+  }
 }
 
 /** What can be used, and of the rest that is configured how it could be. */

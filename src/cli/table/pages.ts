@@ -3,6 +3,7 @@ import { CHAT } from '../chat/chat-page.js'
 import { CONFIG } from '../config/config-pages.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
 import { INSPECT } from '../inspect/inspect-page.js'
+import { MCP } from '../mcp/mcp-page.js'
 import { MODELS, PROVIDERS } from '../models/models-pages.js'
 import { PLUGIN } from '../plugin/plugin-pages.js'
 import { RUN } from '../run/run-page.js'
@@ -49,6 +50,7 @@ export const PAGES: readonly (Page | Group)[] = [
   SESSION,
   MODELS,
   PROVIDERS,
+  MCP,
   CONFIG,
   DOCTOR,
   INSPECT,

@@ -20,6 +20,8 @@ export type Library = typeof Mcp
 export interface Authorization {
   token(): Promise<string | undefined>
   onUnauthorized(context: { readonly response: Response }): Promise<void>
+  /** What was allowed is not enough: who signs in next is asked for this as well. */
+  needs(scope: string): void
 }
 
 export interface SessionDeps {

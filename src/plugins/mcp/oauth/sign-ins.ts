@@ -153,11 +153,12 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
           if (tokens !== undefined) await forgetTokens(place)
           throw new UnauthorizedError()
         },
+        needs: (scope) => void challenges.set(keyOf(place), { ...challenges.get(keyOf(place)), scope }),
       }
     },
     async start(place, directory) {
       const { server, config } = place
-      const { auth } = await load()
+      const { auth, computeScopeUnion } = await load()
       const oauth = oauthOf(place)
       const redirectUri = redirectOf(place)
       const oauthState = base64Url(random.bytes(STATE_BYTES))
@@ -166,11 +167,14 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
       const attempt: Attempt = { entry: withClientFor(entry, before, redirectUri), address: undefined }
       const provider = signInProvider({ attempt, redirectUri, config: oauth, now: () => clock.now() })
       try {
+        const challenge = challenges.get(keyOf(place))
+        const scope = challenge?.scope === undefined ? undefined : computeScopeUnion(before.tokens?.scope, challenge.scope)
         await auth(provider, {
           serverUrl: config.url,
           fetchFn: fetchFor(place),
           forceReauthorization: true,
-          ...challenges.get(keyOf(place)),
+          ...(challenge?.resourceMetadataUrl && { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+          ...(scope !== undefined && { scope }),
         })
       } catch (error) {
         const { message } = toFailure(error)

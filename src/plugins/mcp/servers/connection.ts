@@ -199,7 +199,10 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
       if (trouble === 'connection')
         throw new SvcError('request.unprocessable', `The server "${server}" was lost: ${reasonOf()}.`, { server }, { cause: error })
       if (session !== mine) throw error
-      if (trouble === 'authorization' && authorization !== undefined) tell({ type: 'authorization.lost' })
+      if (trouble === 'authorization' && authorization !== undefined) {
+        if (error instanceof library.InsufficientScopeError && error.requiredScope !== undefined) authorization.needs(error.requiredScope)
+        tell({ type: 'authorization.lost' })
+      }
       if (trouble !== 'session') throw error
       tell({ type: 'session.lost' })
       return 'again'

@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { createGuardedFetch } from '../../src/actors/node/network/guarded-fetch.js'
+import { createWayOut } from '../../src/actors/node/network/way-out.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
 import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../src/actors/plugin/native/native.js'
 import { mcpPlugin } from '../../src/plugins/mcp/plugin.js'
@@ -25,7 +27,9 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
   const fake = createFakeEffects()
   const processes = createNodeProcesses(PATH)
   const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
-  const effects = { ...fake, processes, childEnv: { PATH }, sha256 }
+  const wayOut = createWayOut({ env: {}, log: fake.log, now: () => fake.clock.monotonic() })
+  const network = { guardedFetch: createGuardedFetch(wayOut), counts: wayOut.counts }
+  const effects = { ...fake, processes, network, fetch: wayOut.fetch, childEnv: { PATH }, sha256 }
   const stored = new Map<string, PluginRow>()
   const told: { type: string; data: unknown }[] = []
   let changes = 0

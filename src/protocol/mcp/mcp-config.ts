@@ -6,7 +6,7 @@ import { LIMITS } from '../limits.js'
 const { timeout, timeoutMost } = LIMITS.mcp
 
 /** Names of servers: they stand in paths and in ids of tools. */
-export const SERVER_NAME = /^[A-Za-z0-9_.-]{1,64}$/
+const SERVER_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 
 const texts = z.record(z.string(), z.string())
 const common = { enabled: z.boolean().default(true), timeout: z.number().int().min(1).max(timeoutMost).default(timeout) }

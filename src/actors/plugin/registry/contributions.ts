@@ -55,7 +55,7 @@ export interface CommandService extends Service<(request: ServiceRequest) => Pro
 }
 
 /** A command that is run, with what was written behind its name. */
-export interface CommandCall {
+interface CommandCall {
   readonly directory: string
   readonly name: string
   readonly template: string

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 
 const { pages, entries, listBytes } = LIMITS.mcp
 
-export interface Listed<Entry> {
+interface Listed<Entry> {
   readonly entries: readonly Entry[]
   /** Why there is less than the server has; undefined = nothing was left out. */
   readonly cut: string | undefined
@@ -34,11 +34,6 @@ export async function listOffers(client: Client, asking: Asking): Promise<Offers
     has.resources === undefined ? NOTHING : listResources(client, asking).catch(() => NOTHING),
   ])
   return { tools, prompts, resources }
-}
-
-export function listOne(client: Client, kind: OfferKind, asking: Asking): Promise<Listed<Tool> | Listed<Prompt> | Listed<Resource>> {
-  if (kind === 'tools') return listTools(client, asking)
-  return kind === 'prompts' ? listPrompts(client, asking) : listResources(client, asking)
 }
 
 function listTools(client: Client, asking: Asking): Promise<Listed<Tool>> {

@@ -24,7 +24,7 @@ export interface SignInPlace {
   readonly config: McpRemote
 }
 
-export interface Returned {
+interface Returned {
   readonly code: string
   readonly iss: string | undefined
 }

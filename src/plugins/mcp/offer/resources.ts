@@ -5,7 +5,7 @@ import { toFailure } from '../../../protocol/errors.js'
 import type { Connection } from '../servers/connection.js'
 import { showResources } from './results.js'
 
-export const RESOURCE_TOOL = 'mcp_resource'
+const RESOURCE_TOOL = 'mcp_resource'
 const LISTED = 100
 
 const ResourceInput = z.strictObject({

@@ -15,7 +15,7 @@ import type { Connection } from '../servers/connection.js'
 import { type Definition, definitionText } from './definitions.js'
 import { showContent } from './results.js'
 
-export type ToolInput = Readonly<Record<string, unknown>>
+type ToolInput = Readonly<Record<string, unknown>>
 const Input = z.record(z.string(), z.unknown())
 const KNOWN = 'definition'
 const CHANGED = 'the server has changed what this tool says of itself since it was used last'

@@ -155,6 +155,17 @@ test('a server whose authorization server registers nobody says so, and one that
   expect((await post('/open/auth/callback', { code: 'x' })).status).toBe(400)
 })
 
+test('a sign-in that was begun before a restart can be ended after it, and not by guessing', async () => {
+  const { authorizationUrl } = await start('tracker')
+  const back = await signInAt(authorizationUrl)
+  await server.stop()
+  server = await scene.start()
+  const after = back.replace(/^http:\/\/[^/]+/, server.url)
+  expect((await fetch(after.replace(/state=[^&]+/, 'state=guessed'))).status).toBe(400)
+  expect((await fetch(after)).status).toBe(200)
+  expect((await post('/tracker/connect')).body).toBe(true)
+})
+
 test('what is signed out of is forgotten', async () => {
   expect((await server.call('DELETE', `${PREFIX}/tracker/auth`)).body).toEqual({ success: true })
   expect(stored()['tracker']).toBeUndefined()

@@ -46,6 +46,8 @@ const Document = z.record(z.string(), ServerCredentials)
 export interface Credentials {
   /** What is stored for a server at this address. */
   get(server: string, url: string): Promise<ServerCredentials | undefined>
+  /** Where the attempt to sign in to a server with this state was begun, at whatever address. */
+  directoryOf(server: string, state: string): Promise<string | undefined>
   /** Changes that, and answers what it is then; undefined removes it. Throws `resource.conflict` when the file cannot be changed. */
   change(
     server: string,
@@ -75,6 +77,11 @@ export function createCredentials({ files, paths, log }: Pick<NativeHost['effect
 
   return {
     get: async (server, url) => of(await read(), server, url),
+    async directoryOf(server, state) {
+      const document = await read()
+      const entry = document !== undefined && Object.hasOwn(document, server) ? document[server] : undefined
+      return entry?.oauthState === state ? entry.oauthDirectory : undefined
+    },
     change(server, url, change) {
       const work = changed(last)
       last = work.catch(() => undefined)

@@ -68,6 +68,8 @@ export function authOperations({ workspaces, signIns }: AuthOperationDeps): Oper
       const { code, state, iss, error } = McpCallbackQuery.parse(query)
       const failed = (why: string) => ({ status: 400, html: page('Not signed in', why) })
       if (state === undefined || state === '') return failed('The address lacks the state of a sign-in.')
+      const directory = await signIns.directoryOf(name, state)
+      if (directory !== undefined) await workspaces.connection(directory, name)
       for (const { server, config } of workspaces.all()) {
         if (server !== name || config.type !== 'remote' || config.oauth === false) continue
         const place = { server, config }

@@ -37,6 +37,8 @@ export interface SignIns {
   isUnregistered(server: string): boolean
   /** Begins an attempt, in the place of one that was under way. Throws `request.unprocessable`. */
   start(place: SignInPlace, directory: string): Promise<{ readonly authorizationUrl: string; readonly oauthState: string }>
+  /** Where an attempt with this state was begun, be it before a restart. */
+  directoryOf(server: string, state: string): Promise<string | undefined>
   /** Takes the attempt that is under way, of this state when one is given; it is over then. Undefined = there is none. */
   take(place: SignInPlace, state: string | undefined): Promise<ServerCredentials | undefined>
   /** Exchanges the code. Throws `request.unprocessable`. */
@@ -192,6 +194,7 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
       await credentials.change(server, config.url, () => attempt.entry)
       return { authorizationUrl: address.href, oauthState }
     },
+    directoryOf: credentials.directoryOf,
     async take({ server, config }, state) {
       const entry = await credentials.get(server, config.url)
       const { oauthState, oauthStarted = 0 } = entry ?? {}

@@ -4,6 +4,8 @@ import { CHAT } from './chat/chat-page.js'
 import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
 import { DOCTOR } from './doctor/doctor-page.js'
 import { INSPECT } from './inspect/inspect-page.js'
+import type { McpOptions } from './mcp/mcp-options.js'
+import { MCP } from './mcp/mcp-page.js'
 import type { ModelsOptions, ProvidersOptions } from './models/models-options.js'
 import { MODELS, PROVIDERS } from './models/models-pages.js'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
@@ -90,6 +92,7 @@ export type Command =
   | { readonly name: 'chat'; readonly options: ChatOptions }
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'models'; readonly options: ModelsOptions }
+  | { readonly name: 'mcp'; readonly options: McpOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'auth'; readonly options: AuthOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
@@ -164,6 +167,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readChat(args) }
     case 'doctor':
       return { name, options: readDoctor(args) }
+    case 'mcp':
+      return { name, options: readMcp(args) }
     case 'models':
       return { name, options: readModels(args) }
     case 'providers':
@@ -278,6 +283,11 @@ function readPlace(values: { dir: string | undefined; server: string | undefined
 function readModels(args: string[]): ModelsOptions {
   const { values, words } = readLine(MODELS, args)
   return { ...readPlace(values), provider: words[0], verbose: values.verbose }
+}
+
+function readMcp(args: string[]): McpOptions {
+  const { values, words } = readLine(MCP, args)
+  return { ...readPlace(values), name: words[0], connect: values.connect }
 }
 
 function readProviders(args: string[]): ProvidersOptions {

@@ -36,6 +36,8 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'chat':
       keepCompiledCode()
       return (await import('./chat/chat.js')).chat(command.options)
+    case 'mcp':
+      return (await import('./mcp/mcp.js')).showMcp(command.options)
     case 'models':
       return (await import('./models/models.js')).listModels(command.options)
     case 'providers':

@@ -10,6 +10,8 @@ import { managedAgentRoutes, managedCommandRoutes } from './management/managemen
 import { managedSkillRoutes } from './management/skills.js'
 import { managedRepositoryRoutes, managedWorkspaceRoutes } from './management/workspaces.js'
 import { messageRoutes } from './message/message.js'
+import { mcpAuthRoutes } from './mcp/mcp-auth.js'
+import { mcpRoutes } from './mcp/mcp.js'
 import { pluginRoutes } from './plugin/plugin.js'
 import { connectionRoutes } from './provider/connection.js'
 import { signInRoutes } from './provider/sign-in.js'
@@ -56,6 +58,8 @@ const GROUPS = [
   workflowRoutes,
   ptyRoutes,
   vcsRoutes,
+  mcpRoutes,
+  mcpAuthRoutes,
   { sessionDiff: sessionDiffRoute },
   subagentRoutes,
 ] as const

@@ -3,6 +3,7 @@ import { pluginsLimits } from './limits/plugins.js'
 import { providersLimits } from './limits/providers.js'
 import { repositoriesLimits } from './limits/repositories.js'
 import { serverLimits } from './limits/server.js'
+import { serversLimits } from './limits/servers.js'
 import { sessionsLimits } from './limits/sessions.js'
 import { delegationLimits } from './limits/delegation.js'
 import { terminalsLimits } from './limits/terminals.js'
@@ -19,4 +20,5 @@ export const LIMITS = {
   ...repositoriesLimits,
   ...terminalsLimits,
   ...delegationLimits,
+  ...serversLimits,
 } as const

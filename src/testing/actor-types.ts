@@ -10,6 +10,7 @@ export type ActorKind =
   | 'generation'
   | 'instance'
   | 'interaction'
+  | 'mcp-connection'
   | 'package'
   | 'pty'
   | 'restore'

@@ -7,6 +7,7 @@ import { compactionMachine } from '../machines/compaction.machine.js'
 import { generationMachine } from '../machines/generation.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
 import { interactionMachine } from '../machines/interaction.machine.js'
+import { mcpConnectionMachine } from '../machines/mcp-connection.machine.js'
 import { packageMachine } from '../machines/package.machine.js'
 import { ptyMachine } from '../machines/pty.machine.js'
 import { restoreMachine } from '../machines/restore.machine.js'
@@ -31,6 +32,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   generation: generationMachine,
   instance: instanceMachine,
   interaction: interactionMachine,
+  'mcp-connection': mcpConnectionMachine,
   package: packageMachine,
   pty: ptyMachine,
   restore: restoreMachine,

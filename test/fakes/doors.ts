@@ -21,6 +21,10 @@ export const noDoors: Pick<
   | 'switchedOff'
   | 'stopping'
   | 'actors'
+  | 'offersChanged'
+  | 'serverUrl'
+  | 'configure'
+  | 'installationConfig'
 > = {
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, placeOf: unused, wrap: unused },
@@ -34,6 +38,10 @@ export const noDoors: Pick<
   checkouts: { origins: unused },
   git: { open: unused, apart: unused },
   namedPrograms: { named: async () => [] },
+  offersChanged: () => undefined,
+  serverUrl: () => undefined,
+  configure: unused,
+  installationConfig: async () => ({}),
   actors: { add: () => undefined },
   stopping: new AbortController().signal,
   sessions: {

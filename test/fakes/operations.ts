@@ -1,4 +1,5 @@
 /** What plugins of a fake runtime answer to operations of the contract, by operation id. */
+import type { McpCatalogEntry, McpStatus } from '../../src/protocol/mcp/mcp.js'
 import type { SubagentTask } from '../../src/protocol/session/subagent.js'
 import type { Pty } from '../../src/protocol/terminal/pty.js'
 import type { WorkflowDefinition, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow/workflow.js'
@@ -62,6 +63,18 @@ const TASK: SubagentTask = {
   result: 'Nothing.',
 }
 
+const MCP_STATUS: McpStatus = { status: 'connected' }
+
+const MCP_ENTRY: McpCatalogEntry = {
+  status: MCP_STATUS,
+  enabled: true,
+  runtimeConnected: true,
+  oauthCapable: false,
+  hasCredentials: false,
+  configWritable: true,
+  configScope: 'global',
+}
+
 const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }
 const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
 
@@ -73,6 +86,21 @@ export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
   'v2.plugins.vcs.diff': [DIFF],
   'v2.plugins.vcs.diff.raw': new TextEncoder().encode(DIFF.patch),
   'v2.plugins.vcs.apply': { success: true },
+  'v2.plugins.mcp.status': { files: MCP_STATUS },
+  'v2.plugins.mcp.add': { files: MCP_STATUS },
+  'v2.plugins.mcp.auth.start': { authorizationUrl: 'https://sign.in', oauthState: 's' },
+  'v2.plugins.mcp.auth.remove': { success: true },
+  'v2.plugins.mcp.auth.authenticate': MCP_STATUS,
+  'v2.plugins.mcp.auth.callback.post': MCP_STATUS,
+  'v2.plugins.mcp.auth.callback.get': { status: 200, html: '<!doctype html>' },
+  'v2.plugins.mcp.catalog': { files: MCP_ENTRY },
+  'v2.plugins.mcp.config': MCP_ENTRY,
+  'v2.plugins.mcp.connect': true,
+  'v2.plugins.mcp.disconnect': true,
+  'v2.plugins.mcp.prompts': [{ name: 'review', client: 'files', arguments: [{ name: 'file', required: true }] }],
+  'v2.plugins.mcp.resources': [{ name: 'notes', uri: 'file:///notes', client: 'files' }],
+  'v2.plugins.mcp.tools': [{ name: 'read', inputSchema: { type: 'object' }, client: 'files' }],
+  'v2.plugins.mcp.tools.call': { content: [{ type: 'text', text: 'hello' }] },
   'v2.plugins.pty.list': [PTY],
   'v2.plugins.pty.create': PTY,
   'v2.plugins.pty.shells': [{ path: '/bin/sh', name: 'sh', acceptable: true }],

@@ -47,6 +47,7 @@ export function createFakeView(
     agents: [],
     commands: [],
     skills: [],
+    preparations: [],
     systemContext: [],
     prompts: [],
     config: [],
@@ -65,6 +66,7 @@ export function createFakeView(
 export function createFakePlugins(view: () => RegistryView): WorkspacePlugins & { capabilities(): Promise<[]> } {
   return {
     ready: async () => view(),
+    prepared: async () => view(),
     current: () => view(),
     switchedOff: async () => undefined,
     capabilities: async () => [],

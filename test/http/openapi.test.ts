@@ -55,7 +55,7 @@ test('every operation of the table is described, with its success and all ten er
   }
 })
 
-test('only health, and a connection with a ticket, need no credential', () => {
+test('only health, a connection with a ticket, and a browser that comes back with a state need no credential', () => {
   expect(document.security).toEqual([{ bearer: [] }])
   const open = Object.values(document.paths)
     .flatMap((item) => Object.values(item))
@@ -63,6 +63,7 @@ test('only health, and a connection with a ticket, need no credential', () => {
   expect(open.map(({ operationId, security }) => ({ operationId, security }))).toEqual([
     { operationId: 'v2.health', security: [] },
     { operationId: 'v2.plugins.pty.connect', security: [] },
+    { operationId: 'v2.plugins.mcp.auth.callback.get', security: [] },
   ])
 })
 
@@ -91,6 +92,8 @@ test('what we send is open to new fields, what we take is closed', () => {
     'ExportSessionsRequest',
     'ForkSessionRequest',
     'MarkdownWriteRequest',
+    'McpAddRequest',
+    'McpCodeRequest',
     'ModelRef',
     'PermissionReply',
     'PermissionRule',

@@ -8,7 +8,11 @@ test('the operations are these, with this access, success and body', () => {
     return [
       id,
       `${method} ${path}`,
-      access.class === 'directory' && access.operator === true ? 'directory of the operator' : access.class,
+      access.class === 'directory' && access.operator === true
+        ? 'directory of the operator'
+        : access.class === 'directory' && access.local === true
+          ? 'directory of whoever is local'
+          : access.class,
       answer,
       ...given,
     ].join(' | ')
@@ -78,6 +82,21 @@ test('the operations are these, with this access, success and body', () => {
     'v2.plugins.get | GET /v2/plugins/{plugin_id}/manifest | directory | 200',
     'v2.plugins.lifecycle | GET /v2/plugins/lifecycle | directory | 200',
     'v2.plugins.list | GET /v2/plugins | directory | 200',
+    'v2.plugins.mcp.add | POST /v2/plugins/dev.svc.mcp | directory of whoever is local | 200 | body',
+    'v2.plugins.mcp.auth.authenticate | POST /v2/plugins/dev.svc.mcp/{name}/auth/authenticate | directory of whoever is local | 200',
+    'v2.plugins.mcp.auth.callback.get | GET /v2/plugins/dev.svc.mcp/{name}/auth/callback | open | 200 text/html',
+    'v2.plugins.mcp.auth.callback.post | POST /v2/plugins/dev.svc.mcp/{name}/auth/callback | directory of whoever is local | 200 | body',
+    'v2.plugins.mcp.auth.remove | DELETE /v2/plugins/dev.svc.mcp/{name}/auth | directory of whoever is local | 200',
+    'v2.plugins.mcp.auth.start | POST /v2/plugins/dev.svc.mcp/{name}/auth | directory of whoever is local | 200',
+    'v2.plugins.mcp.catalog | GET /v2/plugins/dev.svc.mcp/catalog | directory | 200',
+    'v2.plugins.mcp.config | PATCH /v2/plugins/dev.svc.mcp/{name}/config | directory of whoever is local | 200 | body',
+    'v2.plugins.mcp.connect | POST /v2/plugins/dev.svc.mcp/{name}/connect | directory | 200',
+    'v2.plugins.mcp.disconnect | POST /v2/plugins/dev.svc.mcp/{name}/disconnect | directory | 200',
+    'v2.plugins.mcp.prompts | GET /v2/plugins/dev.svc.mcp/{name}/prompts | directory | 200',
+    'v2.plugins.mcp.resources | GET /v2/plugins/dev.svc.mcp/{name}/resources | directory | 200',
+    'v2.plugins.mcp.status | GET /v2/plugins/dev.svc.mcp | directory | 200',
+    'v2.plugins.mcp.tools | GET /v2/plugins/dev.svc.mcp/{name}/tools | directory | 200',
+    'v2.plugins.mcp.tools.call | POST /v2/plugins/dev.svc.mcp/{name}/tools/{tool_name} | directory | 200 | body',
     'v2.plugins.pty.connect | GET /v2/plugins/dev.svc.pty/{pty_id}/connect | open | 101',
     'v2.plugins.pty.connectToken | POST /v2/plugins/dev.svc.pty/{pty_id}/connect-token | caller | 200',
     'v2.plugins.pty.create | POST /v2/plugins/dev.svc.pty | directory | 200 | body',

@@ -72,6 +72,8 @@ export interface PluginSystem extends WorkspacePlugins {
   startBuiltIns(plugins: readonly NativePlugin[], host: (pluginId: string) => NativeHost): Promise<void>
   /** What plugins add to what the server can do, as a directory sees it. */
   capabilities(directory: string): Promise<Capability[]>
+  /** What plugins offer within directories has changed. */
+  offersChanged(): void
   /** Retires everything; resolves when nothing of it runs. */
   drain(): Promise<void>
   /** Ends every actor at once. */
@@ -224,6 +226,12 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.view(directory, sessionId)
     },
     current: (directory, sessionId) => registry.view(directory, sessionId),
+    async prepared(directory, sessionId, signal) {
+      const { preparations } = registry.view(directory, sessionId)
+      if (preparations.length > 0) await Promise.all(preparations.map((prepare) => prepare(directory, signal)))
+      return registry.view(directory, sessionId)
+    },
+    offersChanged: () => registry.refresh(),
     sessionEnded(sessionId) {
       const directory = workspaces.sessionEnded(sessionId)
       if (directory !== undefined) directories.release(directory, sessionId)

@@ -252,6 +252,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
         sessions: sessions.facade,
         wake: sessions.supervisor.wake,
         stopping: stopping.signal,
+        offersChanged: () => serving.offersChanged(),
+        serverUrl: serverUrl ?? (() => undefined),
         fileStates: createFileStateDoor(effects, keptContents.keep),
       }),
     /** Tells plugins that the service begins to stop. */

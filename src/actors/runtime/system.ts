@@ -19,7 +19,7 @@ export interface SystemDeps {
   readonly configs: Pick<Configs, 'load'>
   readonly resources: Pick<Resources, 'defaultAgent'>
   readonly providers: Pick<Providers, 'defaultModel'>
-  readonly plugins: Pick<WorkspacePlugins, 'ready'> & {
+  readonly plugins: Pick<WorkspacePlugins, 'ready' | 'prepared'> & {
     /** What plugins add to what the server can do. */
     capabilities(directory: string): Promise<Capability[]>
   }
@@ -86,7 +86,8 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
     completeDirectory: directories.complete,
     async tools(directory) {
-      const view = await deps.plugins.ready(directory)
+      await deps.plugins.ready(directory)
+      const view = await deps.plugins.prepared(directory, undefined, new AbortController().signal)
       const { definitions } = await defineTools(view, view.tools, { clock: effects.clock, signal: new AbortController().signal })
       return definitions.map(toTool)
     },

@@ -11,6 +11,7 @@ import { createGooglePlugin } from '../../plugins/providers/google/plugin.js'
 import { createOfflinePlugin } from '../../plugins/providers/offline/plugin.js'
 import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-compatible/plugin.js'
 import { createOpenAIPlugin } from '../../plugins/providers/openai/plugin.js'
+import { mcpPlugin } from '../../plugins/mcp/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
 import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
@@ -39,6 +40,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     createOfflinePlugin(),
     ptyPlugin(),
     vcsPlugin(),
+    mcpPlugin({ env, version: VERSION }),
     subagentsPlugin(),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]

@@ -6,6 +6,7 @@ import { CLEANUP } from '../cleanup/cleanup-page.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
 import { INSPECT } from '../inspect/inspect-page.js'
 import { LOGS } from '../logs/logs-page.js'
+import { MCP } from '../mcp/mcp-page.js'
 import { MODELS, PROVIDERS } from '../models/models-pages.js'
 import { PLUGIN } from '../plugin/plugin-pages.js'
 import { RUN } from '../run/run-page.js'
@@ -56,6 +57,7 @@ export const PAGES: readonly (Page | Group)[] = [
   PROVIDERS,
   AUTH,
   ...RESOURCES,
+  MCP,
   CONFIG,
   DOCTOR,
   LOGS,

@@ -69,6 +69,7 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
         return ''
       case 'directory':
         if (access.operator === true) requireOperator(caller)
+        if (access.local === true && caller.authenticated) requireOperator(caller)
         return directoryOf(caller, named)
       case 'session':
         session(caller, named.params[access.param] ?? '')

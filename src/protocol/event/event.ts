@@ -139,6 +139,8 @@ const EVENT_DATA = {
   /** Another branch is checked out; null while HEAD is detached. `directory` is the root of the worktree. */
   'vcs.branch.updated': z.looseObject({ directory: z.string(), branch: z.string().nullable() }),
   'vcs.updated': z.looseObject({ directory: z.string() }),
+  /** The tools of a server of the Model Context Protocol are others than before. */
+  'mcp.tools.changed': z.looseObject({ directory: z.string(), server: z.string() }),
   /** Null when a signal ended the program. */
   'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),
 } as const

@@ -150,7 +150,7 @@ describe('configuration layers', () => {
     workspace.write('config/mcp.json', { files: { command: ['server'] } })
     symlinkSync(workspace.at('config'), workspace.at('work/.svc'))
     expect(await workspace.load()).toEqual({ mcp: { files: { command: ['server'] } } })
-    expect(await workspace.messages()).toEqual([expect.stringMatching(/config\/mcp.json:1:1: "mcp" has no effect/)])
+    expect(await workspace.messages()).toEqual([expect.stringMatching(/config\/mcp.json:1:\d+: "mcp.files" has no effect/)])
   })
 
   it('has no project layer for the directory that stands for the installation', async () => {

@@ -48,7 +48,7 @@ describe('a key that nothing is done with', () => {
     ['terminal.shell', { terminal: { shell: '/bin/sh' } }],
     ['textVerbosity', { textVerbosity: 'low' }],
     ['formatter', { formatter: true }],
-    ['mcp', { mcp: { files: { command: ['x'] } } }],
+    ['mcp.files', { mcp: { files: { command: ['x'] } } }],
     ['watcher', { watcher: { ignore: ['x'] } }],
     ['share', { share: 'auto' }],
     ['autoshare', { autoshare: true }],
@@ -81,7 +81,7 @@ describe('a key that nothing is done with', () => {
 
   it('is told of an mcp.json, of a project, and once in the log for as long as the file is the same', async () => {
     const { workspace, diagnostics, file } = await diagnose('{"files": {"command": ["x"]}}', 'config/mcp.json')
-    expect(diagnostics).toMatchObject([{ code: 'unsupported', path: 'mcp', file, line: 1, column: 1 }])
+    expect(diagnostics).toMatchObject([{ code: 'unsupported', path: 'mcp.files', file, line: 1 }])
     workspace.write('work/svc.json', '{"watcher": {"ignore": ["x"]}}')
     const logged = () => workspace.effects.logs.filter(({ fields }) => String(fields?.['problem']).includes('has no effect'))
     await workspace.load()

@@ -6,6 +6,7 @@ import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import type { Answer } from '../server.js'
 import { createTerminal } from '../terminals.js'
 import { CONNECTION_CALLS } from './connection-calls.js'
+import { MCP_CALLS } from './mcp-calls.js'
 import { SESSION_CALLS } from './session-calls.js'
 import { connectTerminal, firstRecord } from './sockets.js'
 import { sessionOf, talked, type ValidCall, type World } from './world.js'
@@ -225,6 +226,7 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
 
   ...SESSION_CALLS,
   ...CONNECTION_CALLS,
+  ...MCP_CALLS,
 
   'v2.artifacts.create': upload,
   'v2.artifacts.list': async (world) => {

@@ -26,6 +26,8 @@ export function createNativeHost(
     sessions: Pick<Sessions, 'submitPrompt' | 'abort' | 'wait'>
     wake: (sessionId: string) => void
     stopping: AbortSignal
+    offersChanged: () => void
+    serverUrl: () => string | undefined
     actors: ActorRegistry
     sandbox: CommandSandboxes
     git: NativeHost['git']
@@ -69,6 +71,10 @@ export function createNativeHost(
       files,
     }),
     config: (directory) => core.configs.load(directory),
+    installationConfig: () => core.configs.load(paths.config),
+    configure: async (directory, patch) => void (await core.configs.update(directory ?? paths.config, patch)),
+    offersChanged: services.offersChanged,
+    serverUrl: services.serverUrl,
     agents: (directory) => core.resources.agents(directory),
     skills: (directory) => core.resources.skills(directory),
     switchedOff: (directory) => core.plugins.switchedOff(directory, pluginId),

@@ -37,7 +37,16 @@ export function createNativeCalls(pluginId: string): NativeCalls {
   }
 
   return {
-    watched: ({ tools, ...others }) => ({ ...others, ...(tools && { tools: tools.map(watched) }) }),
+    watched: ({ tools, within, ...others }) => ({
+      ...others,
+      ...(tools && { tools: tools.map(watched) }),
+      ...(within && {
+        within(directory) {
+          const offers = within(directory)
+          return { ...offers, tools: offers.tools.map(watched) }
+        },
+      }),
+    }),
     abort() {
       for (const controller of underWay.keys()) controller.abort(new Error(`the plugin ${pluginId} has ended`))
     },

@@ -12,7 +12,7 @@ import type { Effects } from '../../effects.js'
 import type { Checkouts } from '../../git/origin.js'
 import type { NamedPrograms } from '../../git/named-programs.js'
 import type { ProviderAdapter } from '../../provider/adapter.js'
-import type { ExtraContributions } from '../registry/contributions.js'
+import type { CommandService, ExtraContributions } from '../registry/contributions.js'
 import type { CommandSandbox, FileStateDoor, Git, PluginRows, SessionDoor } from './native-doors.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
@@ -132,8 +132,18 @@ export interface ProviderSettings {
   readonly compatibility: { readonly streamUsage: boolean; readonly reasoningEffort: boolean }
 }
 
+export interface OffersWithin {
+  readonly tools: readonly ToolContribution[]
+  readonly commands: readonly CommandService[]
+}
+
 export interface Contributions extends ExtraContributions {
   readonly tools?: readonly ToolContribution[]
+  /**
+   * What it contributes besides in one directory, as of now; asked when a view is made, and again after `NativeHost.offersChanged`.
+   * The id of a tool that others have is theirs. Cheap; native plugins only.
+   */
+  within?(directory: string): OffersWithin
   readonly providers?: readonly ProviderContribution[]
 }
 
@@ -230,6 +240,14 @@ export interface NativeHost {
   switchedOff(directory: string): Promise<string | undefined>
   /** Aborts when the service begins to stop, before runs are ended. */
   readonly stopping: AbortSignal
+  /** What the plugin contributes `within` directories has changed. */
+  offersChanged(): void
+  /** Where this server is reached; undefined before it listens. */
+  serverUrl(): string | undefined
+  /** Applies a merge patch to the writable configuration of a directory, or of the installation when none is given; as `PATCH /v2/config`. */
+  configure(directory: string | undefined, patch: Readonly<Record<string, unknown>>): Promise<void>
+  /** As `config`, without what a workspace adds. */
+  installationConfig(): Promise<Readonly<Record<string, unknown>>>
   /** Lists root actors of the plugin for the inspector; asked before an actor is started. It leaves the list when it ends. */
   readonly actors: ActorRegistry
 }

@@ -49,7 +49,22 @@ export interface Service<Call> {
 }
 
 export type AgentService = Service<(request: ServiceRequest) => Promise<AgentCatalog>>
-export type CommandService = Service<(request: ServiceRequest) => Promise<readonly PluginCommand[]>>
+export interface CommandService extends Service<(request: ServiceRequest) => Promise<readonly PluginCommand[]>> {
+  /** Parts of the prompt that a command stands for, instead of its template; undefined for one that is not of this service. Native plugins only. */
+  render?(call: CommandCall): Promise<readonly CommandPart[] | undefined>
+}
+
+/** A command that is run, with what was written behind its name. */
+interface CommandCall {
+  readonly directory: string
+  readonly name: string
+  readonly template: string
+  readonly written: string
+}
+
+export type CommandPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly mime: string; readonly url: string; readonly filename: string }
 export type SkillService = Service<(request: ServiceRequest) => Promise<readonly PluginSkill[]>>
 export type ContextService = Service<(request: ServiceRequest) => Promise<readonly SystemContextSection[]>>
 export type PromptService = Service<(request: PromptRequest) => Promise<RenderedPrompt>>
@@ -115,6 +130,8 @@ export interface ExtraContributions {
   readonly operations?: Readonly<Record<string, Operation>>
   /** Operations of the HTTP contract that become sockets, by operation id; native plugins only. */
   readonly sockets?: Readonly<Record<string, SocketOperation>>
+  /** Resolves once `Contributions.within` is as it should be for a step of a session; bounded, never rejects. Native plugins only. */
+  prepare?(directory: string, signal: AbortSignal): Promise<void>
   /** Why the capability of the plugin cannot be had on this machine, if so; native plugins only. */
   unavailable?(): Promise<string | undefined>
   readonly hooks?: Readonly<Record<string, Hook>>

@@ -52,8 +52,19 @@ export function stampEntry(publication: Publication): Entry {
 }
 
 /** I of the registry: everything a view shows is put together once, when it is made. */
-export function createView(entries: readonly Entry[], generation: number): RegistryView {
-  const tools = entries.flatMap((entry) => entry.tools)
+export function createView(entries: readonly Entry[], generation: number, directory: string): RegistryView {
+  const within = entries.map(({ stamp, publication: { contributions } }) => ({
+    stamp,
+    offers: contributions.within?.(directory) ?? NO_OFFERS,
+  }))
+  const known = entries.flatMap((entry) => entry.tools)
+  const taken = new Set(known.map(({ contribution: { id } }) => id))
+  const more = within.flatMap(({ stamp, offers }) =>
+    offers.tools
+      .filter(({ id }) => !taken.has(id))
+      .map((contribution) => stamped(stamp, { contribution, definition: defineOf(contribution) })),
+  )
+  const tools = more.length === 0 ? known : [...known, ...more]
   const byId = new Map(tools.map((tool) => [tool.contribution.id, tool]))
   const hooks = new Map<string, RegisteredHook[]>()
   for (const entry of entries) for (const [name, hook] of entry.hooks) hooks.set(name, [...(hooks.get(name) ?? []), hook])
@@ -61,8 +72,7 @@ export function createView(entries: readonly Entry[], generation: number): Regis
     entries.flatMap(({ stamp, publication: { contributions } }) =>
       (pick(contributions) ?? []).map((contribution) => stamped(stamp, { contribution })),
     )
-  const services = <C extends Service<unknown>>(pick: (contributions: Contributions) => readonly C[] | undefined) =>
-    all(pick).toSorted((a, b) => b.contribution.priority - a.contribution.priority || compare(a.contribution.id, b.contribution.id))
+  const services = <C extends Service<unknown>>(pick: (contributions: Contributions) => readonly C[] | undefined) => byPriority(all(pick))
   return {
     generation,
     tools,
@@ -70,7 +80,13 @@ export function createView(entries: readonly Entry[], generation: number): Regis
     hooks: (name) => hooks.get(name) ?? NONE,
     providers: entries.flatMap(({ publication: { contributions } }) => contributions.providers ?? []),
     agents: services(({ agents }) => agents),
-    commands: services(({ commands }) => commands),
+    commands: byPriority([
+      ...all(({ commands }) => commands),
+      ...within.flatMap(({ stamp, offers }) => offers.commands.map((contribution) => stamped(stamp, { contribution }))),
+    ]),
+    preparations: entries.flatMap(({ publication: { contributions } }) =>
+      contributions.prepare === undefined ? [] : [contributions.prepare],
+    ),
     skills: services(({ skills }) => skills),
     systemContext: services(({ systemContext }) => systemContext),
     prompts: services(({ prompts }) => prompts),
@@ -92,6 +108,11 @@ export function createView(entries: readonly Entry[], generation: number): Regis
 }
 
 const NONE: readonly RegisteredHook[] = []
+const NO_OFFERS = { tools: [], commands: [] }
+
+function byPriority<C extends { readonly id: string; readonly priority: number }>(services: readonly Registered<C>[]): Registered<C>[] {
+  return services.toSorted((a, b) => b.contribution.priority - a.contribution.priority || compare(a.contribution.id, b.contribution.id))
+}
 
 function byOperation<C>(
   entries: readonly Entry[],

@@ -22,6 +22,8 @@ export interface Registry {
   /** Plugins a directory has switched off; undefined forgets the directory. */
   hide(directory: string, isHidden: ((pluginId: string) => boolean) | undefined): void
   isHidden(directory: string, pluginId: string): boolean
+  /** What plugins offer within directories has changed. */
+  refresh(): void
   /** Everybody who hears committed events, whatever the reach. Cheap: made once per change. */
   subscribers(): readonly Subscriber[]
   /** Grows with every change. */
@@ -82,7 +84,7 @@ export function createRegistry(): Registry {
       const seen = [...entries.values()].filter(
         ({ publication: { pluginId, reach } }) => reaches(reach, directory, sessionId) && !isHidden(directory, pluginId),
       )
-      const view = createView(seen.toSorted(byOrder), generation)
+      const view = createView(seen.toSorted(byOrder), generation, directory)
       views.set(key, view)
       return view
     },
@@ -95,6 +97,7 @@ export function createRegistry(): Registry {
       )
       if (differs) changed()
     },
+    refresh: changed,
     subscribers() {
       subscribers ??= [...entries.values()].flatMap(({ publication: { pluginId, contributions, reach } }) =>
         contributions.events === undefined ? [] : [{ pluginId, events: contributions.events, reach }],

@@ -69,6 +69,8 @@ export interface RegistryView {
   readonly agents: readonly Registered<AgentService>[]
   readonly commands: readonly Registered<CommandService>[]
   readonly skills: readonly Registered<SkillService>[]
+  /** See `ExtraContributions.prepare`. */
+  readonly preparations: readonly ((directory: string, signal: AbortSignal) => Promise<void>)[]
   readonly systemContext: readonly Registered<ContextService>[]
   readonly prompts: readonly Registered<PromptService>[]
   readonly config: readonly Registered<ConfigService>[]
@@ -106,6 +108,8 @@ export interface WorkspacePlugins {
   ready(directory: string, sessionId?: string, isEnough?: (view: RegistryView) => boolean): Promise<RegistryView>
   /** The view as it is now. Cheap: the same object until something is published. */
   current(directory: string, sessionId?: string): RegistryView
+  /** As `current`, once plugins that offer what they find in a directory have found it. For each step of a session. */
+  prepared(directory: string, sessionId: string | undefined, signal: AbortSignal): Promise<RegistryView>
   /** Why a plugin is switched off for a directory; undefined = it is not. */
   switchedOff(directory: string, pluginId: string): Promise<string | undefined>
   /** A session has ended: what runs for it alone is retired. */

@@ -3,6 +3,7 @@
  * what happens anyway, such as `"lsp": false`, is no complaint.
  */
 import { AgentConfig, ProviderConfig, ProviderModelConfig } from '../../../protocol/resource/agent-config.js'
+import { serverFault } from '../../../protocol/mcp/mcp-config.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { nearest } from '../../../protocol/nearest.js'
 import { recordAt } from './config-merge.js'
@@ -30,7 +31,6 @@ const DOCUMENT: Readonly<Record<string, Reason>> = {
   textVerbosity: always('set it in the options of a provider, a model or an agent'),
   lsp: unless(isFalse, 'this server has no language servers'),
   formatter: unless(isFalse, 'this server does not format files'),
-  mcp: unless(isSwitchedOff, 'this server has no MCP servers'),
   watcher: unless(isEmpty, 'no setting of the file watcher is read'),
   share: unless((value) => value === 'disabled', 'this server does not share sessions'),
   autoshare: unless(isFalse, 'this server does not share sessions'),
@@ -68,6 +68,11 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
         return each(document, key, (agent, path) => strays(agent, path, AGENT_KEYS))
       case 'provider':
         return each(document, key, inProvider)
+      case 'mcp':
+        return Object.entries(recordAt(document, key)).flatMap(([name, server]) => {
+          const fault = serverFault(name, server)
+          return found([key, name], fault && `it is no server that can be used: ${fault}`)
+        })
       default:
         return []
     }
@@ -112,12 +117,4 @@ function found(path: Unsupported['path'], reason: string | undefined): readonly 
 
 function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
-}
-
-/** Servers that are all switched off ask for nothing. */
-function isSwitchedOff(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    Object.values(value).every((server) => isRecord(server) && (server['enabled'] === false || server['disabled'] === true))
-  )
 }

@@ -75,6 +75,8 @@ async function contentOf(core: SessionCore, directory: string, command: FoundCom
   for (const inclusion of inclusions) calls.push(...(await callsOf(core, directory, command, inclusion)))
   if (calls.length > LIMITS.run.callsPerStep) throw refuse(`includes more than ${LIMITS.run.callsPerStep} files and outputs`)
   const model = modelOf(command.model)
+  const rendered = await renderedBy(core, directory, command, written)
+  if (rendered !== undefined) return { parts: [...rendered], calls: [], ...(model !== undefined && { model }) }
   if (command.subtask === true) return { parts: [subtaskOf(command, prompt, model)], calls }
   return {
     parts: [{ type: 'text' as const, text: prompt }],
@@ -82,6 +84,15 @@ async function contentOf(core: SessionCore, directory: string, command: FoundCom
     ...(command.agent !== undefined && { agent: command.agent }),
     ...(model !== undefined && { model }),
   }
+}
+
+/** What the plugin that offers the command makes of it; undefined = the template says it all. */
+async function renderedBy({ plugins }: SessionCore, directory: string, { name, template }: FoundCommand, written: string) {
+  for (const { contribution, use } of plugins.current(directory).commands) {
+    const rendered = await use(async () => contribution.render?.({ directory, name, template, written }))
+    if (rendered !== undefined) return rendered
+  }
+  return undefined
 }
 
 /** Carried out by an agent of its own; the agent of the session goes on with what that answers. */

@@ -98,9 +98,17 @@ function contentOf(request: PromptRequest): readonly PromptPart[] {
   return [{ type: 'text', text: request.prompt }]
 }
 
+/** A resource of an MCP server is attached by its address, `mcp:<server>/<address>`, and read before anything is answered. */
+function resourceOf(url: string) {
+  const [, server, uri] = /^mcp:([^/]+)\/(.+)$/s.exec(url) ?? []
+  return server === undefined || uri === undefined ? undefined : { server, uri }
+}
+
 /** A subtask is delegated before anything else of its prompt is answered (sessions-events §10.12). */
 function callsOf(parts: readonly PromptPart[]): GivenCall[] {
   return parts.flatMap((part): GivenCall[] => {
+    const resource = part.type === 'file' ? resourceOf(part.url) : undefined
+    if (resource !== undefined) return [{ tool: 'mcp_resource', input: resource }]
     if (part.type !== 'subtask') return []
     const { prompt, description, agent, model, command } = part
     const input = {

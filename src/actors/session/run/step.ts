@@ -58,7 +58,7 @@ export async function prepareStep(
   const { target } = run
   const { steps } = target.agent.record
   if (isLongPrompt(run.prompt)) await nextTurn()
-  const view = core.plugins.current(session.directory, session.id)
+  const view = await core.plugins.prepared(session.directory, session.id, signal)
   const asked = stepsAsked(run, number)
   if (asked === 0)
     return openStep(core, run, { number, isLast: false, request: undefined, offered: allowedTools(run, view), hookFailures: [] }, signal)

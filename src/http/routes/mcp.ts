@@ -1,0 +1,23 @@
+/** Servers of the Model Context Protocol, served by the plugin `dev.svc.mcp` (http-contract §5.10). */
+import * as z from 'zod'
+import type { Runtime } from '../../actors/facades.js'
+import { mcpAuthRoutes } from '../../protocol/mcp/mcp-auth.js'
+import { mcpRoutes } from '../../protocol/mcp/mcp.js'
+import type { Binder } from '../bind.js'
+import { bindServed } from './served.js'
+
+const { callbackPage, ...signingIn } = mcpAuthRoutes
+const Page = z.object({ status: z.number(), html: z.string() })
+
+export function mcpRoutesOf(bind: Binder, { plugins }: Runtime): void {
+  bindServed(bind, plugins, [...Object.values(mcpRoutes), ...Object.values(signingIn)])
+  bind.raw(callbackPage, async (call, _request, reply) => {
+    const { status, html } = Page.parse(await plugins.call(callbackPage.id, call))
+    reply
+      .code(status)
+      .type(`${callbackPage.success.mediaType}; charset=utf-8`)
+      .header('content-security-policy', "default-src 'none'")
+      .header('cache-control', 'no-store')
+      .send(html)
+  })
+}

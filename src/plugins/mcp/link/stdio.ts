@@ -1,0 +1,99 @@
+/**
+ * Messages of a server over the standard streams of a program: one line of JSON each (subsystems f.3; threat-model §4.12).
+ *
+ * I1 The program runs in a process group of its own, in a clean environment, and all of it is gone when `close` resolves.
+ * I2 What a line may have is bounded; a longer one ends the connection, since nobody knows whose answer it was.
+ * I3 What is no message is ignored; what it writes to its error stream is told at debug, bounded.
+ */
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { ChildPipe } from '../../../actors/effects.js'
+import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
+import { isMessage } from './message.js'
+
+const { messageBytes, inputBacklog } = LIMITS.mcp
+const STDERR_LINE = 4096
+const STDERR_TOLD = 400
+
+export interface StdioOptions {
+  readonly effects: Pick<NativeHost['effects'], 'processes' | 'log'>
+  readonly server: string
+  readonly command: readonly [string, ...string[]]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Log lines of the program are told while this allows it. */
+  mayTell(): boolean
+}
+
+/** A connection that was not closed by us is reported by `onclose`, after `onerror` has said why. */
+export function createStdioTransport({ effects: { processes, log }, server, command, cwd, env, mayTell }: StdioOptions): Transport {
+  const [program, ...args] = command
+  let child: ChildPipe | undefined
+  const over = new AbortController()
+
+  const transport: Transport = {
+    async start() {
+      const path = program.includes('/') ? program : await processes.find(program)
+      if (path === undefined) throw new SvcError('request.unprocessable', `There is no program "${program}" on the search path.`)
+      const output = createLineSplitter(messageBytes, {
+        onLine: take,
+        onOversized: () => end(`it sent a message of more than ${messageBytes} bytes`),
+      })
+      const errors = createLineSplitter(STDERR_LINE, {
+        onLine: (line) => {
+          if (mayTell()) log.debug('a server says', { server, text: new TextDecoder().decode(line).slice(0, STDERR_TOLD) })
+        },
+        onOversized: () => undefined,
+      })
+      const opened = await processes.open({
+        command: path,
+        args,
+        cwd,
+        env,
+        inputBacklog,
+        onStdout: (chunk) => output.push(chunk),
+        onStderr: (chunk) => errors.push(chunk),
+      })
+      child = opened
+      if (over.signal.aborted) opened.kill()
+      void opened.ended.then(({ exitCode, signal }) => {
+        end(exitCode === null ? `its program was ended by ${signal ?? 'a signal'}` : `its program has ended with code ${exitCode}`)
+      })
+    },
+    send(message: JSONRPCMessage) {
+      if (child === undefined || over.signal.aborted) return Promise.reject(new Error('the program of the server has ended'))
+      if (child.write(`${JSON.stringify(message)}\n`)) return Promise.resolve()
+      return Promise.reject(new Error('the program of the server does not read its input'))
+    },
+    async close() {
+      over.abort()
+      child?.closeInput()
+      child?.kill() // Some servers ignore the end of their input, and the group is ours.
+      await child?.gone
+      transport.onclose?.()
+    },
+  }
+
+  function take(line: Uint8Array): void {
+    if (over.signal.aborted) return
+    let message: unknown
+    try {
+      message = JSON.parse(new TextDecoder().decode(line))
+    } catch {
+      return // I3
+    }
+    if (isMessage(message)) transport.onmessage?.(message)
+  }
+
+  function end(reason: string): void {
+    if (over.signal.aborted) return
+    over.abort()
+    child?.kill()
+    transport.onerror?.(new Error(reason))
+    transport.onclose?.()
+  }
+
+  return transport
+}

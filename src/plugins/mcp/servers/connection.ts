@@ -1,0 +1,266 @@
+/**
+ * One server of one workspace: its actor, its session, and what it offers (subsystems f.2, f.3).
+ *
+ * I1 Whoever uses it connects it. A use that meets a session the server has forgotten is repeated once, in a new one.
+ * I2 What it offers stays offered while a lost connection can be made anew, and goes when it is ended or cannot be made.
+ * I3 Nobody is asked anything in the name of a server unless all calls it is working on belong to one session.
+ */
+import type { Client, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
+import { type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
+import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
+import {
+  type McpConnected,
+  type McpConnectionEvent,
+  type McpConnectionInput,
+  mcpConnectionMachine,
+} from '../../../machines/mcp-connection.machine.js'
+import { createAlarm } from '../../../protocol/alarm.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
+import type { McpStatus } from '../../../protocol/mcp/mcp.js'
+import { troubleOf } from '../link/failures.js'
+import { listOffers, NO_OFFERS, type OfferKind, type Offers } from '../link/lists.js'
+import { type Authorization, type Library, openSession, type Session, type SessionDeps } from '../link/session.js'
+
+export interface Connection {
+  readonly server: string
+  readonly config: McpConfig
+  readonly status: McpStatus
+  readonly isConnected: boolean
+  readonly offers: Offers
+  /** An attempt to connect has settled, one way or the other. */
+  readonly wasTried: boolean
+  /** Resolves once it is connected or is not going to be; a rest is kept unless it is `requested`. */
+  connect(how: 'wanted' | 'requested'): Promise<void>
+  /** Uses it, for a call of a session when `context` is given. Throws `request.unprocessable` when it cannot be connected, else what the work throws. */
+  use<T>(work: (client: Client, library: Library) => Promise<T>, context?: ToolContext): Promise<T>
+  /** Resolves when nothing of it runs. */
+  disconnect(): Promise<void>
+  /** As `disconnect`, for good. */
+  retire(): Promise<void>
+}
+
+export interface ConnectionDeps extends SessionDeps {
+  readonly actors: NativeHost['actors']
+  /** What is offered has changed. */
+  onOffers(kind: OfferKind | 'all'): void
+  ask(request: ElicitRequest['params'], context: ToolContext, signal: AbortSignal): Promise<ElicitResult>
+}
+
+export interface ConnectionPlace extends McpConnectionInput {
+  readonly config: McpConfig
+  readonly authorization: Authorization | undefined
+  /** Its authorization server takes no client that it does not know. */
+  isUnregistered(): boolean
+}
+
+const NOT_YET = 'not connected yet'
+const UNREGISTERED = 'its authorization server registers no clients: configure "oauth.clientId"'
+
+export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): Connection {
+  const { clock, log } = deps.effects
+  const { server, directory, config, authorization } = place
+  let session: Session | undefined
+  let opening: Promise<unknown> = Promise.resolve()
+  let offers: Offers = NO_OFFERS
+  let wasTried = false
+  const calls = new Set<ToolContext>()
+  const stale = new Set<OfferKind>()
+  const changed = createAlarm(clock, () => void readAnew())
+
+  function setOffers(next: Offers, kind: OfferKind | 'all'): void {
+    if (next === offers) return
+    offers = next
+    deps.onOffers(kind)
+  }
+
+  async function open(signal: AbortSignal): Promise<McpConnected> {
+    await closeSession() // I4 of the machine
+    const listener = {
+      onLost: (reason: string) => tell({ type: 'connection.lost', reason }),
+      onChanged(kind: OfferKind) {
+        stale.add(kind)
+        if (!changed.isSet) changed.set(LIMITS.mcp.changedPause)
+      },
+      onAsked,
+    }
+    try {
+      const opened = await openSession(deps, place, listener, signal)
+      session = opened
+      if (signal.aborted) await closeSession()
+      else {
+        for (const [kind, { cut }] of Object.entries(opened.offers))
+          if (cut !== undefined) log.warn('a server offers more than is used', { server, list: kind, reason: cut })
+        setOffers(opened.offers, 'all')
+      }
+      return 'connected'
+    } catch (error) {
+      setOffers(NO_OFFERS, 'all')
+      if (signal.aborted) throw error
+      const trouble = troubleOf(await import('@modelcontextprotocol/client'), error, false)
+      if (trouble === 'authorization' && authorization !== undefined) return place.isUnregistered() ? 'unregistered' : 'unauthorised'
+      log.info('a server is not connected', { server, directory, cause: error instanceof Error ? error.message : String(error) })
+      throw error
+    } finally {
+      wasTried = true
+    }
+  }
+
+  async function closeSession(): Promise<void> {
+    const closing = session
+    session = undefined
+    await closing?.close()
+  }
+
+  async function readAnew(): Promise<void> {
+    const kinds = [...stale]
+    stale.clear()
+    const { client } = session ?? {}
+    if (client === undefined) return
+    try {
+      const next = await listOffers(client, { timeout: config.timeout, signal: new AbortController().signal })
+      if (session?.client !== client) return
+      setOffers(
+        { ...offers, ...Object.fromEntries(kinds.map((kind) => [kind, next[kind]])) },
+        kinds.length === 1 ? (kinds[0] ?? 'all') : 'all',
+      )
+    } catch (error) {
+      log.info('what a server offers could not be read anew', { server, cause: String(error) })
+    }
+  }
+
+  /** I3 */
+  async function onAsked(request: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
+    const sessions = new Set([...calls].map(({ sessionId }) => sessionId))
+    const [context] = calls
+    if (context === undefined || sessions.size > 1) return { action: 'cancel' }
+    return deps.ask(request, context, signal)
+  }
+
+  const logic = mcpConnectionMachine.provide({
+    actors: {
+      connect: fromPromise<McpConnected, McpConnectionInput>(({ signal }) => {
+        const work = opening.then(() => open(signal))
+        opening = work.catch(() => undefined)
+        return work
+      }),
+      serve: fromCallback<AnyEventObject, McpConnectionInput>(() => () => changed.clear()),
+      close: fromPromise<void, McpConnectionInput>(async () => {
+        await opening
+        await closeSession()
+      }),
+    },
+  })
+  const actor = createActor(logic, { id: `mcp:${server}`, input: { server, directory }, clock })
+  actor.subscribe({ error: (error) => log.error('the actor of a server crashed', { server, cause: String(error) }) })
+  deps.actors.add(actor, 'mcp-connection')
+  actor.start()
+
+  function tell(event: McpConnectionEvent): void {
+    if (actor.getSnapshot().status === 'active') actor.send(event)
+  }
+
+  /** Resolves once nothing is being opened or closed. */
+  function settled(): Promise<void> {
+    return new Promise((resolve) => {
+      const isSettled = (snapshot = actor.getSnapshot()) => snapshot.status !== 'active' || snapshot.hasTag('settled')
+      if (isSettled()) return resolve()
+      const subscription = actor.subscribe({
+        next(snapshot) {
+          if (!isSettled(snapshot)) return
+          subscription.unsubscribe()
+          resolve()
+        },
+        complete: resolve,
+        error: () => resolve(),
+      })
+    })
+  }
+
+  async function connect(how: 'wanted' | 'requested'): Promise<void> {
+    const before = actor.getSnapshot()
+    if (before.hasTag('connected')) return
+    if (!before.hasTag('settled') && !before.matches('connecting')) await settled()
+    tell({ type: `connect.${how}` })
+    await settled()
+  }
+
+  async function attempt<T>(work: (client: Client, library: Library) => Promise<T>): Promise<{ readonly value: T } | 'again'> {
+    await connect('wanted')
+    const mine = session
+    if (mine === undefined)
+      throw new SvcError('request.unprocessable', `The server "${server}" is not connected: ${reasonOf()}.`, { server })
+    const library = await import('@modelcontextprotocol/client')
+    try {
+      return { value: await work(mine.client, library) }
+    } catch (error) {
+      const trouble = troubleOf(library, error, mine.hasId)
+      if (trouble === 'connection')
+        throw new SvcError('request.unprocessable', `The server "${server}" was lost: ${reasonOf()}.`, { server }, { cause: error })
+      if (session !== mine) throw error
+      if (trouble === 'authorization' && authorization !== undefined) {
+        if (error instanceof library.InsufficientScopeError && error.requiredScope !== undefined) authorization.needs(error.requiredScope)
+        tell({ type: 'authorization.lost' })
+      }
+      if (trouble !== 'session') throw error
+      tell({ type: 'session.lost' })
+      return 'again'
+    }
+  }
+
+  function reasonOf(): string {
+    const { context } = actor.getSnapshot()
+    const { status } = statusNow()
+    return status === 'needs_auth' ? 'somebody has to sign in' : (context.reason ?? NOT_YET)
+  }
+
+  function statusNow(): McpStatus {
+    const snapshot = actor.getSnapshot()
+    if (snapshot.hasTag('connected')) return { status: 'connected' }
+    if (snapshot.matches('unauthorised')) return { status: 'needs_auth' }
+    if (snapshot.matches('unregistered')) return { status: 'needs_client_registration', error: UNREGISTERED }
+    const error = snapshot.context.reason ?? (snapshot.matches('connecting') ? 'being connected' : NOT_YET)
+    return { status: 'failed', error }
+  }
+
+  return {
+    server,
+    config,
+    get status() {
+      return statusNow()
+    },
+    get isConnected() {
+      return actor.getSnapshot().hasTag('connected')
+    },
+    get offers() {
+      return offers
+    },
+    get wasTried() {
+      return wasTried
+    },
+    connect,
+    async use(work, context) {
+      if (context !== undefined) calls.add(context)
+      try {
+        const first = await attempt(work)
+        const outcome = first === 'again' ? await attempt(work) : first
+        if (outcome !== 'again') return outcome.value
+        throw new SvcError('request.unprocessable', `The server "${server}" forgets its sessions.`, { server })
+      } finally {
+        if (context !== undefined) calls.delete(context)
+      }
+    },
+    async disconnect() {
+      tell({ type: 'disconnect.requested' })
+      setOffers(NO_OFFERS, 'all')
+      await settled()
+    },
+    async retire() {
+      changed.end()
+      tell({ type: 'retire.requested' })
+      setOffers(NO_OFFERS, 'all')
+      await settled()
+    },
+  }
+}

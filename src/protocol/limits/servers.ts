@@ -1,0 +1,60 @@
+import { KiB, MiB, MINUTE, SECOND } from './units.js'
+
+/** Limits of servers of the Model Context Protocol (subsystems f; threat-model §4.6, 4.7, 4.12). Sizes in bytes unless they say otherwise, times in ms. */
+export const serversLimits = {
+  mcp: {
+    /** Of each request and of the handshake, unless the configuration says otherwise; and the most it may say. */
+    timeout: 30 * SECOND,
+    timeoutMost: 30 * MINUTE,
+    /** What a call that shows progress may take in all. */
+    callMost: 30 * MINUTE,
+    /** How long a step waits for servers that are being connected for the first time; those that are later join the next step. */
+    firstWait: 10 * SECOND,
+    /** One message of a server. */
+    messageBytes: 16 * MiB,
+    /** Messages that wait for a program that does not read. */
+    inputBacklog: 8 * MiB,
+    /** Servers of a workspace, and workspaces with connections. */
+    servers: 64,
+    workspaces: 64,
+    /** Of each list of a server: pages, entries, and all of it. */
+    pages: 100,
+    entries: 1000,
+    listBytes: 2 * MiB,
+    /** One definition of a tool with its schema; how deep that may go. */
+    definitionBytes: 64 * KiB,
+    schemaDepth: 40,
+    /** Characters of a description, and of names. */
+    description: 8192,
+    name: 256,
+    toolId: 64,
+    /** What all tools of all servers may take of a request before they are behind `execute`, unless the configuration says otherwise. */
+    toolBudget: 48 * KiB,
+    /** Signatures that `execute` itself shows, characters; results of a search, and the most it may ask for. */
+    signatures: 2000,
+    found: 10,
+    foundMost: 50,
+    /** Text, pictures and sounds of one result; parts of it. */
+    resultText: 8 * MiB,
+    attachmentBytes: 4 * MiB,
+    attachments: 20,
+    contents: 1000,
+    /** Lists are read anew so long after a server says that they have changed. */
+    changedPause: 250,
+    /** A connection that was lost is made anew when it is used next; after so many in `strikeWindow` it rests. */
+    strikes: 3,
+    strikeWindow: 1 * MINUTE,
+    rest: 30 * SECOND,
+    /** Fields that are asked for at once, and characters of what is asked. */
+    questions: 20,
+    question: 2000,
+    /** Log lines of a server that are told in a minute. */
+    logLines: 60,
+    authFile: 1 * MiB,
+    /** How long somebody may take to sign in; each request about it; how long before its end a token is renewed. */
+    attemptAge: 10 * MINUTE,
+    discovery: 5 * SECOND,
+    tokenSkew: 1 * MINUTE,
+    authAnswer: 256 * KiB,
+  },
+} as const

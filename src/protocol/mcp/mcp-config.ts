@@ -1,0 +1,92 @@
+/** How a server of the Model Context Protocol is configured (http-contract §2.14 McpConfig; subsystems f.1). Pure. */
+import * as z from 'zod'
+import { isRecord } from '../json.js'
+import { LIMITS } from '../limits.js'
+
+const { timeout, timeoutMost } = LIMITS.mcp
+
+/** Names of servers: they stand in paths and in ids of tools. */
+const SERVER_NAME = /^[A-Za-z0-9_.-]{1,64}$/
+
+const texts = z.record(z.string(), z.string())
+const common = { enabled: z.boolean().default(true), timeout: z.number().int().min(1).max(timeoutMost).default(timeout) }
+
+const McpLocal = z
+  .looseObject({
+    ...common,
+    type: z.literal('local'),
+    command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
+    args: z.array(z.string()).default([]),
+    environment: texts.optional(),
+    env: texts.optional(),
+  })
+  .refine(({ command }) => (typeof command === 'string' ? command : (command[0] ?? '')).trim() !== '', {
+    path: ['command'],
+    message: 'must name a program',
+  })
+
+const httpAddress = z.string().refine(isHttp, 'must be an http or https address without a login')
+
+const McpOAuthConfig = z.looseObject({
+  clientId: z.string().min(1).optional(),
+  clientSecret: z.string().min(1).optional(),
+  scope: z.string().optional(),
+  redirectUri: httpAddress.optional(),
+  authorizationUrl: httpAddress.optional(),
+  tokenUrl: httpAddress.optional(),
+  registrationUrl: httpAddress.optional(),
+})
+export type McpOAuthConfig = z.infer<typeof McpOAuthConfig>
+
+const McpRemote = z.looseObject({
+  ...common,
+  type: z.literal('remote'),
+  url: httpAddress,
+  headers: texts.default({}),
+  oauth: z.union([z.literal(false), McpOAuthConfig]).optional(),
+})
+
+/** As a client may send it: anything else is kept and not used. */
+export const McpConfig = z.discriminatedUnion('type', [McpLocal, McpRemote])
+export type McpConfig = z.infer<typeof McpConfig>
+export type McpLocal = Extract<McpConfig, { type: 'local' }>
+export type McpRemote = Extract<McpConfig, { type: 'remote' }>
+
+const VARIABLE = /\{env:([^{}]*)\}/g
+
+/** Replaces `{env:NAME}` in values; one that is not set is the empty text (subsystems b.2). */
+export function substituteVariables(
+  values: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      value.replace(VARIABLE, (_, variable: string) => variables[variable.trim()] ?? ''),
+    ]),
+  )
+}
+
+/** Program and arguments of a local server; a single text is the program and its words. */
+export function commandLine({ command, args }: Pick<McpLocal, 'command' | 'args'>): readonly [string, ...string[]] {
+  const words = typeof command === 'string' ? command.trim().split(/\s+/) : command
+  const [program = '', ...rest] = words
+  return [program, ...rest, ...args]
+}
+
+function isHttp(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
+}
+
+/** Why a configured server cannot be used: the rest of a sentence; undefined = it can, or is switched off. */
+export function serverFault(name: string, value: unknown): string | undefined {
+  if (!SERVER_NAME.test(name)) return 'its name must have 1 to 64 of A-Z, a-z, 0-9, "_", "." and "-"'
+  if (isRecord(value) && (value['enabled'] === false || value['disabled'] === true)) return undefined
+  const read = McpConfig.safeParse(value)
+  if (read.success) return undefined
+  const [issue] = read.error.issues
+  const path = issue?.path.join('.') ?? ''
+  return path === '' ? (issue?.message ?? 'it is not valid') : `"${path}": ${issue?.message ?? 'is not valid'}`
+}

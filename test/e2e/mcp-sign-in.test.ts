@@ -1,0 +1,173 @@
+/** Signing in to an MCP server, with a real authorization server: registration, exchange, renewal, revocation, and what is refused. */
+import { spawn } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { McpCatalogEntry, McpStatusMap } from '../../src/protocol/mcp/mcp.js'
+import { type AuthorizationServer, type Resource, signInAt, startAuthorizationServer, startResource } from '../fixtures/oauth-server.js'
+import { makePlace, withModel } from './place.js'
+import { openScene, type Answer, type Scene, type Server } from './server.js'
+
+const PREFIX = '/v2/plugins/dev.svc.mcp'
+const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
+const ends: (() => unknown)[] = []
+let scene: Scene
+let server: Server
+let honest: AuthorizationServer
+let short: AuthorizationServer
+let closedOne: AuthorizationServer
+let target: string
+
+async function startEverything(): Promise<string> {
+  const port = 20_000 + (process.pid % 20_000)
+  const child = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
+    env: { PORT: String(port), PATH: process.env['PATH'] },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  ends.push(() => child.kill('SIGKILL'))
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error('it did not start')))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => text.includes('listening') && resolve())
+  })
+  return `http://127.0.0.1:${port}`
+}
+
+beforeAll(async () => {
+  target = await startEverything()
+  honest = await startAuthorizationServer()
+  short = await startAuthorizationServer({ tokenAge: 30 })
+  closedOne = await startAuthorizationServer({ registration: false })
+  ends.push(honest.close, short.close, closedOne.close)
+  const resource = async (tokens: AuthorizationServer, issuer: string): Promise<Resource> => {
+    const started = await startResource(target, tokens, issuer)
+    ends.push(started.close)
+    return started
+  }
+  const remote = async (tokens: AuthorizationServer, issuer = tokens.issuer) => ({
+    type: 'remote',
+    url: (await resource(tokens, issuer)).url,
+  })
+  scene = openScene(makePlace())
+  scene.place.configure(
+    withModel('http://127.0.0.1:9', {
+      mcp: {
+        open: { type: 'remote', url: `${target}/mcp` },
+        tracker: await remote(honest),
+        renewed: await remote(short),
+        stranger: await remote(closedOne),
+        // A resource that sends people elsewhere: to this machine by another name, which nobody has listed.
+        elsewhere: await remote(honest, 'http://169.254.169.254'),
+      },
+    }),
+  )
+  server = await scene.start()
+}, 60_000)
+afterAll(async () => {
+  await scene.close()
+  for (const end of ends) await end()
+})
+
+const status = async (name: string) => (await server.get<McpStatusMap>(PREFIX))[name]
+const post = (path: string, body?: object): Promise<Answer> => server.call('POST', `${PREFIX}${path}`, body)
+async function start(name: string): Promise<{ authorizationUrl: string; oauthState: string }> {
+  const answer = await post(`/${name}/auth`)
+  expect(answer.status).toBe(200)
+  return answer.body as { authorizationUrl: string; oauthState: string }
+}
+const stored = () => JSON.parse(readFileSync(join(scene.place.state, 'mcp-auth.json'), 'utf8')) as Record<string, Record<string, unknown>>
+
+test('a server over HTTP needs no sign-in unless it says so', async () => {
+  expect((await post('/open/connect')).body).toBe(true)
+  const sum = await post('/open/tools/get-sum', { a: 1, b: 2 })
+  expect(sum.body).toMatchObject({ content: [{ type: 'text', text: expect.stringContaining('3') }] })
+  expect((await post('/tracker/connect')).body).toBe(false)
+  expect(await status('tracker')).toEqual({ status: 'needs_auth' })
+})
+
+test('a person signs in, once for each state, and the tokens are for their owner alone', async () => {
+  const { authorizationUrl, oauthState } = await start('tracker')
+  const asked = new URL(authorizationUrl).searchParams
+  expect(Object.fromEntries(asked)).toMatchObject({
+    code_challenge_method: 'S256',
+    state: oauthState,
+    response_type: 'code',
+    scope: 'mcp offline_access',
+  })
+  const back = await signInAt(authorizationUrl)
+  expect(back).toContain(`${server.url}${PREFIX}/tracker/auth/callback?code=`)
+  const wrongState = new URL(back)
+  wrongState.searchParams.set('state', 'x'.repeat(43))
+  expect((await fetch(wrongState)).status).toBe(400)
+  const wrongName = back.replace('/tracker/', '/renewed/')
+  expect((await fetch(wrongName)).status).toBe(400)
+  const page = await fetch(back)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const html = await page.text()
+  expect(html).toContain('Signed in')
+  expect((await fetch(back)).status).toBe(400)
+  expect((await post('/tracker/connect')).body).toBe(true)
+  expect(await status('tracker')).toEqual({ status: 'connected' })
+  const { mode } = statSync(join(scene.place.state, 'mcp-auth.json'))
+  expect(mode & 0o777).toBe(0o600)
+  const { tokens, oauthState: left, codeVerifier } = stored()['tracker'] ?? {}
+  expect([left, codeVerifier]).toEqual([undefined, undefined])
+  const secret = (tokens as { accessToken: string }).accessToken
+  expect(html).not.toContain(secret)
+  const catalog = await server.call('GET', `${PREFIX}/catalog`)
+  expect(catalog.text).not.toContain(secret)
+  expect((catalog.body as Record<string, McpCatalogEntry>)['tracker']).toMatchObject({ oauthCapable: true, hasCredentials: true })
+})
+
+test('an answer of another issuer is refused, and the sign-in it was meant for is over', async () => {
+  const { authorizationUrl } = await start('renewed')
+  const back = new URL(await signInAt(authorizationUrl))
+  back.searchParams.set('iss', honest.issuer)
+  const refused = await fetch(back)
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('Not signed in')])
+  back.searchParams.set('iss', short.issuer)
+  expect((await fetch(back)).status).toBe(400)
+})
+
+test('tokens are renewed once however many ask, and forgotten when nobody renews them', async () => {
+  const { authorizationUrl } = await start('renewed')
+  const code = await signInAt(authorizationUrl)
+  const answer = await post('/renewed/auth/callback', { code })
+  expect(answer.body).toEqual({ status: 'connected' })
+  const exchanges = () => short.asked.filter((line) => line === 'POST /token').length
+  // The token lives for 30 s, less than the minute of grace, so every use finds it due.
+  const before = exchanges()
+  const sums = await Promise.all([1, 2, 3, 4].map((b) => post('/renewed/tools/get-sum', { a: 1, b })))
+  // It gives a new refresh token each time, and ends a sign-in whose old one is used again.
+  expect(sums.map((sum) => sum.status)).toEqual([200, 200, 200, 200])
+  expect(exchanges()).toBeGreaterThan(before)
+  await short.revokeAll()
+  await post('/renewed/tools/get-sum', { a: 1, b: 2 })
+  expect(await status('renewed')).toEqual({ status: 'needs_auth' })
+  expect(stored()['renewed']?.['tokens']).toBeUndefined()
+})
+
+test('a server whose authorization server registers nobody says so, and one that leads into our networks leads nowhere', async () => {
+  expect((await post('/stranger/auth')).status).toBe(422)
+  expect(await status('stranger')).toMatchObject({ status: 'needs_client_registration' })
+  const elsewhere = await post('/elsewhere/auth')
+  expect([elsewhere.status, elsewhere.text]).toEqual([422, expect.not.stringContaining('127.0.0.1')])
+  expect((await post('/open/auth/callback', { code: 'x' })).status).toBe(400)
+})
+
+test('a sign-in that was begun before a restart can be ended after it, and not by guessing', async () => {
+  const { authorizationUrl } = await start('tracker')
+  const back = await signInAt(authorizationUrl)
+  await server.stop()
+  server = await scene.start()
+  const after = back.replace(/^http:\/\/[^/]+/, server.url)
+  expect((await fetch(after.replace(/state=[^&]+/, 'state=guessed'))).status).toBe(400)
+  expect((await fetch(after)).status).toBe(200)
+  expect((await post('/tracker/connect')).body).toBe(true)
+})
+
+test('what is signed out of is forgotten', async () => {
+  expect((await server.call('DELETE', `${PREFIX}/tracker/auth`)).body).toEqual({ success: true })
+  expect(stored()['tracker']).toBeUndefined()
+  expect((await post('/tracker/auth/authenticate')).body).toEqual({ status: 'needs_auth' })
+})

@@ -1,0 +1,101 @@
+/** The MCP plugin over real programs: its operations, and its tools as a session has them. */
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { createGuardedFetch } from '../../src/actors/node/network/guarded-fetch.js'
+import { createWayOut } from '../../src/actors/node/network/way-out.js'
+import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../src/actors/plugin/native/native.js'
+import { mcpPlugin } from '../../src/plugins/mcp/plugin.js'
+import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import type { PluginRow } from '../../src/store/plugin-rows.js'
+import { noDoors } from '../fakes/doors.js'
+import { createFakeEffects } from '../fakes/effects.js'
+
+const HOSTILE = fileURLToPath(new URL('../fixtures/mcp-hostile.mjs', import.meta.url))
+
+/** A server of one bad habit. */
+export const hostile = (habit: string) => ({ type: 'local', command: [process.execPath, HOSTILE, habit], timeout: 5000 })
+
+export interface McpOptions {
+  readonly options?: object
+  decide?(permission: string, pattern: string): 'allow' | 'ask' | 'deny'
+}
+
+export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, decide = () => 'ask' }: McpOptions = {}) {
+  const PATH = process.env['PATH'] ?? ''
+  const fake = createFakeEffects()
+  const processes = createNodeProcesses(PATH)
+  const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
+  const wayOut = createWayOut({ env: {}, log: fake.log, now: () => fake.clock.monotonic() })
+  const network = { guardedFetch: createGuardedFetch(wayOut), counts: wayOut.counts }
+  const effects = { ...fake, processes, network, fetch: wayOut.fetch, childEnv: { PATH }, sha256 }
+  const stored = new Map<string, PluginRow>()
+  const told: { type: string; data: unknown }[] = []
+  let changes = 0
+  const host = {
+    ...noDoors,
+    effects,
+    config: async () => ({ mcp, plugins: { 'dev.svc.mcp': { options } } }),
+    questions: { ask: async () => [] },
+    offersChanged: () => void changes++,
+    rows: {
+      get: (_kind: string, id: string) => stored.get(id),
+      list: () => [],
+      commit: <T>(_: string, change: (tx: object) => T) =>
+        change({
+          put: (_kind: string, row: PluginRow) => stored.set(row.id, row),
+          emit: (type: string, data: unknown) => told.push({ type, data }),
+        }),
+    },
+  } as unknown as NativeHost
+  const plugin = mcpPlugin({ env: {}, version: '0' })
+  const { operations = {}, within, prepare } = plugin.start(host)
+  onTestFinished(async () => {
+    await plugin.stop?.()
+    await processes.killAll()
+  })
+  const directory = fake.paths.cwd
+  const context: ToolContext = {
+    sessionId: 'ses_1',
+    messageId: 'msg_1',
+    callId: 'call_1',
+    agent: 'build',
+    directory,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    decisions: (permission, patterns) => patterns.map((pattern) => decide(permission, pattern)),
+  }
+  const tools = (): readonly ToolContribution[] => within?.(directory).tools ?? []
+  const tool = (id: string): ToolContribution => {
+    const found = tools().find((each) => each.id === id)
+    if (found === undefined)
+      throw new Error(
+        `there is no ${id}: ${tools()
+          .map((each) => each.id)
+          .join(' ')}`,
+      )
+    return found
+  }
+  return {
+    told,
+    effects,
+    changes: () => changes,
+    alive: () => processes.alive,
+    prepare: () => prepare?.(directory, new AbortController().signal),
+    tools,
+    needs: (id: string, input: object = {}) => tool(id).needs(tool(id).input.parse(input), context),
+    call: (id: string, input: object = {}) => tool(id).invoke(tool(id).input.parse(input), context),
+    refusal: async (id: string, input: object = {}): Promise<string> => {
+      try {
+        await tool(id).invoke(tool(id).input.parse(input), context)
+      } catch (error) {
+        if (error instanceof ToolError) return error.message
+        throw error
+      }
+      throw new Error('it was not refused')
+    },
+    operation: async (id: string, params: object = {}, body?: unknown): Promise<unknown> =>
+      operations[id]?.({ caller: TRUSTED_CALLER, directory, params, query: {}, headers: {}, body, signal: context.signal }),
+  }
+}

@@ -37,6 +37,7 @@ import { sessionRoutes } from './routes/sessions.js'
 import { systemRoutes } from './routes/system.js'
 import { terminalRoutes, terminalSocket } from './routes/terminals.js'
 import { delegationRoutes } from './routes/delegation.js'
+import { lspRoutesOf } from './routes/lsp.js'
 import { vcsRoutesOf } from './routes/vcs.js'
 import { workflowRoutes } from './routes/workflows.js'
 import { boundSockets } from './sockets/sockets.js'
@@ -138,6 +139,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   workflowRoutes(bind, runtime)
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)
+  lspRoutesOf(bind, runtime)
   delegationRoutes(bind, runtime)
   exportRoutes(bind, runtime, admission)
   app.register(async (scope) => importRoutes(scope, createBinder(scope, parts), runtime, admission))

@@ -78,6 +78,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.plugins.get | GET /v2/plugins/{plugin_id}/manifest | directory | 200',
     'v2.plugins.lifecycle | GET /v2/plugins/lifecycle | directory | 200',
     'v2.plugins.list | GET /v2/plugins | directory | 200',
+    'v2.plugins.lsp.status | GET /v2/plugins/dev.svc.lsp | directory | 200',
     'v2.plugins.pty.connect | GET /v2/plugins/dev.svc.pty/{pty_id}/connect | open | 101',
     'v2.plugins.pty.connectToken | POST /v2/plugins/dev.svc.pty/{pty_id}/connect-token | caller | 200',
     'v2.plugins.pty.create | POST /v2/plugins/dev.svc.pty | directory | 200 | body',

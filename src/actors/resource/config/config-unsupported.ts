@@ -27,7 +27,6 @@ const isEmpty = (value: unknown) => isRecord(value) && Object.keys(value).length
 const DOCUMENT: Readonly<Record<string, Reason>> = {
   shell: always('commands run in bash where it exists, else in the shell named by SHELL'),
   textVerbosity: always('set it in the options of a provider, a model or an agent'),
-  lsp: unless(isFalse, 'this server has no language servers'),
   formatter: unless(isFalse, 'this server does not format files'),
   mcp: unless(isSwitchedOff, 'this server has no MCP servers'),
   watcher: unless(isEmpty, 'no setting of the file watcher is read'),

@@ -3,22 +3,22 @@ import * as z from 'zod'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, uint } from '../shared.js'
 
-/** What a language server can be asked for, in the order of the records. */
-const LSP_CAPABILITIES = [
-  'workspace_symbols',
-  'completion',
-  'hover',
-  'definition',
-  'references',
-  'implementation',
-  'call_hierarchy',
-  'diagnostics',
-  'document_symbols',
-  'formatting',
-  'code_actions',
-  'rename',
-] as const
-export type LspCapability = (typeof LSP_CAPABILITIES)[number]
+/** What a language server can be asked for. */
+const LspCapabilities = z.strictObject({
+  workspace_symbols: z.boolean(),
+  completion: z.boolean(),
+  hover: z.boolean(),
+  definition: z.boolean(),
+  references: z.boolean(),
+  implementation: z.boolean(),
+  call_hierarchy: z.boolean(),
+  diagnostics: z.boolean(),
+  document_symbols: z.boolean(),
+  formatting: z.boolean(),
+  code_actions: z.boolean(),
+  rename: z.boolean(),
+})
+export type LspCapability = keyof z.infer<typeof LspCapabilities>
 
 /** One adapter for which a directory gives reason. */
 export const LspStatus = z.strictObject({
@@ -33,7 +33,7 @@ export const LspStatus = z.strictObject({
   /** The nearest directory with a marker of the project. */
   workspace: z.strictObject({ root: z.string(), root_uri: z.string() }),
   /** All false when the program is missing. */
-  capabilities: z.record(z.enum(LSP_CAPABILITIES), z.boolean()),
+  capabilities: LspCapabilities,
   detected: z.strictObject({
     /** Files that were looked at. */
     files: uint,

@@ -95,7 +95,7 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   expect(answers[0]?.text).toContain('There is no connection \\"conn_nobody\\" of provider \\"svc\\"')
 
   await server.get('/v2/providers')
-  for (const word of ['SVC_AGENT_MODLES_URL', 'language servers', '@x/odd']) {
+  for (const word of ['SVC_AGENT_MODLES_URL', 'format files', '@x/odd']) {
     expect(
       server
         .stderr()

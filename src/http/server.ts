@@ -39,6 +39,7 @@ import { sessionRoutes } from './routes/sessions.js'
 import { systemRoutes } from './routes/system.js'
 import { terminalRoutes, terminalSocket } from './routes/terminals.js'
 import { delegationRoutes } from './routes/delegation.js'
+import { lspRoutesOf } from './routes/lsp.js'
 import { mcpRoutesOf } from './routes/mcp.js'
 import { vcsRoutesOf } from './routes/vcs.js'
 import { workflowRoutes } from './routes/workflows.js'
@@ -143,6 +144,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   workflowRoutes(bind, runtime)
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)
+  lspRoutesOf(bind, runtime)
   mcpRoutesOf(bind, runtime)
   delegationRoutes(bind, runtime)
   exportRoutes(bind, runtime, admission)

@@ -25,6 +25,7 @@ import { sessionRoutes } from './session/session.js'
 import { undoRoutes } from './session/undo.js'
 import { subagentRoutes } from './session/subagent.js'
 import { systemRoutes } from './system/system.js'
+import { lspRoutes } from './lsp/lsp.js'
 import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
 import { workflowRoutes } from './workflow/workflow-routes.js'
 
@@ -58,6 +59,7 @@ const GROUPS = [
   workflowRoutes,
   ptyRoutes,
   vcsRoutes,
+  lspRoutes,
   mcpRoutes,
   mcpAuthRoutes,
   { sessionDiff: sessionDiffRoute },

@@ -74,6 +74,7 @@ test('every built-in plugin is listed with its prefix and what it needs, and not
     ['svc.providers.offline', 'plugin', '/v2/providers', true, ['svc.providers']],
     ['svc.pty', 'plugin', '/v2/plugins/dev.svc.pty', true, undefined],
     ['svc.vcs', 'plugin', '/v2/plugins/dev.svc.vcs', true, undefined],
+    ['svc.lsp', 'plugin', '/v2/plugins/dev.svc.lsp', true, undefined],
     ['svc.mcp', 'plugin', '/v2/plugins/dev.svc.mcp', true, undefined],
     ['svc.subagents', 'plugin', '/v2/plugins/dev.svc.subagents', true, ['svc.sessions', 'svc.agents']],
     ['svc.workflows', 'plugin', '/v2/plugins/dev.svc.workflows', true, ['svc.config', 'svc.agents']],

@@ -82,6 +82,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.plugins.get | GET /v2/plugins/{plugin_id}/manifest | directory | 200',
     'v2.plugins.lifecycle | GET /v2/plugins/lifecycle | directory | 200',
     'v2.plugins.list | GET /v2/plugins | directory | 200',
+    'v2.plugins.lsp.status | GET /v2/plugins/dev.svc.lsp | directory | 200',
     'v2.plugins.mcp.add | POST /v2/plugins/dev.svc.mcp | directory of whoever is local | 200 | body',
     'v2.plugins.mcp.auth.authenticate | POST /v2/plugins/dev.svc.mcp/{name}/auth/authenticate | directory of whoever is local | 200',
     'v2.plugins.mcp.auth.callback.get | GET /v2/plugins/dev.svc.mcp/{name}/auth/callback | open | 200 text/html',

@@ -6,6 +6,7 @@ import type { NativePlugin } from '../../actors/plugin/native/native.js'
 import { isTruthy } from '../../actors/resource/config/config-files.js'
 import { filesPlugin } from '../../plugins/files/plugin.js'
 import { interactionsPlugin } from '../../plugins/interactions/plugin.js'
+import { lspPlugin } from '../../plugins/lsp/plugin.js'
 import { createAnthropicPlugin } from '../../plugins/providers/anthropic/plugin.js'
 import { createGooglePlugin } from '../../plugins/providers/google/plugin.js'
 import { createOfflinePlugin } from '../../plugins/providers/offline/plugin.js'
@@ -40,6 +41,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     createOfflinePlugin(),
     ptyPlugin(),
     vcsPlugin(),
+    lspPlugin(),
     mcpPlugin({ env, version: VERSION }),
     subagentsPlugin(),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),

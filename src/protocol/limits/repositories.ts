@@ -16,6 +16,13 @@ export const repositoriesLimits = {
     countedBytes: 16 * MiB,
     countedAtOnce: 32,
   },
+  lsp: {
+    /** Files and directories one look at a workspace counts. */
+    scannedFiles: 10_000,
+    scannedDirectories: 10_000,
+    /** Entries of each list of evidence. */
+    evidence: 8,
+  },
   /** What is read of repositories; beyond it a repository counts as one that cannot be read. */
   git: {
     pointerBytes: 16 * KiB,

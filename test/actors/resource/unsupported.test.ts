@@ -14,7 +14,7 @@ describe('a key that nothing is done with', () => {
     const text = `{
   // grouped, because of an editor group
   "editor": {},
-  "agent": { "lsp": true,
+  "agent": { "formatter": true,
     "text-verbosity": "low" }
 }`
     const { ok, diagnostics, file } = await diagnose(text)
@@ -24,8 +24,8 @@ describe('a key that nothing is done with', () => {
         {
           level: 'warning',
           code: 'unsupported',
-          path: 'lsp',
-          message: `${file}:4:14: "lsp" has no effect: this server has no language servers`,
+          path: 'formatter',
+          message: `${file}:4:14: "formatter" has no effect: this server does not format files`,
           file,
           line: 4,
           column: 14,
@@ -49,6 +49,8 @@ describe('a key that nothing is done with', () => {
     ['textVerbosity', { textVerbosity: 'low' }],
     ['formatter', { formatter: true }],
     ['mcp.files', { mcp: { files: { command: ['x'] } } }],
+    ['lsp.rust.settings', { lsp: { rust: { command: ['ra'], settings: {} } } }],
+    ['lsp.rust.marker', { lsp: { rust: { command: ['ra'], marker: ['x'] } } }],
     ['watcher', { watcher: { ignore: ['x'] } }],
     ['share', { share: 'auto' }],
     ['autoshare', { autoshare: true }],

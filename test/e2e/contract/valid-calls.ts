@@ -285,6 +285,10 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     const { id } = await delegated(world)
     return world.server.call('POST', `${SUBAGENTS}/${id}/stop`, {})
   },
+  'v2.plugins.lsp.status': async ({ server, scene }) => {
+    scene.place.write('tool.sh', 'true')
+    return server.call('GET', '/v2/plugins/dev.svc.lsp')
+  },
   'v2.plugins.vcs.get': get('/v2/plugins/dev.svc.vcs'),
   'v2.plugins.vcs.status': get('/v2/plugins/dev.svc.vcs/status'),
   'v2.plugins.vcs.diff': get('/v2/plugins/dev.svc.vcs/diff'),

@@ -29,7 +29,6 @@ const isEmpty = (value: unknown) => isRecord(value) && Object.keys(value).length
 const DOCUMENT: Readonly<Record<string, Reason>> = {
   shell: always('commands run in bash where it exists, else in the shell named by SHELL'),
   textVerbosity: always('set it in the options of a provider, a model or an agent'),
-  lsp: unless(isFalse, 'this server has no language servers'),
   formatter: unless(isFalse, 'this server does not format files'),
   watcher: unless(isEmpty, 'no setting of the file watcher is read'),
   share: unless((value) => value === 'disabled', 'this server does not share sessions'),
@@ -44,6 +43,33 @@ const DOCUMENT: Readonly<Record<string, Reason>> = {
 const AGENT_KEYS = new Set(Object.keys(AgentConfig.shape))
 const PROVIDER_KEYS = new Set(Object.keys(ProviderConfig.shape))
 const MODEL_KEYS = new Set([...Object.keys(ProviderModelConfig.shape), 'interleaved', 'modalities', 'cost', 'status', 'releaseDate'])
+/** Of a language server, what its status is told by, and what would only be for one that is started. */
+const SERVER_KEYS = new Set([
+  'enabled',
+  'disabled',
+  'adapter',
+  'name',
+  'command',
+  'language',
+  'extensions',
+  'filenamePatterns',
+  'markers',
+  'rootMarkers',
+])
+const STARTED_KEYS = new Set([
+  'routes',
+  'documentLanguageId',
+  'transport',
+  'endpoint',
+  'host',
+  'port',
+  'env',
+  'rootStrategy',
+  'capabilities',
+  'initialization',
+  'initializationOptions',
+  'settings',
+])
 const COMPATIBILITY_KEYS = new Set(['streamUsage', 'reasoningEffort'])
 /** Of the options of a provider, those that svc itself reads. */
 const OPTION_KEYS = ['baseURL', 'apiKey', 'headers']
@@ -68,6 +94,8 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
         return each(document, key, (agent, path) => strays(agent, path, AGENT_KEYS))
       case 'provider':
         return each(document, key, inProvider)
+      case 'lsp':
+        return each(document, key, inLanguageServer)
       case 'mcp':
         return Object.entries(recordAt(document, key)).flatMap(([name, server]) => {
           const fault = serverFault(name, server)
@@ -92,6 +120,14 @@ function inProvider(provider: JsonRecord, path: Unsupported['path']): readonly U
       : []),
     ...each(provider, 'models', (model, at) => strays(model, at, MODEL_KEYS), path),
   ]
+}
+
+function inLanguageServer(server: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
+  return Object.keys(server).flatMap((key) =>
+    STARTED_KEYS.has(key)
+      ? found([...path, key], 'this server starts no language servers')
+      : strays({ [key]: server[key] }, path, SERVER_KEYS),
+  )
 }
 
 function each(

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { statusOf } from '../../src/plugins/lsp/status.js'
+import { LIMITS } from '../../src/protocol/limits.js'
+import { isMarker, isNamed } from '../../src/protocol/lsp/adapters.js'
+import { LspStatus } from '../../src/protocol/lsp/lsp.js'
+import { createFakeEffects } from '../fakes/effects.js'
+
+const ROOT = '/srv/a ü'
+
+/** Rows for a workspace with these files; these programs are on the search path. */
+async function rows(paths: readonly string[], { lsp, programs = [] }: { lsp?: unknown; programs?: readonly string[] } = {}) {
+  const { files } = createFakeEffects()
+  const looked: string[] = []
+  const effects = {
+    files: {
+      ...files,
+      readDirectory: async (directory: string) => {
+        looked.push(directory)
+        const below = paths.flatMap((path) =>
+          `${ROOT}/${path}`.startsWith(`${directory}/`) ? [`${ROOT}/${path}`.slice(directory.length + 1)] : [],
+        )
+        return [...new Set(below.map((path) => path.split('/')[0] ?? ''))].map((name) => ({
+          name,
+          kind: below.includes(name) ? ('file' as const) : ('directory' as const),
+        }))
+      },
+    },
+    processes: { find: async (program: string) => (programs.includes(program) ? `/usr/bin/${program}` : undefined) },
+  }
+  const found = await statusOf({ config: async () => ({ lsp }), effects }, ROOT, new AbortController().signal)
+  expect(LspStatus.array().parse(found)).toEqual(found)
+  return { found, looked, ids: found.map(({ id }) => id) }
+}
+
+describe('language servers of a directory', () => {
+  it('are those whose files, names or markers are there, with the evidence', async () => {
+    const { found } = await rows(['go.mod', 'web/package.json', 'web/A.TS', 'web/b.ts', 'compose.dev.yaml'], { programs: ['gopls'] })
+    expect(found.map(({ id, status, command_source }) => [id, status, command_source])).toEqual([
+      ['typescript', 'error', 'missing'],
+      ['go', 'available', 'path'],
+      ['json', 'error', 'missing'],
+      ['docker', 'error', 'missing'],
+      ['yaml', 'error', 'missing'],
+      ['html', 'error', 'missing'],
+      ['css', 'error', 'missing'],
+      ['svelte', 'error', 'missing'],
+      ['vue', 'error', 'missing'],
+    ])
+    expect(found[0]).toMatchObject({
+      language: 'typescript',
+      command: ['typescript-language-server', '--stdio'],
+      workspace: { root: `${ROOT}/web`, root_uri: 'file:///srv/a%20%C3%BC/web' },
+      detected: {
+        files: 5,
+        markers: ['package.json'],
+        extensions: { ts: 2 },
+        command_available: false,
+        message: 'The program "typescript-language-server" was not found.',
+      },
+    })
+    expect(Object.values(found[0]?.capabilities ?? {})).toEqual(Array.from({ length: 12 }, () => false))
+    expect(found[1]).toMatchObject({ workspace: { root: ROOT }, capabilities: { hover: true, rename: true }, detected: { message: null } })
+  })
+
+  it('know what data languages cannot be asked for', async () => {
+    const { found } = await rows(['a.json'], { programs: ['vscode-json-language-server'] })
+    expect(found[0]?.capabilities).toMatchObject({ hover: true, references: false, rename: false, workspace_symbols: false })
+  })
+
+  it('do not come from dependencies and what was built, which nobody reads', async () => {
+    const { ids, looked } = await rows(['node_modules/a/b.py', 'dist/c.rs', 'src/d.sh'])
+    expect(ids).toEqual(['bash'])
+    expect(looked).toEqual([ROOT, `${ROOT}/src`])
+  })
+
+  it('come from a bounded number of files, and bounded lists of evidence', async () => {
+    const many = Array.from({ length: LIMITS.lsp.scannedFiles + 5 }, (_, index) => `Dockerfile.${index}`)
+    const { found } = await rows(many)
+    expect(found[0]?.detected.files).toBe(LIMITS.lsp.scannedFiles)
+    expect(found[0]?.detected.markers).toHaveLength(LIMITS.lsp.evidence)
+  })
+
+  it('are none where they are switched off, not even a look', async () => {
+    expect(await rows(['a.go'], { lsp: false })).toEqual({ found: [], looked: [], ids: [] })
+    expect((await rows(['a.go', 'b.sh', 'c.rs'], { lsp: { go: false, rust: { disabled: true }, bash: { enabled: false } } })).ids).toEqual(
+      [],
+    )
+  })
+
+  it('are as configured: another program, another name, servers of their own; a wrong entry harms no other', async () => {
+    const { found } = await rows(['a.go'], {
+      lsp: {
+        go: { command: '/opt/gopls -v', name: 'Go' },
+        mine: { command: ['mine'], extensions: ['.XY'] },
+        bad: { command: 1 },
+        empty: {},
+      },
+      programs: ['/opt/gopls', 'mine'],
+    })
+    expect(found.map(({ id, name, status, command, command_source }) => [id, name, status, command, command_source])).toEqual([
+      ['go', 'Go', 'available', ['/opt/gopls', '-v'], 'config'],
+      ['mine', 'mine', 'available', ['mine'], 'path'],
+      ['bad', 'bad', 'error', [], 'missing'],
+      ['empty', 'empty', 'error', [], 'missing'],
+    ])
+    expect(found.map(({ detected }) => detected.message)).toEqual([null, null, expect.stringContaining('command'), 'needs a command'])
+  })
+
+  it('may be reached at an address, which is not tried', async () => {
+    const { found } = await rows(['project.godot'])
+    expect(found[0]).toMatchObject({ id: 'godot', status: 'available', command: ['tcp://127.0.0.1:6005'], command_source: 'built_in' })
+  })
+})
+
+it('names are matched as they are written, and projects by the end of their name where that is what marks them', () => {
+  expect(['compose.yml', 'compose.dev.yml', 'xcompose.yml'].map((name) => isNamed('compose*.yml', name))).toEqual([true, true, false])
+  expect(isNamed('a*a', 'a')).toBe(false)
+  expect([isMarker('.sln', 'App.sln'), isMarker('.luarc.json', 'x.luarc.json'), isMarker('go.mod', 'go.mod')]).toEqual([true, false, true])
+})

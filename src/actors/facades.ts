@@ -243,7 +243,7 @@ export interface Providers {
   /** Throws `request.invalid` with what is known instead when provider or model is unknown or unusable. */
   resolve(directory: string, ref: ModelRef): Promise<ResolvedModel>
   /** Whether more than the built-in model can be used; asks nobody. */
-  hasUsable(directory: string): Promise<boolean>
+  hasUsable(): Promise<boolean>
   /** Providers of the installation that a credential can be stored for: whether they take one, and whether that is a key. */
   connectable(): Promise<readonly { readonly id: string; readonly hasKey: boolean; readonly isSecret: boolean }[]>
 }

@@ -212,8 +212,8 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       const message = `There is no provider "${providerId}" in the configuration of this installation. Configure it there, so that its key has an address to go to.`
       throw new SvcError('resource.not_found', message, { providerId })
     },
-    async hasUsable(directory) {
-      const { providers, localModels } = await read(directory)
+    async hasUsable() {
+      const { providers, localModels } = await read(installation)
       return providers.some((provider) => provider.source !== 'builtin' && (localModels || !provider.isLocal) && isUsable(provider))
     },
     async connectable() {

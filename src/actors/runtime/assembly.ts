@@ -121,7 +121,9 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const providers = createProviders({
     effects,
     configs,
-    contributions: async (directory) => (await serving.ready(directory)).providers,
+    // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
+    contributions: async (directory) =>
+      (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers,
     source: createCatalogSource(effects),
     credentials,
     installation: effects.paths.config,

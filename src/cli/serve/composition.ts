@@ -32,7 +32,7 @@ export interface RunningService {
   hide(): () => void
   /** Ends every process and closes the store without waiting for anybody. */
   kill(): void
-  /** Whether a language model can be used in the working directory; asks nobody. */
+  /** Whether the installation has a language model that can be used; asks nobody. */
   hasModel(): Promise<boolean>
   /** `provider/model` that is asked where a session of the directory names none; null when there is none. */
   defaultModel(directory: string): Promise<string | null>
@@ -101,7 +101,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
         return show
       },
       kill: () => running.kill(),
-      hasModel: () => running.runtime.providers.hasUsable(running.runtime.system.workingDirectory),
+      hasModel: () => running.runtime.providers.hasUsable(),
       defaultModel: (directory) => defaultModel(directory),
       ended: running.ended,
     }

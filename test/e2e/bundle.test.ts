@@ -33,5 +33,5 @@ it('the program is what V8 keeps of it for this Node, and the same without that'
 })
 
 it('the server is one file and a few it shares with what is loaded later', () => {
-  expect(loadedWith(join(DIST, 'serve.cjs')).size).toBeLessThanOrEqual(12)
+  expect(loadedWith(join(DIST, 'serve.cjs')).size).toBeLessThanOrEqual(16)
 })

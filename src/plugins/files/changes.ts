@@ -68,6 +68,27 @@ export async function recordChange(change: Change, files: NativeHost['effects'][
   }
 }
 
+/** The record of a file that is gone. */
+export async function recordRemoval(
+  { target, before, mode }: { readonly target: Target; readonly before: Uint8Array; readonly mode: number | undefined },
+  notes: FileStateNotes,
+): Promise<ChangeRecord> {
+  const state = await notes.file(before, mode)
+  const { display, inside, path } = target
+  const snapshots = [{ path: display, ...(!inside && { absolute: true }), before: state, after: { exists: false } }]
+  const old = decodeText(before)
+  if (old.status !== 'text') return { additions: 0, deletions: 0, metadata: { snapshots } }
+  const { patch, deletions } = createPatch(display, old.file.stored, undefined)
+  const shown = patch !== undefined && { patch }
+  const files = [{ filePath: path, relativePath: display, type: 'delete', ...shown, additions: 0, deletions }]
+  const diffs = [{ path: display, kind: 'deleted', additions: 0, deletions, oldStart: 1, newStart: 0, beforeSha256: state.sha256 }]
+  return {
+    additions: 0,
+    deletions,
+    metadata: { snapshots, diffs, files, ...(patch !== undefined && { diff: patch }), additions: 0, deletions },
+  }
+}
+
 function derive({ target, before, after }: Change): FilePatch | undefined {
   const old = before === undefined ? undefined : decodeText(before)
   const now = decodeText(after)

@@ -1,6 +1,7 @@
 /** The built-in plugin with the tools that read, change and search files. */
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
 import { createPause, createSlices } from '../../protocol/pause.js'
+import { applyPatchTool } from './apply-patch.js'
 import { editTool } from './edit.js'
 import { createEngine } from './engine.js'
 import { globTool } from './glob.js'
@@ -32,6 +33,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
           readTool({ effects, instructions: host.instructions, slices }, targets),
           writeTool(changes),
           editTool(changes),
+          applyPatchTool(changes),
           grepTool(search),
           globTool(search),
         ],

@@ -31,7 +31,7 @@ export interface Targets {
   judge(requested: string, context: ToolContext, access: Access): Promise<readonly PermissionNeed[]>
   /** Like `judge`, for a call that shows what is in the target when it is a file. */
   judgeShowing(requested: string, context: ToolContext, access: Access): Promise<readonly PermissionNeed[]>
-  /** The target that was judged for this call; at most once per call. */
+  /** The target that was judged for this call by that name; at most once per call. */
   confirm(requested: string, context: ToolContext): Promise<Target>
 }
 
@@ -65,7 +65,7 @@ export function createTargets(host: Host): Targets {
 
   const judge: Targets['judge'] = async (requested, context, access) => {
     const { lexical, target } = await locate(requested, context)
-    judged.set(keyOf(context), target.path)
+    judged.set(keyOf(context, requested), target.path)
     const [reason] = access.changes ? await host.protectedFiles.reasons([target.path]) : []
     const need: PermissionNeed = {
       permission: access.permission,
@@ -92,7 +92,7 @@ export function createTargets(host: Host): Targets {
     },
 
     async confirm(requested, context) {
-      const key = keyOf(context)
+      const key = keyOf(context, requested)
       const expected = judged.get(key)
       judged.delete(key)
       if (expected === undefined)
@@ -121,6 +121,6 @@ function expandHome(path: string, home: string): string {
   return path === '~' || path.startsWith('~/') ? home + path.slice(1) : path
 }
 
-function keyOf(context: ToolContext): string {
-  return `${context.sessionId}\0${context.callId}`
+function keyOf(context: ToolContext, requested: string): string {
+  return `${context.sessionId}\0${context.callId}\0${requested}`
 }

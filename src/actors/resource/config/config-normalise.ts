@@ -55,12 +55,15 @@ function modesToAgents(document: JsonRecord): JsonRecord {
   return { ...omit(document, ['mode']), agent: deepMerge(modes, recordAt(document, 'agent')) }
 }
 
+/** Tools of the group `edit` (subsystems b.8). */
+const EDITS = new Set(['edit', 'write', 'apply_patch', 'patch'])
+
 function toolsToPermission(record: JsonRecord): JsonRecord {
   if (!isRecord(record['tools'])) return record
   const permission: Record<string, unknown> = { ...recordAt(record, 'permission') }
   const written = new Set(Object.keys(permission))
   for (const [tool, enabled] of Object.entries(record['tools'])) {
-    const group = tool === 'write' ? 'edit' : tool
+    const group = EDITS.has(tool) ? 'edit' : tool
     if (written.has(group) || permission[group] === 'deny') continue
     permission[group] = enabled === true ? 'allow' : 'deny'
   }

@@ -5,6 +5,9 @@ import { type RunScope, layersOf } from './run-scope.js'
 
 export type OfferedTools = ReadonlyMap<string, RegisteredTool>
 
+/** Families that were trained to change files by patches. */
+const PREFERS_PATCHES = /\bgpt-[5-9]|\bcodex/i
+
 const offered = new WeakMap<RunScope, { readonly view: RegistryView; readonly target: RunScope['target']; readonly tools: OfferedTools }>()
 
 /** By id, in the order of the view. Rules of a run change with its target only, so a view answers the same for one each time. */
@@ -17,7 +20,12 @@ export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
 }
 
 function findOffered(run: RunScope, view: RegistryView): OfferedTools {
-  return run.target.model.model.capabilities['toolCall'] === false ? new Map() : allowedTools(run, view)
+  const { model } = run.target.model
+  if (model.capabilities['toolCall'] === false) return new Map()
+  const tools = allowedTools(run, view)
+  // A model changes files in the way of its family, where that is there.
+  const [own, other] = PREFERS_PATCHES.test(model.id) ? ['apply_patch', 'write'] : ['write', 'apply_patch']
+  return tools.has(own) || own === 'write' ? new Map([...tools].filter(([id]) => id !== other)) : tools
 }
 
 /** Those the rules of a run let be called, whatever its model can do. */

@@ -39,6 +39,8 @@ const NOTE_LENGTH = 1000
 const LAST_STEP = 'This is the last step: do not call tools any more. Summarise what was done and what is left.'
 const LATE = 'The call came after the end of the answer, so nothing was run. Call again if it is needed.'
 const TOO_MANY = `A step has at most ${LIMITS.run.callsPerStep} tool calls; this one and those after it were not run. Call again in the next step.`
+/** Names that models give tools of ours (sessions-events §4.9). */
+const ALIASES: Readonly<Record<string, string>> = { patch: 'apply_patch' }
 const NOT_JSON = 'they are not JSON. Nothing was run; call it again with one whole JSON object.'
 const CONTINUE = 'Your last answer was cut off by the length limit. Continue exactly where it stopped, without repeating anything.'
 
@@ -243,7 +245,7 @@ function acceptCall(run: RunScope, step: StepScope, call: ToolCallPart, onCall: 
   const { recorder } = step
   if (isTooLong(call.input))
     return recorder.callFailed(callId, name, 'The arguments are longer than 512 KiB. Split the call into smaller ones.')
-  const tool = step.offered.get(name)
+  const tool = step.offered.get(name) ?? step.offered.get(ALIASES[name] ?? '')
   if (tool === undefined) {
     const known = [...step.offered.keys()].join(', ')
     return recorder.callFailed(

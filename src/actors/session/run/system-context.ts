@@ -150,7 +150,7 @@ function workspaceSection(sources: Sources, files: readonly InstructionFile[]): 
   const { directory, os, arch, shell, git } = sources.environment
   const role = [
     'You are a coding agent. You work on the files of one directory through tools, on behalf of a person who sees your text and every tool call.',
-    'Look before you change: read a file before you edit it, and search before you assume. Change what was asked for and nothing else. Prefer `edit` for existing files and `write` for new ones. After a change, check it where you can. When a tool fails or is refused, say so or try another way; never claim what you have not seen.',
+    'Look before you change: read a file before you edit it, and search before you assume. Change what was asked for and nothing else. Prefer `edit` for existing files and `write` for new ones, or `apply_patch` where you have that. After a change, check it where you can. When a tool fails or is refused, say so or try another way; never claim what you have not seen.',
     `Directory: ${String(directory)}\nPlatform: ${String(os)} ${String(arch)}\nShell: ${String(shell)}\nGit repository: ${git === true ? 'yes' : 'no'}\nDate: ${new Date(sources.calendar.unixDay * DAY).toISOString().slice(0, 10)}`,
   ]
   return [...role, ...files.map((file) => `Instructions from ${file.path}:\n${file.text}`)].join('\n\n')

@@ -2,7 +2,7 @@
  * The one place that starts git for svc (threat-model V1, V2).
  *
  * I1 It reads no settings of a repository, of the person or of the system: see `stand-in.ts`.
- * I2 It is bounded in time and output, asks nobody anything, takes no locks for reading and reaches no network.
+ * I2 It is bounded in time and output, asks nobody anything, takes no locks for reading and reaches no network, a clone aside.
  */
 import { timeLimit } from '../../protocol/patience.js'
 import { join } from 'node:path'
@@ -51,7 +51,22 @@ const SETTINGS = [
   'gc.auto=0',
 ]
 
-export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git {
+export interface CloneSource {
+  readonly url: string
+  readonly ref: string | undefined
+  readonly depth: number | undefined
+  /** The new directory, and the one it is in. */
+  readonly target: string
+  readonly parent: string
+  readonly signal: AbortSignal
+}
+
+export interface Cloner {
+  /** `git clone` over file, http and https, without templates, hooks, filters, submodules or questions (threat-model V1–V3). */
+  clone(source: CloneSource): Promise<GitResult>
+}
+
+export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git & Cloner {
   const { files, processes, childEnv, clock, random, log } = effects
   const standIns = createStandIns(effects)
   const turns = createTurns(LIMITS.vcs.git)
@@ -87,6 +102,7 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
     env: Readonly<Record<string, string>>,
     args: readonly string[],
     call: GitCall,
+    timeout: number = LIMITS.vcs.gitTimeout,
   ): Promise<GitResult> {
     const output = collector()
     let stderr = ''
@@ -103,7 +119,7 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
         if (stderr.length < LIMITS.vcs.errorText) stderr += Buffer.from(chunk).toString('utf8')
       },
     })
-    const limit = timeLimit(clock, LIMITS.vcs.gitTimeout, 'it took too long')
+    const limit = timeLimit(clock, timeout, 'it took too long')
     limit.signal.addEventListener('abort', () => child.kill(), { once: true })
     const kill = () => child.kill()
     call.signal.addEventListener('abort', kill, { once: true })
@@ -113,7 +129,7 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
       const { exitCode } = await child.ended
       await child.gone
       call.signal.throwIfAborted()
-      if (limit.signal.aborted) throw new SvcError('request.unprocessable', `Git took longer than ${LIMITS.vcs.gitTimeout / 1000} s.`)
+      if (limit.signal.aborted) throw new SvcError('request.unprocessable', `Git took longer than ${timeout / 1000} s.`)
       if (output.isFull()) throw new SvcError('request.unprocessable', `Git answered more than ${LIMITS.vcs.outputBytes} bytes.`)
       return { exitCode, stdout: output.bytes(), stderr: stderr.slice(0, LIMITS.vcs.errorText).trim() }
     } finally {
@@ -159,6 +175,15 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
   })
 
   return {
+    async clone({ url, ref, depth, parent, target, signal }) {
+      const command = await processes.find('git')
+      if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
+      const options = [...(ref === undefined ? [] : [`--branch=${ref}`]), ...(depth === undefined ? [] : [`--depth=${depth}`])]
+      const args = ['clone', '--quiet', '--template=', '--no-recurse-submodules', ...options, '--', url, target]
+      const repository = { worktree: parent, gitDirectory: target, commonDirectory: target, isBare: false }
+      signal.throwIfAborted()
+      return start(command, repository, { GIT_ALLOW_PROTOCOL: 'file:http:https' }, args, { signal }, LIMITS.vcs.cloneTimeout)
+    },
     async apart(directory) {
       const standIn = await standIns.apart(directory)
       const repository = { worktree: directory, gitDirectory: standIn.env.GIT_DIR, commonDirectory: standIn.env.GIT_DIR, isBare: false }

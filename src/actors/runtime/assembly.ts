@@ -206,6 +206,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const management = createManagement({
     effects,
+    git,
     snapshots: configs.snapshots,
     resources,
     onChanged: ({ directory }) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),

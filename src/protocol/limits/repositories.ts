@@ -5,6 +5,9 @@ export const repositoriesLimits = {
   vcs: {
     /** One call of git. */
     gitTimeout: 30 * SECOND,
+    /** One clone, and how many run at once. */
+    cloneTimeout: 10 * MINUTE,
+    clonesAtOnce: 2,
     /** Calls of git at once, and how many wait. */
     git: { atOnce: 8, waiting: 256 },
     outputBytes: 32 * MiB,

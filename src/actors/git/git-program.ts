@@ -62,8 +62,10 @@ export interface CloneSource {
 }
 
 export interface Cloner {
-  /** `git clone` over file, http and https, without templates, hooks, filters, submodules or questions (threat-model V1–V3). */
-  clone(source: CloneSource): Promise<GitResult>
+  /** `git clone` over file, http and https, without checkout, templates, hooks, submodules or questions (threat-model V1–V3). */
+  fetchNew(source: CloneSource): Promise<GitResult>
+  /** Writes the files of what was fetched, without filters and hooks. */
+  checkOutNew(source: CloneSource): Promise<GitResult>
 }
 
 export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git & Cloner {
@@ -116,7 +118,7 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
         if (!output.push(chunk)) child.kill()
       },
       onStderr(chunk) {
-        if (stderr.length < LIMITS.vcs.errorText) stderr += Buffer.from(chunk).toString('utf8')
+        stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-LIMITS.vcs.errorText)
       },
     })
     const limit = timeLimit(clock, timeout, 'it took too long')
@@ -131,11 +133,23 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
       call.signal.throwIfAborted()
       if (limit.signal.aborted) throw new SvcError('request.unprocessable', `Git took longer than ${timeout / 1000} s.`)
       if (output.isFull()) throw new SvcError('request.unprocessable', `Git answered more than ${LIMITS.vcs.outputBytes} bytes.`)
-      return { exitCode, stdout: output.bytes(), stderr: stderr.slice(0, LIMITS.vcs.errorText).trim() }
+      return { exitCode, stdout: output.bytes(), stderr: stderr.trim() }
     } finally {
       limit.clear()
       call.signal.removeEventListener('abort', kill)
     }
+  }
+
+  async function makeNew(
+    { parent, target, signal }: Pick<CloneSource, 'parent' | 'target' | 'signal'>,
+    env: Readonly<Record<string, string>>,
+    args: readonly string[],
+  ): Promise<GitResult> {
+    const command = await processes.find('git')
+    if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
+    const repository = { worktree: parent, gitDirectory: target, commonDirectory: target, isBare: false }
+    signal.throwIfAborted()
+    return start(command, repository, env, args, { signal }, LIMITS.vcs.cloneTimeout)
   }
 
   /** Git writes an index and objects of its own, in the directory that stands in for the repository. */
@@ -175,15 +189,18 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
   })
 
   return {
-    async clone({ url, ref, depth, parent, target, signal }) {
-      const command = await processes.find('git')
-      if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
+    fetchNew({ url, ref, depth, ...source }) {
       const options = [...(ref === undefined ? [] : [`--branch=${ref}`]), ...(depth === undefined ? [] : [`--depth=${depth}`])]
-      const args = ['clone', '--quiet', '--template=', '--no-recurse-submodules', ...options, '--', url, target]
-      const repository = { worktree: parent, gitDirectory: target, commonDirectory: target, isBare: false }
-      signal.throwIfAborted()
-      return start(command, repository, { GIT_ALLOW_PROTOCOL: 'file:http:https' }, args, { signal }, LIMITS.vcs.cloneTimeout)
+      const args = ['clone', '--quiet', '--no-checkout', '--template=', '--no-recurse-submodules', ...options, '--', url, source.target]
+      return makeNew(source, { GIT_ALLOW_PROTOCOL: 'file:http:https' }, args)
     },
+    checkOutNew: (source) =>
+      makeNew(source, { GIT_DIR: join(source.target, '.git'), GIT_WORK_TREE: source.target }, [
+        'reset',
+        '--hard',
+        '--quiet',
+        '--no-recurse-submodules',
+      ]),
     async apart(directory) {
       const standIn = await standIns.apart(directory)
       const repository = { worktree: directory, gitDirectory: standIn.env.GIT_DIR, commonDirectory: standIn.env.GIT_DIR, isBare: false }

@@ -5,20 +5,29 @@
  * I2 Only `file:`, `http:` and `https:` addresses, without a credential in them.
  */
 import { join } from 'node:path'
+import { createActor, toPromise } from 'xstate'
+import type { cloneMachine } from '../../machines/clone.machine.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { RepositoryCreateRequest } from '../../protocol/management/workspaces.js'
 import type { Effects } from '../effects.js'
+import type { GitResult } from '../plugin/native/native-doors.js'
 import type { Cloner } from '../git/git-program.js'
+import type { ActorRegistry } from '../runtime/actor-directory.js'
+import { supervise, type Supervision } from '../supervise.js'
+import { createTurns } from '../turns.js'
+import { cloneLogic } from './clone.actor.js'
 import type { WorkspaceRegistry } from './workspace-registry.js'
 
 export type CloneRequest = Extract<RepositoryCreateRequest, { kind: 'clone' }>
 
-interface CloneDeps {
-  readonly effects: Pick<Effects, 'files' | 'paths' | 'sha256' | 'log'>
+export interface CloneDeps {
+  readonly effects: Pick<Effects, 'files' | 'paths' | 'sha256' | 'log' | 'clock'>
   readonly git: Cloner
   readonly registry: WorkspaceRegistry
+  readonly inspect?: Supervision<typeof cloneMachine>['inspect'] | undefined
+  readonly actors?: ActorRegistry | undefined
 }
 
 export interface Clones {
@@ -29,51 +38,77 @@ export interface Clones {
   make<T>(caller: Caller, request: CloneRequest, signal: AbortSignal, register: (root: string) => Promise<T>): Promise<T>
   /** Removes what an earlier process did not finish. */
   recover(): Promise<void>
+  /** Cancels all clones, and takes no other. */
+  stop(): void
 }
 
-export function createClones({ effects: { files, paths, sha256, log }, git, registry }: CloneDeps): Clones {
+export function createClones({ effects, git, registry, inspect, actors }: CloneDeps): Clones {
+  const { files, paths, sha256, log } = effects
   const parent = join(paths.state, 'workspaces')
   const notes = join(paths.state, 'clones')
   const running = new Set<string>()
+  const turns = createTurns(LIMITS.vcs.clones)
+  const supervised = supervise<typeof cloneMachine>({ effects, kind: 'clone', inspect, actors, onGone: () => undefined })
 
-  async function fetch<T>(name: string, request: CloneRequest, signal: AbortSignal, register: (root: string) => Promise<T>): Promise<T> {
+  async function run<T>(name: string, request: CloneRequest, signal: AbortSignal, register: (root: string) => Promise<T>): Promise<T> {
     const target = join(parent, name)
     const note = join(notes, name)
+    if (request.id !== undefined && (await registry.all()).some(({ id }) => id === request.id))
+      throw new SvcError('resource.conflict', `The id "${request.id}" is registered already.`, { id: request.id })
     if ((await files.entry(target)) !== undefined)
       throw new SvcError('resource.conflict', `"${target}" is there already; register it, or move it away.`, { root: target })
-    await files.makeDirectory(parent, { mode: 0o700 })
-    await files.writeAtomic(note, '', { mode: 0o600 })
+    const source = { url: request.remoteUrl, ref: request.ref, depth: request.depth, parent, target }
+    let made: { readonly value: T } | undefined
+    let fault: unknown
+    const logic = cloneLogic({
+      turns,
+      async fetch(stop) {
+        await files.makeDirectory(parent, { mode: 0o700 })
+        await files.writeAtomic(note, '', { mode: 0o600 })
+        requireDone(await git.fetchNew({ ...source, signal: stop }))
+      },
+      checkOut: async (stop) => requireDone(await git.checkOutNew({ ...source, signal: stop })),
+      async register() {
+        made = { value: await register(await files.realPath(target)) }
+        await files.remove(note).catch((error: unknown) => log.warn('the note of a clone stays', { note, cause: String(error) }))
+      },
+      async clean() {
+        await files.removeTree(target)
+        await files.remove(note)
+      },
+      onFault: (error) => (fault ??= error),
+    })
+    signal.throwIfAborted()
+    const ref = supervised.start(name, (options) => createActor(logic, { id: `clone:${name}`, input: { name }, ...options }))
+    if (ref === undefined) throw new SvcError('lifecycle.closed')
+    const cancel = () => ref.send({ type: 'cancel.requested' })
+    signal.addEventListener('abort', cancel, { once: true })
     try {
-      const { exitCode, stderr } = await git.clone({
-        url: request.remoteUrl,
-        ref: request.ref,
-        depth: request.depth,
-        parent,
-        target,
-        signal,
-      })
-      if (exitCode !== 0) throw invalid(`Git could not clone the repository: ${stderr || 'it was ended.'}`)
-      return await register(await files.realPath(target))
-    } catch (error) {
-      await files.removeTree(target)
-      throw error
+      await toPromise(ref)
     } finally {
-      await files.remove(note)
+      signal.removeEventListener('abort', cancel)
     }
+    if (made !== undefined) return made.value
+    signal.throwIfAborted()
+    if (ref.getSnapshot().matches('cancelled')) throw new SvcError('lifecycle.closed')
+    throw fault
   }
 
   return {
+    stop() {
+      void supervised.drain((ref) => ref.send({ type: 'cancel.requested' }))
+    },
     async make(caller, request, signal, register) {
       requireAddress(request.remoteUrl)
       if (request.ref?.startsWith('-')) throw invalid('A ref does not begin with "-".')
       const name = `repo-${sha256(request.remoteUrl).slice(0, 16)}`
       if (!mayUseDirectory(caller, join(parent, name))) throw new SvcError('management.directory_forbidden')
       if (running.has(name)) throw new SvcError('resource.conflict', 'This address is being cloned already.')
-      const { clonesAtOnce } = LIMITS.vcs
-      if (running.size >= clonesAtOnce) throw new SvcError('quota.exceeded', `At most ${clonesAtOnce} repositories are cloned at once.`)
+      if (running.size >= LIMITS.vcs.clones.atOnce + LIMITS.vcs.clones.waiting)
+        throw new SvcError('quota.exceeded', 'Too many repositories wait to be cloned; try again later.')
       running.add(name)
       try {
-        return await fetch(name, request, signal, register)
+        return await run(name, request, signal, register)
       } finally {
         running.delete(name)
       }
@@ -92,6 +127,10 @@ export function createClones({ effects: { files, paths, sha256, log }, git, regi
       }
     },
   }
+}
+
+function requireDone({ exitCode, stderr }: GitResult): void {
+  if (exitCode !== 0) throw invalid(`Git could not clone the repository: ${stderr || 'it was ended.'}`)
 }
 
 function requireAddress(address: string): void {

@@ -3,7 +3,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
 import type { Management, ManagedPlace } from './facade.js'
 import type { Cloner } from '../git/git-program.js'
-import { createClones } from './clones.js'
+import { type CloneDeps, createClones } from './clones.js'
 import { placeOf } from './managed-folder.js'
 import { createManagedMarkdown, type ManagedDeps } from './markdown-resources.js'
 import { createSkillFolders } from './skill-folders.js'
@@ -15,6 +15,8 @@ import { createWritingLane } from './writing.js'
 
 interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'effects'> {
   readonly git: Cloner
+  readonly inspect?: CloneDeps['inspect']
+  readonly actors?: CloneDeps['actors']
   readonly effects: Pick<Effects, 'files' | 'env' | 'paths' | 'clock' | 'random' | 'log' | 'sha256' | 'hasher'>
 }
 
@@ -26,13 +28,15 @@ export function isManagementOn({ env }: Pick<Effects, 'env'>): boolean {
 export function createManagement(deps: ManagementDeps): Management & {
   /** Ends writes that an earlier process left. */
   recover(): Promise<void>
+  /** Cancels the clones that are under way. */
+  stop(): void
 } {
   const { effects } = deps
   const lane = createWritingLane()
   const managed = { ...deps, lane }
   const folders = createSkillFolders(effects)
   const registry = createWorkspaceRegistry(effects)
-  const clones = createClones({ effects, git: deps.git, registry })
+  const clones = createClones({ effects, git: deps.git, registry, inspect: deps.inspect, actors: deps.actors })
   const requireOn = (): void => {
     if (!isManagementOn(effects)) throw new SvcError('management.disabled')
   }
@@ -41,6 +45,7 @@ export function createManagement(deps: ManagementDeps): Management & {
       await folders.recover()
       await clones.recover()
     },
+    stop: clones.stop,
     requireOn,
     place(directory, scopes): ManagedPlace {
       requireOn()

@@ -207,6 +207,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const management = createManagement({
     effects,
     git,
+    actors,
+    inspect,
     snapshots: configs.snapshots,
     resources,
     onChanged: ({ directory }) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
@@ -261,6 +263,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     announceStop: () => {
       stopping.abort()
       signIns.stop()
+      management.stop()
     },
     async sweep() {
       await outputs.sweep()

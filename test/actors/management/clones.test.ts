@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../../src/protocol/caller.js'
@@ -88,4 +89,36 @@ test('what a killed clone left is removed by the next start, and a registered on
   for (const name of ['repo-0123456789abcdef', path.slice(-21)]) writeFileSync(join(notes, name), '')
   await management.recover()
   expect([existsSync(half), existsSync(join(path, 'a.txt')), readdirSync(notes)]).toEqual([false, true, []])
+})
+
+test('a clone that is cancelled, or stopped, while its server keeps silent leaves nothing; a taken id is noticed before', async () => {
+  const { management, at, effects } = createManagedPlace({ git: false })
+  const { url } = origin(at)
+  await management.repositories.create(operator, { kind: 'clone', remoteUrl: url, id: 'taken' }, FOREVER)
+  const asked: (() => void)[] = []
+  const silent = createServer(() => asked.shift()?.())
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const address = silent.address()
+  const remoteUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/x.git`
+  const create = (id: string, signal = FOREVER) => management.repositories.create(operator, { kind: 'clone', remoteUrl, id }, signal)
+  try {
+    await expect(create('taken')).rejects.toMatchObject({ code: 'resource.conflict' })
+    for (const end of ['cancel', 'stop']) {
+      const heard = new Promise<void>((resolve) => asked.push(resolve))
+      const left = new AbortController()
+      const refused = expect(create('new', left.signal)).rejects.toThrow()
+      await heard
+      if (end === 'cancel') left.abort()
+      else management.stop()
+      await refused
+      expect([readdirSync(join(effects.paths.state, 'workspaces')).length, readdirSync(join(effects.paths.state, 'clones'))]).toEqual([
+        1,
+        [],
+      ])
+    }
+    await expect(create('new')).rejects.toMatchObject({ code: 'lifecycle.closed' })
+  } finally {
+    silent.closeAllConnections()
+    silent.close()
+  }
 })

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -106,11 +106,14 @@ test('a clone that is cancelled, or stopped, while its server keeps silent leave
     for (const end of ['cancel', 'stop']) {
       const heard = new Promise<void>((resolve) => asked.push(resolve))
       const left = new AbortController()
-      const refused = expect(create('new', left.signal)).rejects.toThrow()
+      const outcome = create('new', left.signal).then(
+        () => 'made',
+        () => 'refused',
+      )
       await heard
       if (end === 'cancel') left.abort()
       else management.stop()
-      await refused
+      expect(await outcome).toBe('refused')
       expect([readdirSync(join(effects.paths.state, 'workspaces')).length, readdirSync(join(effects.paths.state, 'clones'))]).toEqual([
         1,
         [],
@@ -120,5 +123,28 @@ test('a clone that is cancelled, or stopped, while its server keeps silent leave
   } finally {
     silent.closeAllConnections()
     silent.close()
+  }
+})
+
+test('a bare repository is cloned over http', async () => {
+  const { management, at } = createManagedPlace({ git: false })
+  const { url } = origin(at)
+  const bare = at('bare.git')
+  execFileSync('git', ['clone', '--quiet', '--bare', url, bare])
+  execFileSync('git', ['-C', bare, 'update-server-info'])
+  const server = createServer(({ url: path = '/' }, answer) => {
+    const file = join(bare, new URL(path, 'http://x').pathname)
+    const isThere = existsSync(file) && statSync(file).isFile()
+    answer.writeHead(isThere ? 200 : 404).end(isThere ? readFileSync(file) : '')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const remoteUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`
+  try {
+    const { path } = await management.repositories.create(operator, { kind: 'clone', remoteUrl }, FOREVER)
+    expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('content\n')
+  } finally {
+    server.closeAllConnections()
+    server.close()
   }
 })

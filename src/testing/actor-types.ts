@@ -6,6 +6,7 @@ import type { WaitOptions } from './journal-types.js'
 export type ActorKind =
   | 'activation'
   | 'checkout'
+  | 'clone'
   | 'compaction'
   | 'generation'
   | 'instance'

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { createCharts } from '../actors/inspector/charts.js'
 import { activationMachine } from '../machines/activation.machine.js'
 import { checkoutMachine } from '../machines/checkout.machine.js'
+import { cloneMachine } from '../machines/clone.machine.js'
 import { compactionMachine } from '../machines/compaction.machine.js'
 import { generationMachine } from '../machines/generation.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
@@ -28,6 +29,7 @@ import type { ActorKind } from './actor-types.js'
 export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   activation: activationMachine,
   checkout: checkoutMachine,
+  clone: cloneMachine,
   compaction: compactionMachine,
   generation: generationMachine,
   instance: instanceMachine,

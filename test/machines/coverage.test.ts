@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkoutMachine } from '../../src/machines/checkout.machine.js'
+import { cloneMachine } from '../../src/machines/clone.machine.js'
 import { compactionMachine } from '../../src/machines/compaction.machine.js'
 import { interactionMachine } from '../../src/machines/interaction.machine.js'
 import { restoreMachine } from '../../src/machines/restore.machine.js'
@@ -167,6 +168,19 @@ describe('every transition is covered by generated paths', () => {
     expect(missing(explored)).toEqual([])
     const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ value }) => String(value))
     expect(ends.toSorted()).toEqual(['givenUp', 'recorded', 'withdrawn'])
+  })
+
+  it('of the clone machine, which cleans whatever is not registered', () => {
+    const explored = explore(cloneMachine, { name: 'repo-1' }, [
+      { type: 'turn.taken' },
+      { type: 'turn.refused' },
+      { type: 'cancel.requested' },
+      error('turn'),
+      ...['fetch', 'checkOut', 'register', 'clean'].flatMap((id) => [done(id), error(id)]),
+    ])
+    expect(missing(explored)).toEqual([])
+    const ends = explored.snapshots.filter(({ status }) => status === 'done').map(({ value }) => String(value))
+    expect(new Set(ends)).toEqual(new Set(['registered', 'failed', 'cancelled']))
   })
 
   it.each([false, true])('of the interaction machine, unattended: %s', (isUnattended) => {

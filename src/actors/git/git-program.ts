@@ -2,7 +2,7 @@
  * The one place that starts git for svc (threat-model V1, V2).
  *
  * I1 It reads no settings of a repository, of the person or of the system: see `stand-in.ts`.
- * I2 It is bounded in time and output, asks nobody anything, takes no locks for reading and reaches no network.
+ * I2 It is bounded in time and output, asks nobody anything, takes no locks for reading and reaches no network, a clone aside.
  */
 import { timeLimit } from '../../protocol/patience.js'
 import { join } from 'node:path'
@@ -51,7 +51,24 @@ const SETTINGS = [
   'gc.auto=0',
 ]
 
-export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git {
+export interface CloneSource {
+  readonly url: string
+  readonly ref: string | undefined
+  readonly depth: number | undefined
+  /** The new directory, and the one it is in. */
+  readonly target: string
+  readonly parent: string
+  readonly signal: AbortSignal
+}
+
+export interface Cloner {
+  /** `git clone` over file, http and https, without checkout, templates, hooks, submodules or questions (threat-model V1–V3). */
+  fetchNew(source: CloneSource): Promise<GitResult>
+  /** Writes the files of what was fetched, without filters and hooks. */
+  checkOutNew(source: CloneSource): Promise<GitResult>
+}
+
+export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git & Cloner {
   const { files, processes, childEnv, clock, random, log } = effects
   const standIns = createStandIns(effects)
   const turns = createTurns(LIMITS.vcs.git)
@@ -87,6 +104,7 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
     env: Readonly<Record<string, string>>,
     args: readonly string[],
     call: GitCall,
+    timeout: number = LIMITS.vcs.gitTimeout,
   ): Promise<GitResult> {
     const output = collector()
     let stderr = ''
@@ -100,10 +118,10 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
         if (!output.push(chunk)) child.kill()
       },
       onStderr(chunk) {
-        if (stderr.length < LIMITS.vcs.errorText) stderr += Buffer.from(chunk).toString('utf8')
+        stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-LIMITS.vcs.errorText)
       },
     })
-    const limit = timeLimit(clock, LIMITS.vcs.gitTimeout, 'it took too long')
+    const limit = timeLimit(clock, timeout, 'it took too long')
     limit.signal.addEventListener('abort', () => child.kill(), { once: true })
     const kill = () => child.kill()
     call.signal.addEventListener('abort', kill, { once: true })
@@ -113,13 +131,25 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
       const { exitCode } = await child.ended
       await child.gone
       call.signal.throwIfAborted()
-      if (limit.signal.aborted) throw new SvcError('request.unprocessable', `Git took longer than ${LIMITS.vcs.gitTimeout / 1000} s.`)
+      if (limit.signal.aborted) throw new SvcError('request.unprocessable', `Git took longer than ${timeout / 1000} s.`)
       if (output.isFull()) throw new SvcError('request.unprocessable', `Git answered more than ${LIMITS.vcs.outputBytes} bytes.`)
-      return { exitCode, stdout: output.bytes(), stderr: stderr.slice(0, LIMITS.vcs.errorText).trim() }
+      return { exitCode, stdout: output.bytes(), stderr: stderr.trim() }
     } finally {
       limit.clear()
       call.signal.removeEventListener('abort', kill)
     }
+  }
+
+  async function makeNew(
+    { parent, target, signal }: Pick<CloneSource, 'parent' | 'target' | 'signal'>,
+    env: Readonly<Record<string, string>>,
+    args: readonly string[],
+  ): Promise<GitResult> {
+    const command = await processes.find('git')
+    if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
+    const repository = { worktree: parent, gitDirectory: target, commonDirectory: target, isBare: false }
+    signal.throwIfAborted()
+    return start(command, repository, env, args, { signal }, LIMITS.vcs.cloneTimeout)
   }
 
   /** Git writes an index and objects of its own, in the directory that stands in for the repository. */
@@ -159,6 +189,18 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
   })
 
   return {
+    fetchNew({ url, ref, depth, ...source }) {
+      const options = [...(ref === undefined ? [] : [`--branch=${ref}`]), ...(depth === undefined ? [] : [`--depth=${depth}`])]
+      const args = ['clone', '--quiet', '--no-checkout', '--template=', '--no-recurse-submodules', ...options, '--', url, source.target]
+      return makeNew(source, { GIT_ALLOW_PROTOCOL: 'file:http:https' }, args)
+    },
+    checkOutNew: (source) =>
+      makeNew(source, { GIT_DIR: join(source.target, '.git'), GIT_WORK_TREE: source.target }, [
+        'reset',
+        '--hard',
+        '--quiet',
+        '--no-recurse-submodules',
+      ]),
     async apart(directory) {
       const standIn = await standIns.apart(directory)
       const repository = { worktree: directory, gitDirectory: standIn.env.GIT_DIR, commonDirectory: standIn.env.GIT_DIR, isBare: false }

@@ -2,6 +2,8 @@
 import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
 import type { Management, ManagedPlace } from './facade.js'
+import type { Cloner } from '../git/git-program.js'
+import { type CloneDeps, createClones } from './clones.js'
 import { placeOf } from './managed-folder.js'
 import { createManagedMarkdown, type ManagedDeps } from './markdown-resources.js'
 import { createSkillFolders } from './skill-folders.js'
@@ -12,6 +14,9 @@ import { createManagedWorkspaces } from './workspaces.js'
 import { createWritingLane } from './writing.js'
 
 interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'effects'> {
+  readonly git: Cloner
+  readonly inspect?: CloneDeps['inspect']
+  readonly actors?: CloneDeps['actors']
   readonly effects: Pick<Effects, 'files' | 'env' | 'paths' | 'clock' | 'random' | 'log' | 'sha256' | 'hasher'>
 }
 
@@ -23,16 +28,24 @@ export function isManagementOn({ env }: Pick<Effects, 'env'>): boolean {
 export function createManagement(deps: ManagementDeps): Management & {
   /** Ends writes that an earlier process left. */
   recover(): Promise<void>
+  /** Cancels the clones that are under way. */
+  stop(): void
 } {
   const { effects } = deps
   const lane = createWritingLane()
   const managed = { ...deps, lane }
   const folders = createSkillFolders(effects)
+  const registry = createWorkspaceRegistry(effects)
+  const clones = createClones({ effects, git: deps.git, registry, inspect: deps.inspect, actors: deps.actors })
   const requireOn = (): void => {
     if (!isManagementOn(effects)) throw new SvcError('management.disabled')
   }
   return {
-    recover: folders.recover,
+    async recover() {
+      await folders.recover()
+      await clones.recover()
+    },
+    stop: clones.stop,
     requireOn,
     place(directory, scopes): ManagedPlace {
       requireOn()
@@ -41,6 +54,6 @@ export function createManagement(deps: ManagementDeps): Management & {
     agents: createManagedMarkdown(managed, 'agent'),
     commands: createManagedMarkdown(managed, 'command'),
     skills: createManagedSkills({ ...managed, effects, folders, versions: createSkillVersions(effects) }),
-    ...createManagedWorkspaces({ effects, lane, registry: createWorkspaceRegistry(effects) }),
+    ...createManagedWorkspaces({ effects, lane, registry, clones }),
   }
 }

@@ -10,12 +10,14 @@ import type { ManagedRepositories, ManagedWorkspaces } from './facade.js'
 import { configOf, repositoryAt } from '../git/repository.js'
 import { refuseOther, requireManagedId } from './revisions.js'
 import { type WorkspaceEntry, type WorkspaceRegistry, workspaceRecord } from './workspace-registry.js'
+import type { Clones } from './clones.js'
 import type { WritingLane } from './writing.js'
 
 interface WorkspaceDeps {
   readonly effects: Pick<Effects, 'files' | 'clock' | 'sha256'>
   readonly registry: WorkspaceRegistry
   readonly lane: WritingLane
+  readonly clones: Clones
 }
 
 interface Wanted {
@@ -24,7 +26,7 @@ interface Wanted {
   readonly name: string | undefined
 }
 
-export function createManagedWorkspaces({ effects, registry, lane }: WorkspaceDeps): {
+export function createManagedWorkspaces({ effects, registry, lane, clones }: WorkspaceDeps): {
   readonly workspaces: ManagedWorkspaces
   readonly repositories: ManagedRepositories
 } {
@@ -138,11 +140,13 @@ export function createManagedWorkspaces({ effects, registry, lane }: WorkspaceDe
     repositories: {
       list: async (caller) => (await visible(caller)).filter(({ repository }) => repository !== undefined).map(projected),
       get: async (caller, id) => projected(await find(caller, id, 'repository')),
-      create(caller, request) {
+      async create(caller, request, signal) {
         if (request.kind === 'clone') {
-          return Promise.reject(
-            new SvcError('feature.not_implemented', 'This server does not clone repositories; register one that is there.'),
-          )
+          const { id, name, ref, remoteUrl } = request
+          if (id !== undefined) requireManagedId(id)
+          const repository = { remoteUrl, ...(ref !== undefined && { gitRef: ref }) }
+          const put = (root: string) => lane.inTurn(async () => projected(await register({ root, id, name }, repository)))
+          return clones.make(caller, request, signal, put)
         }
         return lane.inTurn(async () => {
           const root = await rootOf(caller, request.path)

@@ -208,6 +208,9 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const management = createManagement({
     effects,
+    git,
+    actors,
+    inspect,
     snapshots: configs.snapshots,
     resources,
     onChanged: ({ directory }) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
@@ -262,6 +265,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     announceStop: () => {
       stopping.abort()
       signIns.stop()
+      management.stop()
     },
     async sweep() {
       await outputs.sweep()

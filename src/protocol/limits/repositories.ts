@@ -5,6 +5,9 @@ export const repositoriesLimits = {
   vcs: {
     /** One call of git. */
     gitTimeout: 30 * SECOND,
+    /** One step of a clone; clones at once, and how many wait. */
+    cloneTimeout: 10 * MINUTE,
+    clones: { atOnce: 2, waiting: 16 },
     /** Calls of git at once, and how many wait. */
     git: { atOnce: 8, waiting: 256 },
     outputBytes: 32 * MiB,

@@ -144,7 +144,7 @@ export const managedRepositoryRoutes = {
     id: 'v2.management.repositories.create',
     method: 'POST',
     path: REPOSITORIES,
-    summary: 'Register a repository that is there.',
+    summary: 'Register a repository that is there, or clone one.',
     body: { schema: RepositoryCreateRequest, required: true },
     success: { status: 201, description: 'The repository.', schema: ManagedRepository },
   }),

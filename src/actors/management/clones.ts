@@ -1,0 +1,144 @@
+/**
+ * Repositories that are cloned into the state directory (subsystems b.14; threat-model §4.4).
+ *
+ * I1 A note says that a directory is being made until it is registered; the next start removes what has a note and no registration.
+ * I2 Only `file:`, `http:` and `https:` addresses, without a credential in them.
+ */
+import { join } from 'node:path'
+import { createActor, toPromise } from 'xstate'
+import type { cloneMachine } from '../../machines/clone.machine.js'
+import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { RepositoryCreateRequest } from '../../protocol/management/workspaces.js'
+import type { Effects } from '../effects.js'
+import type { GitResult } from '../plugin/native/native-doors.js'
+import type { Cloner } from '../git/git-program.js'
+import type { ActorRegistry } from '../runtime/actor-directory.js'
+import { supervise, type Supervision } from '../supervise.js'
+import { createTurns } from '../turns.js'
+import { cloneLogic } from './clone.actor.js'
+import type { WorkspaceRegistry } from './workspace-registry.js'
+
+export type CloneRequest = Extract<RepositoryCreateRequest, { kind: 'clone' }>
+
+export interface CloneDeps {
+  readonly effects: Pick<Effects, 'files' | 'paths' | 'sha256' | 'log' | 'clock'>
+  readonly git: Cloner
+  readonly registry: WorkspaceRegistry
+  readonly inspect?: Supervision<typeof cloneMachine>['inspect'] | undefined
+  readonly actors?: ActorRegistry | undefined
+}
+
+export interface Clones {
+  /**
+   * Clones, and registers the canonical directory; when either fails, or `signal` ends it, the directory is removed. Throws
+   * `management.invalid_request` (with what git said last), `management.directory_forbidden`, `resource.conflict`, `quota.exceeded`.
+   */
+  make<T>(caller: Caller, request: CloneRequest, signal: AbortSignal, register: (root: string) => Promise<T>): Promise<T>
+  /** Removes what an earlier process did not finish. */
+  recover(): Promise<void>
+  /** Cancels all clones, and takes no other. */
+  stop(): void
+}
+
+export function createClones({ effects, git, registry, inspect, actors }: CloneDeps): Clones {
+  const { files, paths, sha256, log } = effects
+  const parent = join(paths.state, 'workspaces')
+  const notes = join(paths.state, 'clones')
+  const running = new Set<string>()
+  const turns = createTurns(LIMITS.vcs.clones)
+  const supervised = supervise<typeof cloneMachine>({ effects, kind: 'clone', inspect, actors, onGone: () => undefined })
+
+  async function run<T>(name: string, request: CloneRequest, signal: AbortSignal, register: (root: string) => Promise<T>): Promise<T> {
+    const target = join(parent, name)
+    const note = join(notes, name)
+    if (request.id !== undefined && (await registry.all()).some(({ id }) => id === request.id))
+      throw new SvcError('resource.conflict', `The id "${request.id}" is registered already.`, { id: request.id })
+    if ((await files.entry(target)) !== undefined)
+      throw new SvcError('resource.conflict', `"${target}" is there already; register it, or move it away.`, { root: target })
+    const source = { url: request.remoteUrl, ref: request.ref, depth: request.depth, parent, target }
+    let made: { readonly value: T } | undefined
+    let fault: unknown
+    const logic = cloneLogic({
+      turns,
+      async fetch(stop) {
+        await files.makeDirectory(parent, { mode: 0o700 })
+        await files.writeAtomic(note, '', { mode: 0o600 })
+        requireDone(await git.fetchNew({ ...source, signal: stop }))
+      },
+      checkOut: async (stop) => requireDone(await git.checkOutNew({ ...source, signal: stop })),
+      async register() {
+        made = { value: await register(await files.realPath(target)) }
+        await files.remove(note).catch((error: unknown) => log.warn('the note of a clone stays', { note, cause: String(error) }))
+      },
+      async clean() {
+        await files.removeTree(target)
+        await files.remove(note)
+      },
+      onFault: (error) => (fault ??= error),
+    })
+    signal.throwIfAborted()
+    const ref = supervised.start(name, (options) => createActor(logic, { id: `clone:${name}`, input: { name }, ...options }))
+    if (ref === undefined) throw new SvcError('lifecycle.closed')
+    const cancel = () => ref.send({ type: 'cancel.requested' })
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      await toPromise(ref)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+    if (made !== undefined) return made.value
+    signal.throwIfAborted()
+    if (ref.getSnapshot().matches('cancelled')) throw new SvcError('lifecycle.closed')
+    throw fault
+  }
+
+  return {
+    stop() {
+      void supervised.drain((ref) => ref.send({ type: 'cancel.requested' }))
+    },
+    async make(caller, request, signal, register) {
+      requireAddress(request.remoteUrl)
+      if (request.ref?.startsWith('-')) throw invalid('A ref does not begin with "-".')
+      const name = `repo-${sha256(request.remoteUrl).slice(0, 16)}`
+      if (!mayUseDirectory(caller, join(parent, name))) throw new SvcError('management.directory_forbidden')
+      if (running.has(name)) throw new SvcError('resource.conflict', 'This address is being cloned already.')
+      if (running.size >= LIMITS.vcs.clones.atOnce + LIMITS.vcs.clones.waiting)
+        throw new SvcError('quota.exceeded', 'Too many repositories wait to be cloned; try again later.')
+      running.add(name)
+      try {
+        return await run(name, request, signal, register)
+      } finally {
+        running.delete(name)
+      }
+    },
+    async recover() {
+      if ((await files.stat(notes)) === undefined) return
+      for (const { name } of await files.readDirectory(notes)) {
+        if (!/^repo-[0-9a-f]{16}$/.test(name)) continue
+        const target = join(parent, name)
+        const root = await files.realPath(target).catch(() => undefined)
+        if (root !== undefined && !(await registry.all()).some((entry) => entry.root === root)) {
+          await files.removeTree(target)
+          log.warn('a clone was cut short and is removed', { directory: target })
+        }
+        await files.remove(join(notes, name))
+      }
+    },
+  }
+}
+
+function requireDone({ exitCode, stderr }: GitResult): void {
+  if (exitCode !== 0) throw invalid(`Git could not clone the repository: ${stderr || 'it was ended.'}`)
+}
+
+function requireAddress(address: string): void {
+  const url = URL.canParse(address) && /^(?:https?|file):\/\/[^\s\p{Cc}]+$/u.test(address) ? new URL(address) : undefined
+  if (url === undefined) throw invalid('The address of a repository to clone begins with https://, http:// or file://.')
+  if (url.username !== '' || url.password !== '') throw invalid('The address of a repository to clone has no credential in it.')
+}
+
+function invalid(message: string): SvcError {
+  return new SvcError('management.invalid_request', message)
+}

@@ -51,7 +51,7 @@ const SETTINGS = [
   'gc.auto=0',
 ]
 
-export interface CloneSource {
+interface CloneSource {
   readonly url: string
   readonly ref: string | undefined
   readonly depth: number | undefined

@@ -20,7 +20,7 @@ import { createTurns } from '../turns.js'
 import { cloneLogic } from './clone.actor.js'
 import type { WorkspaceRegistry } from './workspace-registry.js'
 
-export type CloneRequest = Extract<RepositoryCreateRequest, { kind: 'clone' }>
+type CloneRequest = Extract<RepositoryCreateRequest, { kind: 'clone' }>
 
 export interface CloneDeps {
   readonly effects: Pick<Effects, 'files' | 'paths' | 'sha256' | 'log' | 'clock'>

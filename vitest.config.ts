@@ -11,6 +11,9 @@ const PROGRAM = [
   'examples/**/*.test.ts',
 ]
 const NODES = ['test/nodes/**/*.test.ts']
+/** Runs as a whole only: it fetches the suite and another Node. */
+const CONFORMANCE = 'test/campaigns/mcp-conformance/*.test.ts'
+const isWhole = process.env['SVC_CAMPAIGN'] === 'whole'
 
 /** Fetches other Nodes and a fresh install from the registry, so it runs only where `SVC_TEST_NODES` asks for it, as CI does. */
 const nodes = {
@@ -38,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...PROGRAM, ...NODES],
+          exclude: [...PROGRAM, ...NODES, CONFORMANCE],
           // More than this machine is likely to have cores: some wait for processes.
           maxWorkers: 3,
           isolate: false,
@@ -50,7 +53,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'program',
-          include: PROGRAM,
+          include: isWhole ? [...PROGRAM, CONFORMANCE] : PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
           testTimeout: 60_000,
           maxWorkers: 2,

@@ -117,15 +117,17 @@ describe('without a credential', () => {
 const TICKETED = '/v2/plugins/dev.svc.pty/ses_none/connect'
 /** Wrong tokens of one address that are answered 401 at once. */
 const BURST = 100
-const OPEN: Readonly<Record<string, number>> = { '/v2/health': 200, [TICKETED]: 400 }
+/** Where a browser comes back to after a sign-in: the state it brings is what lets it in, and it brings none here. */
+const RETURN = '/v2/plugins/dev.svc.mcp/ses_none/auth/callback'
+const OPEN: Readonly<Record<string, number>> = { '/v2/health': 200, [TICKETED]: 400, [RETURN]: 400 }
 
 describe('with a token', () => {
-  test('every operation but health and the ticketed terminal answers 401 without it or with another one, and 429 to many of those', async () => {
+  test('every operation but health, the return from a sign-in and the ticketed terminal answers 401 without it or with another one, and 429 to many of those', async () => {
     const server = await scene.start({ SVC_AGENT_TOKEN: TOKEN })
     let guesses = 0
     let throttled = 0
     const all = await operations(server)
-    expect(all.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual(['/v2/health', TICKETED])
+    expect(all.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual(['/v2/health', TICKETED, RETURN])
     for (const operation of all) {
       for (const headers of [
         {},

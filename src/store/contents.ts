@@ -4,7 +4,8 @@
  *
  * I1 A reference is drawn at random and never shown, so no text can name one.
  * I2 A content is found again once it is whole; what a kill left in pieces is removed when the store is opened.
- * I3 A content stays while a part of its session refers to it, or is about to. Events that are told again after that show it empty.
+ * I3 A content belongs to one session: a part that was copied to another holds its own.
+ * I4 A content stays while a part of its session refers to it, or is about to. Events that are told again after that show it empty.
  */
 import type { FilePart, Part } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
@@ -38,7 +39,7 @@ export interface ContentTable {
   /** Answers the id to refer to: another one when the session has got the same content meanwhile. */
   finish(id: string, sessionId: string, sha256: string): string
   /** From now on this very object is stored with a reference in place of the `length` characters at the end of its address. */
-  refer(file: ShownFile, id: string, length: number): void
+  refer(file: ShownFile, id: string, sessionId: string, length: number): void
 }
 
 export interface Contents {
@@ -49,12 +50,13 @@ export interface Contents {
   text(json: string): string
   /** The same, parsed. */
   value<T>(json: string): T
-  /** Forgets what no part of the session refers to any more (I3). */
+  /** Forgets what no part of the session refers to any more (I4). */
   sweep(sessionId: string): void
 }
 
 interface Reference {
   readonly id: string
+  readonly sessionId: string
   /** Of the address, where the content begins. */
   readonly from: number
 }
@@ -82,7 +84,7 @@ export function createContents(connection: Connection): Contents {
       where messages.session_id = contents.session_id and instr(parts.json, contents.id) > 0)`)
 
   const references = new WeakMap<object, Reference>()
-  /** I3: what no part refers to yet. */
+  /** I4: what no part refers to yet. */
   const coming = new Set<string>()
 
   const contentOf = (id: string) =>
@@ -106,19 +108,26 @@ export function createContents(connection: Connection): Contents {
       append: (id, position, text) => void append.run(id, position, text),
       finish(id, sessionId, sha256) {
         const known = this.find(sessionId, sha256)
-        coming.delete(known === undefined ? '' : id)
-        if (known === undefined) finish.run(id)
-        else remove.run(id)
-        return known ?? id
+        if (known === undefined) {
+          finish.run(id)
+          return id
+        }
+        coming.delete(id)
+        remove.run(id)
+        return known
       },
-      refer: (file, id, length) => void references.set(file, { id, from: file.url.length - length }),
+      refer: (file, id, sessionId, length) => void references.set(file, { id, sessionId, from: file.url.length - length }),
     },
     written(part) {
       const files = filesOf(part)
-      if (!files.some((file) => references.has(file))) return { json: JSON.stringify(part) }
+      const own = (file: ShownFile) => {
+        const known = references.get(file)
+        return known?.sessionId === part.sessionId ? known : undefined // I3
+      }
+      if (!files.some((file) => own(file) !== undefined)) return { json: JSON.stringify(part) }
       const contents = new Map<string, string>()
       const cut = files.map((file) => {
-        const known = references.get(file)
+        const known = own(file)
         if (known === undefined) return file
         coming.delete(known.id)
         contents.set(known.id, file.url.slice(known.from))
@@ -130,7 +139,7 @@ export function createContents(connection: Connection): Contents {
     text: (json) => (json.includes(PREFIX) ? filled(json) : json),
     value<T>(json: string): T {
       const value = valueOf<T>(json)
-      if (json.includes(PREFIX)) for (const file of shownFiles(value)) fill(file)
+      if (json.includes(PREFIX)) for (const part of partsOf(value)) for (const file of filesOf(part)) fill(file, part.sessionId)
       return value
     },
     sweep(sessionId) {
@@ -139,12 +148,12 @@ export function createContents(connection: Connection): Contents {
   }
 
   /** In place: the value was parsed just now. */
-  function fill(file: { url: string }): void {
+  function fill(file: { url: string }, sessionId: string): void {
     const [mark, id] = file.url.startsWith('data:') && file.url.length < LONGEST ? (MARK.exec(file.url) ?? []) : []
     if (mark === undefined || id === undefined) return
     const from = file.url.length - mark.length
     file.url = file.url.slice(0, from) + contentOf(id)
-    references.set(file, { id, from })
+    references.set(file, { id, sessionId, from })
   }
 }
 
@@ -156,7 +165,7 @@ export function removeTornContents(connection: Connection, transact: (change: ()
 }
 
 /** The files that a settled tool call shows. */
-function filesOf(part: Part): readonly ShownFile[] {
+function filesOf(part: Part): readonly { mime: string; url: string }[] {
   if (part.type !== 'tool' || part.state.status !== 'completed') return []
   const { metadata } = part.state
   if (typeof metadata !== 'object' || metadata === null || !('attachments' in metadata)) return []
@@ -172,8 +181,7 @@ function withFiles(part: Part, attachments: readonly ShownFile[]): unknown {
   return { ...part, state: { ...part.state, metadata: { ...(part.state.metadata as object), attachments } } }
 }
 
-/** Of a part, or of a message. */
-function shownFiles(value: unknown): { url: string }[] {
-  const parts = (value as { parts?: readonly Part[] }).parts ?? [value as Part]
-  return parts.flatMap((part) => [...filesOf(part)])
+/** Of a message, or the part itself. */
+function partsOf(value: unknown): readonly Part[] {
+  return (value as { parts?: readonly Part[] }).parts ?? [value as Part]
 }

@@ -23,7 +23,7 @@ function kept(store: Store, content: string, id = ID): ShownFile & { type: 'file
     store.contents.begin(id, 'ses_1', `digest of ${content}`)
     store.contents.append(id, 0, content.slice(0, 2))
     store.contents.append(id, 1, content.slice(2))
-    store.contents.refer(file, store.contents.finish(id, 'ses_1', `digest of ${content}`), content.length)
+    store.contents.refer(file, store.contents.finish(id, 'ses_1', `digest of ${content}`), 'ses_1', content.length)
   })
   return file
 }
@@ -90,6 +90,21 @@ it('goes with the last part that shows it, not while a call is about to', () => 
   store.transact('process', () => store.messages.removePart('prt_1'))
   sweep()
   expect(store.contents.find('ses_1', 'digest of AAAABBBB')).toBeUndefined()
+})
+
+it('stays with a copy in another session when its own is deleted', () => {
+  const store = opened()
+  store.transact('process', () => {
+    store.messages.putPart(shows(kept(store, 'AAAABBBB')))
+    store.sessions.insert(session('ses_2'))
+    store.messages.append(assistant('msg_2', 5, 'ses_2'), [])
+  })
+  const copy = { ...(store.messages.getPart('prt_1') ?? shows()), id: 'prt_2', messageId: 'msg_2', sessionId: 'ses_2' }
+  store.transact('process', () => {
+    store.messages.putPart(copy)
+    store.sessions.delete('ses_1')
+  })
+  expect(store.messages.getPart('prt_2')).toEqual(copy)
 })
 
 it('is nothing that text could name', () => {

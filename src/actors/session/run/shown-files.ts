@@ -42,7 +42,7 @@ async function keepFile({ store, effects }: Pick<SessionCore, 'store' | 'effects
   }
   const sha256 = hasher.digest()
   const known = store.contents.find(sessionId, sha256)
-  store.contents.refer(shown, known ?? (await write()), url.length - from)
+  store.contents.refer(shown, known ?? (await write()), sessionId, url.length - from)
   return shown
 
   async function write(): Promise<string> {

@@ -7,12 +7,15 @@ import { createHeld } from './held.js'
 import { toPrompt } from './prompt.js'
 import type { Call, CallEffects } from './protocol.js'
 import { type Credential, headersOf } from './request.js'
+import { isStrictModel, offeredSchema } from './tool-schemas.js'
 
 export interface CallRules {
   /** Name of the vendor in the options and the metadata of the SDK. */
   readonly vendor: string
   readonly credential: Credential
   readonly isStrict: boolean
+  /** Takes reduced schemas of tools only, whatever the model. */
+  readonly hasStrictSchemas?: boolean
   /** Options that the SDK has a name for; all others become fields of the body. */
   readonly known: ReadonlySet<string>
   /** Options of the vendor beside those configured; `maxOutputTokens` replaces that of the request. */
@@ -57,7 +60,7 @@ export function makeCall(rules: CallRules, settings: ProviderSettings, request: 
     fields: Object.fromEntries(fields) as JSONObject,
     options: {
       prompt: rules.mark?.(prompt) ?? prompt,
-      ...toolsOf(request),
+      ...toolsOf(request, rules.hasStrictSchemas === true),
       ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
       ...(request.topP === undefined ? {} : { topP: request.topP }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -67,11 +70,13 @@ export function makeCall(rules: CallRules, settings: ProviderSettings, request: 
 }
 
 /** Tools the vendor executes come from the option `providerTools`; one of ours with the same name is not offered beside it. */
-function toolsOf({ tools, options }: GenerateRequest): Pick<LanguageModelV3CallOptions, 'tools'> {
+function toolsOf({ tools, options, model }: GenerateRequest, isStrict: boolean): Pick<LanguageModelV3CallOptions, 'tools'> {
   const executed = providerTools(options['providerTools'])
   const taken = new Set(executed.map(({ name }) => name))
   const ours = tools.flatMap(({ id, description, parameters }) =>
-    taken.has(id) ? [] : [{ type: 'function' as const, name: id, description, inputSchema: { ...parameters } }],
+    taken.has(id)
+      ? []
+      : [{ type: 'function' as const, name: id, description, inputSchema: offeredSchema(parameters, isStrict || isStrictModel(model.id)) }],
   )
   const all = [...ours, ...executed]
   return all.length === 0 ? {} : { tools: all }

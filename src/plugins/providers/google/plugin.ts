@@ -30,6 +30,7 @@ const RULES: CallRules = {
   vendor: 'google',
   credential: (key) => ({ name: 'x-goog-api-key', value: key }),
   isStrict: true,
+  hasStrictSchemas: true,
   known: new Set(KNOWN),
   more,
 }

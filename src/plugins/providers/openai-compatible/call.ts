@@ -6,6 +6,7 @@ import { isRecord } from '../../../protocol/json.js'
 import { createHeld } from '../exchange/held.js'
 import type { Call, CallEffects } from '../exchange/protocol.js'
 import { bearer, effortOf, headersOf } from '../exchange/request.js'
+import { isStrictModel, offeredSchema } from '../exchange/tool-schemas.js'
 import { toPrompt } from './prompt.js'
 import { type Vendor, vendorOf } from './vendors.js'
 
@@ -37,7 +38,7 @@ export function toCall(settings: ProviderSettings, request: GenerateRequest, { s
         type: 'function',
         name: id,
         description,
-        inputSchema: { ...parameters },
+        inputSchema: offeredSchema(parameters, isStrictModel(request.model.id)),
       })),
       ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
       ...(request.topP === undefined ? {} : { topP: request.topP }),

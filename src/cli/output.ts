@@ -160,9 +160,10 @@ export async function askPerson(question: string, signal: AbortSignal): Promise<
 export async function askSecret(question: string, signal: AbortSignal): Promise<string> {
   if (!process.stdin.isTTY) return (await text(process.stdin)).trim()
   hideStatus()
-  process.stderr.write(visibleText(question))
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
+  // Asked once the terminal shows nothing any more of what is typed.
+  process.stderr.write(visibleText(question))
   lines.on('SIGINT', () => process.emit('SIGINT'))
   try {
     return (await lines.question('', { signal })).trim()

@@ -6,6 +6,7 @@ import { times } from '../campaigns/scale.js'
 import { type AuthorizationServer, CLIENT, signInAsBrowser, startAuthorizationServer } from '../fixtures/authorization-server.js'
 import { finish, type ModelServer, refusal, reply, startModelServer, text } from '../fixtures/model-server.js'
 import { type Home, makeHome } from './program.js'
+import { record } from './recording.js'
 
 interface Stored {
   readonly credential: { readonly access: string; readonly refresh: string; expires: number }
@@ -89,6 +90,20 @@ test('a key is stored from standard input, listed without itself, used and forgo
   expect(await home.run(['auth', 'remove', 'vendor'], { env: env() })).toMatchObject({ code: 0 })
   expect(await home.run(['auth', 'remove', 'vendor'], { env: env() })).toMatchObject({ code: 1 })
   expect((await home.run(['auth', 'set', 'vendor'], { env: env(), stdin: '' })).stderr).toContain('there was no key')
+})
+
+test('a key typed at a terminal is shown nowhere, and is stored as it was corrected', async () => {
+  const terminal = record(['auth', 'set', 'vendor'], {
+    cwd: home.workspace,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home.path, TERM: 'xterm-256color', ...env() },
+  })
+  await terminal.shows(/Key of vendor \(it is not shown\):/)
+  terminal.type('sk-typed-keyx')
+  terminal.type('\u007f\r')
+  const { code, screen } = await terminal.ended
+  expect([code, screen]).toEqual([0, expect.stringContaining('the key of vendor is stored') as string])
+  expect(screen).not.toContain('typed')
+  expect(readFileSync(file(), 'utf8')).toContain('"sk-typed-key"')
 })
 
 test('a sign-in with the browser leads to a model; a token that has ended is renewed once for two processes, and once after a 401', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, truncateSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ describe('svc', () => {
     const openapi = await home.run(['openapi'])
     expect(openapi.code).toBe(0)
     expect(JSON.parse(openapi.stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./) as string, info: { version: '2.0.0' } })
-    expect(existsSync(home.state)).toBe(false)
+    expect(readdirSync(home.state)).toEqual(['auth.json'])
   })
 
   test('explains its usage on standard error with exit code 2', async () => {

@@ -1,11 +1,12 @@
 /** The built program as a person runs it: own home, own state, no inherited settings. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { refuseWarnings } from '../fixtures/node-warnings.js'
+import { filesWithSecrets, plantKey, secretsIn } from '../fixtures/planted.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
@@ -36,7 +37,7 @@ export interface Home {
   run(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string }): Promise<Ended>
   /** Starts a server on a free port; answers its origin too. */
   serve(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Started & { readonly url: string }>
-  /** Ends everything that was started and removes the files. */
+  /** Ends everything that was started and removes the files; fails when a planted secret was printed or kept. */
   close(): Promise<void>
 }
 
@@ -45,6 +46,8 @@ export function makeHome(): Home {
   const path = mkdtempSync(join(tmpdir(), 'svc-cli-'))
   const state = join(path, 'state')
   const workspace = mkdtempSync(join(path, 'work-'))
+  mkdirSync(state, { mode: 0o700 })
+  plantKey(state)
   const started: Started[] = []
 
   function start(
@@ -73,8 +76,11 @@ export function makeHome(): Home {
     async close() {
       for (const { child } of started) child.kill('SIGKILL')
       const ended = await Promise.all(started.map((program) => program.ended))
+      const kept = filesWithSecrets(state)
       rmSync(path, { recursive: true, force: true })
       for (const { stderr } of ended) refuseWarnings(stderr)
+      const told = [...ended.flatMap(({ stdout, stderr }) => secretsIn(stdout + stderr)), ...kept]
+      if (told.length > 0) throw new Error(`planted secrets were told: ${told.join(', ')}`)
     },
   }
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { planted, plantKey } from '../fixtures/planted.js'
 
 export interface Place {
   readonly root: string
@@ -29,6 +30,7 @@ export function makePlace(files: Readonly<Record<string, string>> = { 'README.md
   }
   const home = at('home')
   const state = at('state')
+  plantKey(state)
   const config = join(at('config'), 'svc')
   const repo = at('repo')
   const configFile = join(config, 'svc.json')
@@ -61,7 +63,7 @@ export function makePlace(files: Readonly<Record<string, string>> = { 'README.md
     env,
     configure(document) {
       // In one step, as editors and `svc` itself do: a file that is being written reads as an empty one.
-      writeFileSync(`${configFile}.new`, typeof document === 'string' ? document : JSON.stringify(document))
+      writeFileSync(`${configFile}.new`, planted(document))
       renameSync(`${configFile}.new`, configFile)
     },
     write,

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { finish, type ModelServer, reply, startModelServer, text } from '../fixtures/model-server.js'
-import { makePlace } from './place.js'
+import { makePlace, withModel } from './place.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
 
 let scene: Scene
@@ -72,4 +72,25 @@ test('keys, headers, logins and nested options leave by no answer, and survive a
   expect(patched.text).not.toMatch(SECRETS)
   await ask()
   expect(model.requests.map(({ headers }) => headers['authorization'])).toContain('Bearer hidden-other') // the title of an earlier session may be the last
+})
+
+/** What every test of the built program relies on when it ends. */
+test('a secret that is told is found: in an answer, in an event, and in what is kept', async () => {
+  model = await startModelServer(({ headers }) => reply(text(`you sent ${headers['x-planted'] ?? 'nothing'}`), finish('stop')))
+  const leaking = openScene(makePlace())
+  leaking.place.configure(withModel(model.url))
+  const server = await leaking.start()
+  const { id } = await server.createSession()
+  const stream = await server.stream({ tail: true })
+  await server.prompt(id, { prompt: 'hello' })
+  await stream.idle(id)
+  await server.messages(id)
+  scene = { ...leaking, close: async () => undefined }
+  const found = await leaking.close().then(
+    () => 'nothing',
+    (error: unknown) => String(error),
+  )
+  expect(found).toMatch(/the stream had planted-header/)
+  expect(found).toMatch(/GET \/v2\/sessions\/\w+\/context had planted-header/)
+  expect(found).toMatch(/the state directory has one in agent\.sqlite3/)
 })

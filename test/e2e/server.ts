@@ -5,6 +5,7 @@ import type { Message } from '../../src/protocol/message/message.js'
 import type { Session, SessionStatus } from '../../src/protocol/session/session.js'
 import { refuseWarnings } from '../fixtures/node-warnings.js'
 import type { Place } from './place.js'
+import { filesWithSecrets, secretsIn } from '../fixtures/planted.js'
 import { descendants, isRunning, mentioning, untilNone } from './processes.js'
 import { openStream, type Stream, type StreamQuery } from './stream.js'
 
@@ -30,6 +31,8 @@ export interface Server {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   stderr(): string
+  /** Planted secrets that it answered, streamed or printed, and where. */
+  toldSecrets(): string[]
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
   /** `GET` that must answer 200. */
   get<T>(path: string): Promise<T>
@@ -86,6 +89,10 @@ async function startServer(
       reject(new Error(`the server ended with code ${code}: ${stderr}`))
     })
   })
+  const told: string[] = []
+  const tell = (by: string, text: string) => {
+    if (secretsIn(text).length > 0) told.push(`${by} had ${secretsIn(text).join(', ')}`)
+  }
   const token = env['SVC_AGENT_TOKEN']
   const identity: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
@@ -103,6 +110,7 @@ async function startServer(
       signal: AbortSignal.timeout(20_000),
     })
     const text = await response.text()
+    tell(`${method} ${path}`, text)
     const isJson = response.headers.get('content-type')?.includes('json') === true
     return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined }
   }
@@ -119,6 +127,7 @@ async function startServer(
     child,
     ended,
     stderr: () => stderr,
+    toldSecrets: () => [...told, ...secretsIn(stderr).map((secret) => `standard error had ${secret}`)],
     call,
     get,
     async createSession(body = {}) {
@@ -132,7 +141,7 @@ async function startServer(
     },
     messages: (sessionId) => get<Message[]>(`/v2/sessions/${sessionId}/context`),
     statuses: () => get<Record<string, SessionStatus>>('/v2/sessions/status'),
-    stream: (query) => openStream(url, query, identity),
+    stream: (query) => openStream(url, query, identity, '/v2/events', (text) => tell('the stream', text)),
     async kill() {
       child.kill('SIGKILL')
       await ended
@@ -148,7 +157,7 @@ function mustBe(status: number, answer: Answer, what: string): void {
   if (answer.status !== status) throw new Error(`${what} was answered ${answer.status}: ${answer.text}`)
 }
 
-/** A place with its servers. `close` ends what is left, and fails when anything of it survives its server or Node has warned. */
+/** A place with its servers. `close` ends what is left, and fails when anything of it survives its server, Node has warned, or a planted secret was told. */
 export interface Scene {
   readonly place: Place
   start(env?: Readonly<Record<string, string>>, port?: number, flags?: readonly string[]): Promise<Server>
@@ -168,9 +177,12 @@ export function openScene(place: Place, build?: Build): Scene {
       const theirs = servers.flatMap(({ pid }) => descendants(pid))
       await Promise.all(servers.map((server) => server.kill()))
       const left = await untilNone(() => [...theirs.filter(isRunning), ...mentioning(place.root)], 3000)
+      const kept = filesWithSecrets(place.state)
       place.remove()
       if (left.length > 0) throw new Error(`processes outlived their server: ${JSON.stringify(left)}`)
       for (const server of servers) refuseWarnings(server.stderr())
+      const told = [...servers.flatMap((server) => server.toldSecrets()), ...kept.map((file) => `the state directory has one in ${file}`)]
+      if (told.length > 0) throw new Error(`planted secrets were told: ${told.join('; ')}`)
     },
   }
 }

@@ -32,12 +32,13 @@ export interface Stream {
 
 const DEADLINE = 20_000
 
-/** Resolves when the answer has begun. */
+/** Resolves when the answer has begun. `onFrame` hears the text of each frame. */
 export async function openStream(
   url: string,
   query: StreamQuery = {},
   headers: Readonly<Record<string, string>> = {},
   path = '/v2/events',
+  onFrame: (text: string) => void = () => undefined,
 ): Promise<Stream> {
   const { lastEventId, ...parameters } = query
   const search = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]))
@@ -51,7 +52,7 @@ export async function openStream(
   const events: AnyEvent[] = []
   const looks = new Set<() => void>()
   let over = false
-  const ended = read(response.body, (frame) => {
+  const ended = read(response.body, onFrame, (frame) => {
     received.push(frame)
     events.push(frame.event)
     for (const look of looks) look()
@@ -100,13 +101,14 @@ function lastOf(events: readonly AnyEvent[]): string {
     .join('\n')
 }
 
-async function read(body: ReadableStream<Uint8Array>, onFrame: (frame: Received) => void): Promise<void> {
+async function read(body: ReadableStream<Uint8Array>, onText: (text: string) => void, onFrame: (frame: Received) => void): Promise<void> {
   const decoder = new TextDecoder()
   let rest = ''
   try {
     for await (const chunk of body) {
       rest += decoder.decode(chunk, { stream: true })
       for (let end = rest.indexOf('\n\n'); end !== -1; end = rest.indexOf('\n\n')) {
+        onText(rest.slice(0, end))
         const frame = parse(rest.slice(0, end))
         rest = rest.slice(end + 2)
         if (frame !== undefined) onFrame(frame)

@@ -76,7 +76,7 @@ test('keys, headers, logins and nested options leave by no answer, and survive a
 
 /** What every test of the built program relies on when it ends. */
 test('a secret that is told is found: in an answer, in an event, and in what is kept', async () => {
-  model = await startModelServer(({ headers }) => reply(text(`you sent ${headers['x-planted'] ?? 'nothing'}`), finish('stop')))
+  model = await startModelServer(({ headers }) => reply(text(`you sent ${String(headers['x-planted'])}`), finish('stop')))
   const leaking = openScene(makePlace())
   leaking.place.configure(withModel(model.url))
   const server = await leaking.start()

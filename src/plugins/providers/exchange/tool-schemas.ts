@@ -5,7 +5,6 @@
  * I1 A schema is reduced once, however many steps offer it.
  * I2 A reduced schema has at most `MOST_NODES` schemas in it: references are written out, and they may multiply.
  */
-import type { JSONSchema7 } from '@ai-sdk/provider'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 
 const MOST_NODES = 2000
@@ -25,7 +24,7 @@ export function isStrictModel(modelId: string): boolean {
 }
 
 /** The schema as it is offered to a model. */
-export function offeredSchema(schema: Readonly<Record<string, unknown>>, isStrict: boolean): JSONSchema7 {
+export function offeredSchema(schema: Readonly<Record<string, unknown>>, isStrict: boolean): JsonRecord {
   return { ...(isStrict ? reduceSchema(schema) : schema) }
 }
 
@@ -85,13 +84,15 @@ function referred(root: JsonRecord, reference: string): unknown {
 function joined(schema: JsonRecord, { root }: Place): JsonRecord {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf)) return schema
-  return allOf.filter(isRecord).reduce<JsonRecord>((all, each) => {
+  const whole: Record<string, unknown> = { ...rest }
+  for (const each of allOf.filter(isRecord)) {
     const target = typeof each['$ref'] === 'string' ? referred(root, each['$ref']) : each
-    if (!isRecord(target)) return all
-    const properties = { ...recordOf(all['properties']), ...recordOf(target['properties']) }
-    const required = [...listOf(all['required']), ...listOf(target['required'])]
-    return { ...target, ...all, ...(Object.keys(properties).length === 0 ? {} : { properties, required }) }
-  }, rest)
+    if (!isRecord(target)) continue
+    const properties = { ...recordOf(whole['properties']), ...recordOf(target['properties']) }
+    const required = [...listOf(whole['required']), ...listOf(target['required'])]
+    Object.assign(whole, { ...target, ...whole }, Object.keys(properties).length === 0 ? {} : { properties, required })
+  }
+  return whole
 }
 
 /** Alternatives between kinds of values; those that only say what is required are none. */

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Block, blocksOf, headingsOf, indentedCommands, inlineCalls, linksOf, openTerminal, proseOf, ROOT } from './documents.js'
 import { installPackage } from './installed.js'
+import snapshot from '../../src/actors/provider/catalog/snapshot.json' with { type: 'json' }
 import { PAGES } from '../../src/cli/table/pages.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
@@ -14,6 +15,7 @@ import { openScene, type Scene, type Server } from './server.js'
 const DOCUMENTS = [
   'README.md',
   ...readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') && name !== 'http.md' ? [`docs/${name}`] : [])),
+  ...readdirSync(join(ROOT, 'docs/providers')).map((name) => `docs/providers/${name}`),
   'examples/workflow/README.md',
 ]
 
@@ -182,6 +184,31 @@ describe('the commands of', () => {
   })
 })
 
+const configurationsOf = (document: string) => blocksOf(document).flatMap(({ language, text }) => (language === 'json' ? [text] : []))
+
+describe('the pages of providers', () => {
+  test('there is one for each vendor of the catalog, which names its variables and a model it has', () => {
+    const { $about: _, ...vendors } = snapshot
+    for (const [id, { env, models }] of Object.entries(vendors)) {
+      const text = readFileSync(join(ROOT, 'docs/providers', `${id}.md`), 'utf8')
+      for (const name of env) expect([id, text]).toEqual([id, expect.stringContaining(name)])
+      const [, asked = ''] = new RegExp(`--model ${id}/(\\S+) `).exec(text) ?? []
+      expect([id, Object.keys(models)]).toEqual([id, expect.arrayContaining([asked])])
+    }
+  })
+
+  test('show configuration that is understood', async () => {
+    const shown = DOCUMENTS.filter((name) => name.startsWith('docs/providers/')).flatMap(configurationsOf)
+    expect(shown.length).toBeGreaterThan(6)
+    const providers = shown.map((text) => (JSON.parse(text) as { provider: Record<string, object> }).provider)
+    scene.place.configure({ provider: Object.assign({}, ...providers) as object })
+    const server = await scene.start()
+    expect(await server.get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
+    const ids = (await server.get<{ all: { id: string }[] }>('/v2/providers')).all.map(({ id }) => id)
+    expect(ids).toEqual(expect.arrayContaining(['mine', 'ollama', 'github-copilot', 'openrouter']))
+  })
+})
+
 describe('the documents', () => {
   test('name commands and options that there are', async () => {
     const terminal = openTerminal(scene.place)
@@ -228,9 +255,7 @@ describe('the documents', () => {
   })
 
   test('show configuration that is understood', async () => {
-    const shown = ['README.md', 'docs/security.md'].flatMap((document) =>
-      blocksOf(document).flatMap(({ language, text }) => (language === 'json' ? [text] : [])),
-    )
+    const shown = ['README.md', 'docs/security.md'].flatMap(configurationsOf)
     expect(shown).toHaveLength(4)
     const terminal = openTerminal(scene.place)
     mkdirSync(dirname(scene.place.configFile), { recursive: true })

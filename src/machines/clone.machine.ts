@@ -15,9 +15,22 @@ export interface CloneInput {
 
 interface CloneContext extends CloneInput {
   readonly isCancelled: boolean
+  /** What git said last of how far it is; absent before it says anything. */
+  readonly progress?: CloneStep
 }
 
-type CloneEvent = { readonly type: 'turn.taken' } | { readonly type: 'turn.refused' } | { readonly type: 'cancel.requested' }
+/** One of git's own steps. */
+interface CloneStep {
+  readonly phase: string
+  /** 0 to 100. */
+  readonly percent: number
+}
+
+type CloneEvent =
+  | ({ readonly type: 'progressed' } & CloneStep)
+  | { readonly type: 'turn.taken' }
+  | { readonly type: 'turn.refused' }
+  | { readonly type: 'cancel.requested' }
 
 export const cloneMachine = setup({
   types: { input: {} as CloneInput, context: {} as CloneContext, events: {} as CloneEvent },
@@ -33,7 +46,10 @@ export const cloneMachine = setup({
     clean: requiredPromise<void, CloneInput>('clean'),
   },
   guards: { isCancelled: ({ context }) => context.isCancelled },
-  actions: { noteCancel: assign({ isCancelled: true }) },
+  actions: {
+    noteCancel: assign({ isCancelled: true }),
+    noteProgress: assign((_, { phase, percent }: CloneStep) => ({ progress: { phase, percent } })),
+  },
 }).createMachine({
   id: 'clone',
   context: ({ input }) => ({ ...input, isCancelled: false }),
@@ -46,6 +62,7 @@ export const cloneMachine = setup({
       states: {
         queued: { on: { 'turn.taken': 'fetching' } },
         fetching: {
+          on: { progressed: { actions: { type: 'noteProgress', params: ({ event }) => event } } },
           invoke: { id: 'fetch', src: 'fetch', input: ({ context }) => context, onDone: 'checkingOut', onError: '#clone.cleaning' },
         },
         checkingOut: {

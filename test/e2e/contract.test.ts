@@ -59,6 +59,7 @@ async function aroundConversations(world: World): Promise<void> {
   await server.call('GET', '/v2/plugins/dev.svc.vcs')
   execFileSync('git', ['checkout', '--quiet', '-b', 'other'], { cwd: scene.place.repo, env: scene.place.env })
   await stream.waitFor((event) => event.type === 'vcs.branch.updated')
+  await server.call('POST', '/v2/management/repositories', { kind: 'clone', remoteUrl: `file://${scene.place.repo}` })
   const { at } = await sessionOf(world)
   await server.call('PATCH', at, { directory: `${scene.place.repo}/sub` })
   const { id } = await createTerminal(server, { command: ['/bin/sh', '-c', 'exit 3'] })

@@ -175,6 +175,7 @@ describe('every transition is covered by generated paths', () => {
       { type: 'turn.taken' },
       { type: 'turn.refused' },
       { type: 'cancel.requested' },
+      { type: 'progressed', phase: 'Receiving objects', percent: 40 } as never,
       error('turn'),
       ...['fetch', 'checkOut', 'register', 'clean'].flatMap((id) => [done(id), error(id)]),
     ])

@@ -1,15 +1,10 @@
-/**
- * The one place that starts git for svc (threat-model V1, V2).
- *
- * I1 It reads no settings of a repository, of the person or of the system: see `stand-in.ts`.
- * I2 It is bounded in time and output, asks nobody anything, takes no locks for reading and reaches no network, a clone aside.
- */
-import { timeLimit } from '../../protocol/patience.js'
+/** Git in a repository, for svc itself: it reads no settings of the repository, of the person or of the system, see `stand-in.ts` (threat-model V1, V2). */
 import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
 import type { Checkout, Git, GitCall, GitResult } from '../plugin/native/native-doors.js'
+import { createGitProcess } from './git-process.js'
 import { readRemoteHead } from './refs.js'
 import { type Repository, repositoryAround } from './repository.js'
 import { createTurns } from '../turns.js'
@@ -19,57 +14,9 @@ const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const
-/** I2. */
-const ENVIRONMENT = {
-  LC_ALL: 'C',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_SYSTEM: '/dev/null',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_ATTR_NOSYSTEM: '1',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_NO_REPLACE_OBJECTS: '1',
-  GIT_ALLOW_PROTOCOL: '',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_ASKPASS: '/bin/false',
-  SSH_ASKPASS: '/bin/false',
-  GIT_SSH_COMMAND: '/bin/false',
-  GIT_EDITOR: '/bin/false',
-  GIT_PAGER: 'cat',
-  GIT_LITERAL_PATHSPECS: '1',
-  HOME: '/nonexistent',
-} as const
-const SETTINGS = [
-  '--no-pager',
-  '-c',
-  'core.quotepath=false',
-  '-c',
-  'core.fsmonitor=false',
-  '-c',
-  'core.hooksPath=/dev/null',
-  '-c',
-  'gc.auto=0',
-]
-
-interface CloneSource {
-  readonly url: string
-  readonly ref: string | undefined
-  readonly depth: number | undefined
-  /** The new directory, and the one it is in. */
-  readonly target: string
-  readonly parent: string
-  readonly signal: AbortSignal
-}
-
-export interface Cloner {
-  /** `git clone` over file, http and https, without checkout, templates, hooks, submodules or questions (threat-model V1–V3). */
-  fetchNew(source: CloneSource): Promise<GitResult>
-  /** Writes the files of what was fetched, without filters and hooks. */
-  checkOutNew(source: CloneSource): Promise<GitResult>
-}
-
-export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git & Cloner {
-  const { files, processes, childEnv, clock, random, log } = effects
+export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git {
+  const { files, random, log } = effects
+  const start = createGitProcess(effects)
   const standIns = createStandIns(effects)
   const turns = createTurns(LIMITS.vcs.git)
 
@@ -79,11 +26,14 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
     args: readonly string[],
     call: GitCall,
   ): Promise<GitResult> {
-    const command = await processes.find('git')
-    if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
     const giveBack = await turnOf(call.signal)
     try {
-      return await start(command, repository, env, args, call)
+      const output = collector()
+      const ended = await start(
+        { args, cwd: call.cwd ?? repository.worktree, env: { ...env, ...call.env } },
+        { ...call, onStdout: output.push },
+      )
+      return { ...ended, stdout: output.bytes() }
     } finally {
       giveBack()
     }
@@ -96,60 +46,6 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
       signal.throwIfAborted()
       throw new SvcError('quota.exceeded', 'Too many calls of git wait already; try again in a moment.')
     }
-  }
-
-  async function start(
-    command: string,
-    repository: Repository,
-    env: Readonly<Record<string, string>>,
-    args: readonly string[],
-    call: GitCall,
-    timeout: number = LIMITS.vcs.gitTimeout,
-  ): Promise<GitResult> {
-    const output = collector()
-    let stderr = ''
-    const child = await processes.open({
-      command,
-      args: [...SETTINGS, ...args],
-      cwd: call.cwd ?? repository.worktree,
-      env: { PATH: childEnv['PATH'] ?? '', ...ENVIRONMENT, ...env, ...call.env },
-      inputBacklog: Math.max(1, Buffer.byteLength(call.stdin ?? '')),
-      onStdout(chunk) {
-        if (!output.push(chunk)) child.kill()
-      },
-      onStderr(chunk) {
-        stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-LIMITS.vcs.errorText)
-      },
-    })
-    const limit = timeLimit(clock, timeout, 'it took too long')
-    limit.signal.addEventListener('abort', () => child.kill(), { once: true })
-    const kill = () => child.kill()
-    call.signal.addEventListener('abort', kill, { once: true })
-    try {
-      if (call.stdin !== undefined) child.write(call.stdin)
-      child.closeInput()
-      const { exitCode } = await child.ended
-      await child.gone
-      call.signal.throwIfAborted()
-      if (limit.signal.aborted) throw new SvcError('request.unprocessable', `Git took longer than ${timeout / 1000} s.`)
-      if (output.isFull()) throw new SvcError('request.unprocessable', `Git answered more than ${LIMITS.vcs.outputBytes} bytes.`)
-      return { exitCode, stdout: output.bytes(), stderr: stderr.trim() }
-    } finally {
-      limit.clear()
-      call.signal.removeEventListener('abort', kill)
-    }
-  }
-
-  async function makeNew(
-    { parent, target, signal }: Pick<CloneSource, 'parent' | 'target' | 'signal'>,
-    env: Readonly<Record<string, string>>,
-    args: readonly string[],
-  ): Promise<GitResult> {
-    const command = await processes.find('git')
-    if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
-    const repository = { worktree: parent, gitDirectory: target, commonDirectory: target, isBare: false }
-    signal.throwIfAborted()
-    return start(command, repository, env, args, { signal }, LIMITS.vcs.cloneTimeout)
   }
 
   /** Git writes an index and objects of its own, in the directory that stands in for the repository. */
@@ -189,18 +85,6 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
   })
 
   return {
-    fetchNew({ url, ref, depth, ...source }) {
-      const options = [...(ref === undefined ? [] : [`--branch=${ref}`]), ...(depth === undefined ? [] : [`--depth=${depth}`])]
-      const args = ['clone', '--quiet', '--no-checkout', '--template=', '--no-recurse-submodules', ...options, '--', url, source.target]
-      return makeNew(source, { GIT_ALLOW_PROTOCOL: 'file:http:https' }, args)
-    },
-    checkOutNew: (source) =>
-      makeNew(source, { GIT_DIR: join(source.target, '.git'), GIT_WORK_TREE: source.target }, [
-        'reset',
-        '--hard',
-        '--quiet',
-        '--no-recurse-submodules',
-      ]),
     async apart(directory) {
       const standIn = await standIns.apart(directory)
       const repository = { worktree: directory, gitDirectory: standIn.env.GIT_DIR, commonDirectory: standIn.env.GIT_DIR, isBare: false }
@@ -222,18 +106,17 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
   }
 }
 
+/** What git answers, up to a limit. */
 function collector() {
   const chunks: Uint8Array[] = []
   let size = 0
   return {
-    /** False once there is too much. */
-    push(chunk: Uint8Array): boolean {
+    push(chunk: Uint8Array): void {
       size += chunk.byteLength
-      if (size > LIMITS.vcs.outputBytes) return false
+      if (size > LIMITS.vcs.outputBytes)
+        throw new SvcError('request.unprocessable', `Git answered more than ${LIMITS.vcs.outputBytes} bytes.`)
       chunks.push(chunk.slice())
-      return true
     },
-    isFull: () => size > LIMITS.vcs.outputBytes,
     bytes: (): Uint8Array => Buffer.concat(chunks),
   }
 }

@@ -12,8 +12,8 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { RepositoryCreateRequest } from '../../protocol/management/workspaces.js'
 import type { Effects } from '../effects.js'
-import type { GitResult } from '../plugin/native/native-doors.js'
-import type { Cloner } from '../git/git-program.js'
+import type { CloneProgress } from '../git/clone-progress.js'
+import type { Cloner } from '../git/cloner.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import { supervise, type Supervision } from '../supervise.js'
 import { createTurns } from '../turns.js'
@@ -24,8 +24,10 @@ type CloneRequest = Extract<RepositoryCreateRequest, { kind: 'clone' }>
 
 export interface CloneDeps {
   readonly effects: Pick<Effects, 'files' | 'paths' | 'sha256' | 'log' | 'clock'>
-  readonly git: Cloner
+  readonly cloner: Cloner
   readonly registry: WorkspaceRegistry
+  /** Hears how far a clone into a directory is. */
+  readonly onProgress: (step: { readonly directory: string; readonly phase: string; readonly percent: number }) => void
   readonly inspect?: Supervision<typeof cloneMachine>['inspect'] | undefined
   readonly actors?: ActorRegistry | undefined
 }
@@ -42,7 +44,7 @@ export interface Clones {
   stop(): void
 }
 
-export function createClones({ effects, git, registry, inspect, actors }: CloneDeps): Clones {
+export function createClones({ effects, cloner, registry, onProgress, inspect, actors }: CloneDeps): Clones {
   const { files, paths, sha256, log } = effects
   const parent = join(paths.state, 'workspaces')
   const notes = join(paths.state, 'clones')
@@ -57,7 +59,7 @@ export function createClones({ effects, git, registry, inspect, actors }: CloneD
       throw new SvcError('resource.conflict', `The id "${request.id}" is registered already.`, { id: request.id })
     if ((await files.entry(target)) !== undefined)
       throw new SvcError('resource.conflict', `"${target}" is there already; register it, or move it away.`, { root: target })
-    const source = { url: request.remoteUrl, ref: request.ref, depth: request.depth, parent, target }
+    const source = { url: request.remoteUrl, ref: request.ref, depth: request.depth, parent, target, onProgress: tell }
     let made: { readonly value: T } | undefined
     let fault: unknown
     const logic = cloneLogic({
@@ -65,9 +67,9 @@ export function createClones({ effects, git, registry, inspect, actors }: CloneD
       async fetch(stop) {
         await files.makeDirectory(parent, { mode: 0o700 })
         await files.writeAtomic(note, '', { mode: 0o600 })
-        requireDone(await git.fetchNew({ ...source, signal: stop }))
+        await cloner.fetchNew({ ...source, signal: stop })
       },
-      checkOut: async (stop) => requireDone(await git.checkOutNew({ ...source, signal: stop })),
+      checkOut: (stop) => cloner.checkOutNew({ ...source, signal: stop }),
       async register() {
         made = { value: await register(await files.realPath(target)) }
         await files.remove(note).catch((error: unknown) => log.warn('the note of a clone stays', { note, cause: String(error) }))
@@ -81,6 +83,12 @@ export function createClones({ effects, git, registry, inspect, actors }: CloneD
     signal.throwIfAborted()
     const ref = supervised.start(name, (options) => createActor(logic, { id: `clone:${name}`, input: { name }, ...options }))
     if (ref === undefined) throw new SvcError('lifecycle.closed')
+    function tell({ phase, percent }: CloneProgress): void {
+      const known = ref?.getSnapshot().context.progress
+      if (known?.phase === phase && known.percent === percent) return
+      ref?.send({ type: 'progressed', phase, percent })
+      onProgress({ directory: target, phase, percent })
+    }
     const cancel = () => ref.send({ type: 'cancel.requested' })
     signal.addEventListener('abort', cancel, { once: true })
     try {
@@ -127,10 +135,6 @@ export function createClones({ effects, git, registry, inspect, actors }: CloneD
       }
     },
   }
-}
-
-function requireDone({ exitCode, stderr }: GitResult): void {
-  if (exitCode !== 0) throw invalid(`Git could not clone the repository: ${stderr || 'it was ended.'}`)
 }
 
 function requireAddress(address: string): void {

@@ -2,7 +2,7 @@
 import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
 import type { Management, ManagedPlace } from './facade.js'
-import type { Cloner } from '../git/git-program.js'
+import type { Cloner } from '../git/cloner.js'
 import { type CloneDeps, createClones } from './clones.js'
 import { placeOf } from './managed-folder.js'
 import { createManagedMarkdown, type ManagedDeps } from './markdown-resources.js'
@@ -14,7 +14,8 @@ import { createManagedWorkspaces } from './workspaces.js'
 import { createWritingLane } from './writing.js'
 
 interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'effects'> {
-  readonly git: Cloner
+  readonly cloner: Cloner
+  readonly onCloneProgress: CloneDeps['onProgress']
   readonly inspect?: CloneDeps['inspect']
   readonly actors?: CloneDeps['actors']
   readonly effects: Pick<Effects, 'files' | 'env' | 'paths' | 'clock' | 'random' | 'log' | 'sha256' | 'hasher'>
@@ -36,7 +37,14 @@ export function createManagement(deps: ManagementDeps): Management & {
   const managed = { ...deps, lane }
   const folders = createSkillFolders(effects)
   const registry = createWorkspaceRegistry(effects)
-  const clones = createClones({ effects, git: deps.git, registry, inspect: deps.inspect, actors: deps.actors })
+  const clones = createClones({
+    effects,
+    cloner: deps.cloner,
+    registry,
+    onProgress: deps.onCloneProgress,
+    inspect: deps.inspect,
+    actors: deps.actors,
+  })
   const requireOn = (): void => {
     if (!isManagementOn(effects)) throw new SvcError('management.disabled')
   }

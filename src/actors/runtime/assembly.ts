@@ -1,4 +1,5 @@
 /** How the parts of the service fit together; made once, before anything is started. */
+import { createCloner } from '../git/cloner.js'
 import { createGit } from '../git/git-program.js'
 import type { InspectionEvent } from 'xstate'
 import type { Store } from '../../store/store.js'
@@ -208,7 +209,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const management = createManagement({
     effects,
-    git,
+    cloner: createCloner(effects),
+    onCloneProgress: (step) => journal.publish('management.repository.progress', step),
     actors,
     inspect,
     snapshots: configs.snapshots,

@@ -133,6 +133,8 @@ const EVENT_DATA = {
     error: z.string().optional(),
   }),
   'workflow.run.updated': z.looseObject({ aggregateID: z.string(), run: WorkflowRun }),
+  /** How far the clone into `directory` is: in git's words, and 0 to 100. At most one for each percent of a phase. */
+  'management.repository.progress': z.looseObject({ directory: z.string(), phase: z.string(), percent: uint }),
   'pty.created': z.looseObject({ ...terminal, info: Pty }),
   'pty.updated': z.looseObject({ ...terminal, info: Pty }),
   'pty.deleted': z.looseObject({ ...terminal, info: Pty }),
@@ -155,6 +157,7 @@ export const TRANSIENT_EVENTS: ReadonlySet<EventType> = new Set([
   'session.catalog.activity',
   'session.next.compaction.delta',
   'package.updated',
+  'management.repository.progress',
 ])
 
 const envelope = {

@@ -1,4 +1,4 @@
-import { KiB, MiB, MINUTE, SECOND } from './units.js'
+import { GiB, KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of repositories. Sizes in bytes, times in ms. */
 export const repositoriesLimits = {
@@ -7,6 +7,8 @@ export const repositoriesLimits = {
     gitTimeout: 30 * SECOND,
     /** One step of a clone; clones at once, and how many wait. */
     cloneTimeout: 10 * MINUTE,
+    /** What is fetched for a clone, and the files that are checked out. */
+    cloneBytes: 8 * GiB,
     clones: { atOnce: 2, waiting: 16 },
     /** Calls of git at once, and how many wait. */
     git: { atOnce: 8, waiting: 256 },

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../../src/protocol/caller.js'
+import { createCloner } from '../../../src/actors/git/cloner.js'
 import { createManagedPlace } from './place.js'
 
 const operator: Caller = { subject: 'local-operator', tenantId: 'local', authenticated: true, operator: true, directoryPrefixes: undefined }
@@ -147,4 +148,36 @@ test('a bare repository is cloned over http', async () => {
     server.closeAllConnections()
     server.close()
   }
+})
+
+test('what is fetched and what is checked out are bounded, each before it is whole', async () => {
+  const { at, programs } = createManagedPlace({ git: false })
+  const { directory } = origin(at)
+  const noise = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * index * 2_654_435_761) >>> 13))
+  writeFileSync(join(directory, 'even.bin'), Buffer.alloc(300_000))
+  const commit = () => {
+    for (const args of [
+      ['add', '.'],
+      ['commit', '--quiet', '-m', 'more'],
+    ])
+      execFileSync('git', ['-C', directory, '-c', 'user.name=x', '-c', 'user.email=x@x', ...args])
+  }
+  commit()
+  const small = createCloner(programs, { cloneBytes: 100_000 })
+  const source = (name: string) => ({
+    url: `file://${directory}`,
+    ref: undefined,
+    depth: undefined,
+    parent: at('.'),
+    target: at(name),
+    signal: FOREVER,
+    onProgress: () => undefined,
+  })
+  await small.fetchNew(source('one')) // what is all the same is small on its way
+  const refused = { code: 'management.invalid_request', message: expect.stringMatching(/larger than/) as string }
+  await expect(small.checkOutNew(source('one'))).rejects.toMatchObject(refused)
+  expect(readdirSync(at('one'))).toEqual(['.git'])
+  writeFileSync(join(directory, 'noise.bin'), noise)
+  commit()
+  await expect(small.fetchNew(source('two'))).rejects.toMatchObject(refused)
 })

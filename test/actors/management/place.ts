@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ManagedPlace } from '../../../src/actors/management/facade.js'
-import { createGit } from '../../../src/actors/git/git-program.js'
+import { createCloner } from '../../../src/actors/git/cloner.js'
 import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
 import { createManagement } from '../../../src/actors/management/management.js'
 import { createWorkspace } from '../resource/workspace.js'
@@ -9,21 +9,36 @@ import { createWorkspace } from '../resource/workspace.js'
 export function createManagedPlace(options: Parameters<typeof createWorkspace>[0] = {}) {
   const workspace = createWorkspace(options)
   const changed: ManagedPlace[] = []
-  const git = createGit({
+  const steps: { readonly phase: string; readonly percent: number }[] = []
+  const onCloneProgress = (step: (typeof steps)[number]) => void steps.push(step)
+  const programs = {
     ...workspace.effects,
     childEnv: { PATH: process.env['PATH'] ?? '' },
     processes: createNodeProcesses(process.env['PATH'] ?? ''),
-  })
+  }
+  const cloner = createCloner(programs)
   const management = createManagement({
     effects: workspace.effects,
-    git,
+    cloner,
+    onCloneProgress,
     snapshots: workspace.configs.snapshots,
     resources: workspace.resources,
     onChanged: (place) => changed.push(place),
   })
   const here: ManagedPlace = { scope: 'workspace', directory: workspace.work }
   const everywhere: ManagedPlace = { scope: 'installation', directory: workspace.effects.paths.config }
-  return { ...workspace, management, git, changed, here, everywhere, read: (path: string) => readFileSync(workspace.at(path), 'utf8') }
+  return {
+    ...workspace,
+    management,
+    programs,
+    cloner,
+    onCloneProgress,
+    steps,
+    changed,
+    here,
+    everywhere,
+    read: (path: string) => readFileSync(workspace.at(path), 'utf8'),
+  }
 }
 
 export const conflict = (currentRevision: string | null) => ({ code: 'management.revision_conflict', details: { currentRevision } })

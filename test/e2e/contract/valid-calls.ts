@@ -156,6 +156,15 @@ const register = async (world: World, kind: string): Promise<Answer> => {
   return world.server.call('POST', `${MANAGED}/${kind}`, kind === 'repositories' ? { kind: 'existing', path: root } : { root })
 }
 
+/** A clone of a repository with one commit. */
+async function clone(world: World): Promise<Answer> {
+  const root = directoryOf(world, true)
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, env: world.scene.place.env })
+  git('add', '.')
+  git('-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '-m', 'begin')
+  return world.server.call('POST', `${MANAGED}/repositories`, { kind: 'clone', remoteUrl: `file://${root}` })
+}
+
 const onRegistered =
   (method: string, kind: string, body?: object): ValidCall =>
   async (world) => {
@@ -166,7 +175,7 @@ const onRegistered =
   }
 
 const registeredCalls = (kind: string): Record<string, ValidCall> => ({
-  [`v2.management.${kind}.create`]: (world) => register(world, kind),
+  [`v2.management.${kind}.create`]: (world) => (kind === 'repositories' ? clone(world) : register(world, kind)),
   [`v2.management.${kind}.list`]: async (world) => {
     await register(world, kind)
     return world.server.call('GET', `${MANAGED}/${kind}`)

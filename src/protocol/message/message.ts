@@ -23,6 +23,34 @@ export const UserModel = alsoSpelled(
 )
 export type UserModel = z.infer<typeof UserModel>
 
+const MODEL_WANTED = 'must be "provider/model", or a record of both'
+const ModelName = z
+  .string()
+  .regex(/^[^/]+\/./, MODEL_WANTED)
+  .describe('`provider/model`, as in the configuration.')
+
+/** Messages of the record rather than of the union: what is wrong with a field is said of that field. */
+function givenModelError({ input, errors }: { readonly input?: unknown; readonly errors?: z.core.$ZodIssue[][] }): string {
+  const [issue] = errors?.[0] ?? []
+  if (typeof input !== 'object' || input === null || issue === undefined) return MODEL_WANTED
+  return `${issue.path.length === 0 ? '' : `${issue.path.join('.')}: `}${issue.message.replace(/^Invalid input: /, '')}`
+}
+
+/** The model of a session as requests give it: by its name, too. */
+export const GivenModelRef = z
+  .union([ModelRef, ModelName], { error: givenModelError })
+  .transform((given) => (typeof given === 'string' ? { providerId: providerOf(given), id: modelOf(given) } : given))
+  .pipe(ModelRef)
+
+/** The model of a prompt as requests give it: by its name, too. */
+export const GivenUserModel = z
+  .union([UserModel, ModelName], { error: givenModelError })
+  .transform((given) => (typeof given === 'string' ? { providerId: providerOf(given), modelId: modelOf(given) } : given))
+  .pipe(UserModel)
+
+const providerOf = (name: string) => name.slice(0, name.indexOf('/'))
+const modelOf = (name: string) => name.slice(name.indexOf('/') + 1)
+
 const PartTime = z.looseObject({ start: uint, end: uint.optional() }).meta({ id: 'PartTime' })
 
 const place = { id: z.string(), sessionId: z.string(), messageId: z.string() }
@@ -188,7 +216,7 @@ export const PromptPart = z
       prompt: z.string(),
       description: z.string(),
       agent: z.string(),
-      model: UserModel.optional(),
+      model: GivenUserModel.optional(),
       command: z.string().optional(),
     }),
   ])
@@ -204,7 +232,7 @@ export const PromptRequest = z
     prompt: z.string().optional(),
     parts: z.array(PromptPart).min(1).max(LIMITS.sessions.promptParts).optional(),
     messageId: ClientMessageId.optional(),
-    model: UserModel.optional(),
+    model: GivenUserModel.optional(),
     variant: z.string().optional(),
     agent: z.string().optional(),
     delivery: Delivery.optional(),
@@ -216,6 +244,8 @@ export const PromptRequest = z
   })
   .meta({ id: 'PromptRequest' })
 export type PromptRequest = z.infer<typeof PromptRequest>
+/** As it is sent. */
+export type PromptRequestInput = z.input<typeof PromptRequest>
 
 const SessionQueueItem = z
   .looseObject({

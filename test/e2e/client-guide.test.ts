@@ -1,9 +1,12 @@
-/** docs/client.md, followed in an empty folder: the package is packed and installed offline, and every program is run as it stands. */
+/**
+ * The guides of those who write clients. docs/client.md, followed in an empty folder: the package is packed and installed offline, and every
+ * program is run as it stands. The tour of docs/http.md, typed into one terminal.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { blocksOf, ROOT } from './documents.js'
+import { blocksOf, headingsOf, linksOf, openTerminal, ROOT } from './documents.js'
 import { runNode } from './installed.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene } from './server.js'
@@ -41,4 +44,25 @@ test('the package is taken and the programs do what the guide says', async () =>
     const ran = await runNode(scene.place, [file], { SVC_URL: server.url })
     expect(ran).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(PRINTED[index] ?? /never/) as string })
   }
+})
+
+test('the tour with curl goes from a session over a permission to the end of its run', async () => {
+  const server = await scene.start()
+  const blocks = blocksOf('docs/http.md').filter(({ language }) => language === 'sh')
+  expect(blocks).toHaveLength(5)
+  const typed = blocks.map(({ text }) => text).join('\n')
+  const { code, printed } = await openTerminal(scene.place).run(typed.replace('http://127.0.0.1:4096', server.url))
+  const [session, pending, replied] = printed.split('\n')
+  expect({ code, printed }).toEqual({
+    code: 0,
+    printed: expect.stringMatching(/\n"type":"text","text":"[^"]*hello[^"]*"\n"status":\{"type":"idle"\n$/) as string,
+  })
+  expect(session).toMatch(/^ses_\w+$/)
+  expect(JSON.parse(pending ?? '')).toMatchObject([{ sessionId: session, permission: 'bash', patterns: ['echo hello'] }])
+  expect(replied).toBe('true')
+})
+
+test('the contents of the reference lead somewhere', () => {
+  const headings = headingsOf('docs/http.md')
+  expect(linksOf('docs/http.md').filter(({ file, heading }) => file === 'docs/http.md' && !headings.includes(heading))).toEqual([])
 })

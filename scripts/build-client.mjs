@@ -1,8 +1,9 @@
 /**
- * Builds the client: dist/client.js, one readable file for Node and browsers, and dist/client.d.ts, which stands alone.
+ * Builds the client: dist/client.js, one readable file for Node and browsers, and dist/client.d.ts, which stands alone. Both are the
+ * package `svc-client` too, in dist/client-package, which `npm pack` makes a file of: it depends on nothing and has no native parts.
  * The operations come from the contracts: their table into the program, their types into the declarations.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { declarationOf, REFERENCE, typeText } from './schema-types.mjs'
@@ -29,7 +30,36 @@ export async function buildClient(root, settings) {
   refuseOthers(metafile)
   const declarations = join('dist', 'client.d.ts')
   writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, withGivenForms(toOpenApi(new Set()), givenForms())))
-  return [...Object.keys(metafile.outputs), declarations]
+  return [...Object.keys(metafile.outputs), declarations, ...packageOf(root)]
+}
+
+const PACKAGE = 'dist/client-package'
+
+/** Answers the files of the package, which were written. */
+function packageOf(root) {
+  const { version, license, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const files = { 'client.js': 'index.js', 'client.d.ts': 'index.d.ts' }
+  const manifest = {
+    name: 'svc-client',
+    version,
+    description: 'The client of svc, for Node and browsers: every operation, the event stream, and prompts that are followed to their end.',
+    license,
+    type: 'module',
+    sideEffects: false,
+    engines,
+    main: './index.js',
+    exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+    types: './index.d.ts',
+    files: [...Object.values(files), 'http.md'],
+  }
+  mkdirSync(join(root, PACKAGE), { recursive: true })
+  writeFileSync(join(root, PACKAGE, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  // The examples stay in the repository.
+  const [guide] = readFileSync(join(root, 'docs/client.md'), 'utf8').split('\n## Examples\n')
+  writeFileSync(join(root, PACKAGE, 'README.md'), guide)
+  copyFileSync(join(root, 'docs/http.md'), join(root, PACKAGE, 'http.md'))
+  for (const [from, to] of Object.entries(files)) copyFileSync(join(root, 'dist', from), join(root, PACKAGE, to))
+  return ['package.json', 'README.md', 'http.md', ...Object.values(files)].map((name) => join(PACKAGE, name))
 }
 
 /** The contracts of the sources, as this process sees them. */

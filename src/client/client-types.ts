@@ -1,6 +1,6 @@
 /** The surface of `svc/client` beyond the operations: types only, because the build copies this file into the declarations. */
 import type { PermissionReply, PermissionRequest, QuestionReply, QuestionRequest } from '../protocol/interaction/interaction.js'
-import type { Message, PromptRequest, ToolPart } from '../protocol/message/message.js'
+import type { Message, PromptRequestInput, ToolPart } from '../protocol/message/message.js'
 import type { Operations, SvcEvent } from './operation-types.js'
 
 export interface ClientOptions {
@@ -18,7 +18,7 @@ export interface Client extends Omit<Operations, 'events'> {
   /** Follows events across lost connections and restarts of the server. `events.subscribe` is one connection, as it is. */
   readonly events: ((options?: EventOptions) => AsyncIterable<SvcEvent | Gap>) & Operations['events']
   /** Submits a prompt and follows its answer; a text stands for `{ prompt: text }`. Nothing is sent before the first event is asked for. */
-  prompt(sessionId: string, request: string | PromptRequest, options?: PromptOptions): PromptRun
+  prompt(sessionId: string, request: string | PromptRequestInput, options?: PromptOptions): PromptRun
 }
 
 export interface EventOptions {

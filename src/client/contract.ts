@@ -18,6 +18,10 @@ export interface Operation {
   readonly bytes?: string
   /** Whether it takes the directory of the call. */
   readonly directory?: true
+  /** Names of its query parameters, where it has any. */
+  readonly query?: readonly string[]
+  /** Whether its body is needed, where it takes one. */
+  readonly body?: boolean
 }
 
 export const CONTRACT: { readonly operations: readonly Operation[]; readonly heartbeat: number; readonly recordBytes: number } = {
@@ -27,13 +31,17 @@ export const CONTRACT: { readonly operations: readonly Operation[]; readonly hea
 }
 
 function toOperation(route: RouteContract): Operation {
+  const query = fieldNames(route.query)
+  const body = route.binaryBody === undefined ? route.body?.required : true
   return {
     name: route.id.replace(/^v2\./, ''),
     method: route.method,
     path: route.path,
     answer: answerOf(route.success),
     ...(route.binaryBody === undefined ? {} : { bytes: route.binaryBody.mediaType }),
-    ...(fieldNames(route.query).includes('directory') ? { directory: true } : {}),
+    ...(query.includes('directory') ? { directory: true } : {}),
+    ...(query.length === 0 ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
   }
 }
 

@@ -3,7 +3,7 @@ import type { ApiError } from '../protocol/errors.js'
 
 /**
  * A refusal of the server, in its words, or a failure of the client's own: `client.unreachable` (nobody answers, or the
- * connection was lost; status 0) and `client.invalid_answer` (what answers is not svc, or is another version of it).
+ * connection was lost; status 0), `client.origin_forbidden` (in a page whose origin is not listed) and `client.invalid_answer` (what answers is not svc, or is another version of it).
  */
 export class SvcClientError extends Error {
   override readonly name = 'SvcClientError'
@@ -28,6 +28,12 @@ export class SvcClientError extends Error {
 export function unreachable(baseUrl: string, cause: unknown): SvcClientError {
   const message = `No server answers at ${baseUrl}, or the connection to it was lost.`
   return new SvcClientError({ code: 'client.unreachable', message, retryable: true, details: {} }, 0, { cause })
+}
+
+/** The server does not let pages of this origin call it. */
+export function unlisted(baseUrl: string, origin: string, cause: unknown): SvcClientError {
+  const message = `The server at ${baseUrl} does not let pages of ${origin} call it: start it with \`svc serve --cors ${origin}\`.`
+  return new SvcClientError({ code: 'client.origin_forbidden', message, retryable: false, details: { origin } }, 0, { cause })
 }
 
 export function invalidAnswer(message: string, status: number, cause?: unknown): SvcClientError {

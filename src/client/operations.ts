@@ -1,6 +1,7 @@
 /** The tree of operations, made from the table: what each takes and answers is in `operation-types.ts`. */
 import { CONTRACT, type Operation } from './contract.js'
 import { invalidAnswer } from './error.js'
+import { checkNames } from './misuse.js'
 import type { Operations } from './operation-types.js'
 import { readRecords } from './records.js'
 import type { Platform } from './platform.js'
@@ -64,17 +65,21 @@ async function request(operation: Operation, args: Given, context: OperationCont
 }
 
 /** One connection: the iteration ends when it does. */
-async function* stream(operation: Operation, args: Given, context: OperationContext): AsyncGenerator {
-  const { transport, platform } = context
-  const response = await transport.exchange(outgoing(operation, args, context), (answer) => Promise.resolve(answer))
+function stream(operation: Operation, args: Given, context: OperationContext): AsyncGenerator {
+  return recordsOf(outgoing(operation, args, context), context)
+}
+
+async function* recordsOf(request: Outgoing, { transport, platform }: OperationContext): AsyncGenerator {
+  const response = await transport.exchange(request, (answer) => Promise.resolve(answer))
   for await (const { value } of readRecords(response, platform)) yield value
 }
 
 function outgoing(operation: Operation, args: Given, { directory }: Pick<OperationContext, 'directory'>): Outgoing {
+  checkArguments(operation, args)
   const { signal, body, headers = {}, ...rest } = args
   const inPath = new Set<string>()
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const key = name.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
+    const key = camel(name)
     const value = rest[key]
     if (typeof value !== 'string' || value === '') throw new TypeError(`${operation.name} needs ${key}`)
     inPath.add(key)
@@ -97,6 +102,17 @@ function outgoing(operation: Operation, args: Given, { directory }: Pick<Operati
     ...(body === undefined ? {} : { body: operation.bytes === undefined ? JSON.stringify(body) : (body as BodyInit) }),
     signal,
   }
+}
+
+/** Throws a `TypeError` for what the operation does not take, and for a body that is missing. */
+function checkArguments({ name, path, query = [], body: needsBody }: Operation, args: Given): void {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => camel(parameter))
+  checkNames(name, args, [...inPath, ...query, ...(needsBody === undefined ? [] : ['body']), 'headers', 'signal'])
+  if (needsBody === true && args.body === undefined) throw new TypeError(`${name} needs a body`)
+}
+
+function camel(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function contentType({ bytes }: Operation, body: unknown): Record<string, string> {

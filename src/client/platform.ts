@@ -8,6 +8,8 @@ export interface Platform {
   random(): number
   /** Runs `run` after `ms`; answers the function that calls it off. */
   after(ms: number, run: () => void): () => void
+  /** Origin of the page this runs in; undefined outside of pages. */
+  pageOrigin(): string | undefined
 }
 
 export const PLATFORM: Platform = {
@@ -18,6 +20,7 @@ export const PLATFORM: Platform = {
     const timer = setTimeout(run, ms)
     return () => clearTimeout(timer)
   },
+  pageOrigin: () => globalThis.location?.origin,
 }
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */

@@ -7,7 +7,7 @@
  * I4 An abort is passed on to the server once the prompt may have reached it: a prompt that waits is taken back, its run is aborted, and the
  *    run it waits for goes on. When that does not end the run within `ABORT_WAIT`, the iteration fails.
  */
-import type { Message, PromptRequest } from '../protocol/message/message.js'
+import type { Message, PromptRequestInput } from '../protocol/message/message.js'
 import { createAsking } from './asking.js'
 import { catchUp, openRequests } from './catch-up.js'
 import type { PromptEnd, PromptEvent, PromptOptions } from './client-types.js'
@@ -31,7 +31,7 @@ interface Context {
 export interface Prompt {
   readonly sessionId: string
   readonly messageId: string
-  readonly request: PromptRequest
+  readonly request: PromptRequestInput
   /** Whether the prompt may have been submitted before, under this id. */
   readonly known: boolean
 }

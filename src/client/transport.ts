@@ -2,10 +2,12 @@
  * Requests to one server.
  *
  * I1 Only what may be repeated is: a GET whose connection was lost, `TRIES` times in all.
- * I2 An abort rejects with the reason of the signal; everything else that fails is a `SvcClientError`.
+ * I2 A page whose origin the server does not list is told so, although browsers keep that from it: the server answers, and its answer
+ *    may not be read.
+ * I3 An abort rejects with the reason of the signal; everything else that fails is a `SvcClientError`.
  */
 import type { ClientOptions } from './client-types.js'
-import { refusal, SvcClientError, unreachable } from './error.js'
+import { refusal, SvcClientError, unlisted, unreachable } from './error.js'
 import { backOff } from './patience.js'
 import { type Platform, pause } from './platform.js'
 
@@ -50,8 +52,27 @@ export function createTransport(options: Pick<ClientOptions, 'baseUrl' | 'token'
       return await read(response)
     } catch (error) {
       request.signal?.throwIfAborted()
-      throw error instanceof SvcClientError ? error : unreachable(base, error)
+      if (error instanceof SvcClientError) throw error
+      const origin = await forbiddenOrigin()
+      throw origin === undefined ? unreachable(base, error) : unlisted(base, origin, error)
     }
+  }
+
+  /** The origin of this page, when the server is there and does not let it read. */
+  async function forbiddenOrigin(): Promise<string | undefined> {
+    const origin = platform.pageOrigin()
+    if (origin === undefined || origin === new URL(base).origin) return undefined
+    try {
+      const { type } = await send(`${base}/v2/health`, { mode: 'no-cors' })
+      if (type !== 'opaque') return undefined
+    } catch {
+      return undefined
+    }
+    // Where the list has the origin, it may read this one.
+    return send(`${base}/v2/health`, {}).then(
+      () => undefined,
+      () => origin,
+    )
   }
 
   return {

@@ -24,5 +24,18 @@ export function recordOf(value: unknown): AnyRecord {
 
 /** The text of an error frame. */
 export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error)
+  if (!(error instanceof Error)) return String(error)
+  if (error.message === '') return error.name
+  return PLAIN.has(error.name) ? error.message : `${error.name}: ${error.message}`
+}
+
+/** Names that say nothing beyond "it failed". */
+const PLAIN: ReadonlySet<string> = new Set(['Error', 'ToolError'])
+
+/** For the author: type, message, and where it was thrown; what caused it follows. */
+export function errorTrace(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { stack, cause } = error
+  const own = stack === undefined || stack === '' ? `${error.name}: ${error.message}` : stack
+  return cause instanceof Error ? `${own}\ncaused by ${cause.stack ?? cause.message}` : own
 }

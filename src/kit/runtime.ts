@@ -9,7 +9,7 @@
  */
 import { LIMITS } from '../protocol/limits.js'
 import type { GenerationRequest, PluginEvent, RouteRequest } from '../protocol/plugin/plugin-requests.js'
-import { encodeFrame, errorText, isRecord, PROTOCOL, recordOf } from './frames.js'
+import { encodeFrame, errorText, errorTrace, isRecord, PROTOCOL, recordOf } from './frames.js'
 import { createHost } from './host.js'
 import type { AnyRecord, CallContext, Owner, PluginClient } from './host-types.js'
 import { methodFor, providerOf } from './methods.js'
@@ -106,9 +106,10 @@ export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
     if (calls.size >= LIMITS.plugins.pendingCalls) return reply(id, { error: `more than ${LIMITS.plugins.pendingCalls} calls at once` }) // I3
     const controller = new AbortController()
     calls.set(id, controller)
-    const outcome = await perform(method, params, { host, signal: controller.signal }).catch((error: unknown) => ({
-      error: errorText(error),
-    }))
+    const outcome = await perform(method, params, { host, signal: controller.signal }).catch((error: unknown) => {
+      if (!controller.signal.aborted) wire.note(`${calledName(method, params)} failed: ${errorTrace(error)}`)
+      return { error: errorText(error) }
+    })
     calls.delete(id)
     if ('error' in outcome) return reply(id, { error: outcome.error })
     await reply(id, { result: outcome.result ?? null })
@@ -195,7 +196,7 @@ export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
       if (isWanted) await handler?.call(plugin.events, params as unknown as PluginEvent, context)
       await plugin.hooks?.['event']?.(params, null, context)
     } catch (error) {
-      wire.note(`the handler of ${String(params['type'])} failed: ${errorText(error)}`)
+      wire.note(`the handler of ${String(params['type'])} failed: ${errorTrace(error)}`)
     } finally {
       waitingEvents--
     }
@@ -221,4 +222,10 @@ export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
     tasks.add(task)
     void task.finally(() => tasks.delete(task))
   }
+}
+
+/** What was called, for the log: `tool.invoke hello`. */
+function calledName(method: string, params: AnyRecord): string {
+  const named = [params['tool'], params['hook'], params['routeId'], params['serviceId']].find((each) => typeof each === 'string')
+  return typeof named === 'string' ? `${method} ${named}` : method
 }

@@ -55,8 +55,20 @@ const HEADER_NAMES: Readonly<Record<string, string>> = {
 /** Required, but their absence is for the operation to refuse, and so they are not by their schema. */
 const DEMANDED: ReadonlySet<string> = new Set(['header:x-svc-ticket', 'query:ticket'])
 
-/** Records whose fields may all be left out where they are sent (http-contract §2.18); every other is shown as it is answered. */
-const AS_SENT: ReadonlySet<string> = new Set(['WorkflowRetryPolicy', 'WorkflowConcurrencyPolicy'])
+/**
+ * Records whose fields may all be left out where they are sent (http-contract §2.18), and requests that take a model by its name; every
+ * other is shown as it is answered.
+ */
+const AS_SENT: ReadonlySet<string> = new Set([
+  'WorkflowRetryPolicy',
+  'WorkflowConcurrencyPolicy',
+  'PromptPart',
+  'PromptRequest',
+  'CreateSessionRequest',
+  'UpdateSessionRequest',
+  'SessionCommandRequest',
+  'SessionShellRequest',
+])
 
 /** The whole document; made anew on every call. `asSent` names the records that are shown as they are sent. */
 export function toOpenApi(asSent: ReadonlySet<string> = AS_SENT): object {

@@ -23,6 +23,16 @@ declare module 'fengari/src/lua.js' {
   export const LUA_TFUNCTION: number
   export const LUA_TTHREAD: number
 
+  /** What `lua_getinfo` fills in; texts are bytes. */
+  export class lua_Debug {
+    name: Uint8Array | null
+    what: Uint8Array | null
+    short_src: Uint8Array | null
+    currentline: number
+  }
+  /** Answers 1 when there is such a level. */
+  export function lua_getstack(L: LuaState, level: number, frame: lua_Debug): number
+  export function lua_getinfo(L: LuaState, what: Uint8Array, frame: lua_Debug): number
   export function lua_atnativeerror(L: LuaState, handler: LuaFunction): void
   export function lua_call(L: LuaState, args: number, results: number): void
   export function lua_checkstack(L: LuaState, slots: number): boolean

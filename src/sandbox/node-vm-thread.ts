@@ -60,6 +60,8 @@ port.on('message', (message: CallMessage) => {
   const outcome = serve(message)
   if (outcome.type === 'value') send({ type: 'done', result: outcome.value })
   else {
+    if (outcome.trace !== undefined)
+      for (const line of [outcome.text, ...outcome.trace.map((place) => `  at ${place}`)]) send({ type: 'print', line })
     const result: CallResult = { type: 'error', error: outcome.text }
     const broken = outcome.excess === 'memory' || outcome.excess === 'fault'
     send({ type: 'done', result, ...(broken ? { fatal: outcome.text } : {}) }) // I2

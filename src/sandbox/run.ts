@@ -20,11 +20,12 @@ import { luaL_where } from 'fengari/src/lauxlib.js'
 import { LIMITS } from '../protocol/limits.js'
 import type { Budget, Excess, Phase } from './budget.js'
 import { bytesOf, shownText } from './text.js'
+import { traceback } from './traceback.js'
 
 export type Outcome<Value> =
   | { readonly type: 'value'; readonly value: Value }
-  /** `excess`: the run was ended, the script did not fail by itself. */
-  | { readonly type: 'error'; readonly text: string; readonly excess?: Excess }
+  /** `excess`: the run was ended, the script did not fail by itself. `trace`: where it was, innermost first. */
+  | { readonly type: 'error'; readonly text: string; readonly excess?: Excess; readonly trace?: readonly string[] }
 
 /** Runs `body` with an empty stack of its own. Never throws. */
 export type Run = <Value>(phase: Phase, body: () => Value) => Outcome<Value>
@@ -55,8 +56,14 @@ export function createRun(L: LuaState, budget: Budget): Run {
 
   return (phase, body) => {
     const results: ReturnType<typeof body>[] = []
+    let trace: readonly string[] = []
     budget.begin(phase)
     lua_settop(L, 0)
+    // The message handler: it leaves the message as it is.
+    lua_pushcfunction(L, (L) => {
+      trace = traceback(L)
+      return 1
+    })
     lua_sethook(L, hook, LUA_MASKCOUNT, instructionStep)
     let status
     try {
@@ -64,14 +71,14 @@ export function createRun(L: LuaState, budget: Budget): Run {
         results.push(body())
         return 0
       })
-      status = lua_pcall(L, 0, 0, 0)
+      status = lua_pcall(L, 0, 0, 1)
     } catch (error) {
       return { type: 'error', text: `the sandbox failed: ${error instanceof Error ? error.message : 'unknown error'}`, excess: 'fault' }
     }
     if (budget.tripped !== undefined) return { type: 'error', text: budget.tripped.error.message, excess: budget.tripped.excess }
     const [value] = results
     if (status === LUA_OK && results.length > 0) return { type: 'value', value: value as ReturnType<typeof body> }
-    return { type: 'error', text: describe(L) }
+    return { type: 'error', text: describe(L), trace }
   }
 }
 

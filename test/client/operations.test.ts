@@ -1,14 +1,15 @@
+import type * as z from 'zod'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { createClient, SvcClientError } from '../../src/client/client.js'
-import type { Client, Gap } from '../../src/client/client-types.js'
+import { createClient, createClientOn, SvcClientError } from '../../src/client/client.js'
+import type { Client, ClientOptions, Gap } from '../../src/client/client-types.js'
 import type { SvcEvent } from '../../src/client/operation-types.js'
 import { API } from '../../src/protocol/api.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { PermissionRequest } from '../../src/protocol/interaction/interaction.js'
-import type { Message, PromptRequest } from '../../src/protocol/message/message.js'
+import type { Message, PromptRequestInput } from '../../src/protocol/message/message.js'
 import type { CreateSessionRequest, ExecutionSummary, Session, SessionPage } from '../../src/protocol/session/session.js'
 import type { HealthResponse } from '../../src/protocol/system/system.js'
-import { openBench } from './bench.js'
+import { openBench, quickPlatform } from './bench.js'
 
 /** What a client sends for one call of each operation, without a server. */
 function recorded(options: { directory?: string; token?: string } = {}) {
@@ -70,6 +71,51 @@ describe('the operations of a client', () => {
     expect(sent).toEqual([])
   })
 
+  test('refuse at once what cannot be meant, and say what is wanted', async () => {
+    const { client, sent } = recorded()
+    const wrong = (call: unknown, ...args: readonly unknown[]): unknown => Reflect.apply(call as () => unknown, undefined, args)
+    await expect(wrong(client.sessions.get, { id: 'ses_1' })).rejects.toThrow(
+      'sessions.get takes no id; it takes sessionId, headers, signal',
+    )
+    await expect(wrong(client.sessions.create, { boby: {} })).rejects.toThrow('sessions.create takes no boby: did you mean body?')
+    await expect(wrong(client.sessions.get, 'ses_1')).rejects.toThrow('sessions.get takes one object with sessionId')
+    await expect(wrong(client.sessions.prompt, { sessionId: 'ses_1' })).rejects.toThrow('sessions.prompt needs a body')
+    expect(() => wrong(client.events.subscribe, { session: 'ses_1' })).toThrow('did you mean sessionId?')
+    expect(() => wrong(client.events, { since: '3' })).toThrow('events: since is the sequence number of an event, or 0, and not "3"')
+    expect(() => wrong(client.events, { sesionId: 'ses_1' })).toThrow('events takes no sesionId: did you mean sessionId?')
+    expect(() => wrong(client.prompt, undefined, 'hi')).toThrow('prompt needs the id of a session, and not undefined')
+    expect(() => wrong(client.prompt, 'ses_1', 7)).toThrow('prompt needs a text or a request, and not 7')
+    expect(() => wrong(client.prompt, 'ses_1', 'hi', { onPermision: () => 'once' })).toThrow('did you mean onPermission?')
+    expect(() => wrong(client.prompt, 'ses_1', 'hi', { onPermission: 'once' })).toThrow('onPermission is a function, and not "once"')
+    expect(() => wrong(client.prompt, 'ses_1', 'hi', { signal: new AbortController() })).toThrow(
+      'signal is the signal of an AbortController',
+    )
+    expect(() => wrong(createClient)).toThrow('createClient takes one object with baseUrl')
+    expect(() => wrong(createClient, { baseUrl: '127.0.0.1:4096' })).toThrow('such as "http://127.0.0.1:4096", and not "127.0.0.1:4096"')
+    expect(() => wrong(createClient, { url: 'http://svc' })).toThrow('createClient takes no url')
+    expect(() => wrong(createClient, { baseUrl: 'http://svc', token: 1 })).toThrow('token is a text, and not 1')
+    expect(sent).toEqual([])
+  })
+
+  test('tell a page whose origin the server does not list what to add, and a page nobody answers that nobody does', async () => {
+    const inPage = (fetch: ClientOptions['fetch']) =>
+      createClientOn({ ...quickPlatform(), pageOrigin: () => 'http://page.test' }, { baseUrl: 'http://svc', fetch })
+    const opaque = new Response()
+    Object.defineProperty(opaque, 'type', { value: 'opaque' })
+    // As browsers do: what may not be read is as if nobody had answered.
+    const refusing = inPage((_, { mode }) =>
+      mode === 'no-cors' ? Promise.resolve(opaque) : Promise.reject(new TypeError('Failed to fetch')),
+    )
+    await expect(refusing.sessions.list()).rejects.toMatchObject({
+      code: 'client.origin_forbidden',
+      message:
+        'The server at http://svc does not let pages of http://page.test call it: start it with `svc serve --cors http://page.test`.',
+      retryable: false,
+    })
+    const silent = inPage(() => Promise.reject(new TypeError('Failed to fetch')))
+    await expect(silent.sessions.list()).rejects.toMatchObject({ code: 'client.unreachable' })
+  })
+
   test('answer the values of the server, bytes and nothing included', async () => {
     const { client } = await openBench()
     const session = await client.sessions.create({ body: { title: 'Mine' } })
@@ -127,14 +173,14 @@ test('operations are typed by the contracts', () => {
   type Arguments<F extends (...args: never[]) => unknown> = NonNullable<Parameters<F>[0]>
   expectTypeOf<Client['health']>().returns.resolves.toEqualTypeOf<HealthResponse>()
   expectTypeOf<Client['sessions']['create']>().returns.resolves.toEqualTypeOf<Session>()
-  expectTypeOf<Arguments<Client['sessions']['create']>['body']>().toEqualTypeOf<CreateSessionRequest | undefined>()
+  expectTypeOf<Arguments<Client['sessions']['create']>['body']>().toEqualTypeOf<z.input<typeof CreateSessionRequest> | undefined>()
   expectTypeOf<Client['sessions']['list']>().returns.resolves.toEqualTypeOf<SessionPage>()
   expectTypeOf<Arguments<Client['sessions']['list']>['limit']>().toEqualTypeOf<number | undefined>()
   expectTypeOf<Client['sessions']['get']>().parameter(0).toEqualTypeOf<{
     readonly sessionId: string
     readonly signal?: AbortSignal | undefined
   }>()
-  expectTypeOf<Client['sessions']['prompt']>().parameter(0).toHaveProperty('body').toEqualTypeOf<PromptRequest>()
+  expectTypeOf<Client['sessions']['prompt']>().parameter(0).toHaveProperty('body').toEqualTypeOf<PromptRequestInput>()
   expectTypeOf<Client['sessions']['prompt']>().returns.resolves.toEqualTypeOf<void>()
   expectTypeOf<Client['sessions']['messages']['get']>().returns.resolves.toEqualTypeOf<Message>()
   expectTypeOf<Client['artifacts']['content']>().returns.resolves.toEqualTypeOf<Blob>()

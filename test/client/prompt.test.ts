@@ -57,7 +57,7 @@ describe('a prompt', () => {
     const { id } = await client.sessions.create({ body: { title: 'Test' } })
     const run = client.prompt(id, { parts: [{ type: 'text', text: 'Hi' }] })
     await expect(run.result()).resolves.toMatchObject({ type: 'end', text: 'All done.', error: undefined })
-    await expect(run.result()).rejects.toThrow('This run was read before.')
+    await expect(run.result()).rejects.toThrow('this run is read already')
   })
 
   test('ends a prompt that wants no reply once it is stored', async () => {

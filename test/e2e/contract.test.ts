@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Contract, contractOf } from './contract/document.js'
-import { callValidly, VALID_CALLS } from './contract/valid-calls.js'
+import { callRecording } from './contract/examples.js'
+import { VALID_CALLS } from './contract/valid-calls.js'
 import { asking, openWorld, PLUGIN, sessionOf, talked, type World } from './contract/world.js'
 import { approve, untilState } from './plugins.js'
 import { connect, createTerminal } from './terminals.js'
@@ -19,7 +20,7 @@ test('there is a valid call of every operation', () => {
   expect(Object.keys(VALID_CALLS).toSorted()).toEqual(contract.operationIds.toSorted())
 })
 
-test.each(Object.keys(VALID_CALLS))('%s answers a valid call as the document promises', (id) => callValidly(world, contract, id))
+test.each(Object.keys(VALID_CALLS))('%s answers a valid call as the document promises', (id) => callRecording(world, contract, id))
 
 test('a refusal is one that the document knows', async () => {
   const { server } = world

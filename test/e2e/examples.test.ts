@@ -181,7 +181,7 @@ describe.skipIf(CHROMIUM === undefined)(`the web chat ${IN_CHROMIUM}`, () => {
     expect(model.asked()).toBe(3)
   })
 
-  test('asks for permission with buttons', async () => {
+  test('asks for permission with buttons; under an origin that is not listed it is told which', async () => {
     const chat = await serveChat()
     scene.place.configure({ permission: { edit: 'ask' } })
     const server = await scene.start({}, 0, ['--cors', chat])
@@ -190,6 +190,14 @@ describe.skipIf(CHROMIUM === undefined)(`the web chat ${IN_CHROMIUM}`, () => {
     await page.getByRole('button', { name: 'Once' }).click()
     await page.locator('.tool', { hasText: 'completed' }).waitFor()
     expect(scene.place.read('new.txt').trim()).toBe('made by hand')
+
+    const unlisted = chat.replace('127.0.0.1', 'localhost')
+    await page.goto(unlisted)
+    const call = `import('/client.js').then(({ createClient }) => createClient({ baseUrl: '${server.url}' }).sessions.list()).catch(({ code, message }) => ({ code, message }))`
+    expect(await page.evaluate(call)).toEqual({
+      code: 'client.origin_forbidden',
+      message: `The server at ${server.url} does not let pages of ${unlisted} call it: start it with \`svc serve --cors ${unlisted}\`.`,
+    })
   })
 })
 

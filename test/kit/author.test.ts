@@ -287,7 +287,30 @@ describe('events', () => {
     wire.runtime.accept({ method: 'event', params: { id: 'e3', type: 'session.bad', sequence: 7, properties: {} } })
     await wire.runtime.settled()
     expect(seen).toEqual(['begin session.created 5', 'end {"a":1}', 'begin session.bad 7', 'end {}'])
-    expect(wire.notes).toEqual(['the handler of session.bad failed: no'])
+    expect(wire.notes).toEqual([expect.stringMatching(/^the handler of session\.bad failed: Error: no\n +at .*author\.test\.ts:\d+/)])
+  })
+})
+
+describe('what is thrown', () => {
+  test('is told with its type, and noted with file, line, traceback and cause', async () => {
+    const wire = onWire({
+      tools: [
+        {
+          id: 'broken',
+          description: 'x',
+          parameters: { type: 'object' },
+          execute() {
+            throw new RangeError('too many', { cause: new Error('the disk') })
+          },
+        },
+      ],
+    })
+    await wire.initialize()
+    wire.runtime.accept({ id: 2, method: 'tool.invoke', params: { tool: 'broken', directory: '/', input: {} } })
+    expect(await wire.reply(2)).toEqual({ id: 2, error: 'RangeError: too many' })
+    const [note] = wire.notes
+    expect(note).toMatch(/^tool\.invoke broken failed: RangeError: too many\n +at .*author\.test\.ts:\d+/)
+    expect(note).toMatch(/\ncaused by Error: the disk\n +at .*author\.test\.ts:\d+/)
   })
 })
 

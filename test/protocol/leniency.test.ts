@@ -33,6 +33,24 @@ describe('a model', () => {
     expect(parseRequest(WorkflowDefinition, 'body', workflow).model).toEqual(meant)
   })
 
+  it('of a request may be named as in the configuration, with slashes in its own name', () => {
+    const model = 'openrouter/openai/gpt'
+    expect(parseRequest(PromptRequest, 'body', { prompt: 'x', model }).model).toEqual({ providerId: 'openrouter', modelId: 'openai/gpt' })
+    expect(parseRequest(CreateSessionRequest, 'body', { model }).model).toEqual({ providerId: 'openrouter', id: 'openai/gpt' })
+    const part = { type: 'subtask', prompt: '', description: '', agent: 'a', model }
+    const { parts } = parseRequest(PromptRequest, 'body', { parts: [part] })
+    expect(parts).toEqual([{ ...part, model: { providerId: 'openrouter', modelId: 'openai/gpt' } }])
+  })
+
+  it.each([
+    ['gpt', 'body.model: must be "provider/model", or a record of both'],
+    ['gpt/', 'body.model: must be "provider/model", or a record of both'],
+    [{ providerId: 'p' }, 'body.model: modelId: must be string, received undefined'],
+    [{ providerId: 'p', modelId: 'm', colour: 'red' }, 'body.model: Unrecognized key: "colour"'],
+  ])('of a request that cannot be meant is refused with what is wanted: %j', (model, message) => {
+    expect(() => parseRequest(PromptRequest, 'body', { prompt: 'x', model })).toThrow(message)
+  })
+
   it('whose spellings say different things is refused, and so is one without a name', () => {
     const refusal = (value: unknown) => () => parseRequest(ModelRef, 'body', value)
     expect(refusal({ providerId: 'p', id: 'm', modelId: 'other' })).toThrow('modelId')

@@ -28,6 +28,23 @@ describe('the program on the wire', () => {
     expect(await sandbox.initialize()).toHaveProperty('result')
   })
 
+  it('tells a failure in short, and notes the way to it for the author', async () => {
+    const sandbox = await loadedSandbox(`local function inner(t) return t.a.b end
+local function outer(t)
+  local value = inner(t)
+  return value
+end
+return { tools = { { id = "broken", execute = function() local x = outer({}); return x end } } }`)
+    const { error } = await sandbox.tool('broken')
+    expect(error).toBe("main.lua:1: attempt to index a nil value (field 'a')")
+    expect(sandbox.stderr().trim().split('\n')).toEqual([
+      "main.lua:1: attempt to index a nil value (field 'a')",
+      expect.stringMatching(/^ {2}at main\.lua:1: in .*inner/),
+      expect.stringMatching(/^ {2}at main\.lua:3: in .*outer/),
+      expect.stringMatching(/^ {2}at main\.lua:6: in/),
+    ])
+  })
+
   it('reads lines however they are cut, with or without a return, and skips what is no frame', async () => {
     const sandbox = await loadedSandbox(ECHO)
     const frame = JSON.stringify({ id: 50, method: 'tool.invoke', params: { tool: 'echo', input: 'ä€😀' } })

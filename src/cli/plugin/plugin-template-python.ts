@@ -47,6 +47,7 @@ import os
 import queue
 import sys
 import threading
+import traceback
 
 FRAME_BYTES = 1048576
 _out = os.fdopen(os.dup(1), "w", encoding="ascii", newline="\n")
@@ -132,7 +133,9 @@ def _answer(id, method, params):
             _calls.pop(id, None)
         _send(reply)
     except Exception as error:
-        _send({"id": id, "error": str(error)[:10000] or type(error).__name__})
+        named = params.get("tool") or params.get("hook") or ""
+        print(f"{method} {named} failed: {traceback.format_exc()}", file=sys.stderr, flush=True)
+        _send({"id": id, "error": f"{type(error).__name__}: {error}"[:10000]})
 
 
 def _handle(event):
@@ -141,7 +144,7 @@ def _handle(event):
         if handler is not None:
             handler(event)
     except Exception as error:
-        print(f"the handler of {event.get('type')} failed: {error}", file=sys.stderr)
+        print(f"the handler of {event.get('type')} failed: {traceback.format_exc()}", file=sys.stderr, flush=True)
 
 
 def _events(waiting):

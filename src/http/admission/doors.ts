@@ -55,13 +55,18 @@ export function createDoors(rules: DoorRules): Doors {
       if (origin !== undefined) {
         if (origins.has(origin)) return origin
         if (isForOwnPage && headers['sec-fetch-site'] === 'same-origin' && ownOrigins(rules.bound()).includes(origin)) return undefined
-        throw new SvcError('request.origin_forbidden', 'The origin of this request is not on the list of allowed origins.')
+        throw new SvcError('request.origin_forbidden', notListed(origin))
       }
       const site = headers['sec-fetch-site']
       if (site === undefined || site === 'none' || site === 'same-origin') return undefined
       throw new SvcError('request.origin_forbidden', 'The browser marks this request as coming from another site.')
     },
   }
+}
+
+function notListed(origin: string): string {
+  const list = URL.canParse(origin) && new URL(origin).origin === origin ? `; list it with --cors ${origin}` : ''
+  return `The origin of this request is not on the list of allowed origins${list}.`
 }
 
 /** From where the server listens, never from what a request says: a name that was made to point here is none of them. */

@@ -1,7 +1,7 @@
 /** Prompts, messages, parts and the queue of a session (http-contract §5.5). */
 import type { Runtime } from '../../actors/facades.js'
 import { commandRoutes } from '../../protocol/resource/command.js'
-import { messageRoutes as contracts } from '../../protocol/message/message.js'
+import { messageRoutes as contracts } from '../../protocol/message/message-routes.js'
 import { compactionRoutes } from '../../protocol/session/compaction.js'
 import type { Binder } from '../bind.js'
 

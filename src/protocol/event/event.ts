@@ -20,6 +20,7 @@ import {
 } from '../session/session.js'
 import { SessionControl } from '../session/sharing.js'
 import { WorkflowProjection, WorkflowRun } from '../workflow/workflow.js'
+import { EVENT_SENTENCES } from './event-sentences.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, queryBool, queryClampedInt, queryInt, uint } from '../shared.js'
 
 export const SCHEMA_VERSION = '1.0.0'
@@ -122,7 +123,6 @@ const EVENT_DATA = {
   'question.rejected': z.looseObject({ requestID: z.string(), info: QuestionRequest.nullable().optional(), reason: z.string().optional() }),
   'todo.updated': z.looseObject({ ...session, todos: z.array(Todo) }),
   'config.updated': z.looseObject({ directory: z.string().optional() }),
-  /** A plugin package is in another state; `directory` is absent for packages of every workspace. */
   'package.updated': z.looseObject({ directory: z.string().optional(), info: PackageLifecycleInfo }),
   /** `aggregateID` is the activation. With `workflow`, unless its file is gone or not valid: then `workflowID`, `active` and `error`. */
   'workflow.updated': z.looseObject({
@@ -133,17 +133,13 @@ const EVENT_DATA = {
     error: z.string().optional(),
   }),
   'workflow.run.updated': z.looseObject({ aggregateID: z.string(), run: WorkflowRun }),
-  /** How far the clone into `directory` is: in git's words, and 0 to 100. At most one for each percent of a phase. */
   'management.repository.progress': z.looseObject({ directory: z.string(), phase: z.string(), percent: uint }),
   'pty.created': z.looseObject({ ...terminal, info: Pty }),
   'pty.updated': z.looseObject({ ...terminal, info: Pty }),
   'pty.deleted': z.looseObject({ ...terminal, info: Pty }),
-  /** Another branch is checked out; null while HEAD is detached. `directory` is the root of the worktree. */
   'vcs.branch.updated': z.looseObject({ directory: z.string(), branch: z.string().nullable() }),
   'vcs.updated': z.looseObject({ directory: z.string() }),
-  /** The tools of a server of the Model Context Protocol are others than before. */
   'mcp.tools.changed': z.looseObject({ directory: z.string(), server: z.string() }),
-  /** Null when a signal ended the program. */
   'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),
 } as const
 
@@ -171,7 +167,8 @@ const envelope = {
 
 function record(type: EventType) {
   const name = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-  return z.looseObject({ ...envelope, type: z.literal(type), data: EVENT_DATA[type] }).meta({ id: `Event${name.join('')}` })
+  const meta = { id: `Event${name.join('')}`, description: EVENT_SENTENCES[type] }
+  return z.looseObject({ ...envelope, type: z.literal(type), data: EVENT_DATA[type] }).meta(meta)
 }
 
 const types = Object.keys(EVENT_DATA) as EventType[]

@@ -3,8 +3,7 @@ import * as z from 'zod'
 import { HookFailure } from '../plugin/hook-failure.js'
 import { alsoSpelled } from '../leniency.js'
 import { LIMITS } from '../limits.js'
-import { defineRoute } from '../route.js'
-import { ClientMessageId, ms, queryBool, queryInt, uint } from '../shared.js'
+import { ClientMessageId, ms, uint } from '../shared.js'
 import { TokenUsage } from './token-usage.js'
 
 export const ModelRef = alsoSpelled(
@@ -22,6 +21,34 @@ export const UserModel = alsoSpelled(
   { providerID: 'providerId', modelID: 'modelId' },
 )
 export type UserModel = z.infer<typeof UserModel>
+
+const MODEL_WANTED = 'must be "provider/model", or a record of both'
+const ModelName = z
+  .string()
+  .regex(/^[^/]+\/./, MODEL_WANTED)
+  .describe('`provider/model`, as in the configuration.')
+
+/** Messages of the record rather than of the union: what is wrong with a field is said of that field. */
+function givenModelError({ input, errors }: { readonly input?: unknown; readonly errors?: z.core.$ZodIssue[][] }): string {
+  const [issue] = errors?.[0] ?? []
+  if (typeof input !== 'object' || input === null || issue === undefined) return MODEL_WANTED
+  return `${issue.path.length === 0 ? '' : `${issue.path.join('.')}: `}${issue.message.replace(/^Invalid input: /, '')}`
+}
+
+/** The model of a session as requests give it: by its name, too. */
+export const GivenModelRef = z
+  .union([ModelRef, ModelName], { error: givenModelError })
+  .transform((given) => (typeof given === 'string' ? { providerId: providerOf(given), id: modelOf(given) } : given))
+  .pipe(ModelRef)
+
+/** The model of a prompt as requests give it: by its name, too. */
+export const GivenUserModel = z
+  .union([UserModel, ModelName], { error: givenModelError })
+  .transform((given) => (typeof given === 'string' ? { providerId: providerOf(given), modelId: modelOf(given) } : given))
+  .pipe(UserModel)
+
+const providerOf = (name: string) => name.slice(0, name.indexOf('/'))
+const modelOf = (name: string) => name.slice(name.indexOf('/') + 1)
 
 const PartTime = z.looseObject({ start: uint, end: uint.optional() }).meta({ id: 'PartTime' })
 
@@ -173,10 +200,8 @@ export type MessageInfo = z.infer<typeof MessageInfo>
 
 export const Message = z.looseObject({ info: MessageInfo, parts: z.array(Part) }).meta({ id: 'Message' })
 export type Message = z.infer<typeof Message>
-const MessageList = z.array(Message).meta({ id: 'MessageList' })
 
 export const PageCursor = z.looseObject({ next: z.string().optional(), previous: z.string().optional() }).meta({ id: 'PageCursor' })
-const MessagePage = z.looseObject({ items: z.array(Message), cursor: PageCursor }).meta({ id: 'MessagePage' })
 
 export const PromptPart = z
   .discriminatedUnion('type', [
@@ -188,7 +213,7 @@ export const PromptPart = z
       prompt: z.string(),
       description: z.string(),
       agent: z.string(),
-      model: UserModel.optional(),
+      model: GivenUserModel.optional(),
       command: z.string().optional(),
     }),
   ])
@@ -204,7 +229,7 @@ export const PromptRequest = z
     prompt: z.string().optional(),
     parts: z.array(PromptPart).min(1).max(LIMITS.sessions.promptParts).optional(),
     messageId: ClientMessageId.optional(),
-    model: UserModel.optional(),
+    model: GivenUserModel.optional(),
     variant: z.string().optional(),
     agent: z.string().optional(),
     delivery: Delivery.optional(),
@@ -216,6 +241,8 @@ export const PromptRequest = z
   })
   .meta({ id: 'PromptRequest' })
 export type PromptRequest = z.infer<typeof PromptRequest>
+/** As it is sent. */
+export type PromptRequestInput = z.input<typeof PromptRequest>
 
 const SessionQueueItem = z
   .looseObject({
@@ -235,152 +262,3 @@ export const SessionQueueMutation = z
   .looseObject({ sessionId: z.string(), removed: uint, queue: SessionQueueInfo })
   .meta({ id: 'SessionQueueMutation' })
 export type SessionQueueMutation = z.infer<typeof SessionQueueMutation>
-
-const sessionParams = z.strictObject({ session_id: z.string() })
-const messageParams = z.strictObject({ session_id: z.string(), message_id: z.string() })
-const partParams = z.strictObject({ session_id: z.string(), message_id: z.string(), part_id: z.string() })
-const access = { class: 'session', param: 'session_id' } as const
-const tag = 'sessions' as const
-
-export const messageRoutes = {
-  prompt: defineRoute({
-    id: 'v2.sessions.prompt',
-    method: 'POST',
-    path: '/v2/sessions/{session_id}/prompt',
-    tag,
-    access,
-    params: sessionParams,
-    summary: 'Submit a prompt: it joins the active run (`steer`) or waits for it (`queue`).',
-    body: { schema: PromptRequest, required: true, maxBytes: LIMITS.http.promptBody },
-    success: { status: 204, description: 'The prompt is durably admitted.' },
-  }),
-  promptAsync: defineRoute({
-    id: 'v2.sessions.promptAsync',
-    method: 'POST',
-    path: '/v2/sessions/{session_id}/prompt-async',
-    tag,
-    access,
-    params: sessionParams,
-    summary: 'Submit a prompt that always waits for the active run.',
-    body: { schema: PromptRequest, required: true, maxBytes: LIMITS.http.promptBody },
-    success: { status: 204, description: 'The prompt is durably admitted.' },
-  }),
-  abort: defineRoute({
-    id: 'v2.sessions.abort',
-    method: 'POST',
-    path: '/v2/sessions/{session_id}/abort',
-    tag,
-    access,
-    params: sessionParams,
-    summary: 'Abort the active run.',
-    success: { status: 200, description: 'True if a run was aborted.', schema: z.boolean() },
-  }),
-  wait: defineRoute({
-    id: 'v2.sessions.wait',
-    method: 'POST',
-    path: '/v2/sessions/{session_id}/wait',
-    tag,
-    access,
-    params: sessionParams,
-    summary: 'Wait until the session has no active run and no queued prompt.',
-    success: { status: 204, description: 'The session is settled.' },
-  }),
-  context: defineRoute({
-    id: 'v2.sessions.context',
-    method: 'GET',
-    path: '/v2/sessions/{session_id}/context',
-    tag,
-    access,
-    params: sessionParams,
-    summary: 'The whole stored message list.',
-    success: { status: 200, description: 'Messages, oldest first.', schema: MessageList },
-  }),
-  list: defineRoute({
-    id: 'v2.sessions.messages',
-    method: 'GET',
-    path: '/v2/sessions/{session_id}/messages',
-    tag,
-    access,
-    params: sessionParams,
-    query: z.strictObject({
-      limit: queryInt(1, 1_000_000).optional(),
-      order: z.enum(['asc', 'desc']).optional(),
-      slim: queryBool.optional(),
-      cursor: z.string().optional(),
-    }),
-    summary: 'List messages, a page at a time.',
-    success: { status: 200, description: 'A page of messages.', schema: MessagePage },
-  }),
-  get: defineRoute({
-    id: 'v2.sessions.messages.get',
-    method: 'GET',
-    path: '/v2/sessions/{session_id}/messages/{message_id}',
-    tag,
-    access,
-    params: messageParams,
-    summary: 'Get one message.',
-    success: { status: 200, description: 'The message.', schema: Message },
-  }),
-  delete: defineRoute({
-    id: 'v2.sessions.messages.delete',
-    method: 'DELETE',
-    path: '/v2/sessions/{session_id}/messages/{message_id}',
-    tag,
-    access,
-    params: messageParams,
-    summary: 'Delete one message.',
-    success: { status: 200, description: 'True once deleted.', schema: z.boolean() },
-  }),
-  updatePart: defineRoute({
-    id: 'v2.sessions.parts.update',
-    method: 'PATCH',
-    path: '/v2/sessions/{session_id}/messages/{message_id}/parts/{part_id}',
-    tag,
-    access,
-    params: partParams,
-    summary: 'Replace one part of a message.',
-    body: { schema: Part, required: true },
-    success: { status: 200, description: 'The stored part.', schema: Part },
-  }),
-  deletePart: defineRoute({
-    id: 'v2.sessions.parts.delete',
-    method: 'DELETE',
-    path: '/v2/sessions/{session_id}/messages/{message_id}/parts/{part_id}',
-    tag,
-    access,
-    params: partParams,
-    summary: 'Delete one part of a message.',
-    success: { status: 200, description: 'True once deleted.', schema: z.boolean() },
-  }),
-  queue: defineRoute({
-    id: 'v2.sessions.queue.list',
-    method: 'GET',
-    path: '/v2/sessions/{session_id}/queue',
-    tag,
-    access,
-    params: sessionParams,
-    summary: 'List queued prompts.',
-    success: { status: 200, description: 'The queue.', schema: SessionQueueInfo },
-  }),
-  clearQueue: defineRoute({
-    id: 'v2.sessions.queue.clear',
-    method: 'DELETE',
-    path: '/v2/sessions/{session_id}/queue',
-    tag,
-    access,
-    params: sessionParams,
-    summary: 'Remove every queued prompt.',
-    success: { status: 200, description: 'What was removed, and the queue after it.', schema: SessionQueueMutation },
-  }),
-  popQueue: defineRoute({
-    id: 'v2.sessions.queue.pop',
-    method: 'POST',
-    path: '/v2/sessions/{session_id}/queue/pop',
-    tag,
-    access,
-    params: sessionParams,
-    query: z.strictObject({ messageId: z.string().min(1).max(256).optional() }),
-    summary: 'Remove the oldest queued prompt, or the one with this message id; 0 are removed when it no longer waits.',
-    success: { status: 200, description: 'What was removed, and the queue after it.', schema: SessionQueueMutation },
-  }),
-} as const

@@ -1,6 +1,6 @@
 /** Running a command in a session (http-contract §2.6; subsystems b.9). */
 import * as z from 'zod'
-import { Message, UserModel } from '../message/message.js'
+import { GivenUserModel, Message } from '../message/message.js'
 import { defineRoute } from '../route.js'
 import { ClientMessageId } from '../shared.js'
 
@@ -9,7 +9,7 @@ export const SessionCommandRequest = z
     command: z.string().min(1).max(1000),
     arguments: z.string().optional(),
     agent: z.string().optional(),
-    model: UserModel.optional(),
+    model: GivenUserModel.optional(),
     messageId: ClientMessageId.optional(),
   })
   .meta({ id: 'SessionCommandRequest' })
@@ -19,7 +19,7 @@ export const SessionShellRequest = z
   .strictObject({
     command: z.string().min(1).max(100_000),
     agent: z.string().optional(),
-    model: UserModel.optional(),
+    model: GivenUserModel.optional(),
     messageId: ClientMessageId.optional(),
   })
   .meta({ id: 'SessionShellRequest' })

@@ -1,6 +1,6 @@
 /** Sessions: record, status, runtime, execution activity, todos, and their routes (http-contract §2.5). */
 import * as z from 'zod'
-import { ModelRef, PageCursor } from '../message/message.js'
+import { GivenModelRef, ModelRef, PageCursor } from '../message/message.js'
 import { TokenUsage } from '../message/token-usage.js'
 import { PermissionRule } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
@@ -52,7 +52,7 @@ export const CreateSessionRequest = z
     parentId: z.string().optional(),
     title: z.string().max(1000).optional(),
     agent: z.string().optional(),
-    model: ModelRef.optional(),
+    model: GivenModelRef.optional(),
     permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     workspaceId: z.string().optional(),
   })
@@ -64,7 +64,7 @@ export const UpdateSessionRequest = z
     title: z.string().max(1000).optional(),
     agent: z.string().optional(),
     directory: z.string().min(1).max(4096).optional(),
-    model: ModelRef.optional(),
+    model: GivenModelRef.optional(),
     permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     time: z.strictObject({ archived: ms.optional() }).optional(),
   })

@@ -46,8 +46,10 @@ describe('the result of a tool', () => {
   })
 
   test('is refused when it is no object', () => {
-    expect(() => toolResult('tool', 'text')).toThrow('no result')
-    expect(() => toolResult('tool', [1])).toThrow('no result')
+    const wanted = 'which is no result: it is an object with "output"'
+    expect(() => toolResult('tool', 'text')).toThrow(`answered the text "text", ${wanted}`)
+    expect(() => toolResult('tool', [1])).toThrow(`answered a list, ${wanted}`)
+    expect(() => toolResult('tool', { text: 'x', ok: true })).toThrow(`answered an object with text, ok, ${wanted}`)
   })
 })
 

@@ -56,13 +56,29 @@ function patternOf(input: unknown, argument: string): string {
 
 /** What the model and the client get: text is taken as it is, other JSON is printed (plugin-protocol §4.7). */
 export function toolResult(toolId: string, reply: unknown): ToolResult {
-  if (reply !== null && !isFields(reply)) throw new ToolError(`The tool "${toolId}" answered something that is no result.`)
+  if (reply !== null && !isFields(reply)) throw new ToolError(wrongShape(toolId, kindOf(reply)))
   const { title, output, metadata } = reply ?? {}
+  const names = Object.keys(reply ?? {})
+  if (names.length > 0 && title === undefined && output === undefined && metadata === undefined) {
+    throw new ToolError(wrongShape(toolId, `an object with ${names.slice(0, SHOWN_NAMES).join(', ')}`))
+  }
   return {
     title: typeof title === 'string' ? title : toolId,
     output: textOf(output),
     ...(metadata === undefined || metadata === null ? {} : { metadata: isFields(metadata) ? metadata : { value: metadata } }),
   }
+}
+
+const SHOWN_NAMES = 5
+
+function wrongShape(toolId: string, came: string): string {
+  return `The tool "${toolId}" answered ${came}, which is no result: it is an object with "output", and with "title" and "metadata" where they help, such as { "output": "a text" }.`
+}
+
+function kindOf(reply: unknown): string {
+  if (Array.isArray(reply)) return 'a list'
+  if (typeof reply === 'string') return `the text ${JSON.stringify(reply.slice(0, 60))}`
+  return reply === undefined ? 'nothing' : `the ${typeof reply} ${JSON.stringify(reply)}`
 }
 
 function textOf(output: unknown): string {

@@ -238,7 +238,7 @@ export function refuseCall(core: SessionCore, run: RunScope, call: OpenCall, ref
 function failCall(core: SessionCore, run: RunScope, call: OpenCall, error: unknown): void {
   const tool = call.tool.contribution.id
   if (!(error instanceof ToolError))
-    core.effects.log.warn('a tool failed unexpectedly', { tool, sessionId: run.session.id, cause: String(error) })
+    core.effects.log.warn('a tool failed unexpectedly', { tool, sessionId: run.session.id, cause: traceOf(error) })
   try {
     call.step.callFailed(
       call.callId,
@@ -250,6 +250,10 @@ function failCall(core: SessionCore, run: RunScope, call: OpenCall, error: unkno
   } catch (fault) {
     core.effects.log.warn('the failure of a tool could not be recorded', { tool, cause: String(fault) })
   }
+}
+
+function traceOf(error: unknown): string {
+  return error instanceof Error && error.stack !== undefined ? error.stack : String(error)
 }
 
 function messageOf(error: unknown): string {

@@ -2,7 +2,8 @@
 import { SvcError } from '../../protocol/errors.js'
 import type { Skill } from '../../protocol/resource/resource.js'
 import { publicRecord } from '../../protocol/secrets.js'
-import type { Resources } from '../facades.js'
+import { isDeepStrictEqual } from 'node:util'
+import type { InstructionFile, Resources } from '../facades.js'
 import type { Instructions } from '../plugin/native/native.js'
 import type { WorkspacePlugins } from '../plugin/registry/view.js'
 import { type AgentEntry, defaultAgentOf, findAgent, listAgents } from './markdown/agents.js'
@@ -11,6 +12,8 @@ import { type ConfigDeps, type ConfigFacade, createConfigs } from './config/conf
 import { createInstructions, giveInstructions } from './markdown/instructions.js'
 import { createLru } from '../../protocol/lru.js'
 import type { Places } from './markdown/native-agents.js'
+import { createFolderWatches } from './config/folder-watches.js'
+import { createLooks, type Looks } from './config/looks.js'
 import { createPluginLayer } from './config/plugin-layer.js'
 import { createPluginSource, NO_RESOURCES, type PluginAgents, type PluginSource } from './config/plugin-source.js'
 import type { ConfigSnapshot } from './config/snapshot.js'
@@ -21,6 +24,7 @@ const TOLD = 1024
 interface ResourceDeps {
   readonly effects: SnapshotEffects
   readonly snapshots: Pick<Snapshots, 'get'>
+  readonly instructions: Pick<Looks<ConfigSnapshot, readonly InstructionFile[]>, 'get'>
   /** Absent = there are no plugins. */
   readonly plugins?: PluginSource
 }
@@ -38,19 +42,35 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
 } {
   const source = createPluginSource(deps.effects, plugins ?? (() => undefined))
   const layer = createPluginLayer(source, deps.effects.log)
-  const configs = createConfigs({ ...deps, layer: layer.under })
+  const watches = createFolderWatches(deps.effects.files)
+  const { snapshots: known, ...configs } = createConfigs({ ...deps, layer: layer.under, watches })
+  const given = createLooks<ConfigSnapshot, readonly InstructionFile[]>({
+    effects: deps.effects,
+    watches,
+    read: (probe, _directory, { input }) => giveInstructions(deps.effects, input, probe),
+    isSame: isDeepStrictEqual,
+  })
   const snapshots: Pick<Snapshots, 'get'> = {
-    get: async (directory, options) => layer.under(await configs.snapshots.get(directory, options)),
+    get: async (directory, options) => layer.under(await known.get(directory, options)),
   }
   return {
-    configs,
-    resources: createResources({ effects: deps.effects, snapshots, plugins: source }),
+    configs: {
+      ...configs,
+      snapshots: {
+        ...known,
+        forget(directory) {
+          known.forget(directory)
+          given.forget(directory)
+        },
+      },
+    },
+    resources: createResources({ effects: deps.effects, snapshots, instructions: given, plugins: source }),
     instructions: createInstructions(deps),
   }
 }
 
 /** Everything is derived from the snapshot of the directory and what plugins answer, once for each pair of them. */
-function createResources({ effects, snapshots, plugins }: ResourceDeps): Resources {
+function createResources({ effects, snapshots, instructions, plugins }: ResourceDeps): Resources {
   const agentsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginAgents; readonly agents: readonly AgentEntry[] }>()
   const told = createLru<string, true>(TOLD)
   let places: Promise<Places> | undefined
@@ -124,7 +144,7 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
       })
       return skills.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
     },
-    instructions: async (directory) => giveInstructions(effects, await snapshots.get(directory)),
+    instructions: async (directory) => instructions.get(directory, await snapshots.get(directory)),
   }
 }
 

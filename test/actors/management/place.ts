@@ -7,8 +7,8 @@ import { createWorkspace } from '../resource/workspace.js'
 
 /** Management over real files in a temporary directory. */
 export function createManagedPlace(options: Parameters<typeof createWorkspace>[0] = {}) {
-  const workspace = createWorkspace(options)
-  const changed: ManagedPlace[] = []
+  const changed: string[] = []
+  const workspace = createWorkspace({ ...options, onUpdated: (directory) => void changed.push(directory) })
   const git = createGit({
     ...workspace.effects,
     childEnv: { PATH: process.env['PATH'] ?? '' },
@@ -19,7 +19,6 @@ export function createManagedPlace(options: Parameters<typeof createWorkspace>[0
     git,
     snapshots: workspace.configs.snapshots,
     resources: workspace.resources,
-    onChanged: (place) => changed.push(place),
   })
   const here: ManagedPlace = { scope: 'workspace', directory: workspace.work }
   const everywhere: ManagedPlace = { scope: 'installation', directory: workspace.effects.paths.config }

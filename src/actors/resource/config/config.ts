@@ -47,8 +47,14 @@ export function createConfigs({
   const snapshots = createSnapshots(effects, onUpdated, watches)
   let lastPatch: Promise<unknown> = Promise.resolve()
 
-  const show = async (directory: string) =>
-    ConfigDocument.parse(publicDocument(layer(await snapshots.get(directory, { fresh: true })).document))
+  const shown = new WeakMap<ConfigDocument, ConfigDocument>()
+
+  const show = async (directory: string) => {
+    const { document } = layer(await snapshots.get(directory, { fresh: true }))
+    const known = shown.get(document) ?? ConfigDocument.parse(publicDocument(document))
+    shown.set(document, known)
+    return known
+  }
 
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
     const before = await snapshots.get(directory, { fresh: true })

@@ -62,14 +62,16 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   /** Links by their path: every place that they lead through. */
   const links = new Map<string, readonly string[]>()
   const hearings = new Map<string, Hearing>()
-  const forgetters: ((isGone: (path: string) => boolean) => void)[] = [forgetIn(ways)]
+  const known: Map<string, unknown>[] = [ways]
+  /** Paths below which something was asked. */
+  const above = new Set<string>()
   const listed = new Set<string>()
   let version = 0
   const listener = watches.listen((path, isMove) => {
-    if (isMove) forgetIn(hearings)(isAtOrBelow(path))
+    if (isMove) forgetBelow(hearings, path)
     if (!isKnown(path, isMove)) return
     forget(path)
-    if (isMove) forgetOnly(dirname(path))
+    if (isMove) for (const map of known) map.delete(dirname(path)) // what it holds, not what is known of that
     onChanged()
   })
 
@@ -83,16 +85,14 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
 
   function forget(path: string): void {
     version += 1
-    for (const forgetGone of forgetters) forgetGone(isAtOrBelow(path))
+    for (const map of known) {
+      if (above.has(path)) forgetBelow(map, path)
+      else map.delete(path)
+    }
     for (const link of throughLinks(path)) {
       if (!links.delete(link)) continue
       forget(link) // I2
     }
-  }
-
-  /** The folder itself: what it holds, not what is known of that. */
-  function forgetOnly(path: string): void {
-    for (const forgetGone of forgetters) forgetGone((each) => each === path)
   }
 
   function hear(folder: string): void {
@@ -100,8 +100,8 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   }
 
   async function wayTo(path: string, depth = 0): Promise<Way> {
-    const known = ways.get(path)
-    if (known !== undefined) return known
+    const found = ways.get(path)
+    if (found !== undefined) return found
     const before = version
     const way = await findWay(path, depth)
     if (version === before) ways.set(path, way)
@@ -109,9 +109,10 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   }
 
   async function findWay(path: string, depth: number): Promise<Way> {
-    const above = dirname(path)
-    if (above === path) return { real: path, isFolder: true }
-    const parent = await wayTo(above, depth)
+    const folder = dirname(path)
+    if (folder === path) return { real: path, isFolder: true }
+    above.add(folder)
+    const parent = await wayTo(folder, depth)
     if (parent.real === undefined || !parent.isFolder) return NOWHERE
     hear(parent.real) // I1
     const own = join(parent.real, basename(path))
@@ -127,16 +128,16 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   }
 
   function answers<T>(also: (way: Way) => void = () => undefined): Answers<T> {
-    const known = new Map<string, { readonly answer: T }>()
-    forgetters.push(forgetIn(known))
+    const mine = new Map<string, { readonly answer: T }>()
+    known.push(mine)
     return {
       async recall(path, compute) {
-        const remembered = known.get(path)
+        const remembered = mine.get(path)
         if (remembered !== undefined) return remembered.answer
         also(await wayTo(path))
         const before = version
         const answer = await compute()
-        if (version === before) known.set(path, { answer }) // I1
+        if (version === before) mine.set(path, { answer }) // I1
         return answer
       },
     }
@@ -145,7 +146,12 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   function isDeafAt(path: string, isDirect: boolean): boolean {
     const real = ways.get(path)?.real
     const hearing = real === undefined ? undefined : hearings.get(real)
-    return hearing === 'refused' || (isDirect && hearing !== undefined && hearing !== 'heard')
+    return hearing === 'refused' || (isDirect && hearing === 'forbidden')
+  }
+
+  function isDeafSomewhere(): boolean {
+    for (const hearing of hearings.values()) if (hearing !== 'heard' && hearing !== 'absent') return true
+    return false
   }
 
   return {
@@ -159,6 +165,7 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     exposures: answers(),
     contents: answers(),
     isHeard(path) {
+      if (!isDeafSomewhere()) return true
       if (isDeafAt(path, true)) return false
       for (let folder = path; folder !== dirname(folder); ) {
         folder = dirname(folder)
@@ -178,10 +185,9 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   }
 }
 
-function forgetIn(map: Map<string, unknown>): (isGone: (path: string) => boolean) => void {
-  return (isGone) => {
-    for (const path of map.keys()) if (isGone(path)) map.delete(path)
-  }
+function forgetBelow(map: Map<string, unknown>, path: string): void {
+  const isGone = isAtOrBelow(path)
+  for (const each of map.keys()) if (isGone(each)) map.delete(each)
 }
 
 function isAtOrBelow(path: string): (each: string) => boolean {

@@ -116,7 +116,18 @@ export interface Files {
    * cannot be had.
    */
   watch(directory: string, onChange: (paths: readonly string[]) => void): Promise<(() => void) | undefined>
+  /**
+   * Calls `onChange` with the name of an entry of the directory `path` that came, went, moved or changed, not of what is below
+   * these; with undefined when it may be any of them. `isMove`: another one may stand there now. Answers the function that ends
+   * it, without which the program may end as well, or why it cannot be had: there is no such directory, it may not be listed,
+   * or the system does not tell (any more).
+   */
+  watchFolder(path: string, onChange: (name: string | undefined, isMove: boolean) => void): FolderWatch
+  /** What happens in a folder that is watched is told before the second turn of the event loop after it. */
+  readonly tellsAtOnce: boolean
 }
+
+export type FolderWatch = (() => void) | 'absent' | 'forbidden' | 'refused'
 
 export interface FileSink {
   write(chunk: Uint8Array): Promise<void>

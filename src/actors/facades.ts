@@ -206,8 +206,8 @@ export interface Resources {
 
 export interface Configs {
   /**
-   * Effective document of a directory (flat form). `fresh` re-checks the files; without it a check at most
-   * half a second old is good enough. A broken file keeps the last good document serving, unless there is none: `config.invalid`.
+   * Effective document of a directory (flat form). The same object until something changes. `fresh` means every change that
+   * was made before the call; without it, one of this very moment may be missing. A broken file keeps the last good document serving, unless there is none: `config.invalid`.
    */
   load(directory: string, options?: { readonly fresh?: boolean }): Promise<ConfigDocument>
   /** The same without credentials, for clients. */

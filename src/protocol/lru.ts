@@ -6,7 +6,8 @@ export interface Lru<Key, Value> {
   clear(): void
 }
 
-export function createLru<Key, Value>(limit: number): Lru<Key, Value> {
+/** `onForgotten` gets what had to make room; it is not told of what is deleted or replaced. */
+export function createLru<Key, Value>(limit: number, onForgotten?: (value: Value) => void): Lru<Key, Value> {
   const entries = new Map<Key, { readonly value: Value }>()
   return {
     get(key) {
@@ -19,9 +20,10 @@ export function createLru<Key, Value>(limit: number): Lru<Key, Value> {
     set(key, value) {
       entries.delete(key)
       entries.set(key, { value })
-      for (const oldest of entries.keys()) {
+      for (const [oldest, entry] of entries) {
         if (entries.size <= limit) return
         entries.delete(oldest)
+        onForgotten?.(entry.value)
       }
     },
     delete: (key) => void entries.delete(key),

@@ -2,7 +2,8 @@
  * Real files whose every operation is known of: who waits for quiet waits for them, and who watches hears of every write.
  *
  * I1 `settle` returns when no operation is under way and none was begun for some turns of the event loop.
- * I2 Watchers are told when a write has ended, in its turn; nothing depends on what the operating system reports.
+ * I2 Watchers of trees are told when a write has ended, in its turn. Those of single folders are told by the operating system, within
+ *    the turns that `settle` waits for.
  */
 import type { Files } from '../actors/effects.js'
 
@@ -82,6 +83,8 @@ export function knowFiles(files: Files): KnownFiles {
       watchers.set(listener, directory)
       return () => void watchers.delete(listener)
     },
+    watchFolder: files.watchFolder,
+    tellsAtOnce: files.tellsAtOnce,
     async settle() {
       for (let calm = 0; calm < CALM; ) {
         const before = begun

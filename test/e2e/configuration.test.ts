@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import type { ConfigValidation } from '../../src/protocol/resource/config.js'
-import { makePlace, type Place } from './place.js'
+import { makePlace, type Place, withModel } from './place.js'
+import { finish, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
 
 const scenes: Scene[] = []
@@ -108,4 +109,52 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   expect(told).toContain(`warn  configuration    formatter: ${key}`)
   expect(told).toContain(`odd cannot be used: ${adapter}`)
   expect(told).not.toContain('ODD_KEY')
+})
+
+test('a run takes what an editor writes at its next step, and who listens to the events is told', async () => {
+  const place = makePlace({ 'svc.json': '{}' })
+  const call = (id: string) =>
+    reply(toolCall({ id, name: 'bash', input: { command: `echo ${id}`, description: id } }), finish('tool_calls'))
+  const model = await startModelServer([call('c1'), call('c2'), call('c3'), reply(text('Enough.'), finish('stop'))])
+  try {
+    const scene = openScene(place)
+    scenes.push(scene)
+    place.configure(withModel(model.url, { permission: { bash: 'ask' } }))
+    const server = await scene.start()
+    const stream = await server.stream({ tail: true })
+    const { id } = await server.createSession()
+    await server.prompt(id, { prompt: 'go' })
+    const edits = [
+      () => (place.write('.svc/agents/build.md', 'Answer in verse.'), place.write('svc.json', '{')),
+      () => place.write('svc.json', '{"permission": {"bash": "deny"}, "username": "late"}'),
+    ]
+    let asked = 0
+    for (const edit of edits) {
+      await stream.waitFor(({ type }) => type === 'permission.asked', asked)
+      const at = stream.events.findIndex((event, index) => index >= asked && event.type === 'permission.asked')
+      asked = at + 1
+      edit()
+      const [request] = await server.get<{ id: string }[]>('/v2/interactions/permissions')
+      await server.call('POST', `/v2/interactions/permissions/${request?.id ?? ''}/reply`, { reply: 'once' })
+    }
+    await stream.idle(id)
+    const system = (at: number) => JSON.stringify(model.requests[at]?.body?.messages.filter(({ role }) => role === 'system'))
+    expect([0, 1].map((at) => system(at).includes('Answer in verse.'))).toEqual([false, true])
+    const tools = (await server.messages(id)).flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === 'tool' ? [part.state.status] : [])),
+    )
+    expect(tools).toEqual(['completed', 'completed', 'error'])
+    expect(stream.events).toContainEqual(expect.objectContaining({ type: 'config.updated', data: { directory: place.repo } }))
+
+    const from = stream.events.length
+    place.write('svc.json', '{\n  "username": oops\n}')
+    await stream.waitFor(({ type }) => type === 'config.updated', from)
+    expect(await server.get('/v2/config')).toMatchObject({ username: 'late' })
+    expect(await server.get('/v2/config/validate')).toMatchObject({
+      ok: false,
+      diagnostics: [{ message: expect.stringContaining('svc.json:2:') as string }],
+    })
+  } finally {
+    await model.close()
+  }
 })

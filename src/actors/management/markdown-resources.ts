@@ -20,11 +20,9 @@ import type { WritingLane } from './writing.js'
 
 export interface ManagedDeps {
   readonly effects: FolderEffects & Pick<Effects, 'sha256'>
-  readonly snapshots: Pick<Snapshots, 'get' | 'noteWrite'>
+  readonly snapshots: Pick<Snapshots, 'get' | 'written'>
   readonly resources: Pick<Resources, 'agents' | 'commands' | 'skills'>
   readonly lane: WritingLane
-  /** Called once a change is on disk. */
-  onChanged(place: ManagedPlace): void
 }
 
 type MarkdownKind = 'agent' | 'command'
@@ -71,11 +69,6 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
     })
   }
 
-  async function changed(place: ManagedPlace): Promise<void> {
-    deps.snapshots.noteWrite()
-    deps.onChanged(place)
-  }
-
   async function write(place: ManagedPlace, id: string, text: string, check: (current: string | undefined) => Promise<void>) {
     return lane.inTurn(async () => {
       const folder = await writableFolder(effects, place, folderName)
@@ -84,7 +77,7 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
       await files.makeDirectory(folder)
       await writableFolder(effects, place, folderName)
       await files.writeAtomic(path, text, place.scope === 'installation' ? { canonical: true, mode: 0o600 } : { canonical: true })
-      await changed(place)
+      await deps.snapshots.written(place.directory)
       const written = await find(place, id)
       return { ...written, revision: `sha256:${sha256(text)}` }
     })
@@ -116,7 +109,7 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
         if (current === undefined) await refuseUnmanaged(place, id)
         refuseOther(called(id), current, expectedOf(undefined, undefined, ifMatch))
         await files.remove(path)
-        await changed(place)
+        await deps.snapshots.written(place.directory)
       })
     },
   }

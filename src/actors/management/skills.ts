@@ -96,8 +96,7 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
       if (current !== undefined) await versions.keep(place, id, current)
       if (bundle !== undefined) await versions.keep(place, id, bundle)
       await folders.replace(target, bundle)
-      deps.snapshots.noteWrite()
-      deps.onChanged(place)
+      await deps.snapshots.written(place.directory)
     })
   }
 

@@ -213,7 +213,10 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       await builtIns.follow()
       return directories.look(workspace, snapshot)
     },
-    onIdle: (directory, sessionId) => directories.release(directory, sessionId),
+    onIdle(directory, sessionId) {
+      directories.release(directory, sessionId)
+      if (sessionId === undefined) snapshots.forget(directory)
+    },
   })
 
   return {

@@ -1,18 +1,21 @@
 /** The facade of what a directory offers: agents, commands, skills, instruction files (http-contract §2.2). */
 import { SvcError } from '../../protocol/errors.js'
-import type { Skill } from '../../protocol/resource/resource.js'
+import type { Agent, Skill } from '../../protocol/resource/resource.js'
 import { publicRecord } from '../../protocol/secrets.js'
-import type { Resources } from '../facades.js'
+import { isDeepStrictEqual } from 'node:util'
+import type { InstructionFile, Resources } from '../facades.js'
 import type { Instructions } from '../plugin/native/native.js'
 import type { WorkspacePlugins } from '../plugin/registry/view.js'
 import { type AgentEntry, defaultAgentOf, findAgent, listAgents } from './markdown/agents.js'
-import { isOwn, readCommands } from './markdown/commands.js'
+import { type Commands, isOwn, readCommands } from './markdown/commands.js'
 import { type ConfigDeps, type ConfigFacade, createConfigs } from './config/config.js'
 import { createInstructions, giveInstructions } from './markdown/instructions.js'
 import { createLru } from '../../protocol/lru.js'
 import type { Places } from './markdown/native-agents.js'
+import { createFolderWatches } from './config/folder-watches.js'
+import { createLooks, type Looks } from './config/looks.js'
 import { createPluginLayer } from './config/plugin-layer.js'
-import { createPluginSource, NO_RESOURCES, type PluginAgents, type PluginSource } from './config/plugin-source.js'
+import { createPluginSource, NO_RESOURCES, type PluginAgents, type PluginResources, type PluginSource } from './config/plugin-source.js'
 import type { ConfigSnapshot } from './config/snapshot.js'
 import type { SnapshotEffects, Snapshots } from './config/snapshots.js'
 
@@ -21,6 +24,7 @@ const TOLD = 1024
 interface ResourceDeps {
   readonly effects: SnapshotEffects
   readonly snapshots: Pick<Snapshots, 'get'>
+  readonly instructions: Pick<Looks<ConfigSnapshot, readonly InstructionFile[]>, 'get'>
   /** Absent = there are no plugins. */
   readonly plugins?: PluginSource
 }
@@ -38,20 +42,40 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
 } {
   const source = createPluginSource(deps.effects, plugins ?? (() => undefined))
   const layer = createPluginLayer(source, deps.effects.log)
-  const configs = createConfigs({ ...deps, layer: layer.under })
+  const watches = createFolderWatches(deps.effects.files)
+  const { snapshots: known, ...configs } = createConfigs({ ...deps, layer: layer.under, watches })
+  const given = createLooks<ConfigSnapshot, readonly InstructionFile[]>({
+    effects: deps.effects,
+    watches,
+    read: (probe, _directory, { input }) => giveInstructions(deps.effects, input, probe),
+    isSame: isDeepStrictEqual,
+  })
   const snapshots: Pick<Snapshots, 'get'> = {
-    get: async (directory, options) => layer.under(await configs.snapshots.get(directory, options)),
+    get: async (directory, options) => layer.under(await known.get(directory, options)),
   }
   return {
-    configs,
-    resources: createResources({ effects: deps.effects, snapshots, plugins: source }),
+    configs: {
+      ...configs,
+      snapshots: {
+        ...known,
+        forget(directory) {
+          known.forget(directory)
+          given.forget(directory)
+        },
+      },
+    },
+    resources: createResources({ effects: deps.effects, snapshots, instructions: given, plugins: source }),
     instructions: createInstructions(deps),
   }
 }
 
 /** Everything is derived from the snapshot of the directory and what plugins answer, once for each pair of them. */
-function createResources({ effects, snapshots, plugins }: ResourceDeps): Resources {
+function createResources({ effects, snapshots, instructions, plugins }: ResourceDeps): Resources {
   const agentsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginAgents; readonly agents: readonly AgentEntry[] }>()
+  const commandsByAgents = new WeakMap<readonly AgentEntry[], { readonly from: PluginResources['commands']; readonly read: Commands }>()
+  /** Records for clients. */
+  const shown = new WeakMap<readonly AgentEntry[], readonly Agent[]>()
+  const skillsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginResources; readonly skills: readonly Skill[] }>()
   const told = createLru<string, true>(TOLD)
   let places: Promise<Places> | undefined
 
@@ -72,7 +96,10 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
 
   const commandsOf = async (directory: string) => {
     const { snapshot, agents, commands } = await open(directory)
+    const known = commandsByAgents.get(agents)
+    if (known?.from === commands) return { ...known.read, snapshot }
     const read = readCommands(snapshot, agents, commands)
+    commandsByAgents.set(agents, { from: commands, read })
     for (const { name, key, reason } of read.unusable) tell('a command is not offered', { command: name, reason: `"${key}" ${reason}` })
     return { ...read, snapshot }
   }
@@ -85,8 +112,12 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
   }
 
   return {
-    agents: async (directory) =>
-      (await open(directory)).agents.map(({ view: { record } }) => ({ ...record, options: publicRecord(record.options) })),
+    async agents(directory) {
+      const { agents } = await open(directory)
+      const known = shown.get(agents) ?? agents.map(({ view: { record } }) => ({ ...record, options: publicRecord(record.options) }))
+      shown.set(agents, known)
+      return [...known]
+    },
     async agent(directory, name) {
       const { agents } = await open(directory)
       const found = findAgent(agents, name)
@@ -114,6 +145,8 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
     },
     async skills(directory) {
       const { snapshot, added } = await look(directory)
+      const known = skillsBySnapshot.get(snapshot)
+      if (known?.from === added) return [...known.skills]
       const found = snapshot.skills.map(({ id, path, description }): [string, Skill] => [
         id,
         { name: id, description: description ?? null, path },
@@ -122,9 +155,11 @@ function createResources({ effects, snapshots, plugins }: ResourceDeps): Resourc
         if (path === undefined) tell('a skill of a plugin is not offered', { skill: id, reason: 'it has no file whose text could be used' })
         return path !== undefined
       })
-      return skills.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
+      const sorted = skills.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
+      skillsBySnapshot.set(snapshot, { from: added, skills: sorted })
+      return [...sorted]
     },
-    instructions: async (directory) => giveInstructions(effects, await snapshots.get(directory)),
+    instructions: async (directory) => instructions.get(directory, await snapshots.get(directory)),
   }
 }
 

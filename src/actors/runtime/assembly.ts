@@ -215,7 +215,6 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     inspect,
     snapshots: configs.snapshots,
     resources,
-    onChanged: ({ directory }) => journal.commit('process', (tx) => tx.emit('config.updated', { directory })),
   })
   const runtime: Runtime = {
     management,

@@ -75,7 +75,21 @@ export const serverLimits = {
     /** Ids whose crashes are remembered. */
     crashes: 1024,
   },
-  config: { fileBytes: 1 * MiB, markdownBytes: 512 * KiB, filesPerKind: 4096 },
+  /**
+   * `directories` are those whose configuration is kept, `folders` those that are watched for all of them. In ms: `settle` is how
+   * long changes are gathered before they are told, `look` how long a look is believed where nothing is watched, `relook` where
+   * it is.
+   */
+  config: {
+    fileBytes: 1 * MiB,
+    markdownBytes: 512 * KiB,
+    filesPerKind: 4096,
+    directories: 64,
+    folders: 8192,
+    settle: 50,
+    look: 200,
+    relook: 60_000,
+  },
   /** Resources written through the API (http-contract §2.10); `waiting` are writes that wait for their turn. */
   management: {
     content: 512 * KiB,

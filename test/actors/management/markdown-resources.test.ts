@@ -23,7 +23,7 @@ test('an agent is written with sorted front matter, forced name and one final ne
     definition: { name: 'reviewer', prompt: 'Review it.', steps: 3, native: false },
   })
   expect((await resources.agent(work, 'reviewer')).record.description).toBe('Reviews: all')
-  expect(changed).toEqual([here])
+  expect(changed).toEqual([here.directory])
 })
 
 test('a list holds what is built in, discovered and managed, by id', async () => {

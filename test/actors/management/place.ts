@@ -7,8 +7,8 @@ import { createWorkspace } from '../resource/workspace.js'
 
 /** Management over real files in a temporary directory. */
 export function createManagedPlace(options: Parameters<typeof createWorkspace>[0] = {}) {
-  const workspace = createWorkspace(options)
-  const changed: ManagedPlace[] = []
+  const changed: string[] = []
+  const workspace = createWorkspace({ ...options, onUpdated: (directory) => void changed.push(directory) })
   const steps: { readonly phase: string; readonly percent: number }[] = []
   const onCloneProgress = (step: (typeof steps)[number]) => void steps.push(step)
   const programs = {
@@ -23,7 +23,6 @@ export function createManagedPlace(options: Parameters<typeof createWorkspace>[0
     onCloneProgress,
     snapshots: workspace.configs.snapshots,
     resources: workspace.resources,
-    onChanged: (place) => changed.push(place),
   })
   const here: ManagedPlace = { scope: 'workspace', directory: workspace.work }
   const everywhere: ManagedPlace = { scope: 'installation', directory: workspace.effects.paths.config }

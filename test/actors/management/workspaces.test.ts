@@ -19,7 +19,7 @@ test('a directory is registered, renamed and forgotten, and its files stay', asy
   const renamed = await workspaces.update(operator, made.id, { name: 'New', expectedRevision: made.revision }, NONE)
   expect(renamed.revision).not.toBe(made.revision)
   await expect(workspaces.update(operator, made.id, { name: 'x' }, `"${made.revision}"`)).rejects.toMatchObject(conflict(renamed.revision))
-  const again = createManagement({ ...place, resources: place.resources, snapshots: place.configs.snapshots, onChanged: () => undefined })
+  const again = createManagement({ ...place, resources: place.resources, snapshots: place.configs.snapshots })
   expect(await again.workspaces.list(operator)).toEqual([renamed])
   await workspaces.delete(operator, made.id, renamed.revision)
   expect([await workspaces.list(operator), existsSync(place.at('work/kept.txt'))]).toEqual([[], true])

@@ -88,10 +88,10 @@ it('looks again after a look that failed, and hears changes told meanwhile and l
   await workspaces.use(directory)
   expect(looks).toBe(1)
   await effects.clock.advanceAsync(LIMITS.plugins.recheck + 50)
-  expect(looks).toBe(2)
+  await expect.poll(() => looks).toBe(2)
   tell()
   await effects.clock.advanceAsync(50)
-  expect(looks).toBe(3)
+  await expect.poll(() => looks).toBe(3)
   workspaces.stop()
 })
 

@@ -1,34 +1,65 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { createWorkspace } from './workspace.js'
 
 describe('the cache of configuration', () => {
-  it('trusts a look for half a second and then looks again without reading', async () => {
+  it('asks the disk nothing while nothing is told to have changed', async () => {
     const workspace = createWorkspace()
     workspace.write('work/svc.json', { username: 'one' })
     workspace.write('work/.svc/agents/a.md', 'Hello.')
-    const first = await workspace.configs.load(workspace.work)
-    expect(workspace.counts.read).toBe(2)
-
-    workspace.counts.stat = 0
-    workspace.effects.clock.advance(500)
-    expect(await workspace.configs.load(workspace.work)).toBe(first)
-    expect(workspace.counts.stat).toBe(0)
-
-    workspace.effects.clock.advance(1)
-    expect(await workspace.configs.load(workspace.work)).toBe(first)
-    expect(workspace.counts.stat).toBeGreaterThan(0)
-    expect(workspace.counts.read).toBe(2)
+    workspace.write('work/AGENTS.md', 'Be kind.')
+    const first = await workspace.load()
+    const given = await workspace.resources.instructions(workspace.work)
+    await workspace.load()
+    workspace.forgetCalls()
+    workspace.effects.clock.advance(LIMITS.config.relook)
+    for (let request = 0; request < 20; request++) {
+      expect(await workspace.configs.load(workspace.work, { fresh: request % 2 === 0 })).toBe(first)
+      expect(await workspace.resources.instructions(workspace.work)).toBe(given)
+    }
+    expect(workspace.calls()).toEqual([])
   })
 
-  it('serves an old document for at most half a second', async () => {
+  it('reads the one file that changed and nothing else', async () => {
     const workspace = createWorkspace()
+    for (let index = 0; index < 20; index++) workspace.write(`work/.svc/agents/a${index}.md`, 'Hello.')
+    await workspace.load()
+    await workspace.load()
+    workspace.forgetCalls()
+    workspace.write('work/.svc/agents/a7.md', 'Good morning.')
+    expect(await workspace.load()).toMatchObject({ agent: { a6: { prompt: 'Hello.' }, a7: { prompt: 'Good morning.' } } })
+    expect(new Set(workspace.calls())).toEqual(new Set([workspace.at('work/.svc/agents/a7.md')]))
+  })
+
+  it('looks at everything once in a while, because a system may lose what it has to tell', async () => {
+    const workspace = createWorkspace({ watchFolder: () => () => () => undefined })
+    workspace.write('work/svc.json', { username: 'one' })
+    await workspace.load()
+    workspace.write('work/svc.json', { username: 'two, longer' })
+    expect(await workspace.load()).toEqual({ username: 'one' })
+    workspace.effects.clock.advance(LIMITS.config.relook + 1)
+    expect(await workspace.configs.load(workspace.work)).toEqual({ username: 'two, longer' })
+  })
+
+  it('looks for changes where the system has no more watches, says so, and hears again when it has', async () => {
+    let isFull = true
+    const workspace = createWorkspace({ watchFolder: (real) => (path, onChange) => (isFull ? 'refused' : real(path, onChange)) })
     workspace.write('work/svc.json', { username: 'one' })
     await workspace.configs.load(workspace.work)
+    workspace.effects.clock.advance(LIMITS.config.look)
     workspace.write('work/svc.json', { username: 'two, longer' })
     expect(await workspace.configs.load(workspace.work)).toEqual({ username: 'one' })
-    workspace.effects.clock.advance(501)
+    workspace.effects.clock.advance(1)
     expect(await workspace.configs.load(workspace.work)).toEqual({ username: 'two, longer' })
+    expect(await workspace.messages()).toContainEqual(expect.stringContaining('looked for instead of being told'))
+    isFull = false
+    workspace.effects.clock.advance(LIMITS.config.relook + 1)
+    await workspace.configs.load(workspace.work)
+    expect(await workspace.messages()).toEqual([])
+    workspace.forgetCalls()
+    await workspace.configs.load(workspace.work)
+    expect(workspace.calls()).toEqual([])
   })
 
   it('serves what a patch of another directory wrote at once', async () => {
@@ -131,11 +162,12 @@ describe('the cache of configuration', () => {
       mkdirSync(directory)
       await workspace.configs.load(directory)
     }
-    expect(workspace.counts.read).toBe(65)
-    await workspace.configs.load(directories[64] ?? '')
-    expect(workspace.counts.read).toBe(65)
-    await workspace.configs.load(directories[0] ?? '')
-    expect(workspace.counts.read).toBe(66)
+    await workspace.load(directories[64])
+    const { read } = workspace.counts
+    await workspace.load(directories[64])
+    expect(workspace.counts.read).toBe(read)
+    await workspace.load(directories[0])
+    expect(workspace.counts.read).toBe(read + 1)
   })
 
   it('reads again a file that changes while it is read', async () => {

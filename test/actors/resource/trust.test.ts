@@ -189,8 +189,9 @@ describe('files that are not read as configuration', () => {
     const claim = (exposure: Exposure | undefined) => {
       workspace.effects.files.stat = async (path) => {
         const stat = await real(path)
-        return stat === undefined || !path.endsWith('svc.json') ? stat : { ...stat, exposure, identity: `${stat.identity}${exposure}` }
+        return stat === undefined || !path.endsWith('svc.json') ? stat : { ...stat, exposure }
       }
+      chmodSync(workspace.at('work/svc.json'), 0o644) // as whoever changes an owner, it is heard
     }
     claim('belongs to another user')
     expect(await workspace.messages()).toEqual([`${workspace.at('work/svc.json')} is not read: it belongs to another user`])

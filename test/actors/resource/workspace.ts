@@ -11,13 +11,17 @@ interface Options {
   readonly git?: boolean
   readonly onUpdated?: (directory: string) => void
   readonly plugins?: WorkspacePlugins
+  /** Watches of folders, made of the real ones. */
+  readonly watchFolder?: (real: Files['watchFolder']) => Files['watchFolder']
 }
 
 /** A configuration root, a home and a worktree in a temporary directory, and the facades over them. */
-export function createWorkspace({ env = {}, git = true, onUpdated, plugins }: Options = {}) {
+export function createWorkspace({ env = {}, git = true, onUpdated, plugins, watchFolder }: Options = {}) {
   const fake = createFakeEffects({ env })
   const counts = { stat: 0, read: 0, list: 0 }
-  const effects = { ...fake, files: countCalls(fake.files, counts) }
+  const calls: string[] = []
+  const files = countCalls(fake.files, counts, calls)
+  const effects = { ...fake, files: { ...files, watchFolder: watchFolder?.(files.watchFolder) ?? files.watchFolder } }
   const facades = createResourceFacades({ effects, plugins: () => plugins, ...(onUpdated !== undefined && { onUpdated }) })
   const work = join(fake.root, 'work')
   if (git) mkdirSync(join(work, '.git'))
@@ -25,6 +29,9 @@ export function createWorkspace({ env = {}, git = true, onUpdated, plugins }: Op
     ...facades,
     effects,
     counts,
+    /** Paths about which the disk was asked. */
+    calls: () => calls,
+    forgetCalls: () => void calls.splice(0),
     root: fake.root,
     work,
     /** Canonical path of a file below the temporary root. */
@@ -40,19 +47,34 @@ export function createWorkspace({ env = {}, git = true, onUpdated, plugins }: Op
   }
 }
 
-function countCalls(files: Files, counts: { stat: number; read: number; list: number }): Files {
+function countCalls(files: Files, counts: { stat: number; read: number; list: number }, calls: string[]): Files {
   return {
     ...files,
+    realPath: async (path) => {
+      calls.push(path)
+      return files.realPath(path)
+    },
+    entry: async (path) => {
+      calls.push(path)
+      return files.entry(path)
+    },
+    exposure: async (path) => {
+      calls.push(path)
+      return files.exposure(path)
+    },
     stat: async (path) => {
       counts.stat++
+      calls.push(path)
       return files.stat(path)
     },
     read: async (path, maxBytes, options) => {
       counts.read++
+      calls.push(path)
       return files.read(path, maxBytes, options)
     },
     readDirectory: async (path) => {
       counts.list++
+      calls.push(path)
       return files.readDirectory(path)
     },
   }

@@ -16,6 +16,7 @@ import { fileEntry, makeLink, readLink } from './links.js'
 import { createSink, syncDirectory, writeAtomic } from './file-writes.js'
 import { walkTree } from './tree.js'
 import { createWatch } from './watch.js'
+import { TELLS_AT_ONCE, watchFolder } from './watch-folder.js'
 
 const SMALL = 256 * 1024
 const CHUNK = 256 * 1024
@@ -50,6 +51,8 @@ export function createNodeFiles(): Files {
     walk: (directory, options) => walkTree(directory, options.maxEntries),
     removeTree: async (path) => rm(path, { recursive: true, force: true }),
     watch: createWatch(),
+    watchFolder,
+    tellsAtOnce: TELLS_AT_ONCE,
   }
 }
 

@@ -4,11 +4,11 @@
  * I1 A workspace is looked at when something changed: files that are watched, the configuration, or directories that are not
  *    watched; these and what a watch may have missed are found when it is used.
  */
-import { join } from 'node:path'
 import { type ActorRefFrom, createActor, fromCallback, fromPromise, waitFor } from 'xstate'
 import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/workspace.machine.js'
 import type { Effects } from '../../effects.js'
 import { waitAtMost } from '../../../protocol/patience.js'
+import { pluginRoots } from '../../resource/config/config-files.js'
 import type { ConfigSnapshot } from '../../resource/config/snapshot.js'
 import type { Snapshots } from '../../resource/config/snapshots.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
@@ -56,7 +56,7 @@ interface Held {
 const PATIENCE = 1000
 
 export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: WorkspacesDeps): Workspaces {
-  const { clock, files, log, paths } = effects
+  const { clock, log } = effects
   const tracked = new Map<string, Held>()
   const over = new AbortController()
 
@@ -65,7 +65,7 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
       watches: fromCallback<{ type: string }, WorkspaceInput>(({ input: { directory }, sendBack }) => {
         const watches = watchRoots({
           effects,
-          roots: [paths.config, join(directory, '.svc/plugins')],
+          roots: pluginRoots(effects, directory),
           onChanged: () => sendBack({ type: 'files.changed' }),
           onLost: (root) => sendBack({ type: 'watch.lost', root }),
         })
@@ -123,9 +123,9 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
 
   /** What no watch tells. */
   async function isChanged(directory: string, held: Held): Promise<boolean> {
-    for (const root of held.ref.getSnapshot().context.unwatched) if ((await files.stat(root)) !== undefined) return true
     const snapshot = await snapshots.get(directory).catch(() => held.seen)
-    return snapshot !== held.seen
+    if (snapshot !== held.seen) return true
+    return held.ref.getSnapshot().context.unwatched.some((root) => snapshot?.pluginFolders.includes(root))
   }
 
   return {

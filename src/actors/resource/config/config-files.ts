@@ -82,6 +82,11 @@ export function installationDirectories({ env, paths }: PlanEffects): readonly s
   return [paths.config, join(paths.home, PROJECT_DIRECTORY), ...fromEnvironment(env['SVC_AGENT_CONFIG_DIR'], paths)]
 }
 
+/** Where plugins of a directory may lie. */
+export function pluginRoots({ paths }: Pick<PlanEffects, 'paths'>, directory: string): readonly string[] {
+  return [paths.config, join(directory, PROJECT_DIRECTORY, 'plugins')]
+}
+
 /** The nearest ancestor (or the directory itself) that holds `.git`, found without running version control. */
 export async function findWorktree(probe: Pick<FileProbe, 'kind'>, directory: string): Promise<string | undefined> {
   for (const ancestor of ancestors(directory, '/').toReversed()) {

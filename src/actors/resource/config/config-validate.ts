@@ -25,10 +25,17 @@ interface Found {
   readonly contributions?: readonly ProviderContribution[] | undefined
   /** Why commands cannot run in a sandbox here. */
   readonly noSandbox?: string | undefined
+  /** Changes of the files are not told by the system. */
+  readonly isDeaf?: boolean
 }
 
+const DEAF = 'changes of these files are looked for instead of being told: the system has no more watches, or does not tell'
+
 /** All diagnostics of a snapshot; `ok` means that none is an error. */
-export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contributions, noSandbox }: Found = {}): ConfigValidation {
+export function validateSnapshot(
+  snapshot: ConfigSnapshot,
+  { refused = [], contributions, noSandbox, isDeaf = false }: Found = {},
+): ConfigValidation {
   const { document } = snapshot
   const found = [
     ...snapshot.diagnostics,
@@ -42,6 +49,7 @@ export function validateSnapshot(snapshot: ConfigSnapshot, { refused = [], contr
     ...looserEntries(snapshot.trustedPermission, snapshot.narrowingPermission).map((path) =>
       warning(path, 'a workspace cannot loosen what the installation configuration says'),
     ),
+    ...(isDeaf ? [warning('config', DEAF)] : []),
     ...checkSandbox(snapshot, noSandbox),
     ...checkAdapters(snapshot, contributions),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,

@@ -10,12 +10,13 @@ import type { ProviderContribution } from '../../plugin/native/native.js'
 import { validateSnapshot } from './config-validate.js'
 import { writePatch } from './config-write.js'
 import { readInstructions } from '../markdown/instructions.js'
+import type { FolderWatches } from './folder-watches.js'
 import type { ConfigSnapshot } from './snapshot.js'
 import { createSnapshots, type SnapshotEffects, type Snapshots } from './snapshots.js'
 
 export interface ConfigDeps {
   readonly effects: SnapshotEffects
-  /** Called after a patch is on disk and loaded. */
+  /** The configuration of a directory in use is another one now, or was written, and is loaded. */
   readonly onUpdated?: (directory: string) => void
   /** Throws when the installation may not be patched from one document into the other. */
   readonly review?: (before: JsonRecord, after: JsonRecord) => void
@@ -25,6 +26,8 @@ export interface ConfigDeps {
   readonly contributions?: (directory: string) => Promise<readonly ProviderContribution[]>
   /** Why commands cannot run in a sandbox here; undefined = they can. */
   readonly whyNoSandbox?: () => Promise<string | undefined>
+  /** Shared with whoever else listens to the same folders. */
+  readonly watches?: FolderWatches
 }
 
 export type ConfigFacade = Configs & {
@@ -39,12 +42,19 @@ export function createConfigs({
   layer = (snapshot) => snapshot,
   contributions,
   whyNoSandbox,
+  watches,
 }: ConfigDeps): ConfigFacade {
-  const snapshots = createSnapshots(effects)
+  const snapshots = createSnapshots(effects, onUpdated, watches)
   let lastPatch: Promise<unknown> = Promise.resolve()
 
-  const show = async (directory: string) =>
-    ConfigDocument.parse(publicDocument(layer(await snapshots.get(directory, { fresh: true })).document))
+  const shown = new WeakMap<ConfigDocument, ConfigDocument>()
+
+  const show = async (directory: string) => {
+    const { document } = layer(await snapshots.get(directory, { fresh: true }))
+    const known = shown.get(document) ?? ConfigDocument.parse(publicDocument(document))
+    shown.set(document, known)
+    return known
+  }
 
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
     const before = await snapshots.get(directory, { fresh: true })
@@ -52,11 +62,9 @@ export function createConfigs({
     const meant = withoutEchoes(flat, layer(before).document)
     review?.(before.trusted, mergePatch(before.trusted, meant))
     await writePatch(effects, before, meant)
-    snapshots.noteWrite()
     await nextTurn()
-    const shown = await show(directory)
-    onUpdated?.(directory)
-    return shown
+    await snapshots.written(directory)
+    return show(directory)
   }
 
   return {
@@ -73,8 +81,9 @@ export function createConfigs({
       const snapshot = await snapshots.inspect(directory)
       const { refused } = await readInstructions(effects, snapshot)
       const noSandbox = await whyNoSandbox?.()
-      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused, noSandbox }) // plugins may not be there without it
-      return validateSnapshot(snapshot, { refused, noSandbox, contributions: await contributions?.(directory) })
+      const isDeaf = snapshots.isDeaf(directory)
+      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused, noSandbox, isDeaf }) // plugins may not be there without it
+      return validateSnapshot(snapshot, { refused, noSandbox, isDeaf, contributions: await contributions?.(directory) })
     },
   }
 }

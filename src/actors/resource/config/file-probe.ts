@@ -5,7 +5,8 @@
  * I1 Each path asked about is a dependency, absent ones included. I2 The file that is read is the one that was
  * judged: canonical place, owner and mode, and those of all that leads there, are checked first, and the identity again
  * afterwards (threat-model F1, W3).
- * I3 The event loop gets its turn after every file, however many there are.
+ * I3 The event loop gets its turn after every file that is read, however many there are. I4 With a memory, only what it does not know is
+ * asked of the disk.
  */
 import { dirname, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -13,6 +14,7 @@ import { reachedThrough } from '../../../machines/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../../effects.js'
+import type { Content, FileMemory } from './file-memory.js'
 import { isPrivate } from './private-files.js'
 
 /** A path and what it must still be: its whole identity, only its kind, or as safe from others as it was. */
@@ -55,14 +57,16 @@ const STATS_AT_ONCE = 64
 /** Bytes that one probe reads in all; bounds what one directory can make the server hold. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): FileProbe {
+type Memory = Pick<FileMemory, 'stats' | 'listings' | 'canonical' | 'exposures' | 'contents' | 'forget'>
+
+export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memory: Memory = NO_MEMORY): FileProbe {
   const { files, clock } = effects
   const seen = new Map<string, Dependency>()
   let fresh = false
   let bytesRead = 0
 
   const look = async (path: string, by: 'identity' | 'kind'): Promise<FileStat | undefined> => {
-    const stat = await statOf(files, path)
+    const stat = await memory.stats.recall(path, () => statOf(files, path))
     if (by === 'identity' || seen.get(path)?.by !== 'identity') seen.set(path, { path, by, value: valueOf(stat, by) }) // I1
     if (stat === 'unreadable') return undefined
     if (by === 'identity' && stat !== undefined && Math.abs(stat.modifiedMs - clock.now()) < TIME_GRAIN) fresh = true
@@ -73,12 +77,16 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
   const exposure = async (path: string, target: string): Promise<string | undefined> => {
     const asked = target === path ? dirname(path) : path
     const key = `exposure ${asked}`
-    const known = seen.get(key) ?? { path: asked, by: 'exposure', value: await exposureAt(files, asked) }
+    const known = seen.get(key) ?? {
+      path: asked,
+      by: 'exposure',
+      value: await memory.exposures.recall(asked, () => exposureAt(files, asked)),
+    }
     seen.set(key, known)
     return known.value === '' ? undefined : known.value
   }
 
-  const canonical = async (path: string) => files.realPath(path).catch(() => undefined)
+  const canonical = async (path: string) => memory.canonical.recall(path, () => files.realPath(path).catch(() => undefined))
 
   const readOnce = async (path: string, options: ReadOptions): Promise<TextOutcome | 'changed'> => {
     const stat = await look(path, 'identity')
@@ -91,14 +99,27 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
     if (bytesRead + stat.size > MAX_BYTES)
       return { type: 'failed', reason: `would bring what is read for one directory above ${MAX_BYTES} bytes` }
     bytesRead += stat.size
-    const bytes = await files.read(target, options.maxBytes, { canonical: true }).catch(toFailure)
+    try {
+      const content = await memory.contents.recall(path, () => contentOf(path, target, stat, options))
+      return { type: 'text', ...content, canonical: target, modifiedMs: stat.modifiedMs }
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+      if (!error.isChanged) return { type: 'failed', reason: error.message }
+      memory.forget(path)
+      return 'changed'
+    }
+  }
+
+  /** Throws `Unread`. */
+  const contentOf = async (path: string, target: string, stat: FileStat, { maxBytes }: ReadOptions): Promise<Content> => {
+    const bytes = await files.read(target, maxBytes, { canonical: true }).catch(toFailure)
     const after = await statOf(files, path)
-    if (after === undefined || after === 'unreadable' || after.identity !== stat.identity) return 'changed' // I2
-    if (!(bytes instanceof Uint8Array)) return { type: 'failed', reason: `cannot be read: ${bytes.message}` }
+    await nextTurn() // I3
+    if (after === undefined || after === 'unreadable' || after.identity !== stat.identity) throw new Unread('changes', true) // I2
+    if (!(bytes instanceof Uint8Array)) throw new Unread(`cannot be read: ${bytes.message}`, false)
     const text = decode(bytes)
-    return text === undefined
-      ? { type: 'failed', reason: 'is not valid UTF-8' }
-      : { type: 'text', text, canonical: target, bytes, modifiedMs: stat.modifiedMs }
+    if (text === undefined) throw new Unread('is not valid UTF-8', false)
+    return { text, bytes }
   }
 
   return {
@@ -106,13 +127,14 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
     async list(path) {
       const stat = await look(path, 'identity')
       if (stat?.kind !== 'directory') return []
-      const entries = await files.readDirectory(path).catch(() => [])
-      return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      return memory.listings.recall(path, async () => {
+        const entries = await files.readDirectory(path).catch(() => [])
+        return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      })
     },
     async readText(path, options) {
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const outcome = await readOnce(path, options)
-        await nextTurn()
         if (outcome !== 'changed') return outcome
       }
       return { type: 'failed', reason: 'changes while it is read' }
@@ -122,6 +144,17 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>): File
     isFresh: () => fresh,
   }
 }
+
+class Unread extends Error {
+  readonly isChanged: boolean
+  constructor(reason: string, isChanged: boolean) {
+    super(reason)
+    this.isChanged = isChanged
+  }
+}
+
+const ASKED = { recall: <T>(_path: string, compute: () => Promise<T>): Promise<T> => compute() }
+const NO_MEMORY: Memory = { stats: ASKED, listings: ASKED, canonical: ASKED, exposures: ASKED, contents: ASKED, forget: () => undefined }
 
 /** Whether every dependency would still answer the same. */
 export async function areUnchanged(files: Files, dependencies: readonly Dependency[]): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { PermissionConfig } from '../../../protocol/resource/agent-config.j
 import { type ConfigDiagnostic, ConfigDocument } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
-import { type LayerPlan, type Origin, planLayers, type Step, type Trust } from './config-files.js'
+import { type LayerPlan, type Origin, planLayers, pluginRoots, type Step, type Trust } from './config-files.js'
 import { type LayerRead, readLayer, readMcpLayer, type UnsupportedKey } from './config-layer.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { mergeDocuments, recordAt, stringsAt } from './config-merge.js'
@@ -35,6 +35,8 @@ export interface ConfigSnapshot {
   readonly definedIn: ReadonlyMap<string, string>
   /** Problems found while reading: broken and refused files, and what a workspace tried to widen. */
   readonly diagnostics: readonly ConfigDiagnostic[]
+  /** Those of the directories of plugins that exist: the root of the installation and `.svc/plugins`. */
+  readonly pluginFolders: readonly string[]
   /** Where providers of the installation name their adapter, by their id. */
   readonly adapters: ReadonlyMap<string, Place>
   /** The last good document of each file that took part. */
@@ -84,6 +86,8 @@ export async function readSnapshot(
   const layers = findings.flatMap(({ layer }) => (layer === undefined ? [] : [layer]))
   const merged = mergeByTrust(layers, plan)
   const skills = await readSkills(probe, plan, { ...merged, directory, home: effects.paths.home })
+  const pluginFolders = []
+  for (const path of pluginRoots(effects, directory)) if ((await probe.kind(path)) === 'directory') pluginFolders.push(path)
   const failures = findings.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
   const failed = failures.map(({ file, message }): ConfigDiagnostic => ({ level: 'error', path: 'config', message: `${file}${message}` }))
   return {
@@ -91,6 +95,7 @@ export async function readSnapshot(
     directory,
     worktree: plan.worktree,
     skills: skills.entries,
+    pluginFolders,
     files: findings.flatMap(({ files = [] }) => [...files]),
     definedIn: definedIn(findings),
     adapters: new Map(findings.flatMap(({ adapters = [] }) => [...adapters])),

@@ -1,15 +1,15 @@
 /**
- * The cache of snapshots, one per directory.
+ * The configuration of each directory in use, one snapshot for each (see `createLooks`).
  *
- * I1 A snapshot serves only while every path it depends on looks the same. I2 Without `fresh` a look at most half a
- * second old is trusted, unless svc itself has written since. I3 A directory is looked at once at a time; a caller that wants a fresh look never gets one
- * that began before it asked. I4 A malformed file never removes the good state there was before it.
+ * I1 A malformed file never removes the good state there was before it.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Effects } from '../../effects.js'
-import { areUnchanged, createFileProbe, type Dependency } from './file-probe.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { createLru } from '../../../protocol/lru.js'
+import { createFolderWatches, type FolderWatches } from './folder-watches.js'
+import { createLooks } from './looks.js'
 import { type ConfigSnapshot, readSnapshot } from './snapshot.js'
 
 interface SnapshotOptions {
@@ -17,90 +17,51 @@ interface SnapshotOptions {
 }
 
 export interface Snapshots {
-  /** Throws `config.invalid` while a file is malformed and nothing good was ever read for the directory. */
+  /**
+   * The same object until something else is said. Throws `config.invalid` while a file is malformed and nothing good was ever read
+   * for the directory.
+   */
   get(directory: string, options?: SnapshotOptions): Promise<ConfigSnapshot>
   /** As `get`, also when it is broken: `failures` and `diagnostics` tell. */
   inspect(directory: string): Promise<ConfigSnapshot>
-  /** svc has written a file: what was seen before counts for no directory. */
-  noteWrite(): void
+  /** svc has written files of the directory. Looks at it, and tells that its configuration has changed. */
+  written(directory: string): Promise<void>
+  /** Whether changes of its files are looked for, because they cannot be heard. */
+  isDeaf(directory: string): boolean
+  /** Nobody uses the directory any more. */
+  forget(directory: string): void
 }
 
 export type SnapshotEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths' | 'log' | 'sha256'>
 
-interface Entry {
+/** A snapshot, or one that is broken and was never good. */
+interface Seen {
   readonly snapshot: ConfigSnapshot
-  readonly dependencies: readonly Dependency[]
-  /** Something was so new that a change right after the read might not show. */
-  readonly isFresh: boolean
-  /** Broken and never good before. */
   readonly isUnusable: boolean
-  readonly checkedAt: number
 }
 
-interface Look {
-  readonly result: Promise<Entry>
-  hasBegun: boolean
-  next: Look | undefined
-}
-
-const TRUSTED_FOR = 500
-const DIRECTORIES = 64
 const TOLD = 4096
 
-export function createSnapshots(effects: SnapshotEffects): Snapshots {
-  const entries = createLru<string, Entry>(DIRECTORIES)
-  const looks = new Map<string, Look>()
+/** `onChanged` is told of directories in use whose configuration is another one now, soon after files changed. */
+export function createSnapshots(
+  effects: SnapshotEffects,
+  onChanged?: (directory: string) => void,
+  watches: FolderWatches = createFolderWatches(effects.files),
+): Snapshots {
   /** Problems in the log, which a file of the installation has for every directory. */
   const told = createLru<string, true>(TOLD)
-  let writtenAt = Number.NEGATIVE_INFINITY
-
-  const current = async (directory: string, wantsFresh: boolean): Promise<Entry> => {
-    const fresh = wantsFresh || effects.clock.monotonic() - writtenAt <= TRUSTED_FOR
-    const entry = entries.get(directory)
-    if (!fresh && entry !== undefined && effects.clock.monotonic() - entry.checkedAt <= TRUSTED_FOR) return entry // I2
-    const look = looks.get(directory)
-    if (look === undefined) return start(directory)
-    if (!fresh || !look.hasBegun) return look.result
-    look.next ??= queue(directory, look)
-    return look.next.result // I3
-  }
-
-  const start = async (directory: string): Promise<Entry> => {
-    const look = begin(directory, Promise.resolve())
-    looks.set(directory, look)
-    return look.result
-  }
-
-  const queue = (directory: string, before: Look): Look => begin(directory, before.result.then(noop, noop))
-
-  const begin = (directory: string, turn: Promise<void>): Look => {
-    const work = async () => {
-      await turn
-      looks.set(directory, look)
-      look.hasBegun = true
-      try {
-        const entry = await refresh(directory)
-        entries.set(directory, entry)
-        return entry
-      } finally {
-        if (look.next === undefined) looks.delete(directory)
-      }
-    }
-    const look: Look = { hasBegun: false, next: undefined, result: Promise.resolve().then(work) }
-    return look
-  }
-
-  const refresh = async (directory: string): Promise<Entry> => {
-    const known = entries.get(directory)
-    const checkedAt = effects.clock.monotonic()
-    if (known !== undefined && !known.isFresh && (await areUnchanged(effects.files, known.dependencies))) return { ...known, checkedAt } // I1
-    const probe = createFileProbe(effects)
-    const good = known === undefined || known.isUnusable ? undefined : known.snapshot
-    const snapshot = await readSnapshot(effects, probe, directory, good) // I4
-    report(snapshot, known?.snapshot)
-    const isUnusable = good === undefined && snapshot.failures.length > 0
-    return { snapshot, dependencies: probe.dependencies(), isFresh: probe.isFresh(), isUnusable, checkedAt }
-  }
+  const looks = createLooks<undefined, Seen>({
+    effects,
+    watches,
+    onChanged,
+    async read(probe, directory, { before }) {
+      const good = before === undefined || before.isUnusable ? undefined : before.snapshot
+      const snapshot = await readSnapshot(effects, probe, directory, good) // I1
+      report(snapshot, before?.snapshot)
+      return { snapshot, isUnusable: good === undefined && snapshot.failures.length > 0 }
+    },
+    isSame: isDeepStrictEqual,
+  })
 
   const report = (snapshot: ConfigSnapshot, before: ConfigSnapshot | undefined): void => {
     const now = new Set(snapshot.diagnostics.map(nameOf))
@@ -112,22 +73,25 @@ export function createSnapshots(effects: SnapshotEffects): Snapshots {
     }
   }
 
+  const inspect = async (directory: string) => (await looks.get(directory, undefined, { fresh: true })).snapshot
+
   return {
     async get(directory, options) {
-      const { snapshot, isUnusable } = await current(directory, options?.fresh === true)
+      const { snapshot, isUnusable } = await looks.get(directory, undefined, options)
       if (!isUnusable) return snapshot
       const [failure] = snapshot.failures
       throw new SvcError('config.invalid', `${failure?.file ?? ''}${failure?.message ?? ''}`, { file: failure?.file })
     },
-    noteWrite() {
-      writtenAt = effects.clock.monotonic()
+    inspect,
+    async written(directory) {
+      looks.noteWrite(directory)
+      await inspect(directory)
     },
-    inspect: async (directory) => (await current(directory, true)).snapshot,
+    isDeaf: looks.isDeaf,
+    forget: looks.forget,
   }
 }
 
 function nameOf({ path, message }: ConfigDiagnostic): string {
   return `${path} ${message}`
 }
-
-function noop(): void {}

@@ -39,12 +39,12 @@ export interface InstructionsRead {
   readonly refused: readonly RefusedInstruction[]
 }
 
-/** Instruction files of a directory in order: global, project (outermost first), configured. Read anew each time. */
+/** Instruction files of a directory in order: global, project (outermost first), configured. */
 export async function readInstructions(
   effects: Pick<InstructionEffects, 'files' | 'clock' | 'paths'>,
   snapshot: ConfigSnapshot,
+  probe: FileProbe = createFileProbe(effects),
 ): Promise<InstructionsRead> {
-  const probe = createFileProbe(effects)
   const configured = await configuredFiles(probe, effects, snapshot)
   const candidates = [...(await globalFile(probe, effects)), ...(await projectFiles(probe, snapshot)), ...configured.candidates]
   const byCanonicalPath = new Map<string, InstructionFile>()
@@ -58,8 +58,12 @@ export async function readInstructions(
 }
 
 /** The same, with a line in the log for each that is not given. */
-export async function giveInstructions(effects: InstructionEffects, snapshot: ConfigSnapshot): Promise<readonly InstructionFile[]> {
-  const { files, refused } = await readInstructions(effects, snapshot)
+export async function giveInstructions(
+  effects: InstructionEffects,
+  snapshot: ConfigSnapshot,
+  probe: FileProbe,
+): Promise<readonly InstructionFile[]> {
+  const { files, refused } = await readInstructions(effects, snapshot, probe)
   for (const { path, reason } of refused) effects.log.warn('instruction file not read', { path, reason })
   return files
 }

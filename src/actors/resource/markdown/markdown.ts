@@ -77,13 +77,10 @@ export async function scanDefinitions(
       const found = await findFiles(probe, root, (name) => name.endsWith('.md'))
       diagnostics.push(...found.diagnostics)
       for (const path of found.entries) {
-        const markdown = await readMarkdown(probe, { ...origin, path })
-        const read = readEntry(markdown, { ...origin, path }, kind, root.path)
-        const entry = 'level' in read ? undefined : read
-        const { bytes, modifiedMs = 0 } = markdown
-        files.push({ kind: kind.kind, path, revision: bytes && `sha256:${sha256(bytes)}`, modifiedMs, entry })
-        if ('level' in read) diagnostics.push(read)
-        else entries.push(read)
+        const file = await readDefinition(probe, { ...origin, path }, { kind, root: root.path, sha256 })
+        files.push(file.file)
+        if (file.file.entry === undefined) diagnostics.push(...file.diagnostics)
+        else entries.push(file.file.entry)
       }
     }
   }
@@ -108,6 +105,32 @@ export async function scanSkills(probe: FileProbe, root: Origin): Promise<Scanne
     else entries.push({ id, path, description: textOrNothing(read.values['description']) })
   }
   return { entries, diagnostics }
+}
+
+interface DefinitionRead {
+  readonly file: DefinitionFile
+  /** Why it is not used. */
+  readonly diagnostics: readonly ConfigDiagnostic[]
+}
+
+/** What was made of bytes that are still the ones of their file. */
+const definitions = new WeakMap<Uint8Array, DefinitionRead>()
+
+async function readDefinition(
+  probe: FileProbe,
+  origin: Origin,
+  { kind, root, sha256 }: { readonly kind: Kind; readonly root: string; readonly sha256: Sha256 },
+): Promise<DefinitionRead> {
+  const markdown = await readMarkdown(probe, origin)
+  const { bytes, modifiedMs = 0 } = markdown
+  const known = bytes && definitions.get(bytes)
+  if (known?.file.path === origin.path && known.file.kind === kind.kind && known.file.modifiedMs === modifiedMs) return known
+  const read = readEntry(markdown, origin, kind, root)
+  const file = { kind: kind.kind, path: origin.path, revision: bytes && `sha256:${sha256(bytes)}`, modifiedMs }
+  const result =
+    'level' in read ? { file: { ...file, entry: undefined }, diagnostics: [read] } : { file: { ...file, entry: read }, diagnostics: [] }
+  if (bytes !== undefined) definitions.set(bytes, result)
+  return result
 }
 
 function readEntry({ read: markdown }: MarkdownRead, origin: Origin, kind: Kind, root: string): MarkdownEntry | ConfigDiagnostic {
@@ -137,13 +160,19 @@ interface MarkdownRead {
   readonly modifiedMs?: number
 }
 
+const texts = new WeakMap<Uint8Array, MarkdownRead['read']>()
+
 async function readMarkdown(probe: FileProbe, origin: Origin): Promise<MarkdownRead> {
   const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.markdownBytes, within: origin.within })
   if (outcome.type === 'absent') return { read: 'has disappeared' }
   if (outcome.type !== 'text') return { read: `is not read: it ${outcome.reason}` }
-  const markdown = parseMarkdown(outcome.text)
   const { bytes, modifiedMs } = outcome
-  return { read: markdown.ok ? markdown : `is not used: line ${markdown.line}: ${markdown.message}`, bytes, modifiedMs }
+  const known = texts.get(bytes)
+  if (known !== undefined) return { read: known, bytes, modifiedMs }
+  const markdown = parseMarkdown(outcome.text)
+  const read = markdown.ok ? markdown : `is not used: line ${markdown.line}: ${markdown.message}`
+  texts.set(bytes, read)
+  return { read, bytes, modifiedMs }
 }
 
 /** Files below a folder in a fixed order, bounded in number and depth; links that leave `within` are not followed. */

@@ -1,0 +1,200 @@
+/**
+ * What was found out about files, for as long as nothing tells that it may be different now.
+ *
+ * I1 The folders that a path leads through are watched before the path is looked at, links one by one; what happens meanwhile
+ *    keeps the answer from being remembered.
+ * I2 A change of a path is one of everything below it, and of everything that is reached through it by a link.
+ * I3 What is reached through a folder that is not heard is named by `isHeard`; who asks has to look at it. A folder above that may
+ *    not be listed is excepted: it is not ours to move.
+ */
+import { basename, dirname, join, resolve } from 'node:path'
+import type { DirectoryEntry, FileStat, Files } from '../../effects.js'
+import type { FolderWatches, Hearing } from './folder-watches.js'
+
+export interface FileMemory {
+  readonly stats: Answers<FileStat | 'unreadable' | undefined>
+  readonly listings: Answers<readonly DirectoryEntry[]>
+  readonly canonical: Answers<string | undefined>
+  readonly exposures: Answers<string>
+  readonly contents: Answers<Content>
+  /** Whether every change of what is found at a path is told. */
+  isHeard(path: string): boolean
+  /** Forgets what is known of a path and of what is below. */
+  forget(path: string): void
+  forgetAll(): void
+  /** Some folders cannot be watched, because the system has no more watches or does not tell. */
+  readonly isDeaf: boolean
+  end(): void
+}
+
+/** Answers to one question about paths. */
+export interface Answers<T> {
+  /** The answer that is remembered, or else the one that is computed. */
+  recall(path: string, compute: () => Promise<T>): Promise<T>
+}
+
+/** Text that was read and where it really lies. */
+export interface Content {
+  readonly text: string
+  readonly bytes: Uint8Array
+}
+
+/** How a path is reached. */
+interface Way {
+  /** Canonical; undefined when nothing is there. */
+  readonly real: string | undefined
+  readonly isFolder: boolean
+}
+
+const NOWHERE: Way = { real: undefined, isFolder: false }
+/** As many links as Linux follows. */
+const MOST_LINKS = 40
+
+export interface FileMemoryDeps {
+  readonly files: Pick<Files, 'entry' | 'readLink'>
+  readonly watches: FolderWatches
+  /** Something that is remembered may be different now. */
+  onChanged(): void
+}
+
+export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps): FileMemory {
+  const ways = new Map<string, Way>()
+  /** Links by their path: every place that they lead through. */
+  const links = new Map<string, readonly string[]>()
+  const hearings = new Map<string, Hearing>()
+  const known: Map<string, unknown>[] = [ways]
+  /** Paths below which something was asked. */
+  const above = new Set<string>()
+  const listed = new Set<string>()
+  let version = 0
+  const listener = watches.listen((path, isMove) => {
+    if (isMove) forgetBelow(hearings, path)
+    if (!isKnown(path, isMove)) return
+    forget(path)
+    if (isMove) for (const map of known) map.delete(dirname(path)) // what it holds, not what is known of that
+    onChanged()
+  })
+
+  function isKnown(path: string, isMove: boolean): boolean {
+    return ways.has(path) || (isMove && listed.has(dirname(path))) || listed.has(path) || throughLinks(path).length > 0
+  }
+
+  function throughLinks(path: string): string[] {
+    return [...links].flatMap(([link, places]) => (places.some((place) => areRelated(place, path)) ? [link] : []))
+  }
+
+  function forget(path: string): void {
+    version += 1
+    for (const map of known) {
+      if (above.has(path)) forgetBelow(map, path)
+      else map.delete(path)
+    }
+    for (const link of throughLinks(path)) {
+      if (!links.delete(link)) continue
+      forget(link) // I2
+    }
+  }
+
+  function hear(folder: string): void {
+    if (!hearings.has(folder)) hearings.set(folder, listener.hear(folder))
+  }
+
+  async function wayTo(path: string, depth = 0): Promise<Way> {
+    const found = ways.get(path)
+    if (found !== undefined) return found
+    const before = version
+    const way = await findWay(path, depth)
+    if (version === before) ways.set(path, way)
+    return way
+  }
+
+  async function findWay(path: string, depth: number): Promise<Way> {
+    const folder = dirname(path)
+    if (folder === path) return { real: path, isFolder: true }
+    above.add(folder)
+    const parent = await wayTo(folder, depth)
+    if (parent.real === undefined || !parent.isFolder) return NOWHERE
+    hear(parent.real) // I1
+    const own = join(parent.real, basename(path))
+    const entry = await files.entry(own).catch(() => undefined)
+    if (entry === undefined) return NOWHERE
+    if (entry.kind !== 'link') return { real: own, isFolder: entry.kind === 'directory' }
+    const target = await files.readLink(own).catch(() => undefined)
+    if (target === undefined || depth >= MOST_LINKS) return NOWHERE
+    const place = resolve(parent.real, target)
+    const end = await wayTo(place, depth + 1)
+    links.set(path, [own, place, ...(end.real === undefined ? [] : [end.real])])
+    return end
+  }
+
+  function answers<T>(also: (way: Way) => void = () => undefined): Answers<T> {
+    const mine = new Map<string, { readonly answer: T }>()
+    known.push(mine)
+    return {
+      async recall(path, compute) {
+        const remembered = mine.get(path)
+        if (remembered !== undefined) return remembered.answer
+        also(await wayTo(path))
+        const before = version
+        const answer = await compute()
+        if (version === before) mine.set(path, { answer }) // I1
+        return answer
+      },
+    }
+  }
+
+  function isDeafAt(path: string, isDirect: boolean): boolean {
+    const real = ways.get(path)?.real
+    const hearing = real === undefined ? undefined : hearings.get(real)
+    return hearing === 'refused' || (isDirect && hearing === 'forbidden')
+  }
+
+  function isDeafSomewhere(): boolean {
+    for (const hearing of hearings.values()) if (hearing !== 'heard' && hearing !== 'absent') return true
+    return false
+  }
+
+  return {
+    stats: answers(),
+    listings: answers(({ real, isFolder }) => {
+      if (real === undefined || !isFolder) return
+      hear(real)
+      listed.add(real)
+    }),
+    canonical: answers(),
+    exposures: answers(),
+    contents: answers(),
+    isHeard(path) {
+      if (!isDeafSomewhere()) return true
+      if (isDeafAt(path, true)) return false
+      for (let folder = path; folder !== dirname(folder); ) {
+        folder = dirname(folder)
+        if (isDeafAt(folder, folder === dirname(path))) return false // I3
+      }
+      return true
+    },
+    forget,
+    forgetAll() {
+      hearings.clear()
+      forget('/')
+    },
+    get isDeaf() {
+      return [...hearings.values()].includes('refused')
+    },
+    end: listener.end,
+  }
+}
+
+function forgetBelow(map: Map<string, unknown>, path: string): void {
+  const isGone = isAtOrBelow(path)
+  for (const each of map.keys()) if (isGone(each)) map.delete(each)
+}
+
+function isAtOrBelow(path: string): (each: string) => boolean {
+  const prefix = path === '/' ? path : `${path}/`
+  return (each) => each === path || each.startsWith(prefix)
+}
+
+function areRelated(a: string, b: string): boolean {
+  return isAtOrBelow(a)(b) || isAtOrBelow(b)(a)
+}

@@ -176,6 +176,8 @@ export interface RunTable {
   finish(id: string, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
   running(): Omit<RunRow, 'unattended'>[]
   isUnattended(id: string): boolean
+  /** The run of a session that started last. */
+  last(sessionId: string): Pick<RunRow, 'status' | 'error' | 'unattended'> | undefined
   /** How a run ended; undefined = there is no such run. */
   end(id: string): Pick<RunRow, 'status' | 'error'> | undefined
 }

@@ -58,5 +58,8 @@ export const noDoors: Pick<
     isQuiet: unused,
     quiet: unused,
     usage: unused,
+    lastEnd: unused,
+    answers: unused,
+    note: unused,
   },
 }

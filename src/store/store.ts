@@ -199,6 +199,8 @@ export interface InteractionTable {
   get(id: string): InteractionRow | undefined
   /** Moves a pending row to its end; false when it was not pending. */
   settle(id: string, state: 'answered' | 'withdrawn', response: string | undefined, at: number): boolean
+  /** What nobody answered in time, of these sessions, oldest first; at most so many. */
+  expired(sessionIds: readonly string[], most: number): InteractionRow[]
   pending(filter?: { readonly sessionId?: string | undefined; readonly kind?: InteractionRow['kind'] }): InteractionRow[]
 }
 

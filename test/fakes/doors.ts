@@ -58,6 +58,7 @@ export const noDoors: Pick<
     isQuiet: unused,
     quiet: unused,
     usage: unused,
+    refusals: unused,
     lastEnd: unused,
     answers: unused,
     note: unused,

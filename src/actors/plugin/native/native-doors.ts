@@ -1,6 +1,7 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
+import type { Refusal } from '../../../protocol/interaction/refusal.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
 import type { Message, PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
@@ -158,6 +159,8 @@ export interface SessionDoor {
   settled(sessionId: string, signal: AbortSignal): Promise<void>
   /** Of the last assistant message; an aborted or unanswered prompt is not ok. */
   outcome(sessionId: string): SessionOutcome
+  /** What nobody answered in time, in the session and all below it, oldest first; at most `LIMITS.run.toldRefusals`. */
+  refusals(sessionId: string): readonly Refusal[]
   /** Of the last run, which may be under way; undefined = none is over. */
   lastEnd(sessionId: string): RunEnd | undefined
   /** The last finished answers of models, oldest first: at most so many, and those after the named one where it is among them. Summaries are none. */

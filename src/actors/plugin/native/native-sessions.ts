@@ -1,6 +1,8 @@
 /** Sessions as native plugins use them: as a local caller, through the same doors as HTTP. */
 import { TRUSTED_CALLER } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
+import { refusalOf } from '../../../protocol/interaction/refusal.js'
+import { LIMITS } from '../../../protocol/limits.js'
 import { Message } from '../../../protocol/message/message.js'
 import type { Sessions } from '../../facades.js'
 import type { SessionCore } from '../../session/core.js'
@@ -41,6 +43,10 @@ export function createSessionDoor(
     isBusy: (sessionId) => !core.statuses.isIdle(sessionId),
     settled: (sessionId, signal) => sessions.wait(sessionId, signal),
     outcome: (sessionId) => outcomeOf(core, sessionId),
+    refusals: (sessionId) =>
+      core.store.interactions
+        .expired(core.store.sessions.family(sessionId), LIMITS.run.toldRefusals)
+        .map(({ request }) => refusalOf(request)),
     lastEnd: (sessionId) => lastEnd(core, sessionId),
     answers: (sessionId, from) => answersOf(core, sessionId, from),
     note: (sessionId, name, value, along) =>

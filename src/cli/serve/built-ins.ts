@@ -14,6 +14,7 @@ import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-com
 import { createOpenAIPlugin } from '../../plugins/providers/openai/plugin.js'
 import { mcpPlugin } from '../../plugins/mcp/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
+import { memoryPlugin } from '../../plugins/memory/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
 import { goalsPlugin } from '../../plugins/goals/plugin.js'
 import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
@@ -46,6 +47,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     mcpPlugin({ env, version: VERSION }),
     subagentsPlugin(),
     goalsPlugin({ env }),
+    memoryPlugin(),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]
 }

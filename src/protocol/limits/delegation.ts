@@ -1,6 +1,6 @@
 import { MiB, SECOND } from './units.js'
 
-/** Limits of delegated work. Sizes in characters, times in ms. */
+/** Limits of delegated work, goals and notes. Sizes in characters, times in ms. */
 export const delegationLimits = {
   subagents: {
     /** Levels of tasks below a session that nobody delegated to. */
@@ -17,6 +17,17 @@ export const delegationLimits = {
     listed: 200,
     /** How soon what could not be recorded is tried again. */
     retry: 1 * SECOND,
+  },
+  memory: {
+    /** Notes on one project, and bytes of each. */
+    notes: 200,
+    noteBytes: 16_384,
+    name: 100,
+    description: 300,
+    /** Characters of the overview that every conversation is shown. */
+    overview: 8000,
+    recalled: 5,
+    found: 100,
   },
   goals: {
     text: 8000,

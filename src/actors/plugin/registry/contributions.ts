@@ -46,6 +46,8 @@ export interface EventsContribution {
 export interface Service<Call> {
   readonly id: string
   readonly priority: number
+  /** Asked anew and waited for each time, because its answers must not be old; native plugins only. */
+  readonly isFresh?: true
   readonly call: Call
 }
 

@@ -24,6 +24,7 @@ import { sharingRoutes } from './session/sharing.js'
 import { sessionRoutes } from './session/session.js'
 import { undoRoutes } from './session/undo.js'
 import { subagentRoutes } from './session/subagent.js'
+import { goalRoutes } from './session/goal.js'
 import { systemRoutes } from './system/system.js'
 import { lspRoutes } from './lsp/lsp.js'
 import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
@@ -64,6 +65,7 @@ const GROUPS = [
   mcpAuthRoutes,
   { sessionDiff: sessionDiffRoute },
   subagentRoutes,
+  goalRoutes,
 ] as const
 
 /** The union of all operations, each with its precise type. */

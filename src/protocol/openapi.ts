@@ -31,6 +31,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   artifacts: 'Uploaded files.',
   interactions: 'Permission requests and questions.',
   subagents: 'Child tasks of a session.',
+  goals: 'What a session is after.',
   inspector: 'Live actors, their state charts and what happens to them; for the local operator.',
 }
 

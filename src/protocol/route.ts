@@ -30,6 +30,7 @@ export type Tag =
   | 'artifacts'
   | 'interactions'
   | 'subagents'
+  | 'goals'
   | 'inspector'
 
 interface Body<S extends z.ZodType = z.ZodType> {

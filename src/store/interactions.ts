@@ -25,8 +25,12 @@ export function createInteractionTable(connection: Connection): InteractionTable
     `update interactions set state = ?, response = ?, settled_at = ? where id = ? and state = 'pending'`,
   )
   const pending = connection.query<[], StoredRow>(`select ${COLUMNS} from interactions where state = 'pending' order by created, id`)
+  const expired = connection.query<[string, number], StoredRow>(`
+    select ${COLUMNS} from interactions where session_id in (select value from json_each(?)) and response ->> '$.reason' = 'timeout'
+    order by created, id limit ?`)
 
   return {
+    expired: (sessionIds, most) => expired.all(JSON.stringify(sessionIds), most).map(parse),
     insert: (row) => void insert.run({ ...row, request: JSON.stringify(row.request), response: row.response ?? null }),
     get(id) {
       const row = get.get(id)

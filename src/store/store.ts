@@ -176,6 +176,8 @@ export interface RunTable {
   finish(id: string, status: Exclude<RunRow['status'], 'running'>, finishedAt: number, error?: string): void
   running(): Omit<RunRow, 'unattended'>[]
   isUnattended(id: string): boolean
+  /** The run of a session that started last. */
+  last(sessionId: string): Pick<RunRow, 'status' | 'error' | 'unattended'> | undefined
   /** How a run ended; undefined = there is no such run. */
   end(id: string): Pick<RunRow, 'status' | 'error'> | undefined
 }
@@ -197,6 +199,8 @@ export interface InteractionTable {
   get(id: string): InteractionRow | undefined
   /** Moves a pending row to its end; false when it was not pending. */
   settle(id: string, state: 'answered' | 'withdrawn', response: string | undefined, at: number): boolean
+  /** What nobody answered in time, of these sessions, oldest first; at most so many. */
+  expired(sessionIds: readonly string[], most: number): InteractionRow[]
   pending(filter?: { readonly sessionId?: string | undefined; readonly kind?: InteractionRow['kind'] }): InteractionRow[]
 }
 

@@ -9,6 +9,7 @@ export type ActorKind =
   | 'clone'
   | 'compaction'
   | 'generation'
+  | 'goal'
   | 'instance'
   | 'interaction'
   | 'mcp-connection'

@@ -6,6 +6,7 @@ import { checkoutMachine } from '../machines/checkout.machine.js'
 import { cloneMachine } from '../machines/clone.machine.js'
 import { compactionMachine } from '../machines/compaction.machine.js'
 import { generationMachine } from '../machines/generation.machine.js'
+import { goalMachine } from '../machines/goal.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
 import { interactionMachine } from '../machines/interaction.machine.js'
 import { mcpConnectionMachine } from '../machines/mcp-connection.machine.js'
@@ -32,6 +33,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   clone: cloneMachine,
   compaction: compactionMachine,
   generation: generationMachine,
+  goal: goalMachine,
   instance: instanceMachine,
   interaction: interactionMachine,
   'mcp-connection': mcpConnectionMachine,

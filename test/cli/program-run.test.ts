@@ -90,6 +90,7 @@ describe('svc run', () => {
     const refused = await home.run(['run', prompt])
     expect([refused.code, refused.stdout]).toEqual([3, 'done\n'])
     expect(refused.stderr).toContain('refused, because nobody is here to answer: Write b.txt (edit: b.txt)')
+    expect(refused.stderr).toContain('It went on without what nobody was there to allow:\n     Write b.txt (edit: b.txt)')
     expect(existsSync(join(home.workspace, 'b.txt'))).toBe(false)
     const allowed = await home.run(['run', '--allow', 'once', prompt])
     expect([allowed.code, allowed.stdout]).toEqual([0, 'done\n'])

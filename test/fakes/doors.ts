@@ -58,5 +58,9 @@ export const noDoors: Pick<
     isQuiet: unused,
     quiet: unused,
     usage: unused,
+    refusals: unused,
+    lastEnd: unused,
+    answers: unused,
+    note: unused,
   },
 }

@@ -1,5 +1,6 @@
 /** What plugins of a fake runtime answer to operations of the contract, by operation id. */
 import type { McpCatalogEntry, McpStatus } from '../../src/protocol/mcp/mcp.js'
+import type { GoalResponse } from '../../src/protocol/session/goal.js'
 import type { SubagentTask } from '../../src/protocol/session/subagent.js'
 import type { Pty } from '../../src/protocol/terminal/pty.js'
 import type { WorkflowDefinition, WorkflowProjection, WorkflowRun, WorkflowView } from '../../src/protocol/workflow/workflow.js'
@@ -63,6 +64,19 @@ const TASK: SubagentTask = {
   result: 'Nothing.',
 }
 
+const GOAL: GoalResponse = {
+  goal: {
+    text: 'All tests pass.',
+    status: 'active',
+    paused: false,
+    summary: '',
+    research: [{ source: 'https://here.test', content: 'How to.', captured: 1 }],
+    created: 1,
+    updated: 2,
+  },
+  researchEnabled: true,
+}
+
 const MCP_STATUS: McpStatus = { status: 'connected' }
 
 const MCP_ENTRY: McpCatalogEntry = {
@@ -81,6 +95,10 @@ const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.t
 export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
   'v2.subagents.tasks.list': [TASK],
   'v2.subagents.tasks.stop': { stopped: ['ses_2'], clearedPrompts: 1 },
+  'v2.plugins.goals.get': GOAL,
+  'v2.plugins.goals.set': GOAL,
+  'v2.plugins.goals.clear': { goal: null, researchEnabled: true },
+  'v2.plugins.goals.research': GOAL,
   'v2.plugins.vcs.get': { branch: 'main', default_branch: 'main' },
   'v2.plugins.vcs.status': [CHANGE],
   'v2.plugins.vcs.diff': [DIFF],

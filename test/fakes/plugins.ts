@@ -49,6 +49,7 @@ export function createFakeView(
     skills: [],
     preparations: [],
     systemContext: [],
+    sessionContext: [],
     prompts: [],
     config: [],
     routes: [],

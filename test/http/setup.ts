@@ -31,6 +31,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.revert': { messageId: 'msg_1' },
   'v2.sessions.control.claim': { leaseSeconds: 30 },
   'v2.subagents.tasks.stop': {},
+  'v2.plugins.goals.research': { url: 'https://here.test' },
   'v2.plugins.vcs.apply': { patch: '--- /dev/null' },
   'v2.plugins.mcp.add': { name: 'files', config: { type: 'local', command: 'files' } },
   'v2.plugins.mcp.auth.callback.post': { code: 'c' },

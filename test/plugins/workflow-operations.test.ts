@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { WorkflowPreview, WorkflowRun, WorkflowView } from '../../src/protocol/workflow/workflow.js'
-import { type PlayedStep, says } from '../fakes/service.js'
+import { LIMITS } from '../../src/protocol/limits.js'
+import { calls, type PlayedStep, type PlayedTool, says } from '../fakes/service.js'
 import { startWorkflows, workflowEffects, workflowFile } from './workflow-service.js'
 
 const FILE = '.svc/workflows/one.md'
@@ -189,4 +190,21 @@ test('callers who may use a part of the machine only are refused', async () => {
   const flows = await startWorkflows()
   const caller = { ...TRUSTED_CALLER, directoryPrefixes: [flows.directory] }
   await expect(flows.call('list', { caller })).rejects.toMatchObject({ code: 'request.forbidden' })
+})
+
+test('a run goes on without what nobody answers in time, and its record says what that was', async () => {
+  const open: PlayedTool = {
+    id: 'open',
+    needs: () => [{ permission: 'open', patterns: ['door'], title: 'Open the door' }],
+    invoke: async () => ({ title: 'opened', output: 'opened' }),
+  }
+  const steps = [calls({ callId: 'a', tool: 'open' }), says('went on')]
+  const flows = await startWorkflows(workflowEffects(), { config: { permission: { '*': 'allow', open: 'ask' } }, steps, tools: [open] })
+  await flows.call<WorkflowView>('create', { body: DEFINITION })
+  await flows.run('made')
+  await flows.service.until(({ type }) => type === 'permission.asked')
+  await flows.pass(LIMITS.run.unattendedWait)
+  expect(await flows.untilRun('completed')).toMatchObject({
+    refused: [{ permission: 'open', title: 'Open the door', patterns: ['door'] }],
+  })
 })

@@ -67,6 +67,7 @@ function world() {
       prompt: () => (isPromptSlow ? new Promise<void>((resolve) => (admit = resolve)) : Promise.resolve()),
       settled: async () => undefined,
       outcome: () => ({ ok: false, error: 'the model said no' }),
+      refusals: () => [],
       clearQueue: (id: string) => void told.push(`clear ${id}`),
       abort: async (id: string) => void told.push(`abort ${id}`),
     }

@@ -57,6 +57,7 @@ export interface InteractionBroker extends Interactions {
   recover(tx: Change): void
 }
 
+/** Kept with what nobody answered in time. */
 const EXPIRED: StoredResponse = { reply: 'reject', reason: 'timeout' }
 const CANCELLED: StoredResponse = { reply: 'cancelled', reason: 'cancelled' }
 
@@ -90,7 +91,7 @@ export function createInteractions(deps: {
     const { id: requestID, sessionId: sessionID } = row
     if (row.kind === 'permission') {
       const info = row.request as PermissionRequest
-      tx.emit('permission.replied', { ...info, requestID, reply: reply ?? 'cancelled', info })
+      tx.emit('permission.replied', { ...info, requestID, reply: reply ?? 'cancelled', info, ...(reason !== undefined && { reason }) })
       return
     }
     const info = row.request as QuestionRequest

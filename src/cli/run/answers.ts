@@ -4,6 +4,7 @@
  */
 import type { PromptOptions } from '../../client/client-types.js'
 import type { PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
+import { type Refusal, refusalOf } from '../../protocol/interaction/refusal.js'
 import { printable } from '../../protocol/visible-text.js'
 import type { AllowPolicy } from '../arguments.js'
 import type { Terminal } from '../terminal.js'
@@ -11,15 +12,14 @@ import { readAnswer, readQuestions } from './question-text.js'
 
 interface Answers extends Required<Pick<PromptOptions, 'onPermission' | 'onQuestion'>> {
   /** What was refused because nobody was there. */
-  readonly refused: readonly Refused[]
+  readonly refused: readonly Refusal[]
+  /** Notes what the server has denied because nobody answered in time. */
+  see(event: SeenEvent): void
 }
 
-export interface Refused {
-  /** `question`: of the agent, which was declined. */
-  readonly permission: string
-  readonly title: string
-  readonly patterns: readonly string[]
-}
+/** Why the server denied a request that nobody answered. */
+const TIMEOUT = 'timeout'
+type SeenEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
 
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
 
@@ -27,7 +27,8 @@ const NOBODY = 'Nobody is present to answer. Go on without it or explain what wo
 export type AnswerPolicy = AllowPolicy | 'wait'
 
 export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
-  const refused: Refused[] = []
+  const refused: Refusal[] = []
+  const late = new Set<string>()
 
   async function onPermission(
     request: PermissionRequest,
@@ -43,7 +44,7 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
       return { reply: policy }
     }
     if (terminal.ask === undefined) {
-      refused.push({ permission: request.permission, title: request.title, patterns: request.patterns })
+      refused.push(refusalOf(request))
       terminal.error(
         `refused, because nobody is here to answer: ${what}\n     Allow it with --allow once, or with a permission rule in the configuration.`,
       )
@@ -61,13 +62,7 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
       return undefined
     }
     if (terminal.ask === undefined) {
-      refused.push({
-        permission: 'question',
-        title: readQuestions(request.questions)
-          .map(({ text }) => text.split('\n')[0])
-          .join(' '),
-        patterns: [],
-      })
+      refused.push(refusalOf(request))
       terminal.error('the agent asked a question, and nobody is here to answer it')
       return 'reject'
     }
@@ -78,11 +73,27 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
     return answers
   }
 
+  function see(event: SeenEvent): void {
+    if (event.type !== 'permission.replied' && event.type !== 'question.rejected') return
+    const { reason, requestID, info } = event.data
+    if (policy !== 'wait' || reason !== TIMEOUT || info == null || late.has(requestID)) return
+    late.add(requestID)
+    const refusal = refusalOf(info)
+    refused.push(refusal)
+    terminal.error(`refused, because nobody answered in time: ${refusalText(refusal)}`)
+  }
+
   return {
     onPermission,
     onQuestion,
+    see,
     refused,
   } satisfies Answers
+}
+
+/** One line: what was asked, and of what. */
+export function refusalText({ permission, title, patterns }: Refusal): string {
+  return `${printable(title)} (${[permission, patterns.map(printable).join(', ')].filter((text) => text !== '').join(': ')})`
 }
 
 function choices(always: readonly string[], wider: readonly string[]): string {

@@ -1,7 +1,7 @@
 /** What became of one prompt, as one record for programs. The fields stay. */
 import type { PromptEnd, PromptOptions } from '../../client/client-types.js'
 import type { AssistantInfo } from '../../protocol/message/message.js'
-import type { Refused } from './answers.js'
+import type { Refusal } from '../../protocol/interaction/refusal.js'
 
 export interface RunReport {
   readonly type: 'result'
@@ -23,7 +23,7 @@ export interface RunReport {
   /** In the currency of the model's prices; 0 where they are unknown. */
   readonly cost: number
   readonly durationMs: number
-  readonly refused: readonly Refused[]
+  readonly refused: readonly Refusal[]
   readonly error?: { readonly message: string; readonly code?: string }
 }
 
@@ -87,7 +87,7 @@ export interface Known {
   readonly messageId?: string | undefined
   readonly end?: PromptEnd | undefined
   readonly structured?: unknown
-  readonly refused: readonly Refused[]
+  readonly refused: readonly Refusal[]
   readonly error?: RunReport['error'] | undefined
   readonly isInterrupted: boolean
   readonly durationMs: number

@@ -55,6 +55,6 @@ export const RUN = {
     'The prompt comes from standard input when it is absent or "-"; otherwise what is piped in is added to it. "@path" in it sends that file along, and "/name" at its start runs a command. The server that uses the state directory answers; without one, svc starts its own for as long as it is needed.',
     'The answer goes to standard output, everything else to standard error; text that a failed attempt withdraws does not get there. --output json prints {type, status, exitCode, answer, structured, sessionId, messageId, model, agent, usage, cost, durationMs, refused, error}, also when it fails.',
     'Ctrl-C takes the prompt back, or aborts its run; a second one leaves at once.',
-    'Ends with 0 when it is done, 1 when it failed, 2 when the command line was not understood, 3 when something was refused because nobody was there to be asked, and 130 when it was interrupted.',
+    'Ends with 0 when it is done, 1 when it failed, 2 when the command line was not understood, 3 when something was refused because nobody was there to be asked or answered in time (all of it is listed at the end), and 130 when it was interrupted.',
   ],
 } as const satisfies Page

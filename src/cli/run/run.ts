@@ -14,7 +14,7 @@ import { shortTitle } from '../session/session-record.js'
 import { seconds } from '../screen/tool-card.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { type AnswerSchema, readAnswerSchema } from './answer-schema.js'
-import { createAnswers } from './answers.js'
+import { createAnswers, refusalText } from './answers.js'
 import { attachmentsOf } from './attachments.js'
 import { tellFirst } from './first-notes.js'
 import { chooseModel } from './model-choice.js'
@@ -71,6 +71,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
       onQuestion: answers.onQuestion,
       onEvent(event) {
         meter.see(event)
+        answers.see(event)
         if (options.output === 'events') terminal.record(JSON.stringify(event))
       },
       attempts: ATTEMPTS,
@@ -142,6 +143,7 @@ function finish(
   if (output === 'text' && report.structured !== undefined) terminal.record(JSON.stringify(report.structured))
   if (output === 'json') terminal.record(JSON.stringify(report))
   const problem = known.isInterrupted ? known.error : report.error
+  if (output === 'text' && report.refused.length > 0) terminal.error(refusedText(report.refused))
   if (problem !== undefined) terminal.error(problem.message)
   if (output === 'text' && known.end !== undefined && (terminal.isRich || isVerbose)) terminal.note(totals(report))
   if (output === 'text' && report.sessionId !== undefined && known.end !== undefined) {
@@ -154,6 +156,16 @@ function finish(
 async function tellFirstSteps(client: Client, options: RunOptions, terminal: Terminal): Promise<void> {
   if (options.model !== undefined || options.output !== 'text') return
   if (await needsFirstSteps(client, directoryOn(options.server, options.directory))) for (const line of FIRST_STEPS) terminal.note(line)
+}
+
+/** All of it together: what was said as it happened may be far above. */
+function refusedText(refused: RunReport['refused']): string {
+  const [one, ...others] = refused.map(refusalText)
+  const head =
+    others.length === 0
+      ? 'It went on without what nobody was there to allow:'
+      : `It went on without ${refused.length} things that nobody was there to allow:`
+  return [head, one, ...others].join('\n     ')
 }
 
 /** `svc/offline · 565 tokens in, 166 out · 0.0012 · 0.6 s`. */

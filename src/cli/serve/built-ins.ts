@@ -14,7 +14,9 @@ import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-com
 import { createOpenAIPlugin } from '../../plugins/providers/openai/plugin.js'
 import { mcpPlugin } from '../../plugins/mcp/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
+import { memoryPlugin } from '../../plugins/memory/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
+import { goalsPlugin } from '../../plugins/goals/plugin.js'
 import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
 import { vcsPlugin } from '../../plugins/vcs/plugin.js'
 import { workflowsPlugin } from '../../plugins/workflows/plugin.js'
@@ -44,6 +46,8 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     lspPlugin(),
     mcpPlugin({ env, version: VERSION }),
     subagentsPlugin(),
+    goalsPlugin({ env }),
+    memoryPlugin(),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]
 }

@@ -1,11 +1,14 @@
 /** `svc workflow run` and `runs`: a run now, and the runs so far, on a running server. */
 import { formatUtc } from '../../machines/schedule/zone.js'
+import type { Refusal } from '../../protocol/interaction/refusal.js'
 import type { WorkflowRun } from '../../protocol/workflow/workflow.js'
 import { columns } from '../plugin/plugin-words.js'
 import { printable } from '../../protocol/visible-text.js'
 import type { RunOptions, RunsOptions } from './workflow-arguments.js'
 import { workflowServer } from './workflow-server.js'
 import { jsonText, writeOut } from '../output.js'
+
+const SHOWN_REFUSALS = 3
 
 /** Starts a run and does not wait for it; answers 0. */
 export async function runWorkflow(options: RunOptions): Promise<number> {
@@ -26,11 +29,17 @@ export async function listRuns(options: RunsOptions): Promise<number> {
   return 0
 }
 
-function rowOf({ id, status, trigger, scheduledAt, startedAt, finishedAt, sessionId, error }: WorkflowRun): string[] {
+function rowOf({ id, status, trigger, scheduledAt, startedAt, finishedAt, sessionId, error, refused = [] }: WorkflowRun): string[] {
   const took = startedAt == null || finishedAt == null ? '-' : `${((finishedAt - startedAt) / 1000).toFixed(1)} s`
-  return [id, words(status), words(trigger), formatUtc(scheduledAt), took, sessionId ?? '-', error ?? ''].map(printable)
+  return [id, words(status), words(trigger), formatUtc(scheduledAt), took, sessionId ?? '-', error ?? withoutText(refused)].map(printable)
 }
 
 function words(name: string): string {
   return name.replaceAll(/[_-]/g, ' ')
+}
+
+function withoutText(refused: readonly Refusal[]): string {
+  const shown = refused.slice(0, SHOWN_REFUSALS).map(({ permission, title }) => `${title} (${permission})`)
+  const more = refused.length > shown.length ? [`${refused.length - shown.length} more`] : []
+  return shown.length === 0 ? '' : `went on without: ${[...shown, ...more].join(', ')}`
 }

@@ -113,7 +113,13 @@ const EVENT_DATA = {
     delta: z.string(),
   }),
   'permission.asked': PermissionRequest,
-  'permission.replied': z.looseObject({ requestID: z.string(), reply: z.string(), info: PermissionRequest.nullable().optional() }),
+  /** `reason`: `timeout` when nobody answered in time. */
+  'permission.replied': z.looseObject({
+    requestID: z.string(),
+    reply: z.string(),
+    info: PermissionRequest.nullable().optional(),
+    reason: z.string().optional(),
+  }),
   'question.asked': QuestionRequest,
   'question.replied': z.looseObject({
     requestID: z.string(),

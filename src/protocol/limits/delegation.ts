@@ -1,6 +1,6 @@
-import { SECOND } from './units.js'
+import { MiB, SECOND } from './units.js'
 
-/** Limits of delegated work. Sizes in characters, times in ms. */
+/** Limits of delegated work, goals and notes. Sizes in characters, times in ms. */
 export const delegationLimits = {
   subagents: {
     /** Levels of tasks below a session that nobody delegated to. */
@@ -16,6 +16,38 @@ export const delegationLimits = {
     prompt: 200_000,
     listed: 200,
     /** How soon what could not be recorded is tried again. */
+    retry: 1 * SECOND,
+  },
+  memory: {
+    /** Notes on one project, and bytes of each. */
+    notes: 200,
+    noteBytes: 16_384,
+    name: 100,
+    description: 300,
+    /** Characters of the overview that every conversation is shown. */
+    overview: 8000,
+    recalled: 5,
+    found: 100,
+  },
+  goals: {
+    text: 8000,
+    summary: 4000,
+    /** Notes of one goal, and what is kept of each page; of all notes together so much is told to the model. */
+    notes: 8,
+    note: 8000,
+    toldNotes: 24_000,
+    research: 45 * SECOND,
+    /** Of an answer of the service that reads pages, in bytes. */
+    researchBytes: 4 * MiB,
+    /** Runs that a goal begins by itself, and of these in a row that do nothing new. */
+    continuations: 25,
+    idleRuns: 3,
+    /** What its runs may cost, in the currency of the prices of models. */
+    cost: 10,
+    /** Calls that are remembered, to know new ones from repeated ones. */
+    knownCalls: 256,
+    /** Goals that are pursued at a time. */
+    pursued: 1000,
     retry: 1 * SECOND,
   },
 } as const

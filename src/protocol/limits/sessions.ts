@@ -73,6 +73,8 @@ export const sessionsLimits = {
     continuations: 10,
     /** How long what an unattended run asks waits for somebody. */
     unattendedWait: 10 * MINUTE,
+    /** Requests nobody answered that are told of one run. */
+    toldRefusals: 100,
   },
   tools: {
     outputLines: 2000,

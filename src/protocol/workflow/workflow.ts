@@ -1,5 +1,6 @@
 /** Scheduled workflows: definition, schedule, projection, runs (http-contract §2.18; subsystems a.6). Their routes are in `workflow-routes.ts`. */
 import * as z from 'zod'
+import { Refusal } from '../interaction/refusal.js'
 import { LIMITS } from '../limits.js'
 import { ModelRef } from '../message/message.js'
 import { ms } from '../shared.js'
@@ -186,6 +187,8 @@ export const WorkflowRun = z
     status: WorkflowRunStatus,
     trigger: WorkflowRunTrigger,
     error: z.string().nullable().optional(),
+    /** What it asked and nobody answered in time; absent when there was nothing. */
+    refused: z.array(Refusal).optional(),
     created: ms,
     attempt: count,
     /** The first run of a line of retries; its own id when it is the first. */

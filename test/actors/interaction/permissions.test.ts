@@ -241,6 +241,10 @@ describe('a permission request', () => {
     ])
     expect(service.store.interactions.pending()).toEqual([])
     expect(ran).toEqual([])
+    const replied = await service.until(({ type }) => type === 'permission.replied')
+    expect(replied.data).toMatchObject({ requestID: request?.['id'], reply: 'reject', reason: 'timeout' })
+    expect(service.store.interactions.expired([id], 10).map(({ request: { id: requestId } }) => requestId)).toEqual([request?.['id']])
+    expect(service.store.interactions.expired(['ses_other'], 10)).toEqual([])
   })
 
   it('is asked for every need in turn, at most four times', async () => {

@@ -16,6 +16,9 @@ const request = {
   metadata: { alwaysPatterns: ['ls *'] },
 }
 
+type Seen = Parameters<ReturnType<typeof createAnswers>['see']>[0]
+const heard = (type: Seen['type'], data: object) => ({ type, data }) as Seen
+
 function setup(policy: AnswerPolicy, typed?: (question: string, signal: AbortSignal) => Promise<string>) {
   const terminal = fakeTerminal({ ask: typed })
   const answers = createAnswers(policy, terminal)
@@ -39,6 +42,22 @@ describe('permission requests', () => {
     const { permission, question, said } = setup('wait', () => Promise.reject(new Error('asked')))
     expect([await permission(request), await question([])]).toEqual([undefined, undefined])
     expect(said.join()).toContain('Run ls (bash: ls)')
+  })
+
+  test('that nobody answered in time are counted once each; what somebody refused is not', () => {
+    const { answers, said } = setup('wait')
+    const replied = (requestID: string, reason?: 'timeout') =>
+      heard('permission.replied', { ...request, requestID, reply: 'reject', info: request, ...(reason && { reason }) })
+    answers.see(replied('per_1', 'timeout'))
+    answers.see(replied('per_1', 'timeout'))
+    answers.see(replied('per_2'))
+    const info = { id: 'que_1', sessionId: 'ses_1', messageId: 'msg_1', questions: [{ question: 'Which?' }] }
+    answers.see(heard('question.rejected', { requestID: 'que_1', sessionID: 'ses_1', info, reason: 'timeout' }))
+    expect(answers.refused).toEqual([
+      { permission: 'bash', title: 'Run ls', patterns: ['ls'] },
+      { permission: 'question', title: 'Which?', patterns: [] },
+    ])
+    expect(said.filter((line) => line.includes('in time'))).toHaveLength(2)
   })
 
   test('are refused with a reason when nobody is there, after saying what was asked, and counted', async () => {

@@ -107,6 +107,17 @@ const onOwn =
   async ({ server }) =>
     server.call(method, `/v2/sessions/${(await server.createSession()).id}${path}`, body)
 
+const PAGE = 'https://page.test/a'
+
+/** Of a session that has a goal. */
+const onGoal =
+  (method: string, path: string, body?: object): ValidCall =>
+  async ({ server }) => {
+    const at = `/v2/plugins/dev.svc.goals/${(await server.createSession()).id}`
+    await server.call('POST', at, { text: 'A goal.' })
+    return server.call(method, `${at}${path}`, body)
+  }
+
 const MANAGED = '/v2/management'
 
 /** On a resource of a kind that was just made. */
@@ -293,6 +304,18 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.subagents.tasks.stop': async (world) => {
     const { id } = await delegated(world)
     return world.server.call('POST', `${SUBAGENTS}/${id}/stop`, {})
+  },
+  'v2.plugins.goals.get': onGoal('GET', ''),
+  'v2.plugins.goals.set': onGoal('POST', '', { text: 'A goal.', researchUrls: [PAGE] }),
+  'v2.plugins.goals.clear': async (world, contract) => {
+    const answer = await onGoal('DELETE', '')(world, contract)
+    if (!answer.text.includes('"goal":null')) throw new Error(`a cleared goal is ${answer.text}`)
+    return answer
+  },
+  'v2.plugins.goals.research': async (world, contract) => {
+    const answer = await onGoal('POST', '/research', { url: PAGE })(world, contract)
+    if (!answer.text.includes('What the page says.')) throw new Error(`the notes are ${answer.text}`)
+    return answer
   },
   'v2.plugins.lsp.status': async ({ server, scene }) => {
     scene.place.write('tool.sh', 'true')

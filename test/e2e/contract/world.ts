@@ -51,6 +51,7 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
   let gate: Gate | undefined
   let busy = true
   const model = await startModelServer((request) => {
+    if (request.path === '/v1/scrape') return { body: { success: true, data: { markdown: 'What the page says.' } } }
     const last = request.body?.messages.at(-1)
     const asked = JSON.stringify(request.body?.messages.findLast(({ role }) => role === 'user')?.['content'] ?? '')
     if (last?.role === 'tool') return reply(text('done'), finish('stop'))
@@ -73,7 +74,12 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
     await model.close()
   }
   try {
-    const server = await scene.start({ SVC_AGENT_TOKEN: TOKEN, ...env })
+    const server = await scene.start({
+      SVC_AGENT_TOKEN: TOKEN,
+      FIRECRAWL_API_KEY: 'a-key',
+      FIRECRAWL_API_URL: new URL(model.url).origin,
+      ...env,
+    })
     const stream = await server.stream({ tail: true })
     const identity = { authorization: `Bearer ${TOKEN}`, 'x-svc-directory': scene.place.repo }
     const catalog = await openStream(server.url, {}, identity, '/v2/session-catalog/events')

@@ -3,7 +3,7 @@
  *
  * I1 A service is waited for at most `serviceWait`; one that fails or is late leaves the others.
  * I2 Answers are kept for each published service, so a new generation is always asked; an answer that is older than
- *    `serviceAge` still serves while it is asked for anew, and the last good one serves while the service fails.
+ *    `serviceAge` still serves while it is asked for anew (unless it must be fresh), and the last good one serves while the service fails.
  * I3 Without services of a kind nothing is done; lists are the same objects until an answer changes.
  */
 import { withinTime } from '../../../protocol/patience.js'
@@ -73,18 +73,18 @@ export function createServiceAnswers(effects: Pick<Effects, 'clock' | 'log'>): S
     kept.at = effects.clock.monotonic()
   }
 
-  /** Asks what is old or unknown; answers who has never answered and is being asked for the first time. */
+  /** Asks what is old, unknown or must be fresh; answers who is waited for: who has never answered, and who must be fresh. */
   const refresh = (services: readonly Asked[], directory: string): readonly Promise<void>[] => {
     const now = effects.clock.monotonic()
     return services.flatMap((service) => {
       const kept = keptOf(service, directory)
-      const isFirst = kept.at === Number.NEGATIVE_INFINITY
-      if (now - kept.at >= serviceAge) {
+      const isAwaited = kept.at === Number.NEGATIVE_INFINITY || service.contribution.isFresh === true
+      if (now - kept.at >= serviceAge || service.contribution.isFresh === true) {
         kept.asked ??= ask(kept, service, directory).finally(() => {
           kept.asked = undefined
         })
       }
-      return isFirst && kept.asked !== undefined ? [kept.asked] : []
+      return isAwaited && kept.asked !== undefined ? [kept.asked] : []
     })
   }
 

@@ -1,8 +1,9 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
+import type { Refusal } from '../../../protocol/interaction/refusal.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
-import type { PromptRequest } from '../../../protocol/message/message.js'
+import type { Message, PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
 import type { Emit } from '../../events/journal.js'
@@ -115,6 +116,13 @@ export type SessionOutcome =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: string; readonly text: string }
 
+/** How the last run of a session came to its end: `stopped` with the server, `aborted` by somebody. */
+export interface RunEnd {
+  readonly end: 'completed' | 'failed' | 'aborted' | 'stopped'
+  readonly error?: string
+  readonly unattended: boolean
+}
+
 /** Sessions as a local caller uses them. */
 export interface SessionDoor {
   /**
@@ -151,6 +159,17 @@ export interface SessionDoor {
   settled(sessionId: string, signal: AbortSignal): Promise<void>
   /** Of the last assistant message; an aborted or unanswered prompt is not ok. */
   outcome(sessionId: string): SessionOutcome
+  /** What nobody answered in time, in the session and all below it, oldest first; at most `LIMITS.run.toldRefusals`. */
+  refusals(sessionId: string): readonly Refusal[]
+  /** Of the last run, which may be under way; undefined = none is over. */
+  lastEnd(sessionId: string): RunEnd | undefined
+  /** The last finished answers of models, oldest first: at most so many, and those after the named one where it is among them. Summaries are none. */
+  answers(sessionId: string, from: { readonly after?: string | undefined; readonly most: number }): readonly Message[]
+  /**
+   * Keeps a value on the record of the session under a name of the plugin's, with its `session.updated`; undefined removes it. `along`
+   * (synchronous) changes rows of the plugin in the same transaction. Throws `resource.not_found`.
+   */
+  note(sessionId: string, name: string, value: unknown, along?: (tx: RowsChange) => void): void
 }
 
 /** A call of an operation of the contract, validated and admitted. */

@@ -1,13 +1,18 @@
 /** Sessions as native plugins use them: as a local caller, through the same doors as HTTP. */
 import { TRUSTED_CALLER } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
+import { refusalOf } from '../../../protocol/interaction/refusal.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { Message } from '../../../protocol/message/message.js'
 import type { Sessions } from '../../facades.js'
 import type { SessionCore } from '../../session/core.js'
 import { isOfCompaction } from '../../session/history/conversation.js'
 import { tellSession } from '../../session/admission/notices.js'
 import { clearQueue } from '../../session/admission/queue.js'
 import { createSession } from '../../session/state/records.js'
-import type { SessionDoor, SessionOutcome } from './native-doors.js'
+import { noteOnSession } from '../../session/state/session-notes.js'
+import { ABORTED } from '../../session/run/closing.js'
+import type { RunEnd, SessionDoor, SessionOutcome } from './native-doors.js'
 import { rowsChange } from './native-rows.js'
 
 export function createSessionDoor(
@@ -38,6 +43,14 @@ export function createSessionDoor(
     isBusy: (sessionId) => !core.statuses.isIdle(sessionId),
     settled: (sessionId, signal) => sessions.wait(sessionId, signal),
     outcome: (sessionId) => outcomeOf(core, sessionId),
+    refusals: (sessionId) =>
+      core.store.interactions
+        .expired(core.store.sessions.family(sessionId), LIMITS.run.toldRefusals)
+        .map(({ request }) => refusalOf(request)),
+    lastEnd: (sessionId) => lastEnd(core, sessionId),
+    answers: (sessionId, from) => answersOf(core, sessionId, from),
+    note: (sessionId, name, value, along) =>
+      noteOnSession(core, sessionId, { [name]: value }, along && ((tx) => along(rowsChange(core.store, pluginId, tx)))),
   }
 }
 
@@ -75,4 +88,43 @@ function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {
   const text = last.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const { error } = last.info
   return error === undefined ? { ok: true, text } : { ok: false, error: error.message, text }
+}
+
+const ENDS = { completed: 'completed', error: 'failed' } as const
+
+function lastEnd({ store }: SessionCore, sessionId: string): RunEnd | undefined {
+  const run = store.runs.last(sessionId)
+  if (run === undefined || run.status === 'running') return undefined
+  const { status, error, unattended } = run
+  const end = status === 'interrupted' ? (error === ABORTED ? 'aborted' : 'stopped') : ENDS[status]
+  return { end, unattended, ...(error !== undefined && { error }) }
+}
+
+/** Messages that are read at a time. */
+const PAGE = 20
+
+function answersOf({ store }: SessionCore, sessionId: string, { after, most }: Parameters<SessionDoor['answers']>[1]): readonly Message[] {
+  const answers: Message[] = []
+  let cursor: string | undefined
+  while (answers.length < most) {
+    const { items, next } = store.messages.page({ sessionId, order: 'desc', limit: Math.min(PAGE, most), cursor })
+    for (const item of items) {
+      const message = Message.parse(JSON.parse(item))
+      const { info } = message
+      if (info.id === after) return answers
+      const isAnswer = info.role === 'assistant' && info.time.completed !== undefined
+      if (isAnswer && answers.length < most && !isOfCompaction(message) && !isGiven(message)) answers.unshift(message)
+    }
+    if (next === undefined) break
+    cursor = next
+  }
+  return answers
+}
+
+/** What was typed for the shell, which no model answered. */
+function isGiven({ info, parts }: Message): boolean {
+  const calls = parts.filter((part) => part.type === 'tool')
+  return (
+    info.role === 'assistant' && info.finish === 'stop' && calls.length > 0 && calls.every(({ callId }) => callId.startsWith(`${info.id}_`))
+  )
 }

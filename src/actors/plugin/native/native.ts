@@ -79,6 +79,8 @@ export interface ToolContribution<Input = unknown> {
   readonly outputSchema?: unknown
   /** Group that decides whether the tool is offered at all (sessions-events §8.6). */
   readonly permission: string
+  /** False for sessions whose models have no use for it: they are not offered it. Cheap, throws nothing; native plugins only. */
+  isFor?(sessionId: string): boolean
   /** Notes in `metadata` what it changes on disk (`ChangeNotes`), for undo; nobody else's notes are believed. */
   readonly notesChanges?: true
   /** What must be allowed before `invoke`; may read files to canonicalise, never changes anything. */

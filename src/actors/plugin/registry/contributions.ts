@@ -3,6 +3,7 @@
  * process plugins are turned into these by `external.ts`, built-ins return them from `start`.
  */
 import type { Caller } from '../../../protocol/caller.js'
+import type { Session } from '../../../protocol/session/session.js'
 import type { McpDeclaration, PartDeclaration, RouteDescriptor } from '../../../protocol/plugin/plugin-frame.js'
 import type { PluginEvent, PromptRequest, RouteRequest, ServiceRequest } from '../../../protocol/plugin/plugin-requests.js'
 import type {
@@ -45,6 +46,8 @@ export interface EventsContribution {
 export interface Service<Call> {
   readonly id: string
   readonly priority: number
+  /** Asked anew and waited for each time, because its answers must not be old; native plugins only. */
+  readonly isFresh?: true
   readonly call: Call
 }
 
@@ -142,6 +145,8 @@ export interface ExtraContributions {
   readonly commands?: readonly CommandService[]
   readonly skills?: readonly SkillService[]
   readonly systemContext?: readonly ContextService[]
+  /** What models are told of one session, as of each step, behind what is told of its workspace; cheap, throws nothing. Native plugins only. */
+  sessionContext?(session: Session): string | undefined
   readonly prompts?: readonly PromptService[]
   readonly config?: readonly ConfigService[]
   readonly routes?: readonly RouteContribution[]

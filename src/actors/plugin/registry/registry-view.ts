@@ -87,6 +87,9 @@ export function createView(entries: readonly Entry[], generation: number, direct
     preparations: entries.flatMap(({ publication: { contributions } }) =>
       contributions.prepare === undefined ? [] : [contributions.prepare],
     ),
+    sessionContext: entries.flatMap(({ publication: { contributions } }) =>
+      contributions.sessionContext === undefined ? [] : [contributions.sessionContext],
+    ),
     skills: services(({ skills }) => skills),
     systemContext: services(({ systemContext }) => systemContext),
     prompts: services(({ prompts }) => prompts),

@@ -1,4 +1,5 @@
 /** What one session or one request can call: the published contributions of every plugin that serves its scope (architecture §10). */
+import type { Session } from '../../../protocol/session/session.js'
 import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
 import type { ToolDefinition } from '../../provider/adapter.js'
 import type {
@@ -72,6 +73,8 @@ export interface RegistryView {
   /** See `ExtraContributions.prepare`. */
   readonly preparations: readonly ((directory: string, signal: AbortSignal) => Promise<void>)[]
   readonly systemContext: readonly Registered<ContextService>[]
+  /** See `ExtraContributions.sessionContext`. */
+  readonly sessionContext: readonly ((session: Session) => string | undefined)[]
   readonly prompts: readonly Registered<PromptService>[]
   readonly config: readonly Registered<ConfigService>[]
   readonly routes: readonly Registered<RouteContribution>[]

@@ -7,7 +7,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { Effects } from '../../effects.js'
 import { isRecord } from '../../../protocol/json.js'
-import { readAnswer } from './bounded-answer.js'
+import { readAnswer } from '../../../protocol/bounded-answer.js'
 
 interface DiscoveryTarget {
   readonly providerId: string

@@ -9,7 +9,7 @@
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit, waitAtMost } from '../../../protocol/patience.js'
 import type { Effects } from '../../effects.js'
-import { readAnswer } from './bounded-answer.js'
+import { readAnswer } from '../../../protocol/bounded-answer.js'
 import { knownVendors } from './known-vendors.js'
 import { type Offered, readOffered } from './offered.js'
 

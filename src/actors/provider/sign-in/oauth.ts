@@ -14,7 +14,7 @@ import { timeLimit } from '../../../protocol/patience.js'
 import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import { printable } from '../../../protocol/visible-text.js'
 import type { Effects } from '../../effects.js'
-import { readAnswer } from '../catalog/bounded-answer.js'
+import { readAnswer } from '../../../protocol/bounded-answer.js'
 import { checkedAddress, isLoopback } from './settings.js'
 
 export interface Tokens {

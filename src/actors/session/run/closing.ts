@@ -13,7 +13,8 @@ import { usedTokens } from '../history/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
 import { type RunScope, stepsAsked } from './run-scope.js'
 
-const ABORTED = 'Session aborted'
+/** As which a run ends that somebody aborted. */
+export const ABORTED = 'Session aborted'
 
 /**
  * Closes a finished step, unless it is closed. When the conversation is to be compacted next nothing else happens; else another step

@@ -22,7 +22,7 @@ export function offeredTools(run: RunScope, view: RegistryView): OfferedTools {
 function findOffered(run: RunScope, view: RegistryView): OfferedTools {
   const { model } = run.target.model
   if (model.capabilities['toolCall'] === false) return new Map()
-  const tools = allowedTools(run, view)
+  const tools = new Map([...allowedTools(run, view)].filter(([, { contribution }]) => contribution.isFor?.(run.session.id) !== false))
   // A model changes files in the way of its family, where that is there.
   const [own, other] = PREFERS_PATCHES.test(model.id) ? ['apply_patch', 'write'] : ['write', 'apply_patch']
   return tools.has(own) || own === 'write' ? new Map([...tools].filter(([id]) => id !== other)) : tools

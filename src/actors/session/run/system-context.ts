@@ -124,8 +124,11 @@ export function createSystemContext(
     },
     messages(session, target, system) {
       const known = awake.get(session.id)
+      const { sessionContext } = core.plugins.current(session.directory, session.id)
+      const own = sessionContext.length === 0 ? undefined : core.store.sessions.get(session.id)
       const texts = [
         known?.workspace,
+        ...(own === undefined ? [] : sessionContext.map((say) => say(own))),
         known?.sections,
         known?.note,
         [target.agent.record.prompt, system].filter((text) => text?.trim()).join('\n\n'),

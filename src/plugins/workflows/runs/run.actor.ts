@@ -195,8 +195,10 @@ function conclude(deps: RunDeps, { runId, end: { status, error }, cut }: Conclus
   }
   if (run === undefined || !isUnfinished(run)) return
   const now = effects.clock.now()
+  const refused = typeof run.sessionId === 'string' ? sessions.refusals(run.sessionId) : []
   const next = ledger.commit('process', (tx) => {
-    ledger.putRun(tx, { ...run, status, finishedAt: now, error: error ?? null, leaseOwner: null, leaseExpiresAt: null })
+    const ended = { ...run, status, finishedAt: now, error: error ?? null, leaseOwner: null, leaseExpiresAt: null }
+    ledger.putRun(tx, { ...ended, ...(refused.length > 0 && { refused: [...refused] }) })
     const activation = ledger.activation(run.activationId)
     const definition = deps.material(runId)?.definition ?? activation?.projection.definition
     if (error === undefined || definition === undefined || activation === undefined) return undefined

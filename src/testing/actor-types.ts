@@ -11,6 +11,7 @@ export type ActorKind =
   | 'generation'
   | 'instance'
   | 'interaction'
+  | 'job'
   | 'mcp-connection'
   | 'package'
   | 'pty'

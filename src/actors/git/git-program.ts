@@ -12,7 +12,7 @@ import type { Effects } from '../effects.js'
 import type { Checkout, Git, GitCall, GitResult } from '../plugin/native/native-doors.js'
 import { readRemoteHead } from './refs.js'
 import { type Repository, repositoryAround } from './repository.js'
-import { createTurns } from '../turns.js'
+import { createTurns } from '../../protocol/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
 
 const EMPTY_TREE = {

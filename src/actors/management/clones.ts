@@ -16,7 +16,7 @@ import type { GitResult } from '../plugin/native/native-doors.js'
 import type { Cloner } from '../git/git-program.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import { supervise, type Supervision } from '../supervise.js'
-import { createTurns } from '../turns.js'
+import { createTurns } from '../../protocol/turns.js'
 import { cloneLogic } from './clone.actor.js'
 import type { WorkspaceRegistry } from './workspace-registry.js'
 

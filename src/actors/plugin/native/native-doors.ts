@@ -1,6 +1,7 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
+import type { EventData } from '../../../protocol/event/event.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
 import type { PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
@@ -33,6 +34,8 @@ export interface RowsChange {
 export interface CommandSandbox {
   /** Whether commands of a directory run in it. */
   isOn(directory: string): Promise<boolean>
+  /** Why no command can run in it here, for people; undefined = they can. */
+  whyMissing(): Promise<string | undefined>
   /** What a canonical path outside the session directory is inside, for every command alike; undefined: not there, unless it is asked for. */
   placeOf(path: string): 'read-only' | 'private' | undefined
   /** The command line that runs the program in it, or a sentence for people why it cannot run. Never outside of it. */
@@ -139,6 +142,10 @@ export interface SessionDoor {
   tell(sessionId: string, notice: Notice, along?: (tx: RowsChange) => void): void
   /** Notes that the plugin does work for the session: until the answered function is called, its execution is not finished. */
   begin(sessionId: string, work: Work): () => void
+  /** Commands that run for the session, `but` one, as `session.background_tasks.updated` tells them once that one has ended. */
+  backgroundTasks(sessionId: string, but?: string): EventData<'session.background_tasks.updated'>
+  /** Ends the commands that run for the session, in silence; resolves once nothing of them runs. */
+  endJobs(sessionId: string): Promise<void>
   /** Whether nothing of the session runs, waits or is worked on. */
   isQuiet(sessionId: string): boolean
   /** Resolves once `isQuiet`; rejects when `signal` aborts. */

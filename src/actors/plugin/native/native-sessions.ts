@@ -31,6 +31,8 @@ export function createSessionDoor(
         along: along && ((tx) => along(rowsChange(core.store, pluginId, tx))),
       }),
     begin: core.outstanding.begin,
+    backgroundTasks: (sessionId, but) => backgroundTasks(core, sessionId, but),
+    endJobs: (sessionId) => core.outstanding.end(sessionId, 'job'),
     isQuiet: (sessionId) => isQuiet(core, sessionId),
     quiet: (sessionId, signal) => untilQuiet(core, sessionId, signal),
     usage: (sessionId) => core.store.messages.usage(core.store.sessions.family(sessionId)),
@@ -38,6 +40,17 @@ export function createSessionDoor(
     isBusy: (sessionId) => !core.statuses.isIdle(sessionId),
     settled: (sessionId, signal) => sessions.wait(sessionId, signal),
     outcome: (sessionId) => outcomeOf(core, sessionId),
+  }
+}
+
+function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: string | undefined) {
+  const jobs = outstanding.of(sessionID).filter(({ kind }) => kind === 'job')
+  const running = jobs.filter(({ id }) => id !== but)
+  return {
+    sessionID,
+    runningBackgroundTasks: running.map(({ id: jobID, startedAt }) => ({ jobID, sessionID, startedAt })),
+    backgroundJobsEpoch: outstanding.jobs.epoch,
+    backgroundJobsRevision: outstanding.jobs.revision + jobs.length - running.length,
   }
 }
 

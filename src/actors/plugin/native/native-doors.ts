@@ -122,7 +122,8 @@ export type SessionOutcome =
 export interface SessionDoor {
   /**
    * `extra` fields are kept on the record; `directory` is canonical and exists. `along` (synchronous) changes rows of the
-   * plugin in the transaction that creates the session: either both are there or neither.
+   * plugin in the transaction that creates the session: either both are there or neither. They survive a loss of power once the
+   * first prompt is admitted, so that nobody waits for the disk twice.
    */
   create(
     directory: string,

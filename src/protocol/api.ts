@@ -23,6 +23,7 @@ import { compactionRoutes } from './session/compaction.js'
 import { sharingRoutes } from './session/sharing.js'
 import { sessionRoutes } from './session/session.js'
 import { undoRoutes } from './session/undo.js'
+import { jobRoutes } from './session/job.js'
 import { subagentRoutes } from './session/subagent.js'
 import { goalRoutes } from './session/goal.js'
 import { systemRoutes } from './system/system.js'
@@ -66,6 +67,7 @@ const GROUPS = [
   { sessionDiff: sessionDiffRoute },
   subagentRoutes,
   goalRoutes,
+  jobRoutes,
 ] as const
 
 /** The union of all operations, each with its precise type. */

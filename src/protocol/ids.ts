@@ -3,7 +3,7 @@
  * characters. Session ids descend (newest sorts first), every other kind ascends. Nobody parses an id;
  * readers check the prefix only.
  */
-type IdPrefix = 'ses' | 'msg' | 'prt' | 'evt' | 'per' | 'que' | 'aud' | 'art' | 'tool' | 'wrk' | 'ent' | 'pty' | 'conn'
+type IdPrefix = 'ses' | 'msg' | 'prt' | 'evt' | 'per' | 'que' | 'aud' | 'art' | 'tool' | 'wrk' | 'ent' | 'pty' | 'job' | 'conn'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Ids of one millisecond before its successor is borrowed: the counter has 12 bits. */

@@ -12,6 +12,7 @@ export type ActorKind =
   | 'goal'
   | 'instance'
   | 'interaction'
+  | 'job'
   | 'mcp-connection'
   | 'package'
   | 'pty'

@@ -9,6 +9,7 @@ import { generationMachine } from '../machines/generation.machine.js'
 import { goalMachine } from '../machines/goal.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
 import { interactionMachine } from '../machines/interaction.machine.js'
+import { jobMachine } from '../machines/job.machine.js'
 import { mcpConnectionMachine } from '../machines/mcp-connection.machine.js'
 import { packageMachine } from '../machines/package.machine.js'
 import { ptyMachine } from '../machines/pty.machine.js'
@@ -36,6 +37,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   goal: goalMachine,
   instance: instanceMachine,
   interaction: interactionMachine,
+  job: jobMachine,
   'mcp-connection': mcpConnectionMachine,
   package: packageMachine,
   pty: ptyMachine,

@@ -27,7 +27,7 @@ export const noDoors: Pick<
   | 'installationConfig'
 > = {
   rows: { get: unused, list: unused, commit: unused },
-  sandbox: { isOn: async () => false, placeOf: unused, wrap: unused },
+  sandbox: { isOn: async () => false, whyMissing: async () => 'this test has none', placeOf: unused, wrap: unused },
   fileStates: createFileStateDoor(
     { sha256: (data) => createHash('sha256').update(data).digest('hex') },
     async (_session, _sha256, content) => content.length < 8_000_000,
@@ -55,6 +55,8 @@ export const noDoors: Pick<
     outcome: unused,
     tell: unused,
     begin: unused,
+    backgroundTasks: unused,
+    endJobs: unused,
     isQuiet: unused,
     quiet: unused,
     usage: unused,

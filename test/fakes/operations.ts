@@ -93,6 +93,7 @@ const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1,
 const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
 
 export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
+  'v2.sessions.jobs.cancel': { jobId: 'job_1', status: 'stopping' },
   'v2.subagents.tasks.list': [TASK],
   'v2.subagents.tasks.stop': { stopped: ['ses_2'], clearedPrompts: 1 },
   'v2.plugins.goals.get': GOAL,

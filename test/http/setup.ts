@@ -84,6 +84,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
     name: 'build',
     plugin_id: 'dev.example.notes',
     pty_id: 'pty_1',
+    job_id: 'job_1',
     workflow_id: WORKFLOW.id,
     run_id: 'wfr_1_a',
     id: 'reviewer',

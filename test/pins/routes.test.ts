@@ -160,6 +160,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.sessions.fork | POST /v2/sessions/{session_id}/fork | session | 200 | body?',
     'v2.sessions.get | GET /v2/sessions/{session_id} | session | 200',
     'v2.sessions.import | POST /v2/sessions/import | caller | 200 | bytes',
+    'v2.sessions.jobs.cancel | DELETE /v2/sessions/{session_id}/jobs/{job_id} | session | 200',
     'v2.sessions.list | GET /v2/sessions | caller | 200',
     'v2.sessions.messages | GET /v2/sessions/{session_id}/messages | session | 200',
     'v2.sessions.messages.delete | DELETE /v2/sessions/{session_id}/messages/{message_id} | session | 200',

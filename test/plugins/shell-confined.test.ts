@@ -15,6 +15,7 @@ function setup({ on = true, network = false, unavailable }: Options = {}) {
   const state = { on }
   const sandbox: NativeHost['sandbox'] = {
     isOn: async () => state.on,
+    whyMissing: async () => unavailable,
     placeOf: (path) => (/^\/(etc|usr)(\/|$)/.test(path) ? 'read-only' : /^\/private(\/|$)/.test(path) ? 'private' : undefined),
     async wrap(command) {
       wrapped.push(command)

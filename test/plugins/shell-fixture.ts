@@ -10,6 +10,7 @@ import { createShellScanner, type ShellScan, type ShellScanner } from '../../src
 import type { ShellGrammar } from '../../src/plugins/shell/parse/syntax.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'
+import { playedRows } from './played-rows.js'
 
 const require = createRequire(import.meta.url)
 const coreWasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
@@ -21,6 +22,9 @@ export const scanner: ShellScanner = createShellScanner(grammar, () => 0)
 
 /** What programs of a scanned line find in their environment. */
 const ENVIRONMENT = new Set(['HOME', 'PATH', 'LANG', 'TERM', 'XDG_CONFIG_HOME', 'PAGER'])
+
+const allowVariables = (variables: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => name === 'PATH'))
 
 export interface ShellWorkspace {
   readonly effects: FakeEffects
@@ -36,17 +40,17 @@ export interface ShellWorkspace {
   accepts(input: unknown): boolean
 }
 
-export function createShellWorkspace(
+/** The host of a shell plugin whose processes are played. */
+export function shellHost(
   overrides: Parameters<typeof createFakeEffects>[0] = {},
-  shellEnvironment: NativeHost['shellEnvironment'] = async () => ({}),
-  sandbox: NativeHost['sandbox'] = noDoors.sandbox,
-): ShellWorkspace {
+  doors: Partial<NativeHost> = {},
+): NativeHost & { readonly effects: FakeEffects } {
   const effects = createFakeEffects(overrides)
   const { paths } = effects
-  const host: NativeHost = {
+  return {
     ...noDoors,
-    sandbox,
-    effects,
+    rows: playedRows(),
+    stopping: new AbortController().signal,
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
@@ -61,12 +65,27 @@ export function createShellWorkspace(
       files: effects.files,
     }),
     namedPrograms: createNamedPrograms(effects),
-    shellEnvironment,
+    shellEnvironment: async () => ({}),
     config: async () => ({}),
+    ...doors,
+    effects,
   }
-  const allowVariables = (variables: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(variables).filter(([name]) => name === 'PATH'))
-  const [tool] = shellPlugin({ coreWasm, grammarWasm, allowVariables }).start(host).tools ?? []
+}
+
+export function startShell(host: NativeHost) {
+  const plugin = shellPlugin({ coreWasm, grammarWasm, allowVariables })
+  return { contributions: plugin.start(host), stop: async () => plugin.stop?.() }
+}
+
+export function createShellWorkspace(
+  overrides: Parameters<typeof createFakeEffects>[0] = {},
+  shellEnvironment: NativeHost['shellEnvironment'] = async () => ({}),
+  sandbox: NativeHost['sandbox'] = noDoors.sandbox,
+): ShellWorkspace {
+  const host = shellHost(overrides, { shellEnvironment, sandbox })
+  const { effects } = host
+  const { paths } = effects
+  const [tool] = startShell(host).contributions.tools ?? []
   if (tool === undefined) throw new Error('the plugin has no tool')
   const contextOf = (context: Partial<ToolContext>): ToolContext => ({
     sessionId: 'ses_1',

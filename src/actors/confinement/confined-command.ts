@@ -30,10 +30,7 @@ import { workspaceMounts } from './workspace-mounts.js'
 
 type CommandEffects = SandboxEffects & Pick<Effects, 'paths' | 'env'>
 
-export interface CommandSandboxes extends Omit<CommandSandbox, 'isOn'> {
-  /** Why no command can run in it here; undefined = they can. */
-  whyMissing(): Promise<string | undefined>
-}
+export type CommandSandboxes = Omit<CommandSandbox, 'isOn'>
 
 const ADVICE = 'install the package "bubblewrap", or set permission.sandbox to "off"'
 

@@ -7,7 +7,7 @@ import type { Checkout, Git, GitCall, GitResult } from '../plugin/native/native-
 import { createGitProcess } from './git-process.js'
 import { readRemoteHead } from './refs.js'
 import { type Repository, repositoryAround } from './repository.js'
-import { createTurns } from '../turns.js'
+import { createTurns } from '../../protocol/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
 
 const EMPTY_TREE = {

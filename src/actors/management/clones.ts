@@ -16,7 +16,7 @@ import type { CloneProgress } from '../git/clone-progress.js'
 import type { Cloner } from '../git/cloner.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import { supervise, type Supervision } from '../supervise.js'
-import { createTurns } from '../turns.js'
+import { createTurns } from '../../protocol/turns.js'
 import { cloneLogic } from './clone.actor.js'
 import type { WorkspaceRegistry } from './workspace-registry.js'
 

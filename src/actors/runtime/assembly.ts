@@ -74,7 +74,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const live = createLive()
   const owners = createOwners(store)
   const statuses = createStatuses()
-  const outstanding = createOutstanding()
+  const outstanding = createOutstanding(effects.ids.next('job'))
   const executions = createExecutions({ store, effects, families, statuses, outstanding })
   outstanding.onEnded((sessionId) => settleFamily({ journal, executions, families, effects }, sessionId))
   const subscriptions = createSubscriptions({ effects, actors })

@@ -95,7 +95,11 @@ export function createSessions(
   const { revert, undo, redo, unrevert, undoTree } = createUndo(core)
 
   const facade: Sessions = {
-    create: (caller, directory, request) => createSession(core, caller, directory, request),
+    async create(caller, directory, request) {
+      const session = await createSession(core, caller, directory, request)
+      await core.journal.synced()
+      return session
+    },
     list: (caller, query) => listSessions(core, caller, query),
     get,
     update: (id, request) => updateSession(core, id, request, directories.canonical),

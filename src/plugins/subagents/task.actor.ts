@@ -106,6 +106,7 @@ async function end(deps: TaskDeps, taskId: string): Promise<void> {
   for (let round = 0; round < ROUNDS && sessions.get(taskId) !== undefined; round++) {
     cleared += sessions.clearQueue(taskId, 'all')
     await sessions.abort(taskId)
+    await sessions.endJobs(taskId)
     await deps.stopBelow(taskId)
     if (sessions.isQuiet(taskId)) break
   }

@@ -18,6 +18,8 @@ export const EVENT_SENTENCES = {
   'session.execution.updated':
     'The work of a session and of the tasks below it is another one: what runs, since when, and what it has cost.',
   'session.subtask.completed': 'A task that a session has delegated to a child has ended; `result` is told to the session.',
+  'session.background_task.completed': 'A command in the background has ended; its end is told to the session once.',
+  'session.background_tasks.updated': 'The commands in the background of a session are others, or one of them is further.',
   'session.catalog.activity':
     'For lists of sessions: one runs, works in the background, waits for a permission, or is idle. Only in the stream of the catalogue; not stored.',
   'message.updated':

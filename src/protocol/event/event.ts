@@ -8,6 +8,7 @@ import { PackageLifecycleInfo } from '../plugin/plugin.js'
 import { Pty } from '../terminal/pty.js'
 import { defineRoute } from '../route.js'
 import { CompactionSummary } from '../session/compaction.js'
+import { JobStatus } from '../session/job.js'
 import {
   CatalogActivity,
   ExecutionActivitySnapshot,
@@ -83,6 +84,26 @@ const EVENT_DATA = {
   }),
   'session.compacted': z.looseObject({ ...session, info: Session, summary: CompactionSummary }),
   'session.execution.updated': z.looseObject({ ...session, snapshot: ExecutionActivitySnapshot, runtime: SessionRuntimeSnapshot }),
+  /** Commands that run in the background for one session. */
+  'session.background_tasks.updated': z.looseObject({
+    ...session,
+    runningBackgroundTasks: z.array(z.looseObject({ jobID: z.string(), sessionID: z.string(), startedAt: ms })),
+    backgroundJobsEpoch: z.string(),
+    backgroundJobsRevision: uint,
+  }),
+  /** `taskID` is the id of the job, `parentSessionID` the session it ran for. `exitCode` is null when it did not end by itself. */
+  'session.background_task.completed': z.looseObject({
+    ...session,
+    parentSessionID: z.string(),
+    jobID: z.string(),
+    taskID: z.string(),
+    status: JobStatus,
+    title: z.string(),
+    command: z.string(),
+    cwd: z.string(),
+    exitCode: z.number().int().nullable(),
+    result: z.string(),
+  }),
   'session.subtask.completed': z.looseObject({
     ...session,
     parentSessionID: z.string(),

@@ -1,6 +1,6 @@
-import { MiB, SECOND } from './units.js'
+import { DAY, KiB, MiB, MINUTE, SECOND } from './units.js'
 
-/** Limits of delegated work, goals and notes. Sizes in characters, times in ms. */
+/** Limits of delegated work, goals, notes and commands in the background. Sizes in characters unless their name says bytes, times in ms. */
 export const delegationLimits = {
   subagents: {
     /** Levels of tasks below a session that nobody delegated to. */
@@ -48,6 +48,25 @@ export const delegationLimits = {
     knownCalls: 256,
     /** Goals that are pursued at a time. */
     pursued: 1000,
+    retry: 1 * SECOND,
+  },
+  jobs: {
+    /** Of one session, that have not ended. */
+    perSession: 16,
+    /** Of all sessions, that run at once, and that wait until they may. */
+    atOnce: 32,
+    waiting: 256,
+    timeout: 30 * MINUTE,
+    timeoutMost: 1 * DAY,
+    /** Of the latest output of each stream that are kept while it runs. */
+    outputBytes: 256 * KiB,
+    outputBytesMost: 1024 * KiB,
+    /** Of the output, as it is told and remembered; the rest is in a file. */
+    told: 32_000,
+    description: 500,
+    /** Of a session, that have ended and are remembered. */
+    remembered: 20,
+    /** How soon what could not be recorded is tried again. */
     retry: 1 * SECOND,
   },
 } as const

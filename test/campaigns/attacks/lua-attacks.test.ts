@@ -62,7 +62,8 @@ const packageOf = (attack: LuaAttack): Hostile => ({
 function isDeserved({ verdict, detail }: LuaAttack, state: ToolPart['state'] | undefined): boolean {
   if (verdict === 'any') return state?.status === 'completed' || state?.status === 'error'
   // Most return a bare value to whoever calls the sandbox itself, which is no result of a tool.
-  if (verdict === 'harmless') return state?.status === 'completed' || (state?.status === 'error' && state.error.includes('which is no result'))
+  if (verdict === 'harmless')
+    return state?.status === 'completed' || (state?.status === 'error' && state.error.includes('which is no result'))
   return state?.status === 'error' && state.error.includes(detail)
 }
 

@@ -1,6 +1,7 @@
 /** One valid call of every operation, with what has to be there before. Where the answer says little, its effect is looked at too. */
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
+import type { SessionRuntimeSnapshot } from '../../../src/protocol/session/session.js'
 import type { Artifact } from '../../../src/protocol/system/artifact.js'
 import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import type { Answer } from '../server.js'
@@ -292,6 +293,14 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     const at = await workflowOf(world)
     const answer = await world.server.call('DELETE', at)
     await isGone(at, world)
+    return answer
+  },
+
+  'v2.sessions.jobs.cancel': async (world) => {
+    const { id, at } = await talked(world, 'please serve')
+    const { runningBackgroundTasks = [] } = await world.server.get<SessionRuntimeSnapshot>(`${at}/runtime`)
+    const answer = await world.server.call('DELETE', `${at}/jobs/${runningBackgroundTasks[0]?.jobId ?? ''}`)
+    await world.stream.waitFor((event) => event.type === 'session.background_task.completed' && event.data.sessionID === id)
     return answer
   },
 

@@ -98,6 +98,7 @@ const TOOLS: readonly (readonly [string, Reply])[] = [
   ['please ask', call('question', { questions: [{ question: 'Which?', options: [] }] })],
   ['please plan', call('todowrite', { todos: [{ content: 'x', status: 'pending', priority: 'high' }] })],
   ['please delegate', call('task', { description: 'look', prompt: 'look around', subagent_type: 'general' })],
+  ['please serve', call('background_task', { description: 'serve', command: 'sleep 60' })],
   ['please err', call('read', { filePath: 'not-there.txt' })],
 ]
 

@@ -2,6 +2,7 @@
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
+import type { EventData } from '../../../protocol/event/event.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
 import type { Message, PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
@@ -34,6 +35,8 @@ export interface RowsChange {
 export interface CommandSandbox {
   /** Whether commands of a directory run in it. */
   isOn(directory: string): Promise<boolean>
+  /** Why no command can run in it here, for people; undefined = they can. */
+  whyMissing(): Promise<string | undefined>
   /** What a canonical path outside the session directory is inside, for every command alike; undefined: not there, unless it is asked for. */
   placeOf(path: string): 'read-only' | 'private' | undefined
   /** The command line that runs the program in it, or a sentence for people why it cannot run. Never outside of it. */
@@ -127,7 +130,8 @@ export interface RunEnd {
 export interface SessionDoor {
   /**
    * `extra` fields are kept on the record; `directory` is canonical and exists. `along` (synchronous) changes rows of the
-   * plugin in the transaction that creates the session: either both are there or neither.
+   * plugin in the transaction that creates the session: either both are there or neither. They survive a loss of power once the
+   * first prompt is admitted, so that nobody waits for the disk twice.
    */
   create(
     directory: string,
@@ -147,6 +151,10 @@ export interface SessionDoor {
   tell(sessionId: string, notice: Notice, along?: (tx: RowsChange) => void): void
   /** Notes that the plugin does work for the session: until the answered function is called, its execution is not finished. */
   begin(sessionId: string, work: Work): () => void
+  /** Commands that run for the session, `but` one, as `session.background_tasks.updated` tells them once that one has ended. */
+  backgroundTasks(sessionId: string, but?: string): EventData<'session.background_tasks.updated'>
+  /** Ends the commands that run for the session, in silence; resolves once nothing of them runs. */
+  endJobs(sessionId: string): Promise<void>
   /** Whether nothing of the session runs, waits or is worked on. */
   isQuiet(sessionId: string): boolean
   /** Resolves once `isQuiet`; rejects when `signal` aborts. */

@@ -36,6 +36,8 @@ export function createSessionDoor(
         along: along && ((tx) => along(rowsChange(core.store, pluginId, tx))),
       }),
     begin: core.outstanding.begin,
+    backgroundTasks: (sessionId, but) => backgroundTasks(core, sessionId, but),
+    endJobs: (sessionId) => core.outstanding.end(sessionId, 'job'),
     isQuiet: (sessionId) => isQuiet(core, sessionId),
     quiet: (sessionId, signal) => untilQuiet(core, sessionId, signal),
     usage: (sessionId) => core.store.messages.usage(core.store.sessions.family(sessionId)),
@@ -51,6 +53,17 @@ export function createSessionDoor(
     answers: (sessionId, from) => answersOf(core, sessionId, from),
     note: (sessionId, name, value, along) =>
       noteOnSession(core, sessionId, { [name]: value }, along && ((tx) => along(rowsChange(core.store, pluginId, tx)))),
+  }
+}
+
+function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: string | undefined) {
+  const jobs = outstanding.of(sessionID).filter(({ kind }) => kind === 'job')
+  const running = jobs.filter(({ id }) => id !== but)
+  return {
+    sessionID,
+    runningBackgroundTasks: running.map(({ id: jobID, startedAt }) => ({ jobID, sessionID, startedAt })),
+    backgroundJobsEpoch: outstanding.jobs.epoch,
+    backgroundJobsRevision: outstanding.jobs.revision + jobs.length - running.length,
   }
 }
 

@@ -99,7 +99,9 @@ export function createExecutions(deps: {
       .flatMap((sessionId) =>
         outstanding.of(sessionId).flatMap(({ kind, id: jobId, startedAt }) => (kind === 'job' ? [{ jobId, sessionId, startedAt }] : [])),
       )
-    return { rootSessionId: rootId, revision, familyRevision: revision, branches, execution: execution ?? null, runningBackgroundTasks }
+    const { epoch: backgroundJobsEpoch, revision: backgroundJobsRevision } = outstanding.jobs
+    const background = { runningBackgroundTasks, backgroundJobsEpoch, backgroundJobsRevision }
+    return { rootSessionId: rootId, revision, familyRevision: revision, branches, execution: execution ?? null, ...background }
   }
 
   return {

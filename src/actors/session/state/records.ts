@@ -19,7 +19,7 @@ export interface CreateOptions {
   along?(tx: Change, session: Session): void
 }
 
-/** Creates a session in a canonical directory; emits `session.created`. */
+/** Creates a session in a canonical directory; emits `session.created`. It survives a loss of power with what is synced next. */
 export async function createSession(
   core: SessionCore,
   caller: Caller,
@@ -67,7 +67,6 @@ export async function createSession(
     })
     along?.(tx, session)
   })
-  await journal.synced()
   return session
 }
 

@@ -1,39 +1,18 @@
-/**
- * Tool `bash`: runs a command line in the session directory (sessions-events §10.5).
- *
- * I1 A command is analysed before it is judged, and again before it runs: when it would touch something else
- *    than what was judged (a link changed, files came), nothing runs.
- * I2 In the sandbox it is judged by what the sandbox leaves to ask; when that changes before it runs, nothing runs. Where the
- *    sandbox is wanted and cannot be had, nothing runs either.
- * I3 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
- */
+/** The tools `bash` and `sandbox_exec`: a command line that runs within the call (sessions-events §10.4, §10.5). */
 import * as z from 'zod'
 import type { ProcessResult } from '../../../actors/effects.js'
-import {
-  defineTool,
-  type NativeHost,
-  type ToolContext,
-  type ToolContribution,
-  ToolError,
-  type ToolResult,
-} from '../../../actors/plugin/native/native.js'
-import { isWithin } from '../../../protocol/caller.js'
+import { defineTool, type NativeHost, type ToolContribution, ToolError, type ToolResult } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
 import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import { watchCommand } from '../changes/watch-command.js'
-import { displayText } from './display.js'
-import type { ShellEnvironment, Variables } from './environment.js'
-import { type Confinement, grantsOf } from '../judge/confined.js'
-import { createFileView } from '../judge/file-view.js'
-import { alwaysPatterns, commandNeeds, commandPatterns } from '../judge/needs.js'
-import { joinPath } from '../judge/place.js'
+import { displayText, TITLE_LENGTH } from './display.js'
+import type { Confinement } from '../judge/confined.js'
+import { alwaysPatterns, commandPatterns } from '../judge/needs.js'
+import type { Commands, Judgement } from './commands.js'
+import { joinOutput } from './joined-output.js'
 import { createRunningOutput } from './running-output.js'
-import type { ShellScan, ShellScanner } from '../judge/scan.js'
 
 const { bashTimeout, bashTimeoutMax, captureBytes, outputBytes } = LIMITS.tools
-const REMEMBERED = 4096
-const TITLE_LENGTH = 200
 
 const Input = z.strictObject({
   command: z.string().min(1).max(100_000).describe('The command line, for bash.'),
@@ -53,99 +32,67 @@ const DESCRIPTION = `Runs a command line in a shell and returns its output.
 - Read, search and change files with the tools made for that, not with cat, grep, find, sed or redirections.
 - Long output is cut in the middle; the whole of it stays readable in a file that is named then.`
 
+const SANDBOXED = `Runs a command line as "bash" does, but always in a sandbox: of what lasts only the session directory can be written, little else can be seen,
+and the network is closed unless "network" asks for it. For what should do no harm whatever it does: unknown scripts, builds, experiments.`
+
 export interface BashTools {
-  readonly host: Pick<NativeHost, 'effects' | 'protectedFiles' | 'namedPrograms' | 'sandbox' | 'shellEnvironment' | 'git' | 'fileStates'>
-  readonly scanner: ShellScanner
-  readonly environment: ShellEnvironment
+  readonly host: Pick<NativeHost, 'effects' | 'git' | 'fileStates' | 'sandbox'>
+  readonly commands: Commands
 }
 
-export function bashTool({ host, scanner, environment }: BashTools): ToolContribution {
-  const { effects, protectedFiles, sandbox } = host
-  const view = createFileView(effects.files, host.namedPrograms)
-  const judged = createLru<string, string>(REMEMBERED) // I3
+export function bashTool(tools: BashTools): ToolContribution {
+  return commandTool(tools, { id: 'bash', description: DESCRIPTION, isConfined: false })
+}
 
-  const analyse = async (input: Input, context: ToolContext, variables: Variables) => {
-    const directory = await workingDirectory(effects, input.workdir, context)
-    const place = { session: context.directory, directory, home: effects.paths.home, files: view }
-    const found = await scanner.scan(input.command, { ...place, environment: new Set(Object.keys(variables)) })
-    const outside = isWithin(context.directory, directory) ? found.outside : [...new Set([joinPath(directory, '*'), ...found.outside])]
-    const scan = { ...found, outside }
-    return { directory, scan, confinement: await confine(input, context, scan) }
+/** Only where there is a sandbox; `onMissing` is called when it is found not to work here. */
+export function sandboxTool(tools: BashTools, onMissing: () => void): ToolContribution {
+  const tool = commandTool(tools, { id: 'sandbox_exec', description: SANDBOXED, isConfined: true })
+  return {
+    ...tool,
+    async needs(input, context) {
+      const missing = await tools.host.sandbox.whyMissing()
+      if (missing === undefined) return tool.needs(input, context)
+      onMissing()
+      throw new ToolError(`There is no sandbox, so nothing was run: ${missing}`)
+    },
   }
+}
 
-  /** How the sandbox confines the line; undefined = it is off. */
-  const confine = async (input: Input, context: ToolContext, scan: ShellScan): Promise<Confinement | undefined> => {
-    if (!(await sandbox.isOn(context.directory))) return undefined
-    const network =
-      input.network === true || context.decisions('network', commandPatterns(scan, input.command)).every((each) => each === 'allow')
-    return { network, placeOf: sandbox.placeOf }
-  }
+interface CommandTool {
+  readonly id: string
+  readonly description: string
+  readonly isConfined: boolean
+}
 
-  const commandLine = async (input: Input, context: ToolContext, { directory, scan, confinement, command, searchPath }: Confined) => {
-    const args = ['-c', input.command]
-    if (confinement === undefined) return { program: command, args }
-    const { network } = confinement
-    const granted = { ...grantsOf(scan, confinement), writes: scan.writes }
-    const line = await sandbox.wrap({
-      program: command,
-      args,
-      cwd: directory,
-      workspace: context.directory,
-      network,
-      searchPath,
-      ...granted,
-    })
-    if ('unavailable' in line)
-      throw new ToolError(`The sandbox is switched on (permission.sandbox) and cannot be had, so nothing was run: ${line.unavailable}`)
-    return line
-  }
-
+function commandTool({ host, commands }: BashTools, { id, description, isConfined }: CommandTool): ToolContribution {
+  const { effects } = host
   return defineTool<Input>({
-    id: 'bash',
-    description: DESCRIPTION,
+    id,
+    description,
     input: Input,
     permission: 'bash',
     notesChanges: true,
-    async needs(input, context) {
-      const judgement = await analyse(input, context, await environment.variables())
-      judged.set(keyOf(context), JSON.stringify(judgement))
-      const { scan, confinement } = judgement
-      const { command, network: asksNetwork = false } = input
-      return commandNeeds({ command, session: context.directory, scan, protectedFiles, confinement, asksNetwork })
-    },
+    needs: (input, context) => commands.needs({ ...input, isConfined }, context),
     async invoke(input, context) {
-      const key = keyOf(context)
-      if (judged.get(key) === undefined) throw notJudged()
-      const { sessionId, callId, signal } = context
-      const cwd = await workingDirectory(effects, input.workdir, context)
-      const [command, variables, added] = await Promise.all([
-        environment.shell(),
-        environment.variables(),
-        host.shellEnvironment({ cwd, sessionId, callId, signal }),
-      ])
-      const env = { ...variables, ...added }
-      const judgement = await analyse(input, context, env) // I1
-      if (judged.get(key) !== JSON.stringify(judgement)) throw notJudged()
-      judged.delete(key)
-      const { directory } = judgement
-      const line = await commandLine(input, context, { ...judgement, command, searchPath: env['PATH'] ?? '' }) // I2
+      const { sessionId, signal } = context
+      const ready = await commands.ready({ ...input, isConfined }, context)
       const running = createRunningOutput(effects.clock, (output) => context.progress({ output }))
       try {
         signal.throwIfAborted()
         const { directory: session } = context
-        const changes = await watchCommand(host, { sessionId, directory: session, scan: judgement.scan }, signal)
+        const changes = await watchCommand(host, { sessionId, directory: session, scan: ready.scan }, signal)
         const result = await effects.processes.run({
-          command: line.program,
-          args: line.args,
-          cwd: directory,
-          env,
+          command: ready.program,
+          args: ready.args,
+          cwd: ready.directory,
+          env: ready.env,
           signal,
           timeoutMs: input.timeout ?? bashTimeout,
           captureBytes,
           onStdout: running.add,
           onStderr: running.add,
         })
-        return settle(input, result, judgement, await changes(result.aborted))
+        return settle(input, result, ready, await changes(result.aborted))
       } finally {
         running.stop()
       }
@@ -153,33 +100,8 @@ export function bashTool({ host, scanner, environment }: BashTools): ToolContrib
   })
 }
 
-interface Judgement {
-  readonly directory: string
-  readonly scan: ShellScan
-  readonly confinement: Confinement | undefined
-}
-
-interface Confined extends Judgement {
-  /** Absolute path of the shell. */
-  readonly command: string
-  readonly searchPath: string
-}
-
-function notJudged(): ToolError {
-  return new ToolError('What the command touches was not checked for this call, or has changed since. Nothing was run; call again.')
-}
-
-async function workingDirectory(effects: NativeHost['effects'], workdir: string | undefined, context: ToolContext): Promise<string> {
-  if (workdir === undefined) return context.directory
-  const path = /^~(?=\/|$)/.test(workdir) ? effects.paths.home + workdir.slice(1) : joinPath(context.directory, workdir)
-  const directory = await effects.files.realPath(path).catch(() => undefined)
-  const kind = directory === undefined ? undefined : (await effects.files.stat(directory))?.kind
-  if (directory === undefined || kind !== 'directory') throw new ToolError(`The directory ${workdir} does not exist.`)
-  return directory
-}
-
 function settle(input: Input, result: ProcessResult, { directory, scan, confinement }: Judgement, changes: ChangeNotes): ToolResult {
-  const output = joinOutput(result)
+  const output = joinOutput(result, captureBytes)
   const timeout = input.timeout ?? bashTimeout
   const metadata = {
     command: input.command,
@@ -215,16 +137,6 @@ function walls({ network }: Confinement): string {
   return `(It ran in a sandbox: of what lasts only the session directory can be written, and little else can be seen.${closed})`
 }
 
-/** Standard output, a newline, standard error; the cut of a full capture is said. */
-function joinOutput({ stdout, stderr, captureTruncated, left }: ProcessResult): string {
-  const text = [stdout.trimEnd(), stderr.trimEnd()].filter((part) => part !== '').join('\n')
-  const cut = captureTruncated ? `\n(More than ${captureBytes} bytes were printed; the rest was dropped.)` : ''
-  const alive = left.map(
-    ({ pid, command }) => `\n(Still running, out of reach of this server: process ${pid}, ${displayText(command, TITLE_LENGTH)})`,
-  )
-  return (text || '(no output)') + cut + alive.join('')
-}
-
 /** The end of an output within the limits of a result, since errors stand last. */
 function lastPart(output: string): { readonly text: string; readonly truncated: boolean } {
   const lines = output.split('\n')
@@ -234,8 +146,4 @@ function lastPart(output: string): { readonly text: string; readonly truncated: 
   const tail =
     bytes.length <= outputBytes ? text : new TextDecoder().decode(bytes.subarray(bytes.length - outputBytes)).replace(/^\ufffd+/, '')
   return { text: `... the beginning was cut ...\n${tail}`, truncated: true }
-}
-
-function keyOf(context: ToolContext): string {
-  return `${context.sessionId}\0${context.callId}`
 }

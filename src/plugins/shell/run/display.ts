@@ -1,5 +1,8 @@
 /** Command text for people: one line, nothing invisible, any cut marked (threat-model G5). */
 
+/** Of a command in a title or a list. */
+export const TITLE_LENGTH = 200
+
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const NAMES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' }
 

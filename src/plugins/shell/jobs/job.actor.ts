@@ -1,0 +1,155 @@
+/** The effects of a command in the background (sessions-events §10.6). */
+import { fromPromise } from 'xstate'
+import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ProcessResult } from '../../../actors/effects.js'
+import type { RowsChange } from '../../../actors/plugin/native/native-doors.js'
+import { jobMachine, type JobRef } from '../../../machines/job.machine.js'
+import { toFailure } from '../../../protocol/errors.js'
+import type { JobStatus } from '../../../protocol/session/job.js'
+import type { Turns } from '../../../protocol/turns.js'
+import type { ReadyCommand } from '../run/commands.js'
+import { joinStreams, leftBehind } from '../run/joined-output.js'
+import { noticeOf, toldPart } from './job-texts.js'
+import { isOpen, type Job, type Ledger } from './ledger.js'
+import type { Ring } from './ring.js'
+
+/** What one command has in memory while it has not been reported. */
+export interface Live {
+  readonly ready: ReadyCommand | undefined
+  readonly stdout: Ring
+  readonly stderr: Ring
+  /** Gives its turn back. */
+  giveBack?: () => void
+  /** Settles once nothing of it runs. */
+  process?: Promise<JobStatus>
+  result?: ProcessResult
+  /** Why it could not run. */
+  error?: string
+  /** It is not counted among what goes on any more. */
+  readonly release: () => void
+}
+
+export interface JobDeps {
+  readonly host: Pick<NativeHost, 'effects' | 'sessions' | 'outputs'>
+  readonly ledger: Ledger
+  readonly turns: Turns
+  /** Of a job that has not been reported. */
+  live(jobId: string): Live
+}
+
+export function jobLogic(deps: JobDeps) {
+  const { ledger, turns, live } = deps
+  return jobMachine.provide({
+    actors: {
+      takeTurn: fromPromise<void, JobRef>(async ({ input: { jobId }, signal }) => {
+        live(jobId).giveBack = await turns.take(signal)
+      }),
+      prepare: fromPromise<void, JobRef>(({ input: { jobId }, signal }) => prepare(deps, jobId, signal)),
+      run: fromPromise<JobStatus, JobRef>(({ input: { jobId }, signal }) => {
+        const mine = live(jobId)
+        return (mine.process = run(deps, mine, { job: mustGet(ledger, jobId), signal }))
+      }),
+      settle: fromPromise<JobStatus, JobRef>(async ({ input: { jobId } }) => (await live(jobId).process) ?? 'cancelled'),
+      report: fromPromise<void, JobRef & { ending: JobStatus; isSilent: boolean }>(({ input }) => report(deps, input)),
+    },
+  })
+}
+
+/** A command that had to wait is looked at again. */
+async function prepare({ ledger, live }: JobDeps, jobId: string, signal: AbortSignal): Promise<void> {
+  const mine = live(jobId)
+  try {
+    await mine.ready?.check()
+  } catch (error) {
+    mine.error = toFailure(error).message
+    throw error
+  }
+  signal.throwIfAborted()
+  const job = mustGet(ledger, jobId)
+  ledger.commit('process', (tx) => ledger.put(tx, { ...job, status: 'running' }))
+}
+
+async function run(
+  { host }: JobDeps,
+  mine: Live,
+  { job, signal }: { readonly job: Job; readonly signal: AbortSignal },
+): Promise<JobStatus> {
+  const { ready, stdout, stderr } = mine
+  try {
+    if (ready === undefined) throw new Error('the command is not known any more')
+    const result = await host.effects.processes.run({
+      command: ready.program,
+      args: ready.args,
+      cwd: ready.directory,
+      env: ready.env,
+      signal,
+      timeoutMs: job.timeoutMs,
+      captureBytes: 0,
+      onStdout: stdout.add,
+      onStderr: stderr.add,
+    })
+    mine.result = result
+    if (result.aborted) return 'cancelled'
+    if (result.timedOut) return 'timed_out'
+    return result.exitCode === 0 ? 'completed' : 'error'
+  } catch (error) {
+    mine.error = toFailure(error).message
+    return 'error'
+  }
+}
+
+/** I1 of the machine. */
+async function report(
+  { host, ledger, live }: JobDeps,
+  { jobId, ending, isSilent }: JobRef & { readonly ending: JobStatus; readonly isSilent: boolean },
+): Promise<void> {
+  const { sessions, effects, outputs } = host
+  const before = mustGet(ledger, jobId)
+  if (!isOpen(before)) return
+  const { stdout, stderr, result, error, release } = live(jobId)
+  const { sessionId } = before
+  const whole = joinStreams(stdout.text(), stderr.text()) + leftBehind(result?.left ?? [])
+  const output = toldPart(whole)
+  const isCut = stdout.isCut || stderr.isCut || output !== whole
+  const title = before.description
+  const kept =
+    output === whole ? undefined : await outputs.store(whole, { tool: 'background_task', title, sessionId }).catch(() => undefined)
+  if (ledger.get(jobId) === undefined) return // its session is gone
+  const exitCode = result?.exitCode ?? null
+  const job: Job = {
+    ...before,
+    status: ending,
+    finishedAt: effects.clock.now(),
+    exitCode,
+    output,
+    outputTruncated: isCut,
+    ...(result?.signal != null && { signal: result.signal }),
+    ...(error !== undefined && { error }),
+    ...(kept !== undefined && { outputPath: kept.path }),
+  }
+  const along = (tx: RowsChange) => {
+    ledger.put(tx, job)
+    tx.emit('session.background_task.completed', {
+      sessionID: sessionId,
+      parentSessionID: sessionId,
+      jobID: jobId,
+      taskID: jobId,
+      status: ending,
+      title,
+      command: job.command,
+      cwd: job.cwd,
+      exitCode,
+      result: output,
+    })
+    tx.emit('session.background_tasks.updated', sessions.backgroundTasks(sessionId, jobId))
+  }
+  if (isSilent) ledger.commit('process', along)
+  else sessions.tell(sessionId, { text: noticeOf(job), unattended: job.unattended }, along)
+  release()
+}
+
+function mustGet(ledger: Ledger, jobId: string): Job {
+  const job = ledger.get(jobId)
+  if (job === undefined) throw new Error('the job is gone')
+  return job
+}

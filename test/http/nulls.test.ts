@@ -33,6 +33,9 @@ const runtime = createFakeRuntime()
 const server = createTestServer({ runtime, tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) })
 afterAll(() => server.close(0))
 
+/** Something for every pattern of the contracts. */
+const TEXTS = ['some-text', 'msg_1', 'test/scripted']
+
 /** Samples that have each branch of each union at least once. */
 function samplesOf(schema: JsonSchema, root: JsonSchema): readonly Sample[] {
   const leaf = (value: unknown): readonly Sample[] => [{ value, places: [] }]
@@ -44,7 +47,7 @@ function samplesOf(schema: JsonSchema, root: JsonSchema): readonly Sample[] {
   if (branches !== undefined) return branches.filter(({ type }) => type !== 'null').flatMap((branch) => samplesOf(branch, root))
   if (schema.const !== undefined) return leaf(schema.const)
   if (schema.enum !== undefined) return leaf(schema.enum[0])
-  if (schema.type === 'string') return leaf(schema.pattern?.includes('msg_') === true ? 'msg_1' : 'some-text')
+  if (schema.type === 'string') return leaf(TEXTS.find((text) => new RegExp(schema.pattern ?? '', 'u').test(text)))
   if (schema.type === 'integer' || schema.type === 'number') return leaf(Math.max(1, schema.minimum ?? 1))
   if (schema.type === 'boolean') return leaf(true)
   if (schema.type === 'array')

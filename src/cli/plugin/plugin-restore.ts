@@ -74,8 +74,13 @@ async function serving(
   { digestOf }: Pick<ReturnType<typeof createPackageStore>, 'digestOf'>,
 ): Promise<PinnedContent[]> {
   const connection = await connect(undefined)
-  const packages = await connection.client.plugins.lifecycle({ directory }).finally(() => connection.close())
-  const revision = packages.find(({ packageId }) => packageId === id)?.retainedRevision
+  let revision: string | undefined
+  try {
+    const packages = await connection.client.plugins.lifecycle({ directory })
+    revision = packages.find(({ packageId }) => packageId === id)?.retainedRevision
+  } finally {
+    await connection.close()
+  }
   const digest = revision === undefined ? undefined : await digestOf(revision)
   return revision === undefined || digest === undefined ? [] : [{ revision, digest }]
 }

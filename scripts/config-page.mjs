@@ -16,7 +16,30 @@ export function configPage(rows, typeText) {
 3. configuration directories: \`~/.config/svc\`, each \`.svc\` on that way, \`~/.svc\`, \`$SVC_AGENT_CONFIG_DIR\`; in each the four files, \`mcp.json\`, and agents, commands and skills as Markdown
 4. the file named by \`SVC_AGENT_CONFIG\`, then the text in \`SVC_AGENT_CONFIG_CONTENT\`
 
-Files are JSON with comments and trailing commas. What a workspace says can narrow what the installation says, and never widen it. A file that is broken is told with
+Beside them these are read, each when it is needed and again when it has changed:
+
+| file | is |
+|---|---|
+| \`AGENTS.md\` | instructions for the agent: that of \`~/.config/svc\` (else \`~/.claude/CLAUDE.md\`), and those from the directory upwards; where there is none, \`CLAUDE.md\`, else \`CONTEXT.md\`. Files in folders below are given when something there is read |
+| files of \`instructions\` | the same, by path or pattern |
+| \`agents/<name>.md\` (\`agent\`, and \`modes\` for agents that answer by themselves) | an agent: keys of \`agent.<name>\` as front matter, then its prompt |
+| \`commands/<name>.md\` (\`command\`) | a command: keys of \`command.<name>\` as front matter, then its template, with \`$1\` and \`$ARGUMENTS\` |
+| \`skills/<name>/SKILL.md\` (\`skill\`) | a skill: \`name\` and \`description\` as front matter, then what it says; other files beside it |
+| \`plugins/<id>/svc-plugin.json\` | a [plugin](plugins.md) |
+| \`workflows/<name>.md\` | a [workflow](workflows.md) |
+
+Folders lie in a configuration directory, such as \`.svc\` of a project. An agent that only reads, \`.svc/agents/reviewer.md\`:
+
+\`\`\`markdown
+---
+description: Looks for mistakes in what was changed.
+mode: subagent
+permission: { edit: deny, bash: deny }
+---
+Read the change and name what is wrong with it, worst first.
+\`\`\`
+
+Those of 1 to 4 are JSON with comments and trailing commas. What a workspace says can narrow what the installation says, and never widen it. A file that is broken is told with
 its line and column, and what it said before holds until it can be read again. Running sessions take a change at their next step.`,
     '## Looking at it',
     `\`\`\`sh

@@ -6,7 +6,8 @@
  * I3 An idle session leaves memory after `idleMemory`; its rows rebuild it on the next wake.
  * I4 While the store cannot be written the session pauses, longer each time, and tries again: a run's end is
  *    recorded and queued prompts are claimed as soon as that is possible.
- * I5 A title in the making outlives its run, never the session's actor.
+ * I5 A title is made when its run has ended, so that it keeps no answer waiting, and is withdrawn when another run begins or the session's
+ *    actor ends.
  */
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, sendTo, setup, stopChild } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
@@ -33,6 +34,8 @@ interface SessionContext {
   readonly sessionId: string
   readonly policy: RetryPolicy
   readonly runId: string | undefined
+  /** The conversation is to have a title once the run has ended. */
+  readonly wantsTitle: boolean
   /** How a run ended whose end is not recorded; absent = it was aborted. */
   readonly failure: StepFailure | undefined
   /** An abort that arrived while a run was being claimed. */
@@ -82,11 +85,13 @@ export const sessionMachine = setup({
     noteAbort: assign({ abortPending: true }),
     clearAbort: assign({ abortPending: false }),
     noteStop: assign({ stopping: true }),
-    noteRun: assign({ runId: (_, work: Work) => ('runId' in work ? work.runId : undefined) }),
-    beginTitle: enqueueActions(({ context, enqueue }, work: Work) => {
-      if (work.kind !== 'run' || !work.wantsTitle) return
-      const { sessionId } = context
-      enqueue.spawnChild('title', { id: `${TITLE}${work.runId}`, input: { sessionId, runId: work.runId } })
+    noteRun: assign({
+      runId: (_, work: Work) => ('runId' in work ? work.runId : undefined),
+      wantsTitle: (_, work: Work) => work.kind === 'run' && work.wantsTitle,
+    }),
+    beginTitle: enqueueActions(({ context: { sessionId, runId, wantsTitle }, enqueue }) => {
+      if (runId === undefined || !wantsTitle) return
+      enqueue.spawnChild('title', { id: `${TITLE}${runId}`, input: { sessionId, runId } })
     }),
     endTitle: stopChild((_, actorId: string) => actorId),
     withdrawTitles: enqueueActions(({ self, enqueue }) => {
@@ -109,6 +114,7 @@ export const sessionMachine = setup({
     sessionId: input.sessionId,
     policy: input.policy ?? RETRY_POLICY,
     runId: undefined,
+    wantsTitle: false,
     failure: undefined,
     abortPending: false,
     wakePending: false,
@@ -146,11 +152,7 @@ export const sessionMachine = setup({
           {
             guard: { type: 'foundRun', params: ({ event }) => event.output },
             target: 'running',
-            actions: [
-              { type: 'noteRun', params: ({ event }) => event.output },
-              { type: 'beginTitle', params: ({ event }) => event.output },
-              'clearFaults',
-            ],
+            actions: [{ type: 'noteRun', params: ({ event }) => event.output }, 'withdrawTitles', 'clearFaults'],
           },
           {
             guard: { type: 'foundCompaction', params: ({ event }) => event.output },
@@ -191,7 +193,7 @@ export const sessionMachine = setup({
             actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
           },
           { guard: 'isStopping', target: 'stopped' },
-          { target: 'looking' },
+          { target: 'looking', actions: 'beginTitle' },
         ],
         onError: { target: 'recovering', actions: { type: 'noteFailure', params: CRASH } },
       },

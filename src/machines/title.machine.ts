@@ -1,5 +1,5 @@
 /**
- * The title of one conversation, made by the model beside its first run (sessions-events §2.8).
+ * The title of one conversation, made by the model after its first run (sessions-events §2.8).
  *
  * I1 A turn is held from `turn.taken` until the title has ended, however it ends.
  * I2 A title takes at most `titleTimeout`, its wait for a turn included; without one the conversation keeps the title it has.
@@ -10,7 +10,7 @@ import { requiredCallback, requiredPromise } from './required.js'
 
 export interface TitleInput {
   readonly sessionId: string
-  /** The run whose prompt the title is made of. */
+  /** The run whose prompt the title is made of; it has just ended. */
   readonly runId: string
 }
 

@@ -1,4 +1,4 @@
-/** What a plugin author does at work: `svc plugin dev`, `test`, `untrust` and `remove` of the built program. */
+/** What a plugin author does at work: `svc plugin dev`, `test`, `restore`, `untrust` and `remove` of the built program. */
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ afterAll(() => home.close())
 const ID = 'dev.example.hello'
 const CALL = ['plugin', 'test', ID, 'hello', '{"name": "Ada"}']
 
-test('a package is served again after every change, called once, and taken away', async () => {
+test('a package is served again after every change, called once, brought back, and taken away', async () => {
   await home.run(['plugin', 'init', ID])
   expect((await home.run(['run', 'list'])).stderr).toContain(`plugin ${ID} waits for your approval, and nothing of it runs`)
   const root = join(home.workspace, '.svc/plugins', ID)
@@ -18,11 +18,22 @@ test('a package is served again after every change, called once, and taken away'
   expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
   writeFileSync(join(root, 'agent.lua'), 'this is no Lua')
   await work.prints(/^dev\.example\.hello sha256:\w{12} serves with earlier content, because what it is now did not start: .*\n/m)
+  const restored = await home.run(['plugin', 'restore', ID, '--yes'])
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringMatching(/^restored \S+ \(sha256:\w{12}\)\n/) as string })
+  await work.prints(/serves with earlier[^]*^dev\.example\.hello sha256:\w{12} serves$/m)
+  expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
   work.child.kill('SIGINT')
   expect((await work.ended).code).toBe(0)
   expect(await home.run(['plugin', 'test', ID, 'helo'])).toMatchObject({ code: 1 })
   appendFileSync(join(root, 'agent.lua'), '\n')
   expect((await home.run(['plugin', 'list'])).stdout).toContain(`svc plugin trust ${ID}`)
+  expect((await home.run(['plugin', 'restore', ID])).stderr).toContain('needs --yes')
+  expect((await home.run(['plugin', 'restore', ID, '--yes', '--json'])).stdout).toMatch(/"approved":\s*true/)
+  expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
+  expect(await home.run(['plugin', 'restore', ID, '--yes'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no other approved content') as string,
+  })
   expect((await home.run(['plugin', 'untrust', ID])).code).toBe(0)
   expect(await home.run(CALL)).toMatchObject({ code: 1, stdout: '' })
   expect((await home.run(['plugin', 'remove', ID])).stderr).toContain('needs --yes')

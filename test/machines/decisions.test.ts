@@ -80,12 +80,14 @@ describe('the session machine', () => {
     expect(session(claimed, error('run')).context).toMatchObject({ failure: { message: 'The run ended unexpectedly.' } })
   })
 
-  it('asks for a title beside the run when one is wanted, and stops with it', () => {
+  it('asks for a title after the run when one is wanted, and withdraws it when another run begins', () => {
     const titled = done('claimWork', { kind: 'run', runId: 'evt_1', wantsTitle: true })
-    expect(session(titled).actions).toContain('xstate.spawnChild title:evt_1')
-    expect(session(claimed).actions).not.toContain('xstate.spawnChild title:evt_1')
-    expect(session(titled, done('title:evt_1'))).toMatchObject({ value: 'running', actions: ['xstate.stopChild title:evt_1'] })
-    expect(session(titled, error('title:evt_1'))).toMatchObject({ value: 'running', actions: ['xstate.stopChild title:evt_1'] })
+    const ended = done('run', { end: 'finished' })
+    expect(session(titled).actions).not.toContain('xstate.spawnChild title:evt_1')
+    expect(session(titled, ended).actions).toContain('xstate.spawnChild title:evt_1')
+    expect(session(claimed, ended).actions).not.toContain('xstate.spawnChild title:evt_1')
+    expect(session(titled, ended, done('title:evt_1'))).toMatchObject({ value: 'looking', actions: ['xstate.stopChild title:evt_1'] })
+    expect(session(titled, ended, error('title:evt_1'))).toMatchObject({ value: 'looking', actions: ['xstate.stopChild title:evt_1'] })
   })
 
   it('pauses after a failed look and does not lose an abort meanwhile', () => {

@@ -273,6 +273,6 @@ describe('a played plugin', () => {
     await svc.sessions.create()
     await svc.clock.advance(1000)
     expect(configs).toEqual([{ level: 3 }])
-    expect(plugin.notes).toEqual(['the handler of session.created failed: not today'])
+    expect(plugin.notes).toEqual([expect.stringMatching(/^the handler of session\.created failed: Error: not today\n +at /)])
   })
 })

@@ -58,7 +58,7 @@ export type PluginOptions =
   | ({ readonly action: 'list' } & ListOptions)
   | ({ readonly action: 'trust' } & TrustOptions)
   | ({ readonly action: 'disable' | 'enable' | 'untrust' | 'dev' } & SwitchOptions)
-  | ({ readonly action: 'remove' } & RemoveOptions)
+  | ({ readonly action: 'remove' | 'restore' } & RemoveOptions)
   | ({ readonly action: 'test' } & TestOptions)
   | ({ readonly action: 'doctor' } & PluginDoctorOptions)
 
@@ -95,9 +95,16 @@ export function readPluginArguments(args: readonly string[], readUrl: (value: st
       const { values, first } = readLine(page, rest)
       return { action: 'untrust', ...common(values), id: first }
     }
-    case 'plugin remove': {
+    case 'plugin remove':
+    case 'plugin restore': {
       const { values, first } = readLine(page, rest)
-      return { action: 'remove', ...common(values), id: first, source: values.source, yes: values.yes }
+      return {
+        action: page.name === 'plugin remove' ? 'remove' : 'restore',
+        ...common(values),
+        id: first,
+        source: values.source,
+        yes: values.yes,
+      }
     }
     case 'plugin dev': {
       const { values, first } = readLine(page, rest)

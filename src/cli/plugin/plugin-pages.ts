@@ -97,6 +97,17 @@ export const PLUGIN = {
       examples: [['svc plugin remove dev.example.hello', 'after a question']],
     },
     {
+      name: 'plugin restore',
+      summary: 'put back the content that serves, or was approved last',
+      words: [ID],
+      options: {
+        source: { type: 'text', value: 'place', choices: ['user', 'workspace'], help: 'user or workspace, when both have the package' },
+        yes: { type: 'flag', help: 'replace without asking' },
+        ...COMMON,
+      },
+      examples: [['svc plugin restore dev.example.hello', 'after a change that was no good; what the folder has now is lost']],
+    },
+    {
       name: 'plugin disable',
       summary: 'switch a plugin off',
       words: [ID],

@@ -47,7 +47,8 @@ export function only({ packages, workspace }: PluginPlace, id: string, source?: 
   throw new SvcError('resource.conflict', `there is more than one package ${id}; say which with --source user or workspace`)
 }
 
-async function isConfirmed(question: string): Promise<boolean> {
-  if (!isAttended()) throw new SvcError('request.invalid', 'removing a package needs --yes where nobody can be asked')
+/** Throws where nobody can be asked. */
+export async function isConfirmed(question: string): Promise<boolean> {
+  if (!isAttended()) throw new SvcError('request.invalid', 'what is lost by this is asked about: it needs --yes where nobody can be asked')
   return /^y(es)?$/i.test(await askPerson(question, new AbortController().signal))
 }

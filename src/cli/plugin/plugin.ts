@@ -18,6 +18,8 @@ export async function plugin(options: PluginOptions): Promise<number> {
       return (await import('./plugin-untrust.js')).untrustPlugin(options)
     case 'remove':
       return (await import('./plugin-untrust.js')).removePlugin(options)
+    case 'restore':
+      return (await import('./plugin-restore.js')).restorePlugin(options)
     case 'disable':
     case 'enable':
       return (await import('./plugin-switch.js')).switchPlugin(options.action === 'enable', options)

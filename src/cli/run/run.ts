@@ -1,6 +1,7 @@
 /** `svc run`: one prompt, its answer as it comes, and the end. */
 import { writeFileSync } from 'node:fs'
 import type { Client, PromptEnd } from '../../client/client-types.js'
+import { LIMITS } from '../../protocol/limits.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
 import type { RunOptions } from '../arguments.js'
 import { connect } from '../connection.js'
@@ -91,8 +92,8 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   }
 
   /** Asks again for an answer that does not match the schema. */
-  async function converse(client: Client): Promise<void> {
-    const sessionId = await openSession(client, options, terminal)
+  async function converse(client: Client, isOwn: boolean): Promise<void> {
+    const sessionId = await openSession(client, options, terminal, isOwn ? titleOf(textOf(request)) : undefined)
     progress.sessionId = sessionId
     const model = options.model === undefined ? {} : { model: await modelOf(client, sessionId, options.model) }
     const doubt = await doubtfulCommand(client, directoryOn(options.server, options.directory), textOf(request))
@@ -112,7 +113,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   try {
     const connection = await connect(options.server)
     try {
-      await converse(connection.client)
+      await converse(connection.client, connection.isOwn)
       if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection.client, options, terminal)
     } finally {
       await connection.close()
@@ -180,19 +181,25 @@ function totals({ model, usage, cost, durationMs }: RunReport): string {
   ].join(' · ')
 }
 
-/** A new session, or one to go on in: then what it waits for is said. */
+/** A server that ends with its command has no time to have a title made: the first line of the prompt is one. */
+function titleOf(prompt: string): string | undefined {
+  return [...(/\S[^\n]*/.exec(prompt)?.[0].trimEnd() ?? '')].slice(0, LIMITS.sessions.titleLength).join('') || undefined
+}
+
+/** A new session, with a title where one is given, or one to go on in: then what it waits for is said. */
 export async function openSession(
   client: Client,
   { session, continues, directory, server }: Pick<RunOptions, 'session' | 'continues' | 'directory' | 'server'>,
   terminal: Terminal,
+  title?: string,
 ): Promise<string> {
   const place = directoryOn(server, directory)
   if (session === undefined && !continues) {
     await tellFirst(client, place, terminal)
-    return (await client.sessions.create({ directory: place, body: {} })).id
+    return (await client.sessions.create({ directory: place, body: title === undefined ? {} : { title } })).id
   }
-  const { id, title } = session === undefined ? await latestSession(client, place) : await findSession(client, session)
-  if (continues) terminal.note(`going on in ${id} (${shortTitle(title)})`)
+  const { id, title: named } = session === undefined ? await latestSession(client, place) : await findSession(client, session)
+  if (continues) terminal.note(`going on in ${id} (${shortTitle(named)})`)
   for (const each of await pendingOf(client, id)) terminal.note(`pending: ${pendingText(each)}`)
   if ((await client.sessions.status())[id] !== undefined) terminal.note('a run is under way; this prompt has its turn after it')
   return id

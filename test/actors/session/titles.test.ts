@@ -22,7 +22,17 @@ async function startService(options: Parameters<typeof startTestService>[0] = {}
   const service = await startTestService(options)
   const asked: Asked[] = []
   let noted = gate()
-  const step: PlayedStep = (push, signal, request) => {
+  /** Requests the model was at work on at once, at most. */
+  const slots = { taken: 0, most: 0 }
+  const step: PlayedStep = async (...request) => {
+    slots.most = Math.max(slots.most, ++slots.taken)
+    try {
+      return await answer(...request)
+    } finally {
+      slots.taken--
+    }
+  }
+  const answer: PlayedStep = (push, signal, request) => {
     const [first] = request.messages
     if (first?.role !== 'system' || !first.text.startsWith('Write a title')) return says('ok')(push, signal, request)
     return new Promise((resolve, reject) => {
@@ -43,7 +53,7 @@ async function startService(options: Parameters<typeof startTestService>[0] = {}
     await service.idle(id)
     return id
   }
-  return { service, asked, untilAsked, prompt }
+  return { service, asked, untilAsked, prompt, step, slots }
 }
 
 const titleOf = (service: TestService, id: string) => service.runtime.sessions.get(id).title
@@ -71,9 +81,22 @@ describe('a title in the making', () => {
     const replayed = recordedActors(trace).map((actor) => replay(trace, actor))
     expect(replayed.filter(({ actor }) => actor.startsWith(`session:${id}`)).map(({ machine, state }) => [machine, ...state])).toEqual([
       ['session', 'stopped'],
-      ['title', 'withdrawn'],
       ['run', 'finished'],
+      ['title', 'withdrawn'],
     ])
+  })
+
+  it('never keeps an answer waiting where the model has one slot: it comes after the run, and goes when another begins', async () => {
+    const { service, asked, untilAsked, prompt, step, slots } = await startService()
+    const id = await prompt('hello')
+    await untilAsked(1)
+    expect(slots.taken).toBe(1)
+    service.steps.push(step)
+    await service.prompt(id, 'and now?')
+    await service.idle(id)
+    expect(asked[0]?.signal.aborted).toBe(true)
+    expect(slots).toEqual({ taken: 0, most: 1 })
+    expect(titleOf(service, id)).toBe('hello')
   })
 
   it('ends with its session when that is deleted', async () => {

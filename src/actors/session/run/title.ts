@@ -1,4 +1,4 @@
-/** Titles made by the model, in the background of a first prompt (sessions-events §2.8). */
+/** Titles made by the model, after the answer to a first prompt (sessions-events §2.8). */
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'

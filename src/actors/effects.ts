@@ -127,7 +127,7 @@ export interface Files {
   readonly tellsAtOnce: boolean
 }
 
-export type FolderWatch = (() => void) | 'absent' | 'forbidden' | 'refused'
+type FolderWatch = (() => void) | 'absent' | 'forbidden' | 'refused'
 
 export interface FileSink {
   write(chunk: Uint8Array): Promise<void>

@@ -13,7 +13,7 @@ import type { ManagedPlace } from './facade.js'
 import { managedRoot } from './managed-folder.js'
 
 /** Of which skills a list is made. */
-export interface SkillGround {
+interface SkillGround {
   readonly place: ManagedPlace
   readonly skills: readonly SkillEntry[]
   /** Nothing but folders leads to what is managed. */

@@ -28,7 +28,7 @@ export interface FileMemory {
 }
 
 /** Answers to one question about paths. */
-export interface Answers<T> {
+interface Answers<T> {
   /** The answer that is remembered, or else the one that is computed. */
   recall(path: string, compute: () => Promise<T>): Promise<T>
 }

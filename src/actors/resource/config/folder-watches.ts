@@ -15,7 +15,7 @@ export type Hearing = 'heard' | 'absent' | 'forbidden' | 'refused'
 /** A path of a folder that is listened to, or such a folder itself. `isMove`: another one may stand there. */
 type OnChange = (path: string, isMove: boolean) => void
 
-export interface FolderListener {
+interface FolderListener {
   /** Of a canonical folder, until it is another one. */
   hear(folder: string): Hearing
   end(): void

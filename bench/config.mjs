@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const MANY = 200
+const THOUSAND = 1000
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'svc-bench-')))
 const bundle = join(root, 'node_modules', `.svc-bench-config-${process.pid}.mjs`)
@@ -54,7 +55,9 @@ async function measure({ createResourceFacades, createManagement, createNodeEffe
   }
   const calls = { asked: 0 }
   const real = createNodeEffects({ logLevel: 'error' })
-  const effects = { ...real, files: counted(real.files, calls) }
+  const watched = new Set()
+  const watchFolder = (path, onChange) => (watched.add(path), real.files.watchFolder(path, onChange))
+  const effects = { ...real, files: { ...counted(real.files, calls), watchFolder } }
   const { configs, resources } = createResourceFacades({ effects })
   const everything = () =>
     Promise.all([
@@ -90,6 +93,16 @@ async function measure({ createResourceFacades, createManagement, createNodeEffe
     (await management.skills.list(here)).length
   const count = await list()
   tell(`listing ${count} managed resources`, await average(50, list), 10, calls)
+
+  const before = watched.size
+  for (let index = 0; index < THOUSAND; index++) {
+    mkdirSync(join(place, `registered/${index}`), { recursive: true })
+    await management.workspaces.create({ directories: undefined }, { root: join(place, `registered/${index}`), name: `Workspace ${index}` })
+  }
+  calls.asked = 0
+  tell(`configuration with ${THOUSAND} registered workspaces`, await average(2000, () => configs.load(work)), 0.05, calls)
+  console.log(`${watched.size - before} folders watched for them`)
+  if (watched.size > before) isBroken = true
 
   async function change(round) {
     const path = join(work, `.svc/agents/agent-${round % MANY}.md`)

@@ -40,7 +40,8 @@ Read the change and name what is wrong with it, worst first.
 \`\`\`
 
 Those of 1 to 4 are JSON with comments and trailing commas. What a workspace says can narrow what the installation says, and never widen it. A file that is broken is told with
-its line and column, and what it said before holds until it can be read again. Running sessions take a change at their next step.`,
+its line and column, and what it said before holds until it can be read again. A change on disk is told as \`config.updated\` and taken by running sessions at their next
+step; nothing is read while nothing changes. Where the system cannot watch files they are looked at five times a second when they are used, and \`svc config validate\` says so.`,
     '## Looking at it',
     `\`\`\`sh
 svc config path                # which files count here, and which one is written

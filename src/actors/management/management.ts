@@ -11,6 +11,7 @@ import { createSkillVersions } from './skill-versions.js'
 import { createManagedSkills } from './skills.js'
 import { createWorkspaceRegistry } from './workspace-registry.js'
 import { createManagedWorkspaces } from './workspaces.js'
+import { createFolderWatches } from '../resource/config/folder-watches.js'
 import { createWritingLane } from './writing.js'
 
 interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'effects'> {
@@ -61,7 +62,13 @@ export function createManagement(deps: ManagementDeps): Management & {
     },
     agents: createManagedMarkdown(managed, 'agent'),
     commands: createManagedMarkdown(managed, 'command'),
-    skills: createManagedSkills({ ...managed, effects, folders, versions: createSkillVersions(effects) }),
+    skills: createManagedSkills({
+      ...managed,
+      effects,
+      folders,
+      watches: createFolderWatches(effects.files),
+      versions: createSkillVersions(effects),
+    }),
     ...createManagedWorkspaces({ effects, lane, registry, clones }),
   }
 }

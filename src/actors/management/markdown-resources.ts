@@ -20,7 +20,7 @@ import type { WritingLane } from './writing.js'
 
 export interface ManagedDeps {
   readonly effects: FolderEffects & Pick<Effects, 'sha256'>
-  readonly snapshots: Pick<Snapshots, 'get' | 'written'>
+  readonly snapshots: Pick<Snapshots, 'get' | 'written' | 'onForgotten'>
   readonly resources: Pick<Resources, 'agents' | 'commands' | 'skills'>
   readonly lane: WritingLane
 }

@@ -6,18 +6,21 @@ import { expectedOf } from '../../protocol/management/expected.js'
 import type { ManagedResource } from '../../protocol/management/management.js'
 import type { Effects } from '../effects.js'
 import type { ManagedPlace, ManagedSkills } from './facade.js'
+import type { FolderWatches } from '../resource/config/folder-watches.js'
 import type { SkillEntry } from '../resource/markdown/markdown.js'
 import { isPlain, managedRoot, writableFolder } from './managed-folder.js'
 import type { ManagedDeps } from './markdown-resources.js'
 import { isManagedId, refuseExisting, refuseOther, requireManagedId } from './revisions.js'
 import { type Bundle, bundleOf, readBundle, readSkill, revisionOf, SKILL_FILE } from './skill-bundle.js'
 import type { SkillFolders } from './skill-folders.js'
+import { createSkillList } from './skill-list.js'
 import type { SkillVersions } from './skill-versions.js'
 
 interface SkillDeps extends ManagedDeps {
-  readonly effects: ManagedDeps['effects'] & Pick<Effects, 'hasher'>
+  readonly effects: ManagedDeps['effects'] & Pick<Effects, 'clock' | 'hasher'>
   readonly versions: SkillVersions
   readonly folders: SkillFolders
+  readonly watches: FolderWatches
 }
 
 type Check = (current: string | undefined) => Promise<void>
@@ -27,9 +30,12 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
   const { files } = effects
   const called = (id: string) => `skill "${id}"`
 
-  async function resourceOf(place: ManagedPlace, entry: SkillEntry, own: string): Promise<ManagedResource> {
+  const list = createSkillList({ effects, watches: deps.watches, read: resourceOf })
+  deps.snapshots.onForgotten(list.forget)
+
+  async function resourceOf(place: ManagedPlace, entry: SkillEntry, isInPlace: boolean): Promise<ManagedResource> {
     const { id, path } = entry
-    const isOwn = path === join(own, id, SKILL_FILE) && isManagedId(id) && (await isPlain(effects, place, own))
+    const isOwn = isInPlace && isManagedId(id)
     const bundle = isOwn ? await readBundle(effects, dirname(path)) : undefined
     return bundle instanceof Map ? managed(place, id, { path, bundle }) : discovered(entry)
   }
@@ -66,15 +72,14 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
     }
   }
 
-  async function entriesOf(place: ManagedPlace) {
+  async function readAll(place: ManagedPlace): Promise<readonly ManagedResource[]> {
     const { skills } = await deps.snapshots.get(place.directory, { fresh: true })
-    return { skills, own: join(managedRoot(effects, place), 'skills') }
+    return list.get({ place, skills, isPlain: await isPlain(effects, place, join(managedRoot(effects, place), 'skills')) })
   }
 
   async function find(place: ManagedPlace, id: string): Promise<ManagedResource> {
-    const { skills, own } = await entriesOf(place)
-    const entry = skills.find((skill) => skill.id === id)
-    if (entry !== undefined) return resourceOf(place, entry, own)
+    const found = (await readAll(place)).find((skill) => skill.id === id)
+    if (found !== undefined) return found
     throw new SvcError('management.not_found', `There is no ${called(id)}.`, { id })
   }
 
@@ -119,12 +124,7 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
     }
 
   return {
-    async list(place) {
-      const { skills, own } = await entriesOf(place)
-      const all: ManagedResource[] = []
-      for (const entry of skills) all.push(await resourceOf(place, entry, own))
-      return all.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    },
+    list: async (place) => (await readAll(place)).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     async get(place, id, ifMatch) {
       const found = await find(place, id)
       refuseOther(called(id), found.revision ?? undefined, expectedOf(undefined, undefined, ifMatch))

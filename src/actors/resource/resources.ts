@@ -43,27 +43,19 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
   const source = createPluginSource(deps.effects, plugins ?? (() => undefined))
   const layer = createPluginLayer(source, deps.effects.log)
   const watches = createFolderWatches(deps.effects.files)
-  const { snapshots: known, ...configs } = createConfigs({ ...deps, layer: layer.under, watches })
+  const configs = createConfigs({ ...deps, layer: layer.under, watches })
   const given = createLooks<ConfigSnapshot, readonly InstructionFile[]>({
     effects: deps.effects,
     watches,
     read: (probe, _directory, { input }) => giveInstructions(deps.effects, input, probe),
     isSame: isDeepStrictEqual,
   })
+  configs.snapshots.onForgotten(given.forget)
   const snapshots: Pick<Snapshots, 'get'> = {
-    get: async (directory, options) => layer.under(await known.get(directory, options)),
+    get: async (directory, options) => layer.under(await configs.snapshots.get(directory, options)),
   }
   return {
-    configs: {
-      ...configs,
-      snapshots: {
-        ...known,
-        forget(directory) {
-          known.forget(directory)
-          given.forget(directory)
-        },
-      },
-    },
+    configs,
     resources: createResources({ effects: deps.effects, snapshots, instructions: given, plugins: source }),
     instructions: createInstructions(deps),
   }

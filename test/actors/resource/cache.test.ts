@@ -130,6 +130,7 @@ describe('the cache of configuration', () => {
   it('shares one look among callers that ask at the same time', async () => {
     const workspace = createWorkspace()
     workspace.write('work/svc.json', { username: 'one' })
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve)) // what made the place is told
     const documents = await Promise.all(
       Array.from({ length: 20 }, (_, index) => workspace.configs.load(workspace.work, { fresh: index % 2 === 0 })),
     )

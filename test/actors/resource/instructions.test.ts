@@ -64,7 +64,7 @@ describe('instruction files', () => {
     workspace.write('work/svc.json', { instructions: ['secret.md'] })
     expect(await texts(workspace)).toEqual([])
     workspace.write('config/config.json', { instructions: ['secret.md'] })
-    workspace.effects.clock.advance(501)
+    await workspace.load()
     expect(await texts(workspace)).toEqual(['secret'])
   })
 })

@@ -2,8 +2,9 @@
  * Keys that configuration may hold and this server does nothing with (decision 23). Each says why; a value that asks for
  * what happens anyway, such as `"lsp": false`, is no complaint.
  */
-import { AgentConfig, ProviderConfig, ProviderModelConfig } from '../../../protocol/resource/agent-config.js'
+import { AgentConfig, CommandConfig, ProviderConfig, ProviderModelConfig } from '../../../protocol/resource/agent-config.js'
 import { serverFault } from '../../../protocol/mcp/mcp-config.js'
+import { CompactionConfig } from '../../../protocol/resource/config.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { nearest } from '../../../protocol/nearest.js'
 import { recordAt } from './config-merge.js'
@@ -70,6 +71,10 @@ const STARTED_KEYS = new Set([
   'initializationOptions',
   'settings',
 ])
+const COMMAND_KEYS = new Set(Object.keys(CommandConfig.shape))
+const SKILL_KEYS = new Set(['paths', 'urls'])
+const COMPACTION_KEYS = new Set(Object.keys(CompactionConfig.shape))
+const KEEP_KEYS = new Set(['tokens'])
 const COMPATIBILITY_KEYS = new Set(['streamUsage', 'reasoningEffort'])
 /** Of the options of a provider, those that svc itself reads. */
 const OPTION_KEYS = ['baseURL', 'apiKey', 'headers']
@@ -85,13 +90,20 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
       case 'terminal':
         return Object.hasOwn(recordAt(document, key), 'shell') ? found([key, 'shell'], DOCUMENT['shell']?.(value)) : []
       case 'skills':
-        return stringsIn(recordAt(document, key)['urls']).length > 0 ? found([key, 'urls'], 'this server does not fetch skills') : []
+        return [
+          ...strays(recordAt(document, key), [key], SKILL_KEYS),
+          ...(stringsIn(recordAt(document, key)['urls']).length > 0 ? found([key, 'urls'], 'this server does not fetch skills') : []),
+        ]
       case 'instructions':
         return stringsIn(value).flatMap((entry, index) =>
           isAddress(entry) ? found([key, index], 'this server does not fetch instructions') : [],
         )
       case 'agent':
-        return each(document, key, (agent, path) => strays(agent, path, AGENT_KEYS))
+        return each(document, key, inAgent)
+      case 'command':
+        return each(document, key, (command, path) => strays(command, path, COMMAND_KEYS))
+      case 'compaction':
+        return inCompaction(recordAt(document, key), [key])
       case 'provider':
         return each(document, key, inProvider)
       case 'lsp':
@@ -105,6 +117,14 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
         return []
     }
   })
+}
+
+function inAgent(agent: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
+  return [...strays(agent, path, AGENT_KEYS), ...inCompaction(recordAt(agent, 'compaction'), [...path, 'compaction'])]
+}
+
+function inCompaction(settings: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
+  return [...strays(settings, path, COMPACTION_KEYS), ...strays(recordAt(settings, 'keep'), [...path, 'keep'], KEEP_KEYS)]
 }
 
 function inProvider(provider: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {

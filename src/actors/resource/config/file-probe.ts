@@ -40,6 +40,8 @@ interface ReadOptions {
 export interface FileProbe {
   /** Kind of what is there, following links; later changes inside it do not matter. */
   kind(path: string): Promise<FileStat['kind'] | undefined>
+  /** Which state of which file is there; undefined when there is none. */
+  identity(path: string): Promise<string | undefined>
   /** Entries by name; empty when it is not a readable directory. */
   list(path: string): Promise<readonly DirectoryEntry[]>
   readText(path: string, options: ReadOptions): Promise<TextOutcome>
@@ -124,6 +126,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
 
   return {
     kind: async (path) => (await look(path, 'kind'))?.kind,
+    identity: async (path) => (await look(path, 'identity'))?.identity,
     async list(path) {
       const stat = await look(path, 'identity')
       if (stat?.kind !== 'directory') return []

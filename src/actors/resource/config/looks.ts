@@ -32,6 +32,8 @@ export interface LooksDeps<Input, Value> {
   readonly watches: FolderWatches
   read(probe: FileProbe, directory: string, at: { readonly input: Input; readonly before: Value | undefined }): Promise<Value>
   isSame(value: Value, before: Value): boolean
+  /** Without it, the same object is the same input. */
+  readonly isSameInput?: (input: Input, before: Input) => boolean
   /** With it, what changes is looked at soon, also when nobody asks. */
   readonly onChanged?: ((directory: string) => void) | undefined
 }
@@ -67,7 +69,14 @@ interface Held<Input, Value> {
   isOwed: boolean
 }
 
-export function createLooks<Input, Value>({ effects, watches, read, isSame, onChanged }: LooksDeps<Input, Value>): Looks<Input, Value> {
+export function createLooks<Input, Value>({
+  effects,
+  watches,
+  read,
+  isSame,
+  isSameInput = (input, before) => input === before,
+  onChanged,
+}: LooksDeps<Input, Value>): Looks<Input, Value> {
   type Here = Held<Input, Value>
   const { files, clock } = effects
   const directories = new Map<string, Here>()
@@ -104,7 +113,7 @@ export function createLooks<Input, Value>({ effects, watches, read, isSame, onCh
   /** Whether the entry has to be looked at before it is used. */
   function isDue({ isDirty }: Here, entry: Entry<Input, Value>, input: Input, fresh: boolean): boolean {
     const now = clock.monotonic()
-    if (isDirty || entry.input !== input || (fresh && !files.tellsAtOnce)) return true
+    if (isDirty || !isSameInput(input, entry.input) || (fresh && !files.tellsAtOnce)) return true
     if (now - entry.sweptAt > LIMITS.config.relook) return true
     return entry.unheard.length > 0 && (fresh || now - entry.lookedAt > LIMITS.config.look) // I1
   }
@@ -161,7 +170,8 @@ export function createLooks<Input, Value>({ effects, watches, read, isSame, onCh
       if (!isSweep) ({ sweptAt } = known)
       const suspects = isSweep ? known.dependencies : known.unheard
       const isAsItWas = !known.isFresh && (await areUnchanged(files, suspects))
-      if (isAsItWas && !held.isDirty && known.input === input && !(isSweep && memory.isDeaf)) return { ...known, lookedAt: now, sweptAt }
+      if (isAsItWas && !held.isDirty && isSameInput(input, known.input) && !(isSweep && memory.isDeaf))
+        return { ...known, lookedAt: now, sweptAt }
       if (!isAsItWas || isSweep) memory.forgetAll()
     }
     held.isDirty = false

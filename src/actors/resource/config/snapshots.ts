@@ -30,6 +30,8 @@ export interface Snapshots {
   isDeaf(directory: string): boolean
   /** Nobody uses the directory any more. */
   forget(directory: string): void
+  /** `forgotten` is called with each directory that nobody uses any more. */
+  onForgotten(forgotten: (directory: string) => void): void
 }
 
 export type SnapshotEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths' | 'log' | 'sha256'>
@@ -50,6 +52,7 @@ export function createSnapshots(
 ): Snapshots {
   /** Problems in the log, which a file of the installation has for every directory. */
   const told = createLru<string, true>(TOLD)
+  const listeners: ((directory: string) => void)[] = []
   const looks = createLooks<undefined, Seen>({
     effects,
     watches,
@@ -88,7 +91,11 @@ export function createSnapshots(
       await inspect(directory)
     },
     isDeaf: looks.isDeaf,
-    forget: looks.forget,
+    forget(directory) {
+      looks.forget(directory)
+      for (const forgotten of listeners) forgotten(directory)
+    },
+    onForgotten: (forgotten) => void listeners.push(forgotten),
   }
 }
 

@@ -7,6 +7,7 @@ import { isWithin } from '../../../protocol/caller.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Origin } from '../config/config-files.js'
+import { findUnsupported } from '../config/config-unsupported.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { isReservedKey } from '../config/config-merge.js'
 import type { FileProbe } from '../config/file-probe.js'
@@ -79,8 +80,8 @@ export async function scanDefinitions(
       for (const path of found.entries) {
         const file = await readDefinition(probe, { ...origin, path }, { kind, root: root.path, sha256 })
         files.push(file.file)
-        if (file.file.entry === undefined) diagnostics.push(...file.diagnostics)
-        else entries.push(file.file.entry)
+        diagnostics.push(...file.diagnostics)
+        if (file.file.entry !== undefined) entries.push(file.file.entry)
       }
     }
   }
@@ -109,7 +110,7 @@ export async function scanSkills(probe: FileProbe, root: Origin): Promise<Scanne
 
 interface DefinitionRead {
   readonly file: DefinitionFile
-  /** Why it is not used. */
+  /** Why it is not used, or which of its keys are without effect. */
   readonly diagnostics: readonly ConfigDiagnostic[]
 }
 
@@ -128,9 +129,18 @@ async function readDefinition(
   const read = readEntry(markdown, origin, kind, root)
   const file = { kind: kind.kind, path: origin.path, revision: bytes && `sha256:${sha256(bytes)}`, modifiedMs }
   const result =
-    'level' in read ? { file: { ...file, entry: undefined }, diagnostics: [read] } : { file: { ...file, entry: read }, diagnostics: [] }
+    'level' in read
+      ? { file: { ...file, entry: undefined }, diagnostics: [read] }
+      : { file: { ...file, entry: read }, diagnostics: withoutEffect(read, origin.path) }
   if (bytes !== undefined) definitions.set(bytes, result)
   return result
+}
+
+function withoutEffect({ kind, name, definition }: MarkdownEntry, file: string): ConfigDiagnostic[] {
+  return findUnsupported({ [kind]: { [name]: definition } }).map(({ path: [, , ...key], reason }) => {
+    const message = `${file}: "${key.join('.')}" has no effect: ${reason}`
+    return { level: 'warning', code: 'unsupported', path: [kind, name, ...key].join('.'), message, file }
+  })
 }
 
 function readEntry({ read: markdown }: MarkdownRead, origin: Origin, kind: Kind, root: string): MarkdownEntry | ConfigDiagnostic {

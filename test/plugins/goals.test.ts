@@ -4,11 +4,13 @@ import { goalsPlugin } from '../../src/plugins/goals/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import type { GoalResponse, SessionGoal } from '../../src/protocol/session/goal.js'
+import { openStore } from '../../src/store/open.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { calls, gate, type PlayedStep, says, startTestService, type TestService } from '../fakes/service.js'
 
 const NOTICE = '<svc-runtime-notification>'
-const { continuations, cost } = LIMITS.goals
+const { idleRuns, cost } = LIMITS.goals
+const WORKING = 4
 
 /** A tool whose outcome is what it was called with; every run of `working` does something new. */
 async function start({ env = {}, config = {} }: { env?: Record<string, string>; config?: Record<string, unknown> } = {}) {
@@ -44,14 +46,15 @@ const settle = async ({ effects }: TestService) => {
   for (let turn = 0; turn < 20; turn++) await effects.clock.advanceAsync(0)
 }
 
-test('goes on while something new is done, as often as it may; set again it counts anew', async () => {
+test('goes on while something new is done, and a little longer; set again it counts anew', async () => {
   const { service, id } = await start()
-  for (let run = 0; run <= continuations + 1; run++) service.steps.push(...working(String(run)))
+  for (let run = 0; run < WORKING; run++) service.steps.push(...working(String(run)))
+  for (let run = 0; run < idleRuns; run++) service.steps.push(says('I think'))
   await call(service, id, 'set', { text: 'all of it' })
   await service.prompt(id, 'begin')
   await rests(service, id, isBlocked)
-  expect([prompts(service, id), service.steps.length]).toEqual([continuations + 1, 2])
-  expect((await call(service, id, 'get'))?.summary).toContain(`went on ${continuations} times`)
+  expect([prompts(service, id), service.steps.length]).toEqual([WORKING + idleRuns, 0])
+  expect((await call(service, id, 'get'))?.summary).toContain(`${idleRuns} runs in a row made no progress`)
   const again = await call(service, id, 'set', { text: 'all of it' })
   expect(again).toMatchObject({ status: 'active', summary: '' })
   service.steps.push(calls({ callId: 'end', tool: 'complete_goal', input: { status: 'blocked', summary: 'No key.' } }), says('bye'))
@@ -59,7 +62,7 @@ test('goes on while something new is done, as often as it may; set again it coun
   await rests(service, id, ({ summary }) => summary === 'No key.')
   await service.idle(id)
   await settle(service)
-  expect([prompts(service, id), (await call(service, id, 'get'))?.status]).toEqual([continuations + 3, 'blocked'])
+  expect([prompts(service, id), (await call(service, id, 'get'))?.status]).toEqual([WORKING + idleRuns + 1, 'blocked'])
 })
 
 test('stops at its cost, after a failed run, and where the same is done again and again', async () => {
@@ -166,6 +169,16 @@ test('models are told of it in every step; the tool is there only with it; text 
   expect([section.split('</goal>').length, section.split('</note>').length]).toEqual([2, 3])
   expect(section).toContain('It is paused')
   expect(toolsOf()).toContain('complete_goal')
+})
+
+test('rows that a kill left without a session are removed by the next start', async () => {
+  const effects = createFakeEffects()
+  const store = openStore({ directory: effects.paths.state, now: () => effects.clock.now() })
+  const known = { isTold: false, isParked: true, continued: 0, idle: 0, costBefore: 0, known: [], since: 0, sessionId: 'ses_gone' }
+  store.transact('process', () => store.pluginRows.put('dev.svc.goals', 'pursuit', { id: 'ses_gone', group: '', sort: 0, data: known }))
+  const service = await startTestService({ effects, store, plugins: [goalsPlugin({ env: {} })] })
+  await settle(service)
+  expect(store.pluginRows.list('dev.svc.goals', 'pursuit')).toEqual([])
 })
 
 test('a deleted session takes its goal along', async () => {

@@ -94,11 +94,13 @@ test('a goal without progress stops by itself and says why', async () => {
   expect((await goalOf(id))?.summary).toBe('Stopped: 3 runs in a row made no progress: none did anything new.')
 })
 
-test('an abort pauses it; a kill does not: one run follows the restart', async () => {
-  const id = await pursue('hold for 4 runs')
-  await stream.waitFor((event) => event.type === 'message.part.delta' && event.data.sessionID === id && event.data.delta === 'Now ')
+test.each(['kill', 'stop'] as const)('a %s loses nothing: one run follows the restart', async (how) => {
+  gate = createGate()
+  const from = stream.events.length
+  const id = await pursue(`hold-${how} for 4 runs`)
+  await stream.waitFor((event) => event.type === 'message.part.delta' && event.data.sessionID === id && event.data.delta === 'Now ', from)
   stream.close()
-  await server.kill()
+  await server[how]()
   server = await scene.start()
   stream = await server.stream({ since: 0 })
   await stream.waitFor(noted(id, ({ status }) => status === 'complete'))
@@ -106,7 +108,9 @@ test('an abort pauses it; a kill does not: one run follows the restart', async (
   const messages = await server.messages(id)
   expect(prompts(messages)).toHaveLength(4)
   expect(messages.filter(({ info }) => info.role === 'assistant' && info.error?.interrupted === true)).toHaveLength(1)
+})
 
+test('an abort pauses it', async () => {
   gate = createGate()
   const aborted = await pursue('hold on for 9 runs')
   await stream.waitFor((event) => event.type === 'message.part.delta' && event.data.sessionID === aborted && event.data.delta === 'Now ')
@@ -135,6 +139,9 @@ test('is set, paused, resumed and cleared; research needs a service', async () =
   await call({ text: 'two' })
   expect((await server.call('DELETE', at(id))).body).toEqual({ goal: null, researchEnabled: false })
   await call({ text: 'three' })
+  await server.call('POST', `/v2/sessions/${id}/shell`, { command: 'true' })
+  await idle(id)
+  expect(prompts(await server.messages(id))).toHaveLength(1)
   const refused = await server.call('POST', `${at(id)}/research`, { url: 'https://page.test' })
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('FIRECRAWL_API_KEY')])
   expect((await server.call('GET', at('ses_none'))).status).toBe(404)

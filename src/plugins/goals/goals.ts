@@ -124,14 +124,25 @@ export function createGoals(host: Pick<NativeHost, 'effects' | 'sessions' | 'row
     return goalOf(sessionOf(sessionId))
   }
 
+  /** A row without its goal: the session was deleted, maybe while nobody listened. */
+  function drop(sessionId: string): void {
+    if (pursuits.get(sessionId) !== undefined) pursuits.commit('process', (tx) => pursuits.delete(tx, sessionId))
+  }
+
   function decide(sessionId: string): Decided {
     const pursuit = pursuits.get(sessionId)
     const session = sessions.get(sessionId)
     const goal = session && goalOf(session)
-    if (pursuit === undefined || goal == null) return 'gone'
+    if (pursuit === undefined || goal == null) {
+      drop(sessionId)
+      return 'gone'
+    }
     if (!sessions.isQuiet(sessionId)) return 'continued'
     const looked = lookAt(host, pursuit)
-    if (looked === undefined) return 'rested'
+    if (looked === undefined) {
+      if (pursuit.isParked) pursuits.commit('process', (tx) => pursuits.put(tx, { ...pursuit, isParked: false }))
+      return 'rested'
+    }
     const { continued, idle, costBefore } = pursuit
     const cost = sessions.usage(sessionId).cost - costBefore
     const course = courseAfter(looked.run, { continued, idle, cost })
@@ -169,7 +180,7 @@ export function createGoals(host: Pick<NativeHost, 'effects' | 'sessions' | 'row
 
   function park(): void {
     try {
-      noteParked()
+      if (stopping.aborted) noteParked()
     } catch (error) {
       log.warn('it could not be noted that the service stops', { cause: String(error) })
     }
@@ -224,8 +235,7 @@ export function createGoals(host: Pick<NativeHost, 'effects' | 'sessions' | 'row
     },
     stirred: (sessionId) => tell(sessionId, { type: 'session.stirred' }),
     gone(sessionId) {
-      if (pursuits.get(sessionId) === undefined) return
-      pursuits.commit('process', (tx) => pursuits.delete(tx, sessionId))
+      drop(sessionId)
       tell(sessionId, { type: 'goal.cleared' })
     },
     async end() {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message } from '../../src/protocol/message/message.js'
 import type { SessionRuntimeSnapshot } from '../../src/protocol/session/session.js'
+import type { SubagentTask } from '../../src/protocol/session/subagent.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { whyNoBubblewrap } from './bubblewrap.js'
 import { makePlace, withModel } from './place.js'
@@ -14,10 +15,31 @@ let model: ModelServer
 let server: Server
 let stream: Stream
 
-/** `please <tool> <JSON of its input>` calls the tool. */
+const task = (prompt: string, index: number, agent: string) =>
+  toolCall({
+    id: `call_${index}`,
+    index,
+    name: 'task',
+    input: { description: prompt, prompt, subagent_type: agent, background: index > 0 },
+  })
+
+/** What each task of a storm does: a command in its call, one in the background, a request, nothing. */
+const LEAVES: Readonly<Record<string, readonly [string, object]>> = {
+  'storm-run': ['bash', { command: 'setsid sleep 300.54001 & sleep 301.54001' }],
+  'storm-job': ['background_task', { description: 'serve', command: 'setsid sleep 302.54001 & sleep 303.54001' }],
+  'storm-ask': ['write', { filePath: 'asked.txt', content: 'x' }],
+}
+
+/** `please <tool> <JSON of its input>` calls the tool; a storm delegates to four, each of which delegates to four. */
 function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
   const last = body?.messages.at(-1)
   const asked = typeof last?.['content'] === 'string' ? last['content'] : JSON.stringify(last?.['content'] ?? '')
+  if (last?.role === 'user' && asked.includes('storm-root'))
+    return reply(...[0, 1, 2, 3].flatMap((index) => task('storm-branch', index, 'boss')), finish('tool_calls'))
+  if (last?.role === 'user' && asked.includes('storm-branch'))
+    return reply(...['storm-say', ...Object.keys(LEAVES)].flatMap((leaf, index) => task(leaf, index, 'general')), finish('tool_calls'))
+  const leaf = last?.role === 'user' ? LEAVES[/storm-\w+/.exec(asked)?.[0] ?? ''] : undefined
+  if (leaf !== undefined) return reply(toolCall({ id: 'call_1', name: leaf[0], input: leaf[1] }), finish('tool_calls'))
   const wanted = last?.role === 'user' ? /please (\w+) (\{.*\})/.exec(asked) : null
   if (wanted === null) return reply(text('Noted.'), finish('stop'))
   const [, name = '', input = ''] = wanted
@@ -27,7 +49,12 @@ function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
 beforeAll(async () => {
   model = await startModelServer(answer)
   scene = openScene(makePlace())
-  scene.place.configure(withModel(model.url, { permission: { '*': 'allow' } }))
+  scene.place.configure(
+    withModel(model.url, {
+      permission: { '*': 'allow', edit: { '*': 'allow', 'asked.txt': 'ask' } },
+      agent: { boss: { mode: 'all', description: 'delegates', permission: { task: 'allow' } } },
+    }),
+  )
   server = await scene.start()
   stream = await server.stream({ tail: true })
 })
@@ -96,6 +123,40 @@ test('what is cancelled, deleted or archived leaves no process', async () => {
   expect((await server.call('DELETE', `/v2/sessions/${cancelled.id}/jobs/${cancelled.jobId}`)).status).toBe(409)
   expect((await server.call('DELETE', `/v2/sessions/${archived.id}/jobs/${cancelled.jobId}`)).status).toBe(404)
 })
+
+test('twenty delegations leave no session, process, request or status: one branch aborted, one stopped, one deleted, one steered', async () => {
+  const TASKS = '/v2/plugins/dev.svc.subagents/sessions'
+  const { id } = await server.createSession()
+  await server.prompt(id, { prompt: 'storm-root' })
+  const until = { timeout: 30_000 }
+  await expect.poll(async () => (await runtime(id)).branches.length, until).toBe(20)
+  await expect.poll(async () => (await runtime(id)).runningBackgroundTasks?.length, until).toBe(4)
+  const { branches } = await runtime(id)
+  const below = (parent: string) => branches.filter(({ parentSessionId }) => parentSessionId === parent).map(({ sessionId }) => sessionId)
+  const [aborted = '', stopped = '', deleted = '', steered = ''] = below(id)
+  const gone = [deleted, ...below(deleted)]
+  await Promise.all([
+    server.call('POST', `/v2/sessions/${aborted}/abort`),
+    server.call('POST', `${TASKS}/${id}/stop`, { taskId: stopped }),
+    server.call('DELETE', `/v2/sessions/${deleted}`),
+    ...[steered, ...below(steered)].map((each) => server.prompt(each, { prompt: 'and another thing' })),
+  ])
+  await server.call('POST', `${TASKS}/${id}/stop`, {})
+  expect(await untilNone(() => mentioning('.54001'), 10_000)).toEqual([])
+  await expect.poll(async () => server.statuses(), until).toEqual({})
+  expect(await server.get('/v2/interactions/permissions')).toEqual([])
+  const after = await runtime(id)
+  expect([after.branches.map(({ status }) => status).filter((status) => status === 'outstanding'), after.runningBackgroundTasks]).toEqual([
+    [],
+    [],
+  ])
+  expect(after.execution?.finished).toBe(true)
+  const tasks = await server.get<SubagentTask[]>(`${TASKS}/${id}/tasks`)
+  expect([tasks.length, tasks.filter(({ status }) => status === 'running' || status === 'pending')]).toEqual([15, []])
+  expect(await Promise.all(gone.map(async (each) => (await server.call('GET', `/v2/sessions/${each}`)).status))).toEqual(
+    gone.map(() => 404),
+  )
+}, 90_000)
 
 test.skipIf(whyNoBubblewrap() !== undefined)('the sandbox is a tool where there is one, whatever the configuration says', async () => {
   const { id } = await server.createSession()

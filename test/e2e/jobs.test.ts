@@ -1,7 +1,7 @@
 /** Commands in the background as a client sees them: listed, told once, cancelled, gone with their session and their server. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message } from '../../src/protocol/message/message.js'
-import type { SessionRuntimeSnapshot } from '../../src/protocol/session/session.js'
+import type { SessionPage, SessionRuntimeSnapshot } from '../../src/protocol/session/session.js'
 import type { SubagentTask } from '../../src/protocol/session/subagent.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { whyNoBubblewrap } from './bubblewrap.js'
@@ -92,6 +92,8 @@ test('a command outlives its call and is told once, with what it printed, when i
     sessionID: id,
     runningBackgroundTasks: [{ jobID: jobId, sessionID: id }],
   })
+  const { items } = await server.get<SessionPage>('/v2/sessions')
+  expect(items.find((session) => session.id === id)?.catalogActivity).toBe('background')
   scene.place.write('go', 'now')
   const end = await stream.waitFor(ended(id), from)
   expect(end.data).toMatchObject({ jobID: jobId, taskID: jobId, parentSessionID: id, status: 'error', exitCode: 3, result: 'done-4711' })
@@ -169,17 +171,22 @@ test.skipIf(whyNoBubblewrap() !== undefined)('the sandbox is a tool where there 
   expect(scene.place.read('inside')).toBe('')
 })
 
-test('when the server is killed its commands end, and each is told as interrupted exactly once', async () => {
-  const { id, jobId } = await started('53001')
+test('when the server is killed or stopped its commands end, and each is told as interrupted exactly once', async () => {
+  const killed = await started('53001')
   await server.kill()
   expect(await untilNone(() => mentioning('.53001'), 5000)).toEqual([])
-  for (let start = 0; start < 2; start++) {
-    server = await scene.start()
+  server = await scene.start()
+  stream = await server.stream({ tail: true })
+  const stopped = await started('53002')
+  expect(await server.stop()).toMatchObject({ code: 0 })
+  expect(mentioning('.53002')).toEqual([])
+  server = await scene.start()
+  for (const { id, jobId } of [killed, stopped]) {
     await expect.poll(async () => (await runtime(id)).execution?.finished, { timeout: 10_000 }).toBe(true)
-    await expect.poll(async () => told(await server.messages(id)).length, { timeout: 10_000 }).toBe(1)
-    if (start === 0) await server.stop()
+    const [notice, ...others] = told(await server.messages(id))
+    expect(others).toEqual([])
+    expect(notice).toContain(`job_id: ${jobId}`)
+    expect(notice).toContain('status: interrupted')
   }
-  expect(told(await server.messages(id))[0]).toContain(`job_id: ${jobId}`)
-  expect(told(await server.messages(id))[0]).toContain('status: interrupted')
-  expect(mentioning('.53001')).toEqual([])
+  expect(mentioning('.5300')).toEqual([])
 })

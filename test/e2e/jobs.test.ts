@@ -1,7 +1,8 @@
 /** Commands in the background as a client sees them: listed, told once, cancelled, gone with their session and their server. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Message } from '../../src/protocol/message/message.js'
-import type { SessionRuntimeSnapshot } from '../../src/protocol/session/session.js'
+import type { SessionPage, SessionRuntimeSnapshot } from '../../src/protocol/session/session.js'
+import type { SubagentTask } from '../../src/protocol/session/subagent.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { whyNoBubblewrap } from './bubblewrap.js'
 import { makePlace, withModel } from './place.js'
@@ -14,10 +15,31 @@ let model: ModelServer
 let server: Server
 let stream: Stream
 
-/** `please <tool> <JSON of its input>` calls the tool. */
+const task = (prompt: string, index: number, agent: string) =>
+  toolCall({
+    id: `call_${index}`,
+    index,
+    name: 'task',
+    input: { description: prompt, prompt, subagent_type: agent, background: index > 0 },
+  })
+
+/** What each task of a storm does: a command in its call, one in the background, a request, nothing. */
+const LEAVES: Readonly<Record<string, readonly [string, object]>> = {
+  'storm-run': ['bash', { command: 'setsid sleep 300.54001 & sleep 301.54001' }],
+  'storm-job': ['background_task', { description: 'serve', command: 'setsid sleep 302.54001 & sleep 303.54001' }],
+  'storm-ask': ['write', { filePath: 'asked.txt', content: 'x' }],
+}
+
+/** `please <tool> <JSON of its input>` calls the tool; a storm delegates to four, each of which delegates to four. */
 function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
   const last = body?.messages.at(-1)
   const asked = typeof last?.['content'] === 'string' ? last['content'] : JSON.stringify(last?.['content'] ?? '')
+  if (last?.role === 'user' && asked.includes('storm-root'))
+    return reply(...[0, 1, 2, 3].flatMap((index) => task('storm-branch', index, 'boss')), finish('tool_calls'))
+  if (last?.role === 'user' && asked.includes('storm-branch'))
+    return reply(...['storm-say', ...Object.keys(LEAVES)].flatMap((leaf, index) => task(leaf, index, 'general')), finish('tool_calls'))
+  const leaf = last?.role === 'user' ? LEAVES[/storm-\w+/.exec(asked)?.[0] ?? ''] : undefined
+  if (leaf !== undefined) return reply(toolCall({ id: 'call_1', name: leaf[0], input: leaf[1] }), finish('tool_calls'))
   const wanted = last?.role === 'user' ? /please (\w+) (\{.*\})/.exec(asked) : null
   if (wanted === null) return reply(text('Noted.'), finish('stop'))
   const [, name = '', input = ''] = wanted
@@ -27,7 +49,12 @@ function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
 beforeAll(async () => {
   model = await startModelServer(answer)
   scene = openScene(makePlace())
-  scene.place.configure(withModel(model.url, { permission: { '*': 'allow' } }))
+  scene.place.configure(
+    withModel(model.url, {
+      permission: { '*': 'allow', edit: { '*': 'allow', 'asked.txt': 'ask' } },
+      agent: { boss: { mode: 'all', description: 'delegates', permission: { task: 'allow' } } },
+    }),
+  )
   server = await scene.start()
   stream = await server.stream({ tail: true })
 })
@@ -65,6 +92,8 @@ test('a command outlives its call and is told once, with what it printed, when i
     sessionID: id,
     runningBackgroundTasks: [{ jobID: jobId, sessionID: id }],
   })
+  const { items } = await server.get<SessionPage>('/v2/sessions')
+  expect(items.find((session) => session.id === id)?.catalogActivity).toBe('background')
   scene.place.write('go', 'now')
   const end = await stream.waitFor(ended(id), from)
   expect(end.data).toMatchObject({ jobID: jobId, taskID: jobId, parentSessionID: id, status: 'error', exitCode: 3, result: 'done-4711' })
@@ -97,6 +126,40 @@ test('what is cancelled, deleted or archived leaves no process', async () => {
   expect((await server.call('DELETE', `/v2/sessions/${archived.id}/jobs/${cancelled.jobId}`)).status).toBe(404)
 })
 
+test('twenty delegations leave no session, process, request or status: one branch aborted, one stopped, one deleted, one steered', async () => {
+  const TASKS = '/v2/plugins/dev.svc.subagents/sessions'
+  const { id } = await server.createSession()
+  await server.prompt(id, { prompt: 'storm-root' })
+  const until = { timeout: 30_000 }
+  await expect.poll(async () => (await runtime(id)).branches.length, until).toBe(20)
+  await expect.poll(async () => (await runtime(id)).runningBackgroundTasks?.length, until).toBe(4)
+  const { branches } = await runtime(id)
+  const below = (parent: string) => branches.filter(({ parentSessionId }) => parentSessionId === parent).map(({ sessionId }) => sessionId)
+  const [aborted = '', stopped = '', deleted = '', steered = ''] = below(id)
+  const gone = [deleted, ...below(deleted)]
+  await Promise.all([
+    server.call('POST', `/v2/sessions/${aborted}/abort`),
+    server.call('POST', `${TASKS}/${id}/stop`, { taskId: stopped }),
+    server.call('DELETE', `/v2/sessions/${deleted}`),
+    ...[steered, ...below(steered)].map((each) => server.prompt(each, { prompt: 'and another thing' })),
+  ])
+  await server.call('POST', `${TASKS}/${id}/stop`, {})
+  expect(await untilNone(() => mentioning('.54001'), 10_000)).toEqual([])
+  await expect.poll(async () => server.statuses(), until).toEqual({})
+  expect(await server.get('/v2/interactions/permissions')).toEqual([])
+  const after = await runtime(id)
+  expect([after.branches.map(({ status }) => status).filter((status) => status === 'outstanding'), after.runningBackgroundTasks]).toEqual([
+    [],
+    [],
+  ])
+  expect(after.execution?.finished).toBe(true)
+  const tasks = await server.get<SubagentTask[]>(`${TASKS}/${id}/tasks`)
+  expect([tasks.length, tasks.filter(({ status }) => status === 'running' || status === 'pending')]).toEqual([15, []])
+  expect(await Promise.all(gone.map(async (each) => (await server.call('GET', `/v2/sessions/${each}`)).status))).toEqual(
+    gone.map(() => 404),
+  )
+}, 90_000)
+
 test.skipIf(whyNoBubblewrap() !== undefined)('the sandbox is a tool where there is one, whatever the configuration says', async () => {
   const { id } = await server.createSession()
   const from = stream.events.length
@@ -108,17 +171,22 @@ test.skipIf(whyNoBubblewrap() !== undefined)('the sandbox is a tool where there 
   expect(scene.place.read('inside')).toBe('')
 })
 
-test('when the server is killed its commands end, and each is told as interrupted exactly once', async () => {
-  const { id, jobId } = await started('53001')
+test('when the server is killed or stopped its commands end, and each is told as interrupted exactly once', async () => {
+  const killed = await started('53001')
   await server.kill()
   expect(await untilNone(() => mentioning('.53001'), 5000)).toEqual([])
-  for (let start = 0; start < 2; start++) {
-    server = await scene.start()
+  server = await scene.start()
+  stream = await server.stream({ tail: true })
+  const stopped = await started('53002')
+  expect(await server.stop()).toMatchObject({ code: 0 })
+  expect(mentioning('.53002')).toEqual([])
+  server = await scene.start()
+  for (const { id, jobId } of [killed, stopped]) {
     await expect.poll(async () => (await runtime(id)).execution?.finished, { timeout: 10_000 }).toBe(true)
-    await expect.poll(async () => told(await server.messages(id)).length, { timeout: 10_000 }).toBe(1)
-    if (start === 0) await server.stop()
+    const [notice, ...others] = told(await server.messages(id))
+    expect(others).toEqual([])
+    expect(notice).toContain(`job_id: ${jobId}`)
+    expect(notice).toContain('status: interrupted')
   }
-  expect(told(await server.messages(id))[0]).toContain(`job_id: ${jobId}`)
-  expect(told(await server.messages(id))[0]).toContain('status: interrupted')
-  expect(mentioning('.53001')).toEqual([])
+  expect(mentioning('.5300')).toEqual([])
 })

@@ -1,8 +1,9 @@
 /**
- * A parent delegates to three subagents in the background: one asks permission, one fails, one finishes. The server is killed at
- * random instants between start and delivery, and started again on the same state: what became of every task is told exactly
- * once, and nothing that ran runs again.
+ * A parent delegates to three subagents in the background: one asks permission, one fails, one finishes; and it starts a command in the
+ * background. The server is killed at random instants between start and delivery, and started again on the same state: what became of
+ * every task and every command is told exactly once, nothing that ran runs again, and nothing runs without a server.
  */
+import { readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import type { PermissionRequest } from '../../../src/protocol/interaction/interaction.js'
@@ -10,6 +11,7 @@ import type { Message } from '../../../src/protocol/message/message.js'
 import type { SessionPage, SessionRuntimeSnapshot } from '../../../src/protocol/session/session.js'
 import type { SubagentTask } from '../../../src/protocol/session/subagent.js'
 import { makePlace, withModel } from '../../e2e/place.js'
+import { mentioning, untilNone } from '../../e2e/processes.js'
 import { openScene, type Scene, type Server } from '../../e2e/server.js'
 import {
   finish,
@@ -25,6 +27,8 @@ import { SEED, times } from '../scale.js'
 
 const KILLS = times(3, 40)
 const WORKS = ['write', 'fail', 'tidy']
+/** In the arguments of the commands, which sleep a tenth of a second. */
+const MARK = '00470815'
 
 let scene: Scene
 let model: ModelServer
@@ -43,7 +47,9 @@ function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
       const input = { description: work, prompt: `do:${work} round-${round}`, subagent_type: 'general' }
       return toolCall({ id: `call_${index}`, index, name: 'task', input })
     })
-    return reply(...calls, finish('tool_calls'))
+    const command = `echo ran >> ran-${round}.txt; sleep 0.1${MARK}; sleep 0.1${MARK}`
+    const job = toolCall({ id: 'call_j', index: WORKS.length, name: 'background_task', input: { description: `job-${round}`, command } })
+    return reply(...calls, ...job, finish('tool_calls'))
   }
   if (asked.includes('do:fail')) return refusal(400, 'no such luck')
   if (asked.includes('do:write')) {
@@ -85,7 +91,7 @@ test(
     const random = generator(SEED)
     model = await startModelServer(answer)
     scene = openScene(makePlace())
-    scene.place.configure(withModel(model.url, { permission: { '*': 'allow', edit: 'ask' } }))
+    scene.place.configure(withModel(model.url, { permission: { '*': 'allow', edit: { '*': 'ask', 'ran-*': 'allow' } } }))
     let server = await scene.start()
     const begin = async (round: number) => {
       const { id } = await server.createSession()
@@ -107,9 +113,11 @@ test(
         await delay(Math.min(10, Math.max(0, until - Date.now())))
       }
       await server.kill()
+      expect(await untilNone(() => mentioning(MARK), 5000)).toEqual([])
       server = await scene.start()
       await settled(server, id)
     }
+    const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
     for (const id of rounds) {
       const tasks = await tasksOf(server, id)
       const { items } = await server.get<SessionPage>(`/v2/sessions/${id}/children`)
@@ -118,9 +126,18 @@ test(
         .filter(isNotice)
         .map(({ parts }) => JSON.stringify(parts))
         .join('\n')
+      const jobs = [...said.matchAll(/job_id: (job_\w+)/g)].map(([, jobId]) => jobId)
+      expect(jobs).toEqual([...new Set(jobs)])
+      for (const [, status = ''] of said.matchAll(/description: job-.*?status: (\w+)/g)) count(`job ${status}`)
+      const started = (await server.messages(id)).flatMap(({ parts }) =>
+        parts.flatMap((part) =>
+          part.type === 'tool' && part.tool === 'background_task' ? (/job_id: (job_\w+)/.exec(JSON.stringify(part.state))?.[1] ?? []) : [],
+        ),
+      )
+      expect(started.filter((jobId) => !jobs.includes(jobId))).toEqual([])
       for (const task of tasks) {
         expect([task.id, task.status, said.split(`task_id: ${task.id}`).length - 1]).toEqual([task.id, task.status, 1])
-        seen.set(`${task.description} ${task.status}`, (seen.get(`${task.description} ${task.status}`) ?? 0) + 1)
+        count(`${task.description} ${task.status}`)
         expect(['completed', 'error']).toContain(task.status)
       }
     }
@@ -132,6 +149,8 @@ test(
     }
     expect([...asked].filter(([, often]) => often > 1)).toEqual([])
     expect(seen.get('fail completed')).toBe(undefined)
+    const ran = readdirSync(scene.place.repo).filter((name) => name.startsWith('ran-'))
+    expect(ran.filter((name) => scene.place.read(name) !== 'ran\n')).toEqual([])
     process.stdout.write(`${JSON.stringify({ seed: SEED, kills: KILLS, whole: Math.round(whole), seen: Object.fromEntries(seen) })}\n`)
   },
   60_000 + KILLS * 15_000,

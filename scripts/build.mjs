@@ -11,6 +11,7 @@ import { buildClient } from './build-client.mjs'
 import { buildInspector } from './build-inspector.mjs'
 import { buildLuaSandbox } from './build-lua-sandbox.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
+import { buildReader } from './build-reader.mjs'
 import { buildTestLibrary } from './build-testing.mjs'
 import { compileAhead } from './compile-ahead.mjs'
 
@@ -88,6 +89,7 @@ export async function buildProgram() {
   const sandbox = buildLuaSandbox()
   const client = buildClient(root, settings())
   const inspector = buildInspector(root)
+  const reader = buildReader()
   const testing = buildTestLibrary(root, settings())
   const program = [
     await entry(),
@@ -95,7 +97,7 @@ export async function buildProgram() {
     await bundle({ serve: 'src/cli/serve/serve.ts' }),
   ]
   const library = await buildPluginLibrary(root, settings())
-  const others = await Promise.all([sandbox, client, inspector, testing])
+  const others = await Promise.all([sandbox, client, inspector, reader, testing])
   const compiled = await compileAhead(root, program.flat())
   removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled]))
 }

@@ -3,7 +3,7 @@
  * where something is in its life. Each has its reason below, and there are few: a life is a machine, a timer with an owner is an alarm
  * (`src/protocol/alarm.ts`), whose users are listed for those who look.
  *
- * What runs in other programs is counted, not explained: the client, the page, the kit of plugins, the Lua sandbox and the library of tests.
+ * What runs in other programs is counted, not explained: the client, the page, the kit of plugins, the Lua sandbox, the reader of web pages and the library of tests.
  *
  * With --check nothing is listed; what has no reason, and a reason of nothing, are named and the exit code is 1.
  */
@@ -33,7 +33,7 @@ const REASONS = {
   'src/store/connection.ts closed': 'a handle that was closed on purpose is not opened again, one that broke is',
   'src/store/log-sync.ts closed': 'a file that is being synced is closed when that is done',
 }
-const ELSEWHERE = ['src/client/', 'src/page/', 'src/kit/', 'src/sandbox/', 'src/testing/']
+const ELSEWHERE = ['src/client/', 'src/page/', 'src/kit/', 'src/sandbox/', 'src/reader/', 'src/testing/']
 const LEFT_OUT = ['src/machines/', 'src/actors/node/']
 /** A call; a declaration has a type behind its first name. */
 const TIMER = /\b(?<name>set(?:Timeout|Interval)|AbortSignal\.timeout)\((?!\w+: )/

@@ -301,6 +301,8 @@ export interface GuardedRequest {
   readonly allowHosts?: readonly string[]
   /** 5 unless told otherwise. */
   readonly maxRedirects?: number
+  /** Asked before each redirect is followed: why it is not, as the end of a sentence that begins with the address; undefined = it is. */
+  readonly refusesRedirect?: (to: URL) => string | undefined
 }
 
 /**

@@ -7,6 +7,7 @@ import { serversLimits } from './limits/servers.js'
 import { sessionsLimits } from './limits/sessions.js'
 import { delegationLimits } from './limits/delegation.js'
 import { terminalsLimits } from './limits/terminals.js'
+import { webLimits } from './limits/web.js'
 import { workflowsLimits } from './limits/workflows.js'
 
 /** Every number the service promises, named once (service.md Limits; threat-model §7); a file for each subject. */
@@ -21,4 +22,5 @@ export const LIMITS = {
   ...terminalsLimits,
   ...delegationLimits,
   ...serversLimits,
+  ...webLimits,
 } as const

@@ -55,6 +55,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   kit: { layers: ['kit', 'protocol'], packages: ['ndjson'], node: false },
   // The Lua program: a process of its own, started by path.
   sandbox: { layers: ['sandbox', 'protocol'], packages: ['fengari'], node: true },
+  // The program that makes text of web pages: a process of its own, started by path.
+  reader: { layers: ['reader', 'protocol'], packages: ['@mozilla/readability', 'htmlparser2', 'linkedom', 'turndown', 'zod'], node: true },
   // Runs in a browser: of the server only types of what it answers.
   page: {
     layers: ['page'],

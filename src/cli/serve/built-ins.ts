@@ -19,8 +19,10 @@ import { shellPlugin } from '../../plugins/shell/plugin.js'
 import { goalsPlugin } from '../../plugins/goals/plugin.js'
 import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
 import { vcsPlugin } from '../../plugins/vcs/plugin.js'
+import { webPlugin } from '../../plugins/web/plugin.js'
 import { workflowsPlugin } from '../../plugins/workflows/plugin.js'
 import { VERSION } from '../version.js'
+import { readerProgram } from './plugin-programs.js'
 
 /** `env` is the environment of the server: an installation may lengthen the silence it allows a model. `localZone` is the zone of this machine. */
 export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMachine): Promise<readonly NativePlugin[]> {
@@ -48,6 +50,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     subagentsPlugin(),
     goalsPlugin({ env }),
     memoryPlugin(),
+    webPlugin({ program: readerProgram(), version: VERSION, env }),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]
 }

@@ -199,6 +199,41 @@ describe('a request to an address somebody else chose', () => {
     expect(dials).toHaveLength(5)
   })
 
+  it('asks before each redirect, and dials nothing that is refused', async () => {
+    const port = await serve((request, response) => response.writeHead(302, { location: `${request.url ?? ''}x` }).end())
+    const { get, dials } = guard({ 'a.example': [[PUBLIC]] }, port)
+    const seen: string[] = []
+    const refusesRedirect = (to: URL) => (seen.push(to.pathname) === 3 ? 'is not wanted' : undefined)
+    await expect(get('https://a.example/', { refusesRedirect })).rejects.toThrow('https://a.example is not wanted.')
+    expect([seen, dials.length]).toEqual([['/x', '/xx', '/xxx'], 3])
+  })
+
+  it.each([
+    'http://127.0.0.1/',
+    'http://[::1]/',
+    'http://0x7f000001/',
+    'http://2130706433/',
+    'http://127.1/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://inner.example/',
+  ])('is refused as %s by every way to it, and goes out from the same ones to a public address', async (target) => {
+    const port = await serve((request, response) => {
+      if (request.url === '/in') return response.writeHead(307, { location: target }).end()
+      return request.url === '/out' ? response.writeHead(307, { location: 'http://b.example/' }).end() : response.end('there')
+    })
+    const names = { 'a.example': [[PUBLIC]], 'b.example': [['1.1.1.1']], 'inner.example': [['10.0.0.7']] }
+    for (const env of [{}, { HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: 'a.example,b.example' }] as Record<string, string>[]) {
+      const { get, dials } = guard(names, port, env)
+      await expect(get(target)).rejects.toMatchObject(REFUSED)
+      await expect(get(target, { method: 'POST', body: 'x' })).rejects.toMatchObject(REFUSED)
+      expect(dials).toEqual([])
+      await expect(get('http://a.example/in')).rejects.toMatchObject(REFUSED)
+      expect(dials.map(({ host }) => host)).toEqual(['a.example'])
+      expect(await (await get('http://a.example/out')).response.text()).toBe('there')
+      expect(await (await get(target, { allowHosts: [new URL(target).host] })).response.text()).toBe('there')
+    }
+  })
+
   it('is refused behind a proxy too, where the address can be told', async () => {
     const { get, dials } = guard({ 'inner.example': [['10.0.0.7']] }, 0, { HTTPS_PROXY: 'http://127.0.0.1:9' })
     await expect(get('https://10.0.0.7/')).rejects.toMatchObject(REFUSED)

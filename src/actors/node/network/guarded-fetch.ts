@@ -22,7 +22,7 @@ interface Address {
   readonly address: string
   readonly family: number
 }
-type Sent = Omit<GuardedRequest, 'allowHosts' | 'maxRedirects'>
+type Sent = Omit<GuardedRequest, 'allowHosts' | 'maxRedirects' | 'refusesRedirect'>
 type Resolve = (host: string) => Promise<readonly Address[]>
 
 /** `resolveName` answers all addresses of a name. */
@@ -30,7 +30,7 @@ export function createGuardedFetch(
   wayOut: Pick<WayOut, 'fetchPinned' | 'isProxied'>,
   resolveName: Resolve = (host) => resolve(host, { all: true }),
 ): GuardedFetch {
-  return async (address, { allowHosts = [], maxRedirects = REDIRECTS, ...init }) => {
+  return async (address, { allowHosts = [], maxRedirects = REDIRECTS, refusesRedirect, ...init }) => {
     let url = checkedUrl(address)
     let request: Sent = init
     for (let left = maxRedirects; ; left--) {
@@ -45,6 +45,8 @@ export function createGuardedFetch(
       const next = checkedUrl(new URL(target, url).href)
       if (url.protocol === 'https:' && next.protocol === 'http:')
         throw refused(next, 'gives up the encryption of the address that redirects to it')
+      const why = refusesRedirect?.(next)
+      if (why !== undefined) throw refused(next, why)
       request = followed(request, response.status, next.origin === url.origin)
       url = next
     }

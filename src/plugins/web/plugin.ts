@@ -1,0 +1,37 @@
+/** The built-in plugin that reads the web: `dev.svc.web` (sessions-events §10.4, §10.11; threat-model §4.7; decision 070). */
+import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import { createReading, type ReaderProgram } from './reading.js'
+import { searchService, websearchTool } from './websearch.js'
+import { webfetchTool } from './webfetch.js'
+
+export interface WebOptions {
+  readonly program: ReaderProgram
+  readonly version: string
+  /** Environment of the server. */
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export function webPlugin({ program, version, env }: WebOptions): NativePlugin {
+  return {
+    id: 'dev.svc.web',
+    name: 'Web',
+    capability: { id: 'svc.web', apiPrefix: '/v2/tools' },
+    start(host) {
+      const reading = createReading(host.effects, program)
+      const webfetch = webfetchTool({ host, reading, version, allowHosts: listed(env['SVC_AGENT_WEBFETCH_HOSTS']) })
+      const service = searchService(env)
+      if (typeof service === 'object') return { tools: [webfetch, websearchTool(host.effects, service)] }
+      if (service !== undefined) host.effects.log.warn(service)
+      else host.effects.log.debug('"websearch" is not offered: SVC_AGENT_WEBSEARCH_ENDPOINT names no search service')
+      return { tools: [webfetch] }
+    },
+  }
+}
+
+/** Hosts, separated by commas. */
+function listed(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '')
+}

@@ -11,6 +11,7 @@ export type ActorKind =
   | 'generation'
   | 'instance'
   | 'interaction'
+  | 'lsp-client'
   | 'mcp-connection'
   | 'package'
   | 'pty'

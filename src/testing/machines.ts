@@ -8,6 +8,7 @@ import { compactionMachine } from '../machines/compaction.machine.js'
 import { generationMachine } from '../machines/generation.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
 import { interactionMachine } from '../machines/interaction.machine.js'
+import { lspClientMachine } from '../machines/lsp-client.machine.js'
 import { mcpConnectionMachine } from '../machines/mcp-connection.machine.js'
 import { packageMachine } from '../machines/package.machine.js'
 import { ptyMachine } from '../machines/pty.machine.js'
@@ -34,6 +35,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   generation: generationMachine,
   instance: instanceMachine,
   interaction: interactionMachine,
+  'lsp-client': lspClientMachine,
   'mcp-connection': mcpConnectionMachine,
   package: packageMachine,
   pty: ptyMachine,

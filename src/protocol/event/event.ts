@@ -141,6 +141,8 @@ const EVENT_DATA = {
   'vcs.updated': z.looseObject({ directory: z.string() }),
   /** The tools of a server of the Model Context Protocol are others than before. */
   'mcp.tools.changed': z.looseObject({ directory: z.string(), server: z.string() }),
+  /** Language servers have found something else than before. */
+  'lsp.updated': z.looseObject({}),
   /** Null when a signal ended the program. */
   'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),
 } as const

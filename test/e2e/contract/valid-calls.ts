@@ -6,6 +6,7 @@ import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import type { Answer } from '../server.js'
 import { createTerminal } from '../terminals.js'
 import { CONNECTION_CALLS } from './connection-calls.js'
+import { LSP_CALLS } from './lsp-calls.js'
 import { MCP_CALLS } from './mcp-calls.js'
 import { SESSION_CALLS } from './session-calls.js'
 import { connectTerminal, firstRecord } from './sockets.js'
@@ -226,6 +227,7 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
 
   ...SESSION_CALLS,
   ...CONNECTION_CALLS,
+  ...LSP_CALLS,
   ...MCP_CALLS,
 
   'v2.artifacts.create': upload,
@@ -284,10 +286,6 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.subagents.tasks.stop': async (world) => {
     const { id } = await delegated(world)
     return world.server.call('POST', `${SUBAGENTS}/${id}/stop`, {})
-  },
-  'v2.plugins.lsp.status': async ({ server, scene }) => {
-    scene.place.write('tool.sh', 'true')
-    return server.call('GET', '/v2/plugins/dev.svc.lsp')
   },
   'v2.plugins.vcs.get': get('/v2/plugins/dev.svc.vcs'),
   'v2.plugins.vcs.status': get('/v2/plugins/dev.svc.vcs/status'),

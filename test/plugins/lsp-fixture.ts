@@ -33,7 +33,7 @@ export function openLsp(lsp: Readonly<Record<string, object>>) {
     },
   } as unknown as NativeHost
   const plugin = lspPlugin({ version: '0' })
-  const { operations = {}, hooks = {}, tools = [] } = plugin.start(host)
+  const { operations = {}, hooks = {}, within, prepare } = plugin.start(host)
   onTestFinished(async () => {
     await plugin.stop?.()
     await processes.killAll()
@@ -45,8 +45,33 @@ export function openLsp(lsp: Readonly<Record<string, object>>) {
     told,
     config,
     effects,
-    hooks,
-    tools,
+    tools: () => within?.(directory).tools ?? [],
+    prepare: () => prepare?.(directory, signal),
+    /** A result of a tool that has changed a file, as the model is given it. */
+    changed: async (...paths: string[]): Promise<{ readonly output: string; readonly metadata: Readonly<Record<string, unknown>> }> => {
+      const files = paths.map((path) => ({ filePath: `${directory}/${path}`, type: 'update' }))
+      const value = { title: 'x', output: 'Done.', metadata: { files } }
+      const answer = await hooks['tool.after']?.({ toolId: 'edit', directory }, value, signal)
+      return answer as typeof value
+    },
+    /** What the tool of models answers. */
+    async ask(input: object): Promise<string> {
+      const [tool] = within?.(directory).tools ?? []
+      if (tool === undefined) throw new Error('there is no tool')
+      const context = {
+        sessionId: 'ses_1',
+        messageId: 'msg_1',
+        callId: 'call_1',
+        agent: 'build',
+        directory,
+        signal,
+        progress: () => undefined,
+        decisions: () => [],
+      }
+      const read = tool.input.parse(input)
+      await tool.needs(read, context)
+      return (await tool.invoke(read, context)).output
+    },
     clock: fake.clock,
     alive: () => processes.alive,
     stop: () => plugin.stop?.(),

@@ -135,6 +135,38 @@ describe('diagnostics', () => {
   })
 })
 
+describe('a model', () => {
+  it('is told of errors in what it has changed, once a server runs, and of none after the repair', async () => {
+    const lsp = open('plain')
+    lsp.write('a.it', 'bad')
+    expect(await lsp.changed('a.it')).toMatchObject({ output: 'Done.' })
+    expect(lsp.alive()).toBe(0)
+    lsp.write('a.it', 'good')
+    await lsp.call('hover', AT)
+    lsp.write('a.it', 'bad')
+    expect(await lsp.changed('a.it')).toMatchObject({
+      output: 'Done.\n\nErrors in a.it:\n  line 1:1: bad in version 1',
+      metadata: { lspTouch: ['a.it'], diagnostics: [{ path: 'a.it', message: 'bad in version 1' }] },
+    })
+    lsp.write('a.it', 'good')
+    expect(await lsp.changed('a.it')).toMatchObject({ output: 'Done.', metadata: { lspTouch: ['a.it'], diagnostics: [] } })
+  })
+
+  it('has a tool that asks, where servers are configured by name', async () => {
+    const lsp = open('all')
+    lsp.write('a.it', 'bad')
+    expect(lsp.tools()).toEqual([])
+    await lsp.prepare()
+    expect(JSON.parse(await lsp.ask({ operation: 'goToDefinition', filePath: 'a.it', line: 0, character: 1 }))).toEqual([
+      { path: 'a.it', range: { start: { line: 1, character: 2 }, end: { line: 1, character: 2 } }, language: 'it' },
+    ])
+    expect(await lsp.ask({ operation: 'documentSymbol', filePath: 'a.it' })).toMatch('"kind": "method"')
+    expect(await lsp.ask({ operation: 'diagnostics', filePath: 'a.it' })).toMatch('bad in version 0')
+    await expect(lsp.ask({ operation: 'hover', filePath: 'a.it' })).rejects.toThrow('needs "line" and "character"')
+    await expect(lsp.ask({ operation: 'diagnostics', filePath: 'b.it' })).rejects.toThrow('There is no file b.it.')
+  })
+})
+
 describe('a hostile language server', () => {
   it.each([
     ['lies', 'it sent a message of more than 16777216 bytes'],

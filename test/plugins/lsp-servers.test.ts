@@ -6,17 +6,17 @@ import { openLsp } from './lsp-fixture.js'
 
 const require = createRequire(import.meta.url)
 const node = (file: string, ...args: string[]) => ({ command: [process.execPath, require.resolve(file), ...args] })
-const within = (name: string, path: string) => join(dirname(require.resolve(`${name}/package.json`)), path)
+const within = (manifest: string, path: string) => join(dirname(manifest), path)
 
 const SERVERS = {
-  typescript: node(within('typescript', 'bin/tsc'), '--lsp', '--stdio'),
-  python: node(within('pyright', 'langserver.index.js'), '--stdio'),
-  bash: node(within('bash-language-server', 'out/cli.js'), 'start'),
+  typescript: node(within(require.resolve('typescript/package.json'), 'bin/tsc'), '--lsp', '--stdio'),
+  python: node(within(require.resolve('pyright/package.json'), 'langserver.index.js'), '--stdio'),
+  bash: node(within(require.resolve('bash-language-server/package.json'), 'out/cli.js'), 'start'),
   yaml: {
-    ...node(within('yaml-language-server', 'bin/yaml-language-server'), '--stdio'),
+    ...node(within(require.resolve('yaml-language-server/package.json'), 'bin/yaml-language-server'), '--stdio'),
     settings: { yaml: { schemaStore: { enable: false } } },
   },
-  json: node(within('vscode-langservers-extracted', 'bin/vscode-json-language-server'), '--stdio'),
+  json: node(within(require.resolve('vscode-langservers-extracted/package.json'), 'bin/vscode-json-language-server'), '--stdio'),
 }
 const SLOW = 60_000
 

@@ -27,12 +27,12 @@ export const RawDiagnostic = z.looseObject({
 })
 export type RawDiagnostic = z.infer<typeof RawDiagnostic>
 
-export interface FileDiagnostics {
+interface FileDiagnostics {
   readonly items: readonly RawDiagnostic[]
   readonly encoding: PositionEncoding
 }
 
-export interface Publication {
+interface Publication {
   readonly path: string
   readonly version: number | undefined
   readonly items: unknown

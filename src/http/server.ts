@@ -144,7 +144,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   workflowRoutes(bind, runtime)
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)
-  lspRoutesOf(bind, runtime)
+  lspRoutesOf(bind, runtime, admission)
   mcpRoutesOf(bind, runtime)
   delegationRoutes(bind, runtime)
   exportRoutes(bind, runtime, admission)

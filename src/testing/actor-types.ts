@@ -13,6 +13,7 @@ export type ActorKind =
   | 'instance'
   | 'interaction'
   | 'job'
+  | 'lsp-client'
   | 'mcp-connection'
   | 'package'
   | 'pty'

@@ -10,6 +10,7 @@ import { goalMachine } from '../machines/goal.machine.js'
 import { instanceMachine } from '../machines/instance.machine.js'
 import { interactionMachine } from '../machines/interaction.machine.js'
 import { jobMachine } from '../machines/job.machine.js'
+import { lspClientMachine } from '../machines/lsp-client.machine.js'
 import { mcpConnectionMachine } from '../machines/mcp-connection.machine.js'
 import { packageMachine } from '../machines/package.machine.js'
 import { ptyMachine } from '../machines/pty.machine.js'
@@ -38,6 +39,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   instance: instanceMachine,
   interaction: interactionMachine,
   job: jobMachine,
+  'lsp-client': lspClientMachine,
   'mcp-connection': mcpConnectionMachine,
   package: packageMachine,
   pty: ptyMachine,

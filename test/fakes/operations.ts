@@ -92,6 +92,13 @@ const MCP_ENTRY: McpCatalogEntry = {
 const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }
 const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
 
+const LSP_PLACE = {
+  path: 'a.ts',
+  range: { start: { line: 1, character: 1 }, end: { line: 1, character: 2 } },
+  language: 'typescript',
+}
+const LSP_ITEM = { ...LSP_PLACE, name: 'f', kind: 'function', detail: null, selection_range: null }
+
 export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
   'v2.sessions.jobs.cancel': { jobId: 'job_1', status: 'stopping' },
   'v2.subagents.tasks.list': [TASK],
@@ -131,6 +138,43 @@ export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
       detected: { files: 1, markers: [], extensions: { sh: 1 }, command_available: false, message: 'The program was not found.' },
     },
   ],
+  'v2.plugins.lsp.codeActions': [{ title: 'Fix it' }],
+  'v2.plugins.lsp.definition': [LSP_PLACE],
+  'v2.plugins.lsp.diagnostics': [
+    {
+      ...LSP_PLACE,
+      severity: 'error',
+      code: '1',
+      code_description: null,
+      source: 'it',
+      message: 'no',
+      tags: [],
+      related_information: [{ path: 'a.ts', range: null, message: 'here' }],
+    },
+  ],
+  'v2.plugins.lsp.documentHighlights': [{ ...LSP_PLACE, kind: 'text' }],
+  'v2.plugins.lsp.documentSymbols': [{ ...LSP_ITEM, children: [{ ...LSP_ITEM, children: [] }] }],
+  'v2.plugins.lsp.formatting': [{ newText: '' }],
+  'v2.plugins.lsp.hover': [{ ...LSP_PLACE, contents: 'a', kind: 'markdown' }],
+  'v2.plugins.lsp.implementation': [LSP_PLACE],
+  'v2.plugins.lsp.incomingCalls': [{ item: LSP_ITEM, ranges: [LSP_PLACE.range], direction: 'incoming', language: 'typescript' }],
+  'v2.plugins.lsp.outgoingCalls': [{ item: LSP_ITEM, ranges: [LSP_PLACE.range], direction: 'outgoing', language: 'typescript' }],
+  'v2.plugins.lsp.inlayHints': [
+    { path: 'a.ts', line: 1, character: 1, label: 'a', kind: 'type', padding_left: false, padding_right: true, language: null },
+  ],
+  'v2.plugins.lsp.prepareCallHierarchy': [LSP_ITEM],
+  'v2.plugins.lsp.references': [LSP_PLACE],
+  'v2.plugins.lsp.signatureHelp': [
+    {
+      path: 'a.ts',
+      signatures: [{ label: 'f()', documentation: null, parameters: [{ label: 'a', documentation: null }], active_parameter: null }],
+      active_signature: 0,
+      active_parameter: 0,
+      language: 'typescript',
+    },
+  ],
+  'v2.plugins.lsp.touch': [{ language: 'typescript', path: 'a.ts', notified: true, cachedDiagnostics: 0 }],
+  'v2.plugins.lsp.shutdown': { shutdown: true },
   'v2.plugins.mcp.status': { files: MCP_STATUS },
   'v2.plugins.mcp.add': { files: MCP_STATUS },
   'v2.plugins.mcp.auth.start': { authorizationUrl: 'https://sign.in', oauthState: 's' },

@@ -114,7 +114,8 @@ test.each(ofClass('session'))('%s does not know a session that does not exist', 
 })
 
 test.each(ofClass('directory'))('%s refuses a directory that does not exist', async (_id, contract) => {
-  const url = `${requestOf(contract).url}?directory=/missing`
+  const { url: at } = requestOf(contract)
+  const url = `${at}${at.includes('?') ? '&' : '?'}directory=/missing`
   expect(await refusal(contract, { url })).toBe('400 request.invalid_directory')
 })
 

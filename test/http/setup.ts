@@ -1,4 +1,5 @@
 import { createHttpServer } from '../../src/http/server.js'
+import * as z from 'zod'
 import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
 import { createTokens } from '../../src/http/admission/tokens.js'
 import type { Log } from '../../src/actors/effects.js'
@@ -32,6 +33,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.control.claim': { leaseSeconds: 30 },
   'v2.subagents.tasks.stop': {},
   'v2.plugins.goals.research': { url: 'https://here.test' },
+  'v2.plugins.lsp.touch': { file: 'a.ts' },
   'v2.plugins.vcs.apply': { patch: '--- /dev/null' },
   'v2.plugins.mcp.add': { name: 'files', config: { type: 'local', command: 'files' } },
   'v2.plugins.mcp.auth.callback.post': { code: 'c' },
@@ -71,6 +73,14 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'v2.plugins.workflows.patch': { name: 'New name' },
 }
 
+/** Values of what a query must have. */
+const QUERY: Readonly<Record<string, string>> = { file: 'a.ts', line: '0', character: '0', start_line: '0', end_line: '1' }
+
+function queryOf({ query }: RouteContract): string {
+  const names = query instanceof z.ZodObject ? Object.keys(query.shape).filter((name) => Object.hasOwn(QUERY, name)) : []
+  return names.length === 0 ? '' : `?${names.map((name) => `${name}=${QUERY[name]}`).join('&')}`
+}
+
 /** A request every operation accepts, with the objects the caller owns (or, if `foreign`, does not). */
 export function requestOf(contract: RouteContract, foreign = false) {
   const values: Readonly<Record<string, string>> = {
@@ -90,7 +100,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
     id: 'reviewer',
     version: '0'.repeat(64),
   }
-  const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')
+  const url = `${contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')}${queryOf(contract)}`
   const body = BODIES[contract.id]
   const credential: Readonly<Record<string, string>> = isForOperator(contract) ? BEARER : {}
   if (contract.binaryBody !== undefined) {

@@ -27,7 +27,10 @@ async function rows(paths: readonly string[], { lsp, programs = [] }: { lsp?: un
     },
     processes: { find: async (program: string) => (programs.includes(program) ? `/usr/bin/${program}` : undefined) },
   }
-  const found = await statusOf({ config: async () => ({ lsp }), effects }, ROOT, new AbortController().signal)
+  const found = await statusOf({ config: async () => ({ lsp }), effects }, ROOT, new AbortController().signal, {
+    in: () => [],
+    of: () => undefined,
+  })
   expect(LspStatus.array().parse(found)).toEqual(found)
   return { found, looked, ids: found.map(({ id }) => id) }
 }

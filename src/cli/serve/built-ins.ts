@@ -45,7 +45,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     createOfflinePlugin(),
     ptyPlugin(),
     vcsPlugin(),
-    lspPlugin(),
+    lspPlugin({ version: VERSION }),
     mcpPlugin({ env, version: VERSION }),
     subagentsPlugin(),
     goalsPlugin({ env }),

@@ -25,6 +25,12 @@ const Entry = z.looseObject({
   filenamePatterns: strings.optional(),
   markers: strings.optional(),
   rootMarkers: strings.optional(),
+  /** Added to the environment of the program. */
+  env: z.record(z.string(), z.string()).optional(),
+  documentLanguageId: z.string().min(1).optional(),
+  initializationOptions: z.unknown().optional(),
+  initialization: z.unknown().optional(),
+  settings: z.unknown().optional(),
 })
 
 export interface ConfiguredAdapter extends LspAdapter {
@@ -33,6 +39,12 @@ export interface ConfiguredAdapter extends LspAdapter {
   readonly isExplicit: boolean
   /** Its command stands in the configuration. */
   readonly ownCommand: boolean
+  readonly env: Readonly<Record<string, string>>
+  /** What its documents are said to be written in, whatever they are called. */
+  readonly documentLanguageId?: string
+  readonly initializationOptions?: unknown
+  /** What it is told when it asks for its configuration. */
+  readonly settings?: unknown
   /** Why its entry cannot be used. */
   readonly fault?: string
 }
@@ -44,7 +56,7 @@ export function configuredAdapters(lsp: unknown): readonly ConfiguredAdapter[] {
   const known = LSP_ADAPTERS.flatMap((adapter) =>
     Object.hasOwn(entries, adapter.id)
       ? configured(adapter.id, entries[adapter.id], adapter)
-      : [{ ...adapter, name: adapter.id, isExplicit: false, ownCommand: false }],
+      : [{ ...adapter, name: adapter.id, isExplicit: false, ownCommand: false, env: {} }],
   )
   const ids = new Set(LSP_ADAPTERS.map(({ id }) => id))
   return [...known, ...Object.entries(entries).flatMap(([id, value]) => (ids.has(id) ? [] : configured(id, value, undefined)))]
@@ -54,19 +66,36 @@ const NOTHING = { command: [], extensions: [], names: [], markers: [], without: 
 
 function configured(id: string, value: unknown, own: LspAdapter | undefined): readonly ConfiguredAdapter[] {
   if (value === false) return []
-  const base = { ...(own ?? NOTHING), id, name: id, isExplicit: true, ownCommand: false }
+  const base = { ...(own ?? NOTHING), id, name: id, isExplicit: true, ownCommand: false, env: {} }
   const read = Entry.safeParse(value)
   if (!read.success) return [{ ...base, fault: faultOf(read.error) }]
-  const { enabled, disabled, adapter: likeId, name = id, command, language, extensions, filenamePatterns, markers, rootMarkers } = read.data
+  const {
+    enabled,
+    disabled,
+    adapter: likeId,
+    name = id,
+    command,
+    language,
+    extensions,
+    filenamePatterns,
+    markers,
+    rootMarkers,
+    ...started
+  } = read.data
   if (enabled === false || disabled === true) return []
   const like = likeId === undefined ? own : LSP_ADAPTERS.find((each) => each.id === likeId)
   if (likeId !== undefined && like === undefined) return [{ ...base, name, fault: `there is no adapter "${likeId}"` }]
+  const { env = {}, documentLanguageId, initialization, initializationOptions = initialization, settings } = started
   const merged = {
     ...(like ?? NOTHING),
     id,
     name,
     isExplicit: true,
     ownCommand: command !== undefined,
+    env,
+    initializationOptions,
+    settings,
+    ...(documentLanguageId !== undefined && { documentLanguageId }),
     ...(command !== undefined && { command, endpoint: undefined }),
     ...(language !== undefined && { language }),
     ...(extensions !== undefined && { extensions: extensions.map((each) => each.replace(/^\./, '').toLowerCase()) }),

@@ -1,15 +1,66 @@
-/** Language servers: `dev.svc.lsp` (http-contract §2.13, §5.9; subsystems e). It tells which fit a directory; it starts none. */
+/**
+ * Language servers: `dev.svc.lsp` (http-contract §2.13, §5.9; subsystems e). It tells which fit a directory, starts those that are asked, and
+ * tells a model what they find in what it has changed.
+ */
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import { createAlarm } from '../../protocol/alarm.js'
+import { LIMITS } from '../../protocol/limits.js'
 import { lspRoutes } from '../../protocol/lsp/lsp.js'
+import { createLru } from '../../protocol/lru.js'
+import { type ConfiguredAdapter, configuredAdapters } from './configured.js'
+import { createClients } from './clients/clients.js'
+import { askOperations } from './operations.js'
+import { createQueries } from './queries.js'
 import { statusOf } from './status.js'
+import { afterChange, CHANGING_TOOLS } from './tools/after-change.js'
+import { lspTool } from './tools/lsp-tool.js'
 
-export function lspPlugin(): NativePlugin {
+const isUsable = ({ isExplicit, fault }: ConfiguredAdapter) => isExplicit && fault === undefined
+
+export function lspPlugin({ version }: { readonly version: string }): NativePlugin {
+  let stop: () => Promise<void> = () => Promise.resolve()
   return {
     id: 'dev.svc.lsp',
     name: 'Language servers',
     capability: { id: 'svc.lsp', apiPrefix: '/v2/plugins/dev.svc.lsp' },
-    start: (host) => ({
-      operations: { [lspRoutes.status.id]: ({ directory, signal }) => statusOf(host, directory, signal) },
-    }),
+    eventNamespaces: ['lsp'],
+    start(host) {
+      const updated = createAlarm(host.effects.clock, () => host.rows.commit('process', (tx) => tx.emit('lsp.updated', {})))
+      const all = createClients({
+        host,
+        version,
+        onDiagnostics() {
+          if (!updated.isSet) updated.set(LIMITS.lsp.updatedPause)
+        },
+      })
+      stop = async () => {
+        updated.end()
+        await all.stop()
+      }
+      const queries = createQueries(host, all)
+      const offered = createLru<string, boolean>(LIMITS.mcp.workspaces)
+      const tools = [lspTool(host.effects, queries)]
+      return {
+        hooks: { 'tool.after': afterChange(host, queries, all) },
+        hookTools: CHANGING_TOOLS,
+        /** The tool is offered where servers are configured by name, or were asked. */
+        async prepare(directory) {
+          try {
+            const isFor = all.in(directory).length > 0 || configuredAdapters((await host.config(directory))['lsp']).some(isUsable)
+            if (isFor === (offered.get(directory) ?? false)) return
+            offered.set(directory, isFor)
+            host.offersChanged()
+          } catch (error) {
+            host.effects.log.warn('the language servers of a directory could not be looked at', { directory, cause: String(error) })
+          }
+        },
+        within: (directory) => ({ tools: offered.get(directory) === true ? tools : [], commands: [] }),
+        operations: {
+          [lspRoutes.status.id]: ({ directory, signal }) => statusOf(host, directory, signal, all),
+          ...askOperations(queries, all),
+        },
+      }
+    },
+    stop: () => stop(),
   }
 }

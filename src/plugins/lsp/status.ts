@@ -3,6 +3,9 @@ import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { isMarker, isNamed, isWide } from '../../protocol/lsp/adapters.js'
 import { type LspCapability, type LspStatus } from '../../protocol/lsp/lsp.js'
+import { fileUri } from './clients/addresses.js'
+import type { Client } from './clients/client.js'
+import type { Clients } from './clients/clients.js'
 import { type ConfiguredAdapter, configuredAdapters } from './configured.js'
 import { type Evidence, lookAt } from './scan.js'
 
@@ -13,12 +16,35 @@ interface Host {
 }
 
 /** Adapters with a file, a name or a marker in `directory`, and those configured by name. */
-export async function statusOf({ config, effects }: Host, directory: string, signal: AbortSignal): Promise<LspStatus[]> {
+export async function statusOf(
+  { config, effects }: Host,
+  directory: string,
+  signal: AbortSignal,
+  clients: Pick<Clients, 'in' | 'of'>,
+): Promise<LspStatus[]> {
   const adapters = configuredAdapters((await config(directory))['lsp'])
   if (adapters.length === 0) return []
   const evidence = await lookAt(effects, directory, signal)
   const rows = await Promise.all(adapters.map((adapter) => rowOf(effects, directory, adapter, evidence)))
-  return rows.flatMap((row) => (row === undefined ? [] : [row]))
+  return rows.flatMap((row, index) => {
+    const adapter = adapters[index]
+    return row === undefined || adapter === undefined ? [] : [asItIs(row, clientOf(clients, directory, row.workspace.root, adapter))]
+  })
+}
+
+/** The server of the project of the row, else one of another project of the directory. */
+function clientOf(clients: Pick<Clients, 'in' | 'of'>, directory: string, root: string, adapter: ConfiguredAdapter): Client | undefined {
+  const own = clients.of(directory, root, adapter)
+  if (own !== undefined) return own
+  return clients.in(directory).find((each) => each.adapter.id === adapter.id && clients.of(directory, each.root, adapter) === each)
+}
+
+/** `connected` while its server runs, `error` while that is broken; both for the project it runs for. */
+function asItIs(row: LspStatus, client: Client | undefined): LspStatus {
+  if (client === undefined || row.status === 'error') return row
+  const at = { ...row, workspace: { root: client.root, root_uri: fileUri(client.root) } }
+  if (client.isReady) return { ...at, status: 'connected' }
+  return client.reason === undefined ? row : { ...at, status: 'error', detected: { ...row.detected, message: client.reason } }
 }
 
 async function rowOf(
@@ -46,7 +72,7 @@ async function rowOf(
     language: adapter.language ?? adapter.id,
     command: adapter.endpoint === undefined ? [...adapter.command] : [`tcp://${adapter.endpoint}`],
     command_source: sourceOf(adapter, isThere),
-    workspace: { root, root_uri: `file://${root.split('/').map(encodeURIComponent).join('/')}` },
+    workspace: { root, root_uri: fileUri(root) },
     capabilities: capabilitiesOf(adapter, isThere),
     detected: {
       files: evidence.files,

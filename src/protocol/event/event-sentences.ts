@@ -49,5 +49,6 @@ export const EVENT_SENTENCES = {
     "How far the clone into `directory` is: the phase in git's words, 0 to 100. At most one for each percent of a phase; none is kept.",
   'vcs.branch.updated': 'Another branch is checked out; null while HEAD is detached. `directory` is the root of the worktree.',
   'vcs.updated': 'Something of the working tree of a directory has changed: fetch its status again.',
+  'lsp.updated': 'Language servers have found something else than before: fetch the diagnostics again.',
   'mcp.tools.changed': 'The tools of a server of the Model Context Protocol are others than before.',
 } as const

@@ -167,6 +167,7 @@ const EVENT_DATA = {
   'vcs.branch.updated': z.looseObject({ directory: z.string(), branch: z.string().nullable() }),
   'vcs.updated': z.looseObject({ directory: z.string() }),
   'mcp.tools.changed': z.looseObject({ directory: z.string(), server: z.string() }),
+  'lsp.updated': z.looseObject({}),
   'pty.exited': z.looseObject({ ...terminal, exitStatus: z.number().int().nullable() }),
 } as const
 

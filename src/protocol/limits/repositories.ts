@@ -27,6 +27,53 @@ export const repositoriesLimits = {
     scannedDirectories: 10_000,
     /** Entries of each list of evidence. */
     evidence: 8,
+    initialize: 30 * SECOND,
+    request: 5 * SECOND,
+    /** How long diagnostics are waited for: by who asks, by who touches a file, by a tool that has changed some. */
+    diagnosticsWait: 2 * SECOND,
+    touchWait: 600,
+    toolWait: 3 * SECOND,
+    shutdown: 250,
+    /** A server that broke is started again no sooner; one that nobody asks is ended. */
+    retry: 2 * SECOND,
+    idle: 15 * MINUTE,
+    /** Servers that run at once; the one used longest ago ends. */
+    clients: 16,
+    /** Servers that are asked about one file. */
+    perFile: 3,
+    /** One message of a server, the head of it; what waits for a server that does not read. */
+    messageBytes: 16 * MiB,
+    headBytes: 4096,
+    inputBacklog: 32 * MiB,
+    /** Messages that wait to be looked at before the server has to wait. */
+    waiting: 256,
+    /** What a server may send, and ask of us, in `askedWindow`. */
+    heard: 20_000,
+    asked: 500,
+    askedWindow: 10 * SECOND,
+    stderrTail: 2000,
+    /** Of one file that servers are told; of all that one server has open; how many it has. */
+    documentBytes: 4 * MiB,
+    openBytes: 32 * MiB,
+    openDocuments: 64,
+    /** Diagnostics of one file, characters of all of them, and of a server: files, and characters in all. */
+    diagnostics: 1000,
+    fileDiagnostics: 512 * KiB,
+    diagnosticFiles: 1000,
+    allDiagnostics: 16 * MiB,
+    /** Changes of diagnostics are told at most so often. */
+    updatedPause: 200,
+    /** Places of one answer, other files that are read for it, characters of a text in it, depth of symbols. */
+    places: 500,
+    readFiles: 100,
+    text: 16 * KiB,
+    symbols: 100,
+    symbolDepth: 16,
+    symbolsInAll: 5000,
+    /** Of diagnostics after a change by a model: errors told of each file, other files with errors, entries in the metadata. */
+    toldErrors: 20,
+    otherFiles: 8,
+    toldEntries: 200,
   },
   /** What is read of repositories; beyond it a repository counts as one that cannot be read. */
   git: {

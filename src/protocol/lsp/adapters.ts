@@ -45,7 +45,7 @@ export const LSP_ADAPTERS: readonly LspAdapter[] = [
     'pyproject.toml requirements.txt setup.py setup.cfg pyrightconfig.json poetry.lock Pipfile',
     one('python'),
   ),
-  adapter('go', 'gopls', 'go gotmpl', 'go.mod go.work'),
+  adapter('go', 'gopls', 'go gotmpl', 'go.mod go.work', { names: ['go.mod', 'go.work'] }),
   adapter('c_cpp', 'clangd', 'c cc cpp cxx h hpp hh hxx', 'compile_commands.json CMakeLists.txt'),
   adapter('java', 'jdtls', 'java', GRADLE, one('java')),
   adapter(
@@ -100,4 +100,44 @@ export function isWide(pattern: string): boolean {
 /** Whether a name marks a project. */
 export function isMarker(marker: string, name: string): boolean {
   return ENDINGS.has(marker) ? name.endsWith(marker) : isNamed(marker, name)
+}
+
+/** Languages of documents by adapter, where they are not the only one of it: by name, by pattern, by extension. */
+const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  typescript: {
+    ts: 'typescript',
+    mts: 'typescript',
+    cts: 'typescript',
+    tsx: 'typescriptreact',
+    js: 'javascript',
+    mjs: 'javascript',
+    cjs: 'javascript',
+    jsx: 'javascriptreact',
+  },
+  go: { 'go.mod': 'gomod', 'go.work': 'gowork', go: 'go', gotmpl: 'gotmpl' },
+  c_cpp: { c: 'c', cc: 'cpp', cpp: 'cpp', cxx: 'cpp', h: 'cpp', hpp: 'cpp', hh: 'cpp', hxx: 'cpp' },
+  json: { json: 'json', jsonc: 'jsonc' },
+  docker: { 'compose*': 'dockercompose', 'docker-compose*': 'dockercompose', 'docker-bake*': 'dockerbake', '*': 'dockerfile' },
+  css: { css: 'css', scss: 'scss', less: 'less' },
+  elixir: { ex: 'elixir', exs: 'elixir', eex: 'eelixir', leex: 'eelixir', heex: 'heex', surface: 'surface' },
+}
+
+const extensionOf = (name: string) => (name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '')
+
+/** What a document of an adapter is written in, as its server is told. */
+export function documentLanguage({ id, language }: Pick<LspAdapter, 'id' | 'language'>, name: string): string {
+  if (language !== undefined) return language
+  const table = DOCUMENTS[id] ?? {}
+  const pattern = Object.keys(table).find((each) => (each.includes('*') ? isNamed(each, name) : each === name))
+  return (pattern === undefined ? table[extensionOf(name)] : table[pattern]) ?? id
+}
+
+/** How well a file fits an adapter: its name, a pattern, its extension; 0 = not at all. Whole hundreds are tiers. */
+export function matchScore({ names, extensions }: Pick<LspAdapter, 'names' | 'extensions'>, name: string): number {
+  const fitting = names.filter((pattern) => isNamed(pattern, name))
+  const longest = (of: readonly string[]) => Math.min(99, Math.max(...of.map(({ length }) => length)))
+  const exact = fitting.filter((pattern) => !pattern.includes('*'))
+  if (exact.length > 0) return 300 + longest(exact)
+  if (fitting.length > 0) return 200 + longest(fitting)
+  return extensions.includes(extensionOf(name)) ? 100 : 0
 }

@@ -7,6 +7,7 @@ import type { WorkflowRun } from '../../../src/protocol/workflow/workflow.js'
 import type { Answer } from '../server.js'
 import { createTerminal } from '../terminals.js'
 import { CONNECTION_CALLS } from './connection-calls.js'
+import { LSP_CALLS } from './lsp-calls.js'
 import { MCP_CALLS } from './mcp-calls.js'
 import { SESSION_CALLS } from './session-calls.js'
 import { connectTerminal, firstRecord } from './sockets.js'
@@ -247,6 +248,7 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
 
   ...SESSION_CALLS,
   ...CONNECTION_CALLS,
+  ...LSP_CALLS,
   ...MCP_CALLS,
 
   'v2.artifacts.create': upload,
@@ -325,10 +327,6 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     const answer = await onGoal('POST', '/research', { url: PAGE })(world, contract)
     if (!answer.text.includes('What the page says.')) throw new Error(`the notes are ${answer.text}`)
     return answer
-  },
-  'v2.plugins.lsp.status': async ({ server, scene }) => {
-    scene.place.write('tool.sh', 'true')
-    return server.call('GET', '/v2/plugins/dev.svc.lsp')
   },
   'v2.plugins.vcs.get': get('/v2/plugins/dev.svc.vcs'),
   'v2.plugins.vcs.status': get('/v2/plugins/dev.svc.vcs/status'),

@@ -16,6 +16,7 @@ import { makePlace, withModel } from '../place.js'
 import { toolProgram, writePackage } from '../plugins.js'
 import { type Answer, openScene, type Scene, type Server } from '../server.js'
 import { type AnyEvent, openStream, type Stream } from '../stream.js'
+import { SCRIPTED_LSP } from './lsp-calls.js'
 import { EVERYTHING } from './mcp-calls.js'
 import type { Contract } from './document.js'
 
@@ -64,7 +65,11 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
     return TOOLS.find(([word]) => asked.includes(word))?.[1] ?? reply(text('hel', 'lo'), finish('stop'))
   })
   const scene = openScene(makePlace(FILES), program === undefined ? {} : { program })
-  const keyed = withModel(model.url, { permission: { '*': 'allow', edit: 'ask' }, mcp: { everything: EVERYTHING } }) as {
+  const keyed = withModel(model.url, {
+    permission: { '*': 'allow', edit: 'ask' },
+    mcp: { everything: EVERYTHING },
+    lsp: { it: SCRIPTED_LSP },
+  }) as {
     provider: { test: object }
   }
   scene.place.configure({ ...keyed, provider: { test: { ...keyed.provider.test, signIn: SIGN_IN } } })

@@ -138,6 +138,8 @@ export interface ExtraContributions {
   /** Why the capability of the plugin cannot be had on this machine, if so; native plugins only. */
   unavailable?(): Promise<string | undefined>
   readonly hooks?: Readonly<Record<string, Hook>>
+  /** Tools whose results its hook `tool.after` is given; without, those of all. Native plugins only. */
+  readonly hookTools?: readonly string[]
   /** What answers of the hooks depend on besides what they are given, as a text that changes with it; never rejects. */
   readonly hookState?: () => Promise<string>
   readonly events?: EventsContribution

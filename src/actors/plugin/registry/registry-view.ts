@@ -43,6 +43,7 @@ export function stampEntry(publication: Publication): Entry {
         name,
         stamped(stamp, {
           ...(contributions.hookState !== undefined && { state: contributions.hookState }),
+          ...(contributions.hookTools !== undefined && { tools: contributions.hookTools }),
           run: reported(publication, name, hook),
           blame: (reason: string) => publication.onHook({ name, failure: reason }),
         }),

@@ -47,6 +47,8 @@ export interface RegisteredTool extends Stamp {
 export interface RegisteredHook extends Stamp {
   /** Under a lease; a failure is noted against the plugin, the next success clears it (plugin-protocol §3.2). */
   readonly run: Hook
+  /** Tools it is for, where a tool is what it is about; undefined = all. */
+  readonly tools?: readonly string[]
   /** What its answers depend on besides what it is given, as a text that changes with it. */
   state?(): Promise<string>
   /** Notes a failure that `run` could not see: its answer was of no use to the host. Cleared as a failure of `run` is. */

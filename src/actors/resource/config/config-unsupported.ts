@@ -44,7 +44,7 @@ const DOCUMENT: Readonly<Record<string, Reason>> = {
 const AGENT_KEYS = new Set(Object.keys(AgentConfig.shape))
 const PROVIDER_KEYS = new Set(Object.keys(ProviderConfig.shape))
 const MODEL_KEYS = new Set([...Object.keys(ProviderModelConfig.shape), 'interleaved', 'modalities', 'cost', 'status', 'releaseDate'])
-/** Of a language server, what its status is told by, and what would only be for one that is started. */
+/** Of a language server: what is read, and what is only for servers that are reached in another way or narrowed. */
 const SERVER_KEYS = new Set([
   'enabled',
   'disabled',
@@ -56,17 +56,8 @@ const SERVER_KEYS = new Set([
   'filenamePatterns',
   'markers',
   'rootMarkers',
-])
-const STARTED_KEYS = new Set([
-  'routes',
-  'documentLanguageId',
-  'transport',
-  'endpoint',
-  'host',
-  'port',
   'env',
-  'rootStrategy',
-  'capabilities',
+  'documentLanguageId',
   'initialization',
   'initializationOptions',
   'settings',
@@ -75,6 +66,7 @@ const COMMAND_KEYS = new Set(Object.keys(CommandConfig.shape))
 const SKILL_KEYS = new Set(['paths', 'urls'])
 const COMPACTION_KEYS = new Set(Object.keys(CompactionConfig.shape))
 const KEEP_KEYS = new Set(['tokens'])
+const ELSEWHERE_KEYS = new Set(['routes', 'transport', 'endpoint', 'host', 'port', 'rootStrategy', 'capabilities'])
 const COMPATIBILITY_KEYS = new Set(['streamUsage', 'reasoningEffort'])
 /** Of the options of a provider, those that svc itself reads. */
 const OPTION_KEYS = ['baseURL', 'apiKey', 'headers']
@@ -144,8 +136,8 @@ function inProvider(provider: JsonRecord, path: Unsupported['path']): readonly U
 
 function inLanguageServer(server: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
   return Object.keys(server).flatMap((key) =>
-    STARTED_KEYS.has(key)
-      ? found([...path, key], 'this server starts no language servers')
+    ELSEWHERE_KEYS.has(key)
+      ? found([...path, key], 'language servers are programs that are started for the nearest marker, by file names and extensions')
       : strays({ [key]: server[key] }, path, SERVER_KEYS),
   )
 }

@@ -219,11 +219,12 @@ async function invokeTool(core: SessionCore, run: RunScope, call: OpenCall, sign
 /** The result after the hook `tool.after`; attachments stay as they are. */
 async function hookResult(core: SessionCore, run: RunScope, call: OpenCall, result: ToolResult, signal: AbortSignal): Promise<ToolResult> {
   const view = core.plugins.current(run.session.directory, run.session.id)
-  if (view.hooks('tool.after').length === 0) return result
+  const chain = view.hooks('tool.after').filter(({ tools }) => tools === undefined || tools.includes(call.attempt.tool.contribution.id))
+  if (chain.length === 0) return result
   const { title, output, metadata } = result
   const value = { title, output, metadata: metadata ?? {} }
   const accept = (answer: unknown) => HookedResult.parse(answer)
-  const hooked = await runHooks(view, 'tool.after', callContext(run, call), value, { signal, accept })
+  const hooked = await runHooks({ hooks: () => chain }, 'tool.after', callContext(run, call), value, { signal, accept })
   return { ...result, title: hooked.title, output: hooked.output, metadata: hooked.metadata }
 }
 

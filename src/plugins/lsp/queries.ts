@@ -1,0 +1,154 @@
+/**
+ * Questions to the language servers of a file (subsystems e.5 to e.8).
+ *
+ * I1 Every question opens the file at the servers it goes to, as it is on disk.
+ * I2 A server that is missing, cannot do it, fails or is late answers nothing; the others answer.
+ */
+import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { canonicalPath } from '../../protocol/canonical-path.js'
+import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { LspCapability, LspTouched } from '../../protocol/lsp/lsp.js'
+import type { LspDiagnostic } from '../../protocol/lsp/lsp-records.js'
+import { type Place, toServer } from '../../protocol/lsp/text-positions.js'
+import { diagnosticsOf } from './answers/places.js'
+import { createReading, type Reading } from './answers/reading.js'
+import { fileUri } from './clients/addresses.js'
+import type { Client, Running } from './clients/client.js'
+import type { Clients, Fitting } from './clients/clients.js'
+import type { OpenDocument } from './clients/documents.js'
+import type { LspProvider } from './link/handshake.js'
+
+export interface FileTarget {
+  readonly directory: string
+  /** Canonical. */
+  readonly path: string
+  readonly signal: AbortSignal
+}
+
+/** A server that has the file open. */
+export interface Asked {
+  readonly client: Client
+  readonly running: Running
+  readonly document: OpenDocument
+  readonly reading: Reading
+  readonly signal: AbortSignal
+  request(method: string, params: object): Promise<unknown>
+  /** From bytes to the units of the server. */
+  at(place: Place): Place
+}
+
+export interface Queries {
+  /** Canonical path of a file that the caller may ask about. Throws `request.forbidden`. */
+  target(caller: Caller, directory: string, file: string, signal: AbortSignal): Promise<FileTarget>
+  /** What each server that can do it answers, together. */
+  ask<Answer>(
+    target: FileTarget,
+    needs: { readonly provider: LspProvider; readonly capability?: LspCapability },
+    question: (asked: Asked) => Promise<readonly Answer[]>,
+  ): Promise<Answer[]>
+  /** What is wrong in a file, as far as its servers say within two seconds. */
+  diagnostics(target: FileTarget): Promise<LspDiagnostic[]>
+  /** What is known to be wrong; nobody is asked. */
+  known(client: Client, path: string, language: string): Promise<LspDiagnostic[]>
+  touch(target: FileTarget, text: string | undefined): Promise<LspTouched[]>
+  /** As `touch`, of servers that run already, and what they find then. Nothing is started. */
+  changed(target: FileTarget, ms: number): Promise<readonly Fitting[]>
+}
+
+export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients: Clients): Queries {
+  const { files, log } = effects
+
+  /** I2 */
+  async function quietly<T>(client: Client, work: () => Promise<readonly T[]>): Promise<readonly T[]> {
+    try {
+      return await work()
+    } catch (error) {
+      log.debug('a language server gave no answer', {
+        adapter: client.adapter.id,
+        cause: error instanceof Error ? error.message : String(error),
+      })
+      return []
+    }
+  }
+
+  const each = async <T>(fitting: readonly Fitting[], work: (one: Fitting) => Promise<readonly T[]>): Promise<T[]> =>
+    (await Promise.all(fitting.map((one) => quietly(one.client, () => work(one))))).flat()
+
+  function readingOf(
+    { client, language }: Fitting,
+    running: Running | undefined,
+    encoding = running?.traits.encoding ?? 'utf-16',
+  ): Reading {
+    return createReading({ files, directory: client.directory, language, encoding, documents: running?.documents })
+  }
+
+  async function known(client: Client, path: string, language: string): Promise<LspDiagnostic[]> {
+    const found = client.diagnostics.of(path)
+    if (found === undefined) return []
+    return diagnosticsOf(found.items, fileUri(path), readingOf({ client, language }, client.running, found.encoding))
+  }
+
+  async function told(one: Fitting, { path, signal }: FileTarget, text: string | undefined, ms: number): Promise<LspTouched[]> {
+    const { client, language } = one
+    const running = await client.ready(signal)
+    if (running === undefined) return []
+    const document = await client.sync(running, path, language, text)
+    running.documents.saved(document)
+    if (running.traits.pull !== undefined) await client.look(running, document, ms, signal)
+    const cachedDiagnostics = client.diagnostics.of(path)?.items.length ?? 0
+    return [{ language, path: readingOf(one, running).displayed(path), notified: true, cachedDiagnostics }]
+  }
+
+  return {
+    async target(caller, directory, file, signal) {
+      const path = await canonicalPath((each) => files.realPath(each), file.startsWith('/') ? file : `${directory}/${file}`)
+      if (!mayUseDirectory(caller, path)) throw new SvcError('request.forbidden', 'The file is outside of what the caller may use.')
+      return { directory, path, signal }
+    },
+    ask: async (target, { provider, capability }, question) =>
+      each(await clients.for(target.directory, target.path), async (one) => {
+        const { client, language } = one
+        if (capability !== undefined && client.adapter.without.includes(capability)) return []
+        const { path, signal } = target
+        const running = await client.ready(signal)
+        if (running?.traits.has(provider) !== true) return []
+        const document = await client.sync(running, path, language)
+        return question({
+          client,
+          running,
+          document,
+          reading: readingOf(one, running),
+          signal,
+          request: (method, params) => running.program.request(method, params, { ms: LIMITS.lsp.request, signal }),
+          at: (place) => toServer(document.lines, place, running.traits.encoding),
+        })
+      }),
+    known,
+    diagnostics: async (target) =>
+      each(await clients.for(target.directory, target.path), async ({ client, language }) => {
+        const { path, signal } = target
+        await quietly(client, async () => {
+          const running = await client.ready(signal)
+          if (running !== undefined)
+            await client.look(running, await client.sync(running, path, language), LIMITS.lsp.diagnosticsWait, signal)
+          return []
+        })
+        return known(client, path, language) // What was found stays, also while the server is broken.
+      }),
+    touch: async (target, text) =>
+      each(await clients.for(target.directory, target.path), (one) => told(one, target, text, LIMITS.lsp.touchWait)),
+    async changed(target, ms) {
+      const { path, signal } = target
+      return each(await clients.runningFor(target.directory, path), async (one) => {
+        const { running } = one.client
+        if (running === undefined) return []
+        const document = await one.client.sync(running, path, one.language)
+        running.documents.saved(document)
+        await one.client.look(running, document, ms, signal)
+        return [one]
+      })
+    },
+  }
+}

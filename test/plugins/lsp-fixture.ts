@@ -1,0 +1,88 @@
+/** The plugin of language servers over real programs. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import type { NativeHost } from '../../src/actors/plugin/native/native.js'
+import { lspPlugin } from '../../src/plugins/lsp/plugin.js'
+import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import { noDoors } from '../fakes/doors.js'
+import { createFakeEffects } from '../fakes/effects.js'
+
+const SCRIPTED = fileURLToPath(new URL('../fixtures/lsp-scripted.mjs', import.meta.url))
+
+/** A server of one habit. */
+export const scripted = (habit: string) => [process.execPath, SCRIPTED, habit]
+
+export function openLsp(lsp: Readonly<Record<string, object>>) {
+  const PATH = process.env['PATH'] ?? ''
+  const fake = createFakeEffects()
+  const processes = createNodeProcesses(PATH)
+  const effects = { ...fake, processes, childEnv: { PATH } }
+  const told: { type: string; data: unknown }[] = []
+  const config = { lsp }
+  const host = {
+    ...noDoors,
+    effects,
+    config: async () => config,
+    rows: {
+      get: () => undefined,
+      list: () => [],
+      commit: <T>(_: string, change: (tx: object) => T) => change({ emit: (type: string, data: unknown) => told.push({ type, data }) }),
+    },
+  } as unknown as NativeHost
+  const plugin = lspPlugin({ version: '0' })
+  const { operations = {}, hooks = {}, within, prepare } = plugin.start(host)
+  onTestFinished(async () => {
+    await plugin.stop?.()
+    await processes.killAll()
+  })
+  const directory = fake.paths.cwd
+  const { signal } = new AbortController()
+  return {
+    directory,
+    told,
+    config,
+    effects,
+    tools: () => within?.(directory).tools ?? [],
+    prepare: () => prepare?.(directory, signal),
+    /** A result of a tool that has changed a file, as the model is given it. */
+    changed: async (...paths: string[]): Promise<{ readonly output: string; readonly metadata: Readonly<Record<string, unknown>> }> => {
+      const files = paths.map((path) => ({ filePath: `${directory}/${path}`, type: 'update' }))
+      const value = { title: 'x', output: 'Done.', metadata: { files } }
+      const answer = await hooks['tool.after']?.({ toolId: 'edit', directory }, value, signal)
+      return answer as typeof value
+    },
+    /** What the tool of models answers. */
+    async ask(input: object): Promise<string> {
+      const [tool] = within?.(directory).tools ?? []
+      if (tool === undefined) throw new Error('there is no tool')
+      const context = {
+        sessionId: 'ses_1',
+        messageId: 'msg_1',
+        callId: 'call_1',
+        agent: 'build',
+        directory,
+        signal,
+        progress: () => undefined,
+        decisions: () => [],
+      }
+      const read = tool.input.parse(input)
+      await tool.needs(read, context)
+      return (await tool.invoke(read, context)).output
+    },
+    clock: fake.clock,
+    alive: () => processes.alive,
+    stop: () => plugin.stop?.(),
+    write(path: string, text: string): void {
+      mkdirSync(dirname(`${directory}/${path}`), { recursive: true })
+      writeFileSync(`${directory}/${path}`, text)
+    },
+    async call(id: string, query: object = {}, body?: unknown): Promise<unknown> {
+      const operation = operations[`v2.plugins.lsp.${id}`]
+      if (operation === undefined) throw new Error(`there is no ${id}`)
+      return operation({ caller: TRUSTED_CALLER, directory, params: {}, query, headers: {}, body, signal })
+    },
+  }
+}

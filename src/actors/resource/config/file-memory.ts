@@ -9,6 +9,7 @@
  */
 import { basename, dirname, join, resolve } from 'node:path'
 import type { DirectoryEntry, FileStat, Files } from '../../effects.js'
+import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
 import type { FolderWatches, Hearing } from './folder-watches.js'
 
 export interface FileMemory {
@@ -17,6 +18,7 @@ export interface FileMemory {
   readonly canonical: Answers<string | undefined>
   readonly exposures: Answers<string>
   readonly contents: Answers<Content>
+  readonly outcomes: Answers<KnownText>
   /** Whether every change of what is found at a path is told. */
   isHeard(path: string): boolean
   /** Forgets what is known of a path and of what is below. */
@@ -29,14 +31,21 @@ export interface FileMemory {
 
 /** Answers to one question about paths. */
 interface Answers<T> {
-  /** The answer that is remembered, or else the one that is computed. */
-  recall(path: string, compute: () => Promise<T>): Promise<T>
+  /** The answer that is remembered, or else the one that is computed, which is remembered unless `keeps` says no. */
+  recall(path: string, compute: () => Promise<T>, keeps?: (answer: T) => boolean): Promise<T>
 }
 
 /** Text that was read and where it really lies. */
 export interface Content {
   readonly text: string
   readonly bytes: Uint8Array
+}
+
+/** A text with everything that was asked for it. */
+interface KnownText {
+  readonly options: ReadOptions
+  readonly outcome: TextOutcome
+  readonly dependencies: readonly (readonly [string, Dependency])[]
 }
 
 /** How a path is reached. */
@@ -131,13 +140,13 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     const mine = new Map<string, { readonly answer: T }>()
     known.push(mine)
     return {
-      async recall(path, compute) {
+      async recall(path, compute, keeps = () => true) {
         const remembered = mine.get(path)
         if (remembered !== undefined) return remembered.answer
         also(await wayTo(path))
         const before = version
         const answer = await compute()
-        if (version === before) mine.set(path, { answer }) // I1
+        if (version === before && keeps(answer)) mine.set(path, { answer }) // I1
         return answer
       },
     }
@@ -164,6 +173,7 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     canonical: answers(),
     exposures: answers(),
     contents: answers(),
+    outcomes: answers(),
     isHeard(path) {
       if (!isDeafSomewhere()) return true
       if (isDeafAt(path, true)) return false

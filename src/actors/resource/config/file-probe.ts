@@ -14,28 +14,9 @@ import { reachedThrough } from '../../../machines/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../../effects.js'
+import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
 import type { Content, FileMemory } from './file-memory.js'
 import { isPrivate } from './private-files.js'
-
-/** A path and what it must still be: its whole identity, only its kind, or as safe from others as it was. */
-export interface Dependency {
-  readonly path: string
-  readonly by: 'identity' | 'kind' | 'exposure'
-  readonly value: string
-}
-
-type TextOutcome =
-  | { readonly type: 'absent' }
-  /** Not taken as configuration, on purpose. */
-  | { readonly type: 'refused'; readonly reason: string }
-  | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'text'; readonly text: string; readonly canonical: string; readonly bytes: Uint8Array; readonly modifiedMs: number }
-
-interface ReadOptions {
-  readonly maxBytes: number
-  /** Canonical directory that the file must really lie in, whatever links say; undefined = anywhere. */
-  readonly within: string | undefined
-}
 
 export interface FileProbe {
   /** Kind of what is there, following links; later changes inside it do not matter. */
@@ -59,7 +40,7 @@ const STATS_AT_ONCE = 64
 /** Bytes that one probe reads in all; bounds what one directory can make the server hold. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-type Memory = Pick<FileMemory, 'stats' | 'listings' | 'canonical' | 'exposures' | 'contents' | 'forget'>
+type Memory = Pick<FileMemory, 'stats' | 'listings' | 'canonical' | 'exposures' | 'contents' | 'outcomes' | 'forget'>
 
 export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memory: Memory = NO_MEMORY): FileProbe {
   const { files, clock } = effects
@@ -135,16 +116,46 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
         return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
       })
     },
-    async readText(path, options) {
-      for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-        const outcome = await readOnce(path, options)
-        if (outcome !== 'changed') return outcome
-      }
-      return { type: 'failed', reason: 'changes while it is read' }
-    },
+    readText,
     canonical,
     dependencies: () => [...seen.values()],
     isFresh: () => fresh,
+  }
+
+  async function readText(path: string, options: ReadOptions): Promise<TextOutcome> {
+    const anew: TextOutcome[] = []
+    const { outcome, ...known } = await memory.outcomes.recall(
+      path,
+      async () => {
+        const read = await readAnew(path, options)
+        anew.push(read)
+        return { options, outcome: read, dependencies: dependenciesOf(path, read) }
+      },
+      (answer) => answer.outcome.type === 'text',
+    )
+    if (anew.length > 0) return outcome
+    const isAsked = known.options.maxBytes === options.maxBytes && known.options.within === options.within
+    if (!isAsked || outcome.type !== 'text' || bytesRead + outcome.bytes.byteLength > MAX_BYTES) return readAnew(path, options)
+    bytesRead += outcome.bytes.byteLength
+    for (const [key, dependency] of known.dependencies) seen.set(key, dependency)
+    return outcome
+  }
+
+  /** What the reading of a text has looked at. */
+  function dependenciesOf(path: string, outcome: TextOutcome): [string, Dependency][] {
+    const canonicalPath = outcome.type === 'text' ? outcome.canonical : path
+    return [path, `exposure ${canonicalPath === path ? dirname(path) : path}`].flatMap((key): [string, Dependency][] => {
+      const dependency = seen.get(key)
+      return dependency === undefined ? [] : [[key, dependency]]
+    })
+  }
+
+  async function readAnew(path: string, options: ReadOptions): Promise<TextOutcome> {
+    for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+      const outcome = await readOnce(path, options)
+      if (outcome !== 'changed') return outcome
+    }
+    return { type: 'failed', reason: 'changes while it is read' }
   }
 }
 
@@ -157,7 +168,15 @@ class Unread extends Error {
 }
 
 const ASKED = { recall: <T>(_path: string, compute: () => Promise<T>): Promise<T> => compute() }
-const NO_MEMORY: Memory = { stats: ASKED, listings: ASKED, canonical: ASKED, exposures: ASKED, contents: ASKED, forget: () => undefined }
+const NO_MEMORY: Memory = {
+  stats: ASKED,
+  listings: ASKED,
+  canonical: ASKED,
+  exposures: ASKED,
+  contents: ASKED,
+  outcomes: ASKED,
+  forget: () => undefined,
+}
 
 /** Whether every dependency would still answer the same. */
 export async function areUnchanged(files: Files, dependencies: readonly Dependency[]): Promise<boolean> {

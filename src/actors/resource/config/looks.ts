@@ -13,7 +13,8 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { Effects } from '../../effects.js'
 import { createFileMemory, type FileMemory } from './file-memory.js'
-import { areUnchanged, createFileProbe, type Dependency, type FileProbe } from './file-probe.js'
+import type { Dependency } from './file-answers.js'
+import { areUnchanged, createFileProbe, type FileProbe } from './file-probe.js'
 import type { FolderWatches } from './folder-watches.js'
 
 export interface Looks<Input, Value> {

@@ -23,6 +23,7 @@ import { compactionRoutes } from './session/compaction.js'
 import { sharingRoutes } from './session/sharing.js'
 import { sessionRoutes } from './session/session.js'
 import { undoRoutes } from './session/undo.js'
+import { searchRoutes } from './session/search.js'
 import { subagentRoutes } from './session/subagent.js'
 import { systemRoutes } from './system/system.js'
 import { lspRoutes } from './lsp/lsp.js'
@@ -63,6 +64,7 @@ const GROUPS = [
   mcpRoutes,
   mcpAuthRoutes,
   { sessionDiff: sessionDiffRoute },
+  searchRoutes,
   subagentRoutes,
 ] as const
 

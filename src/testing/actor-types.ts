@@ -17,6 +17,7 @@ export type ActorKind =
   | 'restore'
   | 'run'
   | 'runtime'
+  | 'search-index'
   | 'session'
   | 'sign-in'
   | 'subscription'

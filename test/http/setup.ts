@@ -27,6 +27,9 @@ export function createTestServer(options: Partial<HttpServerOptions> = {}): Http
 
 export const withToken = { tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) }
 
+/** Of operations that cannot be called without. */
+const QUERIES: Readonly<Record<string, string>> = { 'v2.plugins.semantic.search': '?q=hello' }
+
 const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.revert': { messageId: 'msg_1' },
   'v2.sessions.control.claim': { leaseSeconds: 30 },
@@ -88,7 +91,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
     id: 'reviewer',
     version: '0'.repeat(64),
   }
-  const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '')
+  const url = contract.path.replace(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? '') + (QUERIES[contract.id] ?? '')
   const body = BODIES[contract.id]
   const credential: Readonly<Record<string, string>> = isForOperator(contract) ? BEARER : {}
   if (contract.binaryBody !== undefined) {

@@ -14,6 +14,7 @@ import { createOpenAICompatiblePlugin } from '../../plugins/providers/openai-com
 import { createOpenAIPlugin } from '../../plugins/providers/openai/plugin.js'
 import { mcpPlugin } from '../../plugins/mcp/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
+import { semanticPlugin } from '../../plugins/semantic/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
 import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
 import { vcsPlugin } from '../../plugins/vcs/plugin.js'
@@ -43,6 +44,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     vcsPlugin(),
     lspPlugin(),
     mcpPlugin({ env, version: VERSION }),
+    semanticPlugin(),
     subagentsPlugin(),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]

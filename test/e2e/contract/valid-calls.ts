@@ -285,6 +285,12 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     const { id } = await delegated(world)
     return world.server.call('POST', `${SUBAGENTS}/${id}/stop`, {})
   },
+  'v2.plugins.semantic.search': async (world) => {
+    const { id } = await talked(world, 'where is the giraffe')
+    const found = await world.server.call('GET', `/v2/plugins/dev.svc.semantic/search?q=giraffe&sessionId=${id}`)
+    if (!found.text.includes('where is the giraffe')) throw new Error(`what was found is ${found.text}`)
+    return found
+  },
   'v2.plugins.lsp.status': async ({ server, scene }) => {
     scene.place.write('tool.sh', 'true')
     return server.call('GET', '/v2/plugins/dev.svc.lsp')

@@ -80,7 +80,7 @@ for (let step = 'more'; step === 'more'; ) {
   step = store.search.step()
   steps.push(performance.now() - began)
 }
-console.log(`build of ${COUNT}: ${((cpu() - before) / COUNT).toFixed(3)} ms CPU a message; steps of 32: ${shown(steps)}`)
+console.log(`build of ${COUNT}: ${((cpu() - before) / COUNT).toFixed(3)} ms CPU a message; steps of 8: ${shown(steps)}`)
 console.log(
   `index: ${(statSync(join(directory, 'search.sqlite3')).size / 1e6).toFixed(0)} MB of ${(texts.join('').length / 1e6).toFixed(0)} MB text`,
 )

@@ -34,6 +34,8 @@ interface Tier {
 
 /** Texts that are looked through for what stands inside of words. */
 const VERIFIED = 200
+/** Behind every frequency. */
+const MANY = Number.MAX_SAFE_INTEGER
 /** Words whose frequency is remembered, as it was when they were first looked for. */
 const USUAL = 1000
 
@@ -108,7 +110,7 @@ export function createLookup(handle: Handle): Lookup {
   function telling(words: readonly string[], expressions: readonly string[]): string[] {
     return words
       .map((word, at) => ({ times: timesOf(folded(word)), expression: expressions[at] ?? '' }))
-      .toSorted((a, b) => (a.times || Infinity) - (b.times || Infinity))
+      .toSorted((a, b) => (a.times || MANY) - (b.times || MANY))
       .slice(0, LIMITS.search.telling)
       .map(({ expression }) => expression)
   }

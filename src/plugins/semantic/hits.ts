@@ -13,7 +13,7 @@ export function hitOf({ messageId, sessionId, role, created, text }: Found, rank
 }
 
 /** Of a long text, what stands around the first word of the query that is there as it was typed. */
-export function excerptOf(text: string, query: string): string {
+function excerptOf(text: string, query: string): string {
   const { excerpt: size } = LIMITS.search
   const whole = text.replaceAll(/\s+/g, ' ').trim()
   if (whole.length <= size) return whole

@@ -15,7 +15,7 @@ export interface SearchedMessage {
 }
 
 /** Something a message, or a whole session, may have changed by. */
-export interface SearchedChange {
+interface SearchedChange {
   readonly sequence: number
   readonly sessionId: string
   /** Undefined: every message of the session. */

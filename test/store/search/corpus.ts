@@ -1,6 +1,6 @@
 /** A conversation store to search in, and words to make messages of. */
 import type { Store } from '../../../src/store/store.js'
-import { assistant, memoryStore, session, text, user } from '../records.js'
+import { memoryStore, session, text, user } from '../records.js'
 
 export interface Said {
   readonly id: string
@@ -19,10 +19,6 @@ export function storeWith(said: readonly Said[], store = memoryStore()): Store {
 
 export function say(store: Store, { id, text: words, sessionId = 'ses_1' }: Said): void {
   store.messages.append(user(id, sessionId), [{ ...text(`prt_${id}`, id, words), sessionId }])
-}
-
-export function answerOf(id: string) {
-  return assistant(id, 2)
 }
 
 let sequence = 100

@@ -40,6 +40,7 @@ import { systemRoutes } from './routes/system.js'
 import { terminalRoutes, terminalSocket } from './routes/terminals.js'
 import { delegationRoutes } from './routes/delegation.js'
 import { lspRoutesOf } from './routes/lsp.js'
+import { searchRoutesOf } from './routes/search.js'
 import { mcpRoutesOf } from './routes/mcp.js'
 import { vcsRoutesOf } from './routes/vcs.js'
 import { workflowRoutes } from './routes/workflows.js'
@@ -145,6 +146,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)
   lspRoutesOf(bind, runtime, admission)
+  searchRoutesOf(bind, runtime)
   mcpRoutesOf(bind, runtime)
   delegationRoutes(bind, runtime)
   exportRoutes(bind, runtime, admission)

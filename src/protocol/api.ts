@@ -24,6 +24,7 @@ import { sharingRoutes } from './session/sharing.js'
 import { sessionRoutes } from './session/session.js'
 import { undoRoutes } from './session/undo.js'
 import { jobRoutes } from './session/job.js'
+import { searchRoutes } from './session/search.js'
 import { subagentRoutes } from './session/subagent.js'
 import { goalRoutes } from './session/goal.js'
 import { systemRoutes } from './system/system.js'
@@ -65,6 +66,7 @@ const GROUPS = [
   mcpRoutes,
   mcpAuthRoutes,
   { sessionDiff: sessionDiffRoute },
+  searchRoutes,
   subagentRoutes,
   goalRoutes,
   jobRoutes,

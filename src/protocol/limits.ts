@@ -2,6 +2,7 @@ import { connectionsLimits } from './limits/connections.js'
 import { pluginsLimits } from './limits/plugins.js'
 import { providersLimits } from './limits/providers.js'
 import { repositoriesLimits } from './limits/repositories.js'
+import { searchLimits } from './limits/search.js'
 import { serverLimits } from './limits/server.js'
 import { serversLimits } from './limits/servers.js'
 import { sessionsLimits } from './limits/sessions.js'
@@ -23,4 +24,5 @@ export const LIMITS = {
   ...delegationLimits,
   ...serversLimits,
   ...webLimits,
+  ...searchLimits,
 } as const

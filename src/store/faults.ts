@@ -40,6 +40,11 @@ export function isDamage(error: unknown): boolean {
   return code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')
 }
 
+/** The same of a file that can be made anew: also what is there, but is not ours. */
+export function isSpoilt(error: unknown): boolean {
+  return isDamage(error) || sqliteCode(error) === 'SQLITE_ERROR'
+}
+
 /** The native part of the driver: none was compiled, or another version of Node needs another one. */
 function isMissingDriver(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -17,6 +17,8 @@ import { createMessageTable } from './messages.js'
 import { createQueueTable } from './queue.js'
 import { createKeptContentTable, createRestoreTable } from './restores.js'
 import { createPrune } from './retention.js'
+import { createSearchIndex } from './search/search-index.js'
+import { createSearchSource } from './search/source.js'
 import { createRunTable } from './runs.js'
 import { createSessionTable } from './sessions.js'
 import { createSharingTable } from './sharing.js'
@@ -41,7 +43,7 @@ export interface StoreOptions {
 export function openStore(options: StoreOptions): Store {
   if (options.directory === ':memory:') {
     const connection = createConnection(() => openDatabase(':memory:', options.now()), { reopens: false })
-    return assemble(connection, options.failpoint, { log: undefined, release: () => connection.close() })
+    return assemble(connection, options.failpoint, { log: undefined, search: undefined, release: () => connection.close() })
   }
   const directory = prepareDirectory(options.directory)
   const lock = acquireLock(directory)
@@ -61,7 +63,7 @@ export function openStore(options: StoreOptions): Store {
         lock.release()
       }
     }
-    return assemble(connection, options.failpoint, { log: `${path}-wal`, release })
+    return assemble(connection, options.failpoint, { log: `${path}-wal`, search: join(directory, 'search.sqlite3'), release })
   } catch (error) {
     lock.release()
     throw error
@@ -71,16 +73,20 @@ export function openStore(options: StoreOptions): Store {
 interface Files {
   /** The write-ahead log; undefined in memory. */
   readonly log: string | undefined
+  /** The index of the search; undefined in memory. */
+  readonly search: string | undefined
   release(): void
 }
 
-function assemble(connection: Connection, failpoint: Failpoint | undefined, { log, release }: Files): Store {
+function assemble(connection: Connection, failpoint: Failpoint | undefined, files: Files): Store {
   const transact = createTransact(connection, failpoint)
   const counters = createCounters(connection)
   const contents = createContents(connection)
   removeTornContents(connection, (change) => transact('process', change))
   const syncedCommit = () => transact('power', () => counters.set('log.synced', counters.get('log.synced') + 1))
-  const logSync = createLogSync(log, connection, syncedCommit)
+  const logSync = createLogSync(files.log, connection, syncedCommit)
+  const events = createEventTable(connection, counters, contents)
+  const search = createSearchIndex(files.search, createSearchSource(connection, events))
   return {
     transact,
     sessions: createSessionTable(connection),
@@ -94,11 +100,12 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, { lo
     approvals: createApprovalTable(connection),
     todos: createTodoTable(connection),
     executions: createExecutionTable(connection),
-    events: createEventTable(connection, counters, contents),
+    events,
     audit: createAuditTable(connection),
     artifacts: createArtifactTable(connection),
     pluginRows: createPluginRowTable(connection),
     sharing: createSharingTable(connection),
+    search,
     reserveSequences: createSequenceReservation(connection, transact, counters),
     sync: logSync.sync,
     prune: createPrune(connection, transact, counters),
@@ -107,8 +114,9 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, { lo
       connection.exec('pragma wal_checkpoint(passive)')
     },
     close: once(() => {
+      search.close()
       logSync.close()
-      release()
+      files.release()
     }),
   }
 }

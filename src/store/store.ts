@@ -13,6 +13,7 @@ import type { ExecutionActivitySnapshot, Session, SessionUsage, Todo } from '../
 import type { AuditEntry } from '../protocol/system/system.js'
 import type { ContentTable } from './contents.js'
 import type { PluginRowTable } from './plugin-rows.js'
+import type { SearchIndex } from './search/search.js'
 import type { SharingTable } from './sharing.js'
 
 /** Promise classes D1 and D2 of the threat model. */
@@ -288,6 +289,8 @@ export interface Store {
   readonly artifacts: ArtifactTable
   readonly pluginRows: PluginRowTable
   readonly sharing: SharingTable
+  /** The index of what was said, in a file of its own; nothing is opened before it is asked to. */
+  readonly search: SearchIndex
   /** Syncs every commit so far, beside the event loop: once it resolves they survive power loss as well. One at a time. */
   sync(): Promise<void>
   /** Reserves `count` sequence numbers durably; answers the first. Numbers are never handed out twice. Not inside `transact`. */

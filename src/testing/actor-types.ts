@@ -20,6 +20,7 @@ export type ActorKind =
   | 'restore'
   | 'run'
   | 'runtime'
+  | 'search-index'
   | 'session'
   | 'sign-in'
   | 'subscription'

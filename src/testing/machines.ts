@@ -17,6 +17,7 @@ import { ptyMachine } from '../machines/pty.machine.js'
 import { restoreMachine } from '../machines/restore.machine.js'
 import { runMachine } from '../machines/run.machine.js'
 import { runtimeMachine } from '../machines/runtime.machine.js'
+import { searchIndexMachine } from '../machines/search-index.machine.js'
 import { sessionMachine } from '../machines/session.machine.js'
 import { signInMachine } from '../machines/sign-in.machine.js'
 import { subscriptionMachine } from '../machines/subscription.machine.js'
@@ -46,6 +47,7 @@ export const MACHINES: Readonly<Record<ActorKind, AnyStateMachine>> = {
   restore: restoreMachine,
   run: runMachine,
   runtime: runtimeMachine,
+  'search-index': searchIndexMachine,
   session: sessionMachine,
   'sign-in': signInMachine,
   subscription: subscriptionMachine,

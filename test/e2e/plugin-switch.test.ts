@@ -76,6 +76,7 @@ test('every built-in plugin is listed with its prefix and what it needs, and not
     ['svc.vcs', 'plugin', '/v2/plugins/dev.svc.vcs', true, undefined],
     ['svc.lsp', 'plugin', '/v2/plugins/dev.svc.lsp', true, undefined],
     ['svc.mcp', 'plugin', '/v2/plugins/dev.svc.mcp', true, undefined],
+    ['svc.semantic', 'plugin', '/v2/plugins/dev.svc.semantic', true, ['svc.sessions', 'svc.providers']],
     ['svc.subagents', 'plugin', '/v2/plugins/dev.svc.subagents', true, ['svc.sessions', 'svc.agents']],
     ['svc.goals', 'plugin', '/v2/plugins/dev.svc.goals', true, ['svc.sessions']],
     ['svc.tools.memory', 'plugin', '/v2/tools', true, undefined],

@@ -13,6 +13,7 @@ export const noDoors: Pick<
   | 'sandbox'
   | 'fileStates'
   | 'sessions'
+  | 'search'
   | 'checkouts'
   | 'git'
   | 'namedPrograms'
@@ -32,6 +33,7 @@ export const noDoors: Pick<
     { sha256: (data) => createHash('sha256').update(data).digest('hex') },
     async (_session, _sha256, content) => content.length < 8_000_000,
   ),
+  search: { open: unused, step: unused, discard: unused, close: unused, find: unused },
   agents: unused,
   skills: unused,
   switchedOff: async () => undefined,

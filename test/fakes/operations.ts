@@ -112,6 +112,10 @@ export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
   'v2.plugins.vcs.diff': [DIFF],
   'v2.plugins.vcs.diff.raw': new TextEncoder().encode(DIFF.patch),
   'v2.plugins.vcs.apply': { success: true },
+  'v2.plugins.semantic.search': {
+    available: true,
+    hits: [{ sessionId: 'ses_1', messageId: 'msg_1', role: 'user', created: 1, excerpt: 'hello', distance: 0 }],
+  },
   'v2.plugins.lsp.status': [
     {
       id: 'bash',

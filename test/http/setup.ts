@@ -28,6 +28,7 @@ export function createTestServer(options: Partial<HttpServerOptions> = {}): Http
 
 export const withToken = { tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) }
 
+/** Of operations that cannot be called without. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'v2.sessions.revert': { messageId: 'msg_1' },
   'v2.sessions.control.claim': { leaseSeconds: 30 },
@@ -74,7 +75,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
 }
 
 /** Values of what a query must have. */
-const QUERY: Readonly<Record<string, string>> = { file: 'a.ts', line: '0', character: '0', start_line: '0', end_line: '1' }
+const QUERY: Readonly<Record<string, string>> = { q: 'hello', file: 'a.ts', line: '0', character: '0', start_line: '0', end_line: '1' }
 
 function queryOf({ query }: RouteContract): string {
   const names = query instanceof z.ZodObject ? Object.keys(query.shape).filter((name) => Object.hasOwn(QUERY, name)) : []

@@ -6,6 +6,7 @@ import { interactionMachine } from '../../src/machines/interaction.machine.js'
 import { restoreMachine } from '../../src/machines/restore.machine.js'
 import { runMachine } from '../../src/machines/run.machine.js'
 import { runtimeMachine } from '../../src/machines/runtime.machine.js'
+import { searchIndexMachine } from '../../src/machines/search-index.machine.js'
 import { sessionMachine } from '../../src/machines/session.machine.js'
 import { toolCallMachine } from '../../src/machines/tool-call.machine.js'
 import { subscriptionMachine } from '../../src/machines/subscription.machine.js'
@@ -152,6 +153,25 @@ describe('every transition is covered by generated paths', () => {
       after('idle', 'checkout.followed.use.recent'),
     ])
     expect(missing(explored)).toEqual([])
+  })
+
+  it('of the index of the search, which is made anew once', () => {
+    const explored = explore(searchIndexMachine, undefined, [
+      { type: 'changed' },
+      { type: 'used' },
+      { type: 'stop.requested' },
+      done('open', { isNew: true }),
+      done('open', { isNew: false }),
+      error('open'),
+      ...['rebuild', 'catchUp'].flatMap((id) => [done(id, 'current'), done(id, 'damaged'), error(id)]),
+      done('discard'),
+      error('discard'),
+      after('rest', 'search-index.resting'),
+      after('gathering', 'search-index.gathering'),
+      after('retry', 'search-index.failed'),
+    ])
+    expect(missing(explored)).toEqual([])
+    expect(explored.snapshots.some(({ value, context }) => value === 'discarding' && !context.wasDiscarded)).toBe(false)
   })
 
   it('of the title machine, which ends at once when it is stopped', () => {

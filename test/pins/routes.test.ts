@@ -126,6 +126,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.plugins.pty.remove | DELETE /v2/plugins/dev.svc.pty/{pty_id} | caller | 200',
     'v2.plugins.pty.shells | GET /v2/plugins/dev.svc.pty/shells | caller | 200',
     'v2.plugins.pty.update | PUT /v2/plugins/dev.svc.pty/{pty_id} | caller | 200 | body',
+    'v2.plugins.semantic.search | GET /v2/plugins/dev.svc.semantic/search | caller | 200',
     'v2.plugins.vcs.apply | POST /v2/plugins/dev.svc.vcs/apply | directory | 200 | body',
     'v2.plugins.vcs.diff | GET /v2/plugins/dev.svc.vcs/diff | directory | 200',
     'v2.plugins.vcs.diff.raw | GET /v2/plugins/dev.svc.vcs/diff/raw | directory | 200 text/x-diff',

@@ -15,6 +15,7 @@ import { createOpenAIPlugin } from '../../plugins/providers/openai/plugin.js'
 import { mcpPlugin } from '../../plugins/mcp/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
 import { memoryPlugin } from '../../plugins/memory/plugin.js'
+import { semanticPlugin } from '../../plugins/semantic/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
 import { goalsPlugin } from '../../plugins/goals/plugin.js'
 import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
@@ -47,6 +48,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     vcsPlugin(),
     lspPlugin({ version: VERSION }),
     mcpPlugin({ env, version: VERSION }),
+    semanticPlugin(),
     subagentsPlugin(),
     goalsPlugin({ env }),
     memoryPlugin(),

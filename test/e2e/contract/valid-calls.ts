@@ -328,6 +328,12 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     if (!answer.text.includes('What the page says.')) throw new Error(`the notes are ${answer.text}`)
     return answer
   },
+  'v2.plugins.semantic.search': async (world) => {
+    const { id } = await talked(world, 'where is the giraffe')
+    const found = await world.server.call('GET', `/v2/plugins/dev.svc.semantic/search?q=giraffe&sessionId=${id}`)
+    if (!found.text.includes('where is the giraffe')) throw new Error(`what was found is ${found.text}`)
+    return found
+  },
   'v2.plugins.vcs.get': get('/v2/plugins/dev.svc.vcs'),
   'v2.plugins.vcs.status': get('/v2/plugins/dev.svc.vcs/status'),
   'v2.plugins.vcs.diff': get('/v2/plugins/dev.svc.vcs/diff'),

@@ -14,6 +14,7 @@ import { sandboxOf } from '../../resource/config/permission-config.js'
 import { runHooks } from '../calls/hooks.js'
 import type { FileStateDoor } from './native-doors.js'
 import { createPluginRows } from './native-rows.js'
+import { createSearchDoor } from './native-search.js'
 import { createSessionDoor } from './native-sessions.js'
 import { type Instructions, type ManagedOutputs, type NativeHost, type ToolContext, ToolError } from './native.js'
 
@@ -59,6 +60,7 @@ export function createNativeHost(
     rows: createPluginRows(core, pluginId),
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions, services.wake),
+    search: createSearchDoor(core),
     checkouts: createCheckouts({ files, paths }),
     git: services.git,
     namedPrograms: createNamedPrograms({ files, paths }),

@@ -7,6 +7,7 @@ import type { FileState } from '../../../protocol/session/snapshot.js'
 import type { Message, PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
+import type { Found, SearchIndex } from '../../../store/search/search.js'
 import type { Emit } from '../../events/journal.js'
 import type { Notice } from '../../session/admission/runtime-marker.js'
 import type { Work } from '../../session/state/outstanding.js'
@@ -124,6 +125,21 @@ export interface RunEnd {
   readonly end: 'completed' | 'failed' | 'aborted' | 'stopped'
   readonly error?: string
   readonly unattended: boolean
+}
+
+/** The index of what was said, and what of it somebody may see. */
+export interface SearchDoor extends Pick<SearchIndex, 'open' | 'step' | 'discard' | 'close'> {
+  /**
+   * The best `limit` matches that are shown now and may be seen; undefined while the index cannot be asked. Throws `resource.not_found`,
+   * `auth.session_forbidden` and `auth.directory_forbidden` for a session that is none, or none of the caller's.
+   */
+  find(query: string, limit: number, viewer: SearchViewer): readonly Found[] | undefined
+}
+
+export interface SearchViewer {
+  readonly caller: Caller
+  /** Only this session. */
+  readonly sessionId?: string | undefined
 }
 
 /** Sessions as a local caller uses them. */

@@ -1,0 +1,69 @@
+/** Keeps the index of what was said up with the sessions (subsystems i): steps off the hot path, between those of others. */
+import { createActor, fromPromise, waitFor } from 'xstate'
+import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { type CaughtUp, searchIndexMachine } from '../../machines/search-index.machine.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { waitAtMost } from '../../protocol/patience.js'
+import type { Pause } from '../../protocol/pause.js'
+
+export interface Indexer {
+  /** Something was said, changed or removed. */
+  changed(): void
+  /** Resolves once the index has what was said before, or cannot, `LIMITS.search.patience` later at the latest. */
+  ready(): Promise<void>
+  stop(): void
+}
+
+/** `pause` lets others go on between two steps. */
+export function startIndexer({ effects, search, actors }: Pick<NativeHost, 'effects' | 'search' | 'actors'>, pause: Pause): Indexer {
+  const { clock, log } = effects
+  const logged = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      log.warn(`the index of the search ${what}`, { cause: String(error) })
+      throw error
+    }
+  }
+  const logic = searchIndexMachine.provide({
+    actors: {
+      open: fromPromise(() => logged('could not be opened', () => search.open())),
+      catchUp: fromPromise(({ signal }) => logged('could not be kept up', () => catchUp(signal))),
+      discard: fromPromise(() => {
+        log.warn('the index of the search is damaged; it is made anew')
+        return logged('could not be removed', () => search.discard())
+      }),
+    },
+  })
+
+  async function catchUp(signal: AbortSignal): Promise<CaughtUp> {
+    for (;;) {
+      await pause()
+      if (signal.aborted) return 'current'
+      const step = search.step()
+      if (step !== 'more') return step === 'done' ? 'current' : 'damaged'
+    }
+  }
+
+  const ref = createActor(logic, { id: 'search-index', clock })
+  actors.add(ref, 'search-index')
+  ref.subscribe({ error: (error) => log.error('the index of the search is no longer kept up', { cause: String(error) }) })
+  ref.start()
+  const isSettled = () => ref.getSnapshot().hasTag('settled') || ref.getSnapshot().status !== 'active'
+
+  return {
+    changed: () => ref.send({ type: 'changed' }),
+    async ready() {
+      ref.send({ type: 'used' })
+      if (isSettled()) return
+      const over = new AbortController()
+      const settled = waitFor(ref, isSettled, { signal: over.signal }).catch(() => undefined)
+      await waitAtMost(clock, settled, LIMITS.search.patience)
+      over.abort()
+    },
+    stop() {
+      ref.send({ type: 'stop.requested' })
+      search.close()
+    },
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Finds messages by words (subsystems i). Tiers, each behind the one before and the better matches first: the words as they stand
+ * together, all words, all words inside of others; and where there is none of these, all words as they were probably meant, and any of them.
+ *
+ * I1 What somebody typed is handed to the full text search as quoted words only.
+ * I2 Of many matches the newest `LIMITS.search.ranked` are ranked: the time a search takes does not grow with how usual a word is.
+ */
+import type { Database as Handle } from 'better-sqlite3'
+import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
+import { distanceOf, folded, identifierParts, isUnspaced, pairsOf, queryWords } from '../../protocol/search/words.js'
+import type { Found } from './search.js'
+
+export interface Lookup {
+  /** At most `limit`, the best first; only of `sessions`, if they are given. */
+  find(query: string, limit: number, sessions?: readonly string[]): Found[]
+  /** How many messages it holds. */
+  size(): number
+}
+
+interface Scope {
+  readonly limit: number
+  /** JSON array of ids; undefined: every session. */
+  readonly sessions: string | undefined
+}
+
+type Keys = readonly { readonly key: number }[]
+
+interface Tier {
+  readonly hits: () => Keys
+  /** Only for a query that nothing fits as it was typed. */
+  readonly isGuess: boolean
+}
+
+/** Texts that are looked through for what stands inside of words. */
+const VERIFIED = 200
+/** Behind every frequency. */
+const MANY = Number.MAX_SAFE_INTEGER
+/** Words whose frequency is remembered, as it was when they were first looked for. */
+const USUAL = 1000
+
+export function createLookup(handle: Handle): Lookup {
+  const { ranked } = LIMITS.search
+  const best = `select key from (select rowid as key, bm25(words, 1.0, 0.5) as score from words where words match ?
+    order by rowid desc limit ${ranked}) order by score, key desc limit ?`
+  const bestWithin = `select key from (select words.rowid as key, bm25(words, 1.0, 0.5) as score from words cross join docs on docs.key = words.rowid
+    where words match ? and docs.session_id in (select value from json_each(?)) order by words.rowid desc limit ${ranked})
+    order by score, key desc limit ?`
+  const everywhere = handle.prepare<[string, number], { key: number }>(best)
+  const within = handle.prepare<[string, string, number], { key: number }>(bestWithin)
+  const inside = handle.prepare<[string, number], { key: number; text: string }>(`select docs.key, text from grams cross join docs
+    on docs.key = grams.rowid where grams match ? order by grams.rowid desc limit ?`)
+  const insideWithin = handle.prepare<[string, string, number], { key: number; text: string }>(`select docs.key, text
+    from grams cross join docs on docs.key = grams.rowid
+    where grams match ? and docs.session_id in (select value from json_each(?)) order by grams.rowid desc limit ?`)
+  const doc = handle.prepare<[number], Found>(
+    'select message_id as messageId, session_id as sessionId, role, created, text from docs where key = ?',
+  )
+  const isTerm = handle.prepare<[string], { key: number }>('select key from terms where term = ?')
+  const alike = handle.prepare<
+    [string, number],
+    { term: string }
+  >(`select term from (select rowid as key from spelling where spelling match ?
+    order by rank limit ?) join terms using (key)`)
+  const usual = createLru<string, number>(USUAL)
+  const frequency = handle.prepare<[string], { doc: number }>('select doc from usual where term = ?')
+  const count = handle.prepare<[], { n: number }>('select count(*) as n from docs')
+
+  function byWords(expression: string, { limit, sessions }: Scope): Keys {
+    return sessions === undefined ? everywhere.all(expression, limit) : within.all(expression, sessions, limit)
+  }
+
+  /** Three characters are the least that is found inside of words. */
+  function byInside(words: readonly string[], { limit, sessions }: Scope): Keys {
+    const long = words.map(folded).filter((word) => [...word].length >= 3)
+    if (long.length === 0) return []
+    const expression = [...new Set(long.flatMap(gramsOf))].map(quoted).join(' AND ')
+    const rows = sessions === undefined ? inside.iterate(expression, VERIFIED) : insideWithin.iterate(expression, sessions, VERIFIED)
+    const keys: { key: number }[] = []
+    for (const { key, text } of rows) {
+      const whole = folded(text)
+      if (long.every((word) => whole.includes(word)) && keys.push({ key }) >= limit) break
+    }
+    return keys
+  }
+
+  /** Words that are there and a slip or two away. */
+  function corrections(word: string): string[] {
+    const meant = folded(word)
+    if (isUnspaced(word) || meant.length < 4 || isTerm.get(meant) !== undefined) return []
+    const most = meant.length < 6 ? 1 : 2
+    const rows = alike.all(gramsOf(` ${meant} `).map(quoted).join(' OR '), LIMITS.search.alike)
+    return rows
+      .map(({ term }) => ({ term, distance: distanceOf(meant, term, most) }))
+      .filter(({ distance }) => distance <= most)
+      .toSorted((a, b) => a.distance - b.distance)
+      .slice(0, LIMITS.search.corrections)
+      .map(({ term }) => term)
+  }
+
+  function timesOf(word: string): number {
+    const known = usual.get(word)
+    if (known !== undefined) return known
+    const times = frequency.get(word)?.doc ?? 0
+    usual.set(word, times)
+    return times
+  }
+
+  /** Those that tell most: words that are there, the rarest first, and what is there only as it was probably meant behind them. */
+  function telling(words: readonly string[], expressions: readonly string[]): string[] {
+    return words
+      .map((word, at) => ({ times: timesOf(folded(word)), expression: expressions[at] ?? '' }))
+      .toSorted((a, b) => (a.times || MANY) - (b.times || MANY))
+      .slice(0, LIMITS.search.telling)
+      .map(({ expression }) => expression)
+  }
+
+  /** Lazily: a tier is looked through only while there is room. */
+  function* tiers(query: string, scope: Scope): Generator<Tier> {
+    const words = queryWords(query).slice(0, LIMITS.search.words)
+    if (words.length === 0) return
+    const each = words.map(expressionOf)
+    const all = each.map((expression) => `(${expression})`).join(' AND ')
+    if (words.length > 1 && !words.some(isUnspaced)) {
+      const phrase = `said : ${quoted(words.map(folded).join(' '))}`
+      yield { isGuess: false, hits: () => byWords(phrase, scope) }
+    }
+    yield { isGuess: false, hits: () => byWords(all, scope) }
+    yield { isGuess: false, hits: () => byInside(words, scope) }
+    yield { isGuess: true, hits: () => [] } // nothing is guessed unless somebody asks for more
+    const meant = words.map((word, at) => [each[at] ?? '', ...corrections(word).map(quoted)].join(' OR '))
+    const corrected = meant.map((expression) => `(${expression})`).join(' AND ')
+    if (corrected !== all) yield { isGuess: true, hits: () => byWords(corrected, scope) }
+    if (words.length > 1) yield { isGuess: true, hits: () => byWords(telling(words, meant).join(' OR '), scope) }
+  }
+
+  return {
+    find(query, limit, sessions) {
+      const scope = { limit, sessions: sessions && JSON.stringify(sessions) }
+      const keys = new Set<number>()
+      for (const { hits, isGuess } of tiers(query.slice(0, LIMITS.search.query), scope)) {
+        if (isGuess && keys.size > 0) break
+        for (const { key } of hits()) keys.add(key)
+        if (keys.size >= limit) break
+      }
+      return [...keys].slice(0, limit).flatMap((key) => doc.get(key) ?? [])
+    },
+    size: () => count.get()?.n ?? 0,
+  }
+}
+
+/** One word of a query: as it is, or as the parts it is made of. */
+function expressionOf(word: string): string {
+  if (isUnspaced(word)) {
+    const pairs = pairsOf(word)
+    const only = pairs.slice(0, -1)
+    if (only.length > 0) return `parts : ${quoted(only.join(' '))}`
+    return `parts : ${quoted(pairs.join(''))} *`
+  }
+  const parts = identifierParts(word)
+  const whole = quoted(folded(word))
+  return parts.length === 0 ? whole : `${whole} OR ${quoted(parts.join(' '))}`
+}
+
+function gramsOf(word: string): string[] {
+  const characters = [...word]
+  return characters.slice(2).map((_last, at) => characters.slice(at, at + 3).join(''))
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,259 @@
+/**
+ * The index of what was said (subsystems i): kept up with the events in small steps, each one transaction of its own file.
+ *
+ * I1 A step and the cursor behind it are one commit, so a kill repeats at most one step, and none twice.
+ * I2 A message is read as it is now, not as the event tells it: steps may be repeated, left out or taken in any order.
+ * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the index begins anew.
+ */
+import type { Database as Handle } from 'better-sqlite3'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { folded, sideWords, wordsOf } from '../../protocol/search/words.js'
+import { isSpoilt, storeFault } from '../faults.js'
+import { openIndexFile, removeIndexFile } from './index-file.js'
+import { createLookup, type Lookup } from './lookup.js'
+import type { SearchIndex } from './search.js'
+import type { SearchedMessage, SearchSource } from './source.js'
+
+interface Opened {
+  readonly handle: Handle
+  readonly writer: Writer
+  readonly lookup: Lookup
+  /** Damage was found while it was searched. */
+  readonly isSpoilt: boolean
+}
+
+/** `path`: undefined for one in memory. */
+export function createSearchIndex(path: string | undefined, source: SearchSource): SearchIndex {
+  let opened: Opened | undefined
+
+  function close(): void {
+    const handle = opened?.handle
+    opened = undefined
+    handle?.close()
+  }
+
+  function use(): { readonly isNew: boolean } {
+    const { handle, isNew } = openIndexFile(path)
+    try {
+      opened = { handle, writer: createWriter(handle, source), lookup: createLookup(handle), isSpoilt: false }
+      return { isNew }
+    } catch (error) {
+      handle.close()
+      throw error
+    }
+  }
+
+  return {
+    open() {
+      if (opened !== undefined) return { isNew: false }
+      try {
+        return use()
+      } catch (error) {
+        if (!isSpoilt(error) || path === undefined) throw storeFault(error)
+      }
+      removeIndexFile(path)
+      return use()
+    },
+    step() {
+      if (opened === undefined) throw new SvcError('store.unavailable', 'The index of the search is not open.')
+      if (opened.isSpoilt) return 'damaged'
+      try {
+        return opened.writer.step() ? 'more' : 'done'
+      } catch (error) {
+        if (opened.handle.inTransaction) opened.handle.exec('rollback')
+        if (isSpoilt(error)) return 'damaged'
+        throw storeFault(error)
+      }
+    },
+    find(query, limit, sessions) {
+      if (opened === undefined || opened.isSpoilt) return undefined
+      try {
+        return opened.lookup.find(query, limit, sessions)
+      } catch (error) {
+        if (!isSpoilt(error)) throw storeFault(error)
+        opened = { ...opened, isSpoilt: true }
+        return undefined
+      }
+    },
+    discard() {
+      close()
+      if (path !== undefined) removeIndexFile(path)
+    },
+    isShown: (messageId) => source.isShown(messageId),
+    size: () => opened?.lookup.size() ?? 0,
+    close,
+  }
+}
+
+interface Writer {
+  step(): boolean
+}
+
+/** Events that told nothing, before the cursor is moved behind them. */
+const FAR = 1000
+
+interface WorkRow {
+  readonly key: number
+  readonly sessionId: string
+  readonly isSweep: 0 | 1
+  readonly after: number
+}
+
+function createWriter(handle: Handle, source: SearchSource): Writer {
+  const meta = handle.prepare<[string], { value: number }>('select value from meta where name = ?')
+  const setMeta = handle.prepare<[string, number]>('insert or replace into meta (name, value) values (?, ?)')
+  const nextWork = handle.prepare<[], WorkRow>(
+    'select key, session_id as sessionId, is_sweep as isSweep, after from work order by key limit 1',
+  )
+  const addWork = handle.prepare<[string, 0 | 1]>('insert into work (session_id, is_sweep, after) values (?, ?, -1)')
+  const moveWork = handle.prepare<[number, number]>('update work set after = ? where key = ?')
+  const endWork = handle.prepare<[number]>('delete from work where key = ?')
+  const docsOf = handle.prepare<[string, number, number], { key: number; messageId: string }>(
+    'select key, message_id as messageId from docs where session_id = ? and key > ? order by key limit ?',
+  )
+  const entries = createEntries(handle)
+  const value = (name: string) => meta.get(name)?.value
+
+  /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
+  function readAll(after: number): void {
+    const messages = source.all(after, LIMITS.search.step)
+    for (const message of messages) entries.put(message)
+    const last = messages.at(-1)
+    if (last === undefined) setMeta.run('read', 1)
+    else setMeta.run('after', last.key)
+  }
+
+  function readSession({ key, sessionId, after, isSweep }: WorkRow): void {
+    const { step } = LIMITS.search
+    if (isSweep === 1) {
+      const docs = docsOf.all(sessionId, after, step)
+      for (const { messageId } of docs) if (source.message(messageId) === undefined) entries.remove(messageId)
+      advance(key, docs.at(-1)?.key)
+    } else {
+      const messages = source.ofSession(sessionId, after, step)
+      for (const message of messages) entries.put(message)
+      advance(key, messages.at(-1)?.position)
+    }
+  }
+
+  function advance(key: number, after: number | undefined): void {
+    if (after === undefined) endWork.run(key)
+    else moveWork.run(after, key)
+  }
+
+  function readChanges(cursor: number): boolean {
+    const changes = source.changes(cursor, LIMITS.search.step)
+    const touched = new Set<string>()
+    for (const { sessionId, messageId } of changes) {
+      if (messageId !== undefined) touched.add(messageId)
+      else {
+        addWork.run(sessionId, 1)
+        addWork.run(sessionId, 0)
+      }
+    }
+    for (const id of touched) {
+      const message = source.message(id)
+      if (message === undefined) entries.remove(id)
+      else entries.put(message)
+    }
+    const last = changes.at(-1)?.sequence
+    if (last !== undefined) setMeta.run('cursor', last)
+    else if (source.head() - cursor > FAR) setMeta.run('cursor', source.head())
+    return last !== undefined
+  }
+
+  function work(): boolean {
+    const cursor = value('cursor')
+    if (cursor === undefined || cursor < source.prunedThrough() || cursor > source.head()) {
+      if (cursor !== undefined) entries.clear()
+      setMeta.run('cursor', source.head())
+      setMeta.run('after', 0)
+      setMeta.run('read', 0)
+      return true
+    }
+    if (value('read') !== 1) {
+      readAll(value('after') ?? 0)
+      return true
+    }
+    const row = nextWork.get()
+    if (row !== undefined) {
+      readSession(row)
+      return true
+    }
+    return readChanges(cursor)
+  }
+
+  return {
+    step() {
+      handle.exec('begin')
+      const isMore = work()
+      handle.exec('commit')
+      return isMore
+    },
+  }
+}
+
+interface Entries {
+  put(message: SearchedMessage): void
+  remove(messageId: string): void
+  clear(): void
+}
+
+function createEntries(handle: Handle): Entries {
+  const known = handle.prepare<[string], { key: number; text: string }>('select key, text from docs where message_id = ?')
+  const insert = handle.prepare<[string, string, string, number, string]>(
+    'insert into docs (message_id, session_id, role, created, text) values (?, ?, ?, ?, ?)',
+  )
+  const insertWords = handle.prepare<[number | bigint, string, string]>('insert into words (rowid, said, parts) values (?, ?, ?)')
+  const insertGrams = handle.prepare<[number | bigint, string]>('insert into grams (rowid, said) values (?, ?)')
+  const deleteDoc = handle.prepare<[number]>('delete from docs where key = ?')
+  const deleteWords = handle.prepare<[number]>('delete from words where rowid = ?')
+  const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
+  const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
+  const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
+  let terms = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms').get()?.n ?? 0
+
+  function remove(messageId: string): void {
+    const doc = known.get(messageId)
+    if (doc === undefined) return
+    deleteDoc.run(doc.key)
+    deleteWords.run(doc.key)
+    deleteGrams.run(doc.key)
+  }
+
+  function note(words: Iterable<string>): void {
+    for (const word of words) {
+      if (terms >= LIMITS.search.vocabulary) return
+      if (!SPELT.test(word)) continue
+      const { changes, lastInsertRowid } = noteTerm.run(word)
+      if (changes === 0) continue
+      noteSpelling.run(lastInsertRowid, ` ${word} `)
+      terms++
+    }
+  }
+
+  return {
+    put({ id, sessionId, role, created, text }) {
+      const before = known.get(id)
+      if (before?.text === text) return
+      if (before !== undefined) remove(id)
+      if (text.trim() === '') return
+      const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
+      const said = wordsOf(text)
+      const parts = sideWords(text)
+      insertWords.run(key, said.join(' '), parts.join(' '))
+      insertGrams.run(key, folded(text))
+      note(new Set([...said, ...parts]))
+    },
+    remove,
+    clear() {
+      handle.exec(`delete from docs; delete from work; insert into words (words) values ('delete-all');
+        insert into grams (grams) values ('delete-all'); delete from terms; insert into spelling (spelling) values ('delete-all');`)
+      terms = 0
+    },
+  }
+}
+
+/** What may be mistyped: letters, not too few, not numbers. */
+const SPELT = /^\p{L}[\p{L}\p{N}]{2,31}$/u

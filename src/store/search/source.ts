@@ -1,0 +1,73 @@
+/** What the index of the search reads of the sessions: messages as they are shown now, and the events that tell of changes. */
+import { LIMITS } from '../../protocol/limits.js'
+import type { Connection } from '../connection.js'
+
+/** A message whose text is searched. */
+export interface SearchedMessage {
+  readonly key: number
+  readonly position: number
+  readonly id: string
+  readonly sessionId: string
+  readonly role: string
+  readonly created: number
+  /** What somebody or a model has written, cut to `LIMITS.search.text`. */
+  readonly text: string
+}
+
+/** Something a message, or a whole session, may have changed by. */
+interface SearchedChange {
+  readonly sequence: number
+  readonly sessionId: string
+  /** Undefined: every message of the session. */
+  readonly messageId: string | undefined
+}
+
+export interface SearchSource {
+  /** The last event. */
+  head(): number
+  /** Changes behind this one are known no more. */
+  prunedThrough(): number
+  /** Undefined: nothing of interest follows. */
+  changes(after: number, limit: number): readonly SearchedChange[]
+  /** As it is shown; undefined when it is gone or undone. */
+  message(id: string): SearchedMessage | undefined
+  isShown(id: string): boolean
+  ofSession(sessionId: string, afterPosition: number, limit: number): readonly SearchedMessage[]
+  /** Of all sessions. */
+  all(afterKey: number, limit: number): readonly SearchedMessage[]
+}
+
+const COLUMNS = `key, position, id, session_id as sessionId, info ->> '$.role' as role, info ->> '$.time.created' as created, coalesce((
+  select substr(group_concat(text, char(10)), 1, ${LIMITS.search.text}) from (
+    select json ->> '$.text' as text from parts where message_key = messages.key and undone = 0
+      and json ->> '$.type' = 'text' and coalesce(json ->> '$.synthetic', 0) = 0 order by position)
+), '') as text`
+
+export function createSearchSource(connection: Connection, log: { last(): number; prunedThrough(): number }): SearchSource {
+  const changes = connection.query<[number, number], { sequence: number; sessionId: string; messageId: string | null }>(`
+    select sequence, session_id as sessionId, case
+      when type like 'session.%' then null
+      when type = 'message.updated' then json ->> '$.data.info.id'
+      when type = 'message.part.updated' then json ->> '$.data.part.messageId'
+      else json ->> '$.data.messageID' end as messageId
+    from events where sequence > ? and session_id is not null
+      and type in ('message.updated', 'message.removed', 'message.part.updated', 'message.part.removed', 'session.created', 'session.deleted')
+    order by sequence limit ?`)
+  const message = connection.query<[string], SearchedMessage>(`select ${COLUMNS} from messages where id = ? and undone = 0`)
+  const shown = connection.query<[string], { key: number }>('select key from messages where id = ? and undone = 0')
+  const ofSession = connection.query<[string, number, number], SearchedMessage>(
+    `select ${COLUMNS} from messages where session_id = ? and position > ? and undone = 0 order by position limit ?`,
+  )
+  const all = connection.query<[number, number], SearchedMessage>(
+    `select ${COLUMNS} from messages where key > ? and undone = 0 order by key limit ?`,
+  )
+  return {
+    head: () => log.last(),
+    prunedThrough: () => log.prunedThrough(),
+    changes: (after, limit) => changes.all(after, limit).map((row) => ({ ...row, messageId: row.messageId ?? undefined })),
+    message: (id) => message.get(id),
+    isShown: (id) => shown.get(id) !== undefined,
+    ofSession: (sessionId, after, limit) => ofSession.all(sessionId, after, limit),
+    all: (after, limit) => all.all(after, limit),
+  }
+}

@@ -1,0 +1,187 @@
+import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openStore } from '../../../src/store/open.js'
+import type { Store } from '../../../src/store/store.js'
+import { catchUp, find, say, storeWith, tell } from './corpus.js'
+
+const SAID = [
+  { id: 'msg_1', text: 'The retry backoff of the queue is two seconds, doubling' },
+  { id: 'msg_2', text: 'function parseHttpRequest(max_header_size) { return HTTPServer2.listen() }' },
+  { id: 'msg_3', text: '我们今天讨论了数据库的检索系统' },
+  { id: 'msg_4', text: 'Die Straße ist naß, der Café-Besitzer grüßt' },
+  { id: 'msg_5', text: 'Мы обсуждали производительность поиска' },
+  { id: 'msg_6', text: 'the doubling of the queue happened before a retry of the backoff', sessionId: 'ses_2' },
+  { id: 'msg_7', text: '検索エンジンと데이터베이스' },
+]
+
+const directories: string[] = []
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
+})
+
+function stored(): { readonly store: () => Store; readonly path: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-search-'))
+  directories.push(directory)
+  return { store: () => openStore({ directory, now: () => 1_000 }), path: join(directory, 'search.sqlite3') }
+}
+
+describe('what is found', () => {
+  const store = storeWith(SAID)
+  catchUp(store)
+
+  it.each([
+    ['a word', 'doubling', ['msg_1', 'msg_6']],
+    ['words as they stand together first', 'retry backoff', ['msg_1', 'msg_6']],
+    ['a part of an identifier', 'http', ['msg_2']],
+    ['the last part of one', 'request', ['msg_2']],
+    ['parts that are joined by underscores', 'maxHeaderSize', ['msg_2']],
+    ['what stands inside of words', 'eaderSi', []],
+    ['the beginning of a word', 'doubl', ['msg_6', 'msg_1']],
+    ['characters in the middle', 'ackof', ['msg_6', 'msg_1']],
+    ['a letter too few', 'bakoff', ['msg_1', 'msg_6']],
+    ['neighbours exchanged', 'doulbing', ['msg_1', 'msg_6']],
+    ['a mistyped identifier', 'parseHtpRequest', ['msg_2']],
+    ['two Chinese characters', '检索', ['msg_3']],
+    ['a longer run of them', '检索系统', ['msg_3']],
+    ['one of them', '库', ['msg_3']],
+    ['Japanese', '検索', ['msg_7']],
+    ['Korean', '데이터', ['msg_7']],
+    ['accents left out', 'cafe', ['msg_4']],
+    ['ss for ß', 'strasse', ['msg_4']],
+    ['Russian, mistyped', 'произвдительность', ['msg_5']],
+    ['signs of the query language as text', '"retry" AND (NOT *', ['msg_1', 'msg_6']],
+    ['nothing but signs', '"*()', []],
+    ['a word nobody said', 'xylophonist', []],
+  ])('%s', (_what, query, expected) => {
+    const hits = find(store, query)
+    expect(hits.slice(0, expected.length).toSorted()).toEqual([...expected].toSorted())
+    expect(hits.length > 0).toBe(expected.length > 0)
+  })
+
+  it('puts the phrase before the words apart', () => {
+    expect(find(store, 'retry backoff')).toEqual(['msg_1', 'msg_6'])
+  })
+
+  it('is kept to the sessions that are named', () => {
+    expect(find(store, 'retry backoff', 10, ['ses_2'])).toEqual(['msg_6'])
+    expect(find(store, 'ackof', 10, ['ses_2'])).toEqual(['msg_6'])
+    expect(find(store, 'retry', 10, [])).toEqual([])
+  })
+
+  it('answers no more than is asked for', () => {
+    expect(find(store, 'retry', 1)).toHaveLength(1)
+    expect(find(store, 'retry', 0)).toEqual([])
+  })
+})
+
+describe('what changes', () => {
+  it('follows the events: said, changed, undone, shown again, deleted', () => {
+    const store = storeWith(SAID.slice(0, 2))
+    catchUp(store)
+    const told = (type: string, data: object) => {
+      store.transact('process', () => tell(store, type, data))
+      catchUp(store)
+    }
+    store.transact('process', () => say(store, { id: 'msg_new', text: 'a giraffe' }))
+    expect(find(store, 'giraffe')).toEqual([])
+    told('message.part.updated', { part: { messageId: 'msg_new' } })
+    expect(find(store, 'giraffe')).toEqual(['msg_new'])
+    const giraffe = { id: 'prt_msg_new', sessionId: 'ses_1', messageId: 'msg_new', type: 'text' } as const
+    store.transact('process', () => void store.messages.putPart({ ...giraffe, text: 'an antelope' }))
+    told('message.part.updated', { part: { messageId: 'msg_new' } })
+    expect([find(store, 'giraffe'), find(store, 'antelope')]).toEqual([[], ['msg_new']])
+    store.transact('process', () => store.messages.conceal('ses_1', { messageID: 'msg_new' }))
+    expect(store.search.isShown('msg_new')).toBe(false)
+    told('message.removed', { messageID: 'msg_new' })
+    expect(find(store, 'antelope')).toEqual([])
+    store.transact('process', () => store.messages.conceal('ses_1', undefined))
+    told('message.updated', { info: { id: 'msg_new' } })
+    expect(find(store, 'antelope')).toEqual(['msg_new'])
+    store.transact('process', () => store.sessions.delete('ses_1'))
+    told('session.deleted', {})
+    expect([find(store, 'antelope'), store.search.size()]).toEqual([[], 0])
+  })
+
+  it('reads a session that comes with its messages', () => {
+    const store = storeWith([])
+    catchUp(store)
+    const many = Array.from({ length: 100 }, (_, at) => ({ id: `msg_${at}`, text: `copy ${at}`, sessionId: 'ses_2' }))
+    store.transact('process', () => {
+      for (const each of many) say(store, each)
+      tell(store, 'session.created', {}, 'ses_2')
+    })
+    catchUp(store)
+    expect(store.search.size()).toBe(100)
+  })
+
+  it('leaves out what nobody has said', () => {
+    const store = storeWith([])
+    store.transact('process', () => {
+      say(store, { id: 'msg_1', text: 'visible' })
+      store.messages.putPart({ id: 'prt_s', sessionId: 'ses_1', messageId: 'msg_1', type: 'text', text: 'hidden', synthetic: true })
+    })
+    catchUp(store)
+    expect([find(store, 'visible'), find(store, 'hidden')]).toEqual([['msg_1'], []])
+  })
+})
+
+describe('the file', () => {
+  it('goes on where it was left, and begins anew when the events are gone', () => {
+    const { store: open } = stored()
+    const first = storeWith(SAID, open())
+    catchUp(first)
+    first.close()
+    const second = open()
+    expect([second.search.open().isNew, catchUp(second), find(second, 'doubling')]).toEqual([false, 0, ['msg_1', 'msg_6']])
+    second.transact('process', () => {
+      say(second, { id: 'msg_9', text: 'a tapir' })
+      tell(second, 'message.updated', { info: { id: 'msg_9' } })
+      tell(second, 'session.status', {})
+    })
+    while (second.prune({ before: 1e12, maxRows: 0, maxBytes: 0, batch: 100, auditRows: 10 }));
+    expect(catchUp(second)).toBeGreaterThan(0)
+    expect(find(second, 'tapir')).toEqual(['msg_9'])
+    second.close()
+  })
+
+  it.each([
+    ['no database', (path: string) => writeFileSync(path, 'this is no database at all, and long enough to be told from one '.repeat(20))],
+    ['cut', (path: string) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+    ['another version', (path: string) => writeFileSync(path, '')],
+    ['longer than it was', (path: string) => appendFileSync(path, 'more')],
+    ['overwritten in the middle', (path: string) => overwrite(path)],
+  ])('is made anew when it is damaged: %s', (_what, damage) => {
+    const { store: open, path } = stored()
+    const first = storeWith(SAID, open())
+    catchUp(first)
+    first.close()
+    damage(path)
+    const second = open()
+    recover(second)
+    expect(find(second, 'doubling').toSorted()).toEqual(['msg_1', 'msg_6'])
+    expect(second.messages.all('ses_1')).toHaveLength(6)
+    second.close()
+  })
+})
+
+function overwrite(path: string): void {
+  const { size } = statSync(path)
+  truncateSync(path, 4096)
+  appendFileSync(path, Buffer.alloc(size - 4096, 0x5a))
+}
+
+/** As the machine does it: what is damaged is discarded once. */
+function recover(store: Store): void {
+  store.search.open()
+  for (let discarded = 0; ; ) {
+    const step = store.search.step()
+    if (step === 'damaged') {
+      if (discarded++ > 0) throw new Error('damaged again')
+      store.search.discard()
+      store.search.open()
+    }
+    if (step === 'done') return
+  }
+}

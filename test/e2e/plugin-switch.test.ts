@@ -77,6 +77,8 @@ test('every built-in plugin is listed with its prefix and what it needs, and not
     ['svc.lsp', 'plugin', '/v2/plugins/dev.svc.lsp', true, undefined],
     ['svc.mcp', 'plugin', '/v2/plugins/dev.svc.mcp', true, undefined],
     ['svc.subagents', 'plugin', '/v2/plugins/dev.svc.subagents', true, ['svc.sessions', 'svc.agents']],
+    ['svc.tools.artifacts', 'plugin', '/v2/tools', true, ['svc.artifacts']],
+    ['svc.tools.documentation', 'plugin', '/v2/tools', true, undefined],
     ['svc.web', 'plugin', '/v2/tools', true, undefined],
     ['svc.workflows', 'plugin', '/v2/plugins/dev.svc.workflows', true, ['svc.config', 'svc.agents']],
   ])

@@ -15,7 +15,10 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>, most: number, s
   let number = 1
   for await (const piece of bytes) {
     signal.throwIfAborted()
-    if (piece.includes(0)) return yield undefined
+    if (piece.includes(0)) {
+      yield undefined
+      return
+    }
     const texts = (rest + decoder.decode(piece, { stream: true })).split('\n')
     rest = texts.pop() ?? ''
     for (const text of texts) yield { number: number++, text: text.replace(/\r$/, ''), isPart: false }

@@ -1,6 +1,7 @@
 /** What a model reads of the web, of the documents of svc, and of what was cut from its outputs, through the built program. */
 import { createServer, type Server as WebServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
@@ -60,9 +61,9 @@ async function results(id: string, ...made: readonly (readonly [tool: string, in
   await stream.waitFor((event) => event.type === 'session.execution.updated' && event.data.snapshot.finished)
   stream.close()
   const parts = (await server.messages(id)).flatMap(({ parts: all }) => all.filter((part) => part.type === 'tool'))
-  return parts.slice(-made.length).map(({ state }) => {
+  return parts.slice(-made.length).map(({ state }): { output: string; metadata?: unknown } => {
     if (state.status === 'completed') return { output: state.output, metadata: state.metadata }
-    return { output: state.status === 'error' ? state.error : state.status, metadata: undefined }
+    return { output: state.status === 'error' ? state.error : state.status }
   })
 }
 
@@ -94,7 +95,7 @@ test('pages, searches, documents and kept outputs are read; what is not to be re
   expect(list?.output).toContain('operations.md: Operations')
   expect(read?.output).toContain('SVC_AGENT_WEBFETCH_HOSTS')
 
-  const kept = (long?.metadata?.['artifact'] as { uri: string } | undefined)?.uri ?? ''
+  const kept = z.object({ artifact: z.object({ uri: z.string() }) }).parse(long?.metadata).artifact.uri
   expect(kept).toMatch(/^artifact:\/\/tool-output\/tool_/)
   const [lines, hits] = await results(
     id,

@@ -3,7 +3,7 @@
  * Packages written in JavaScript are bundled, because one file loads faster than three hundred. The server is a bundle of its own, one file
  * again: what it shares with other commands would be spread over fifty. What V8 makes of them is kept beside (`compile-ahead.mjs`).
  */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transform } from 'esbuild'
@@ -97,7 +97,7 @@ export async function buildProgram() {
     await bundle({ serve: 'src/cli/serve/serve.ts' }),
   ]
   const library = await buildPluginLibrary(root, settings())
-  const others = await Promise.all([sandbox, client, inspector, reader, testing])
+  const others = await Promise.all([sandbox, client, inspector, reader, testing, copyDocuments()])
   const compiled = await compileAhead(root, program.flat())
   removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled]))
 }
@@ -166,6 +166,14 @@ function refuseLostNames({ outputs }) {
 function refuseLanguages({ inputs }) {
   const others = Object.keys(inputs).filter((path) => path.includes('zod/v4/locales/') && !/\/(?:en|index)\.js$/.test(path))
   if (others.length > 0) throw new Error(`messages of zod in other languages would be bundled: ${others.join(', ')}`)
+}
+
+/** The documents that models may ask for; answers the files that were written. */
+function copyDocuments() {
+  const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
+  mkdirSync(join(root, 'dist/docs'), { recursive: true })
+  for (const name of names) copyFileSync(join(root, 'docs', name), join(root, 'dist/docs', name))
+  return names.map((name) => `dist/docs/${name}`)
 }
 
 function removeStale(written) {

@@ -61,6 +61,11 @@ export function createMessageTable(connection: Connection, contents: Contents): 
       coalesce(sum(info ->> '$.tokens.cache.read'), 0) as cacheRead, coalesce(sum(info ->> '$.tokens.cache.write'), 0) as cacheWrite
     from messages where session_id in (select value from json_each(?)) and info ->> '$.role' = 'assistant'`)
 
+  const output = connection.query<[string, string, string], { found: 1 }>(`
+    select 1 as found from messages join parts on message_key = messages.key
+    where session_id = ? and messages.undone = 0 and parts.undone = 0 and instr(json, ?) > 0
+      and json ->> '$.type' = 'tool' and json ->> '$.state.metadata.artifact.id' = ? limit 1`)
+
   function put(item: Part): Stored<Part> {
     const written = contents.written(item)
     if (putPart.run({ id: item.id, messageId: item.messageId, json: written.json }) > 0) return { value: item, ...written }
@@ -107,6 +112,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
       const found = rows(query)
       return { items: found.map((row) => contents.text(row.json)), next: found.length === query.limit ? found.at(-1)?.id : undefined }
     },
+    hasOutput: (sessionId, id) => output.get(sessionId, id, id) !== undefined,
     unfinished: () => unfinished.all(),
     ...createUndoneRows(connection, contents),
   }

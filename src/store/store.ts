@@ -116,6 +116,8 @@ export interface MessageTable {
   getInfo(messageId: string): MessageInfo | undefined
   get(messageId: string): Message | undefined
   getPart(partId: string): Part | undefined
+  /** Whether a tool call of the session, not undone, kept its whole output under this id. */
+  hasOutput(sessionId: string, id: string): boolean
   /** What the answers of these sessions have cost. */
   usage(sessionIds: readonly string[]): SessionUsage
   /** All messages, oldest first, parsed. */

@@ -10,6 +10,7 @@ const unused = (): never => {
 export const noDoors: Pick<
   NativeHost,
   | 'rows'
+  | 'artifacts'
   | 'sandbox'
   | 'fileStates'
   | 'sessions'
@@ -27,6 +28,7 @@ export const noDoors: Pick<
   | 'configure'
   | 'installationConfig'
 > = {
+  artifacts: { open: unused },
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, whyMissing: async () => 'this test has none', placeOf: unused, wrap: unused },
   fileStates: createFileStateDoor(

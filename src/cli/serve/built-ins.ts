@@ -4,6 +4,8 @@ import { childEnvironment } from '../../actors/node/environment.js'
 import type { Effects } from '../../actors/effects.js'
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
 import { isTruthy } from '../../actors/resource/config/config-files.js'
+import { artifactsPlugin } from '../../plugins/artifacts/plugin.js'
+import { documentsPlugin } from '../../plugins/documents/plugin.js'
 import { filesPlugin } from '../../plugins/files/plugin.js'
 import { interactionsPlugin } from '../../plugins/interactions/plugin.js'
 import { lspPlugin } from '../../plugins/lsp/plugin.js'
@@ -23,7 +25,7 @@ import { vcsPlugin } from '../../plugins/vcs/plugin.js'
 import { webPlugin } from '../../plugins/web/plugin.js'
 import { workflowsPlugin } from '../../plugins/workflows/plugin.js'
 import { VERSION } from '../version.js'
-import { readerProgram } from './plugin-programs.js'
+import { documentsDirectory, readerProgram } from './plugin-programs.js'
 
 /** `env` is the environment of the server: an installation may lengthen the silence it allows a model. `localZone` is the zone of this machine. */
 export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMachine): Promise<readonly NativePlugin[]> {
@@ -52,6 +54,8 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     subagentsPlugin(),
     goalsPlugin({ env }),
     memoryPlugin(),
+    artifactsPlugin(),
+    documentsPlugin({ directory: documentsDirectory() }),
     webPlugin({ program: readerProgram(), version: VERSION, env }),
     workflowsPlugin({ places: workflowPlaces(env), version: VERSION, localZone }),
   ]

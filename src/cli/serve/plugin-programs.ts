@@ -15,6 +15,10 @@ export function readerProgram(): ReaderProgram {
   return { node: process.execPath, reader: builtBeside('page-reader.cjs') }
 }
 
+export function documentsDirectory(): string {
+  return builtBeside('docs')
+}
+
 /** Absolute path. */
 function builtBeside(name: string): string {
   const paths = PLACES.map((place) => fileURLToPath(new URL(`${place}${name}`, import.meta.url)))

@@ -43,6 +43,8 @@ export const webLimits = {
     bytes: 51_200,
     /** Of one line, in characters. */
     line: 2000,
+    /** Characters of one line that are searched at once. */
+    part: 1_000_000,
     found: 50,
     mostFound: 500,
     query: 1000,

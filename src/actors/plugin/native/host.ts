@@ -6,6 +6,7 @@ import type { SessionCore } from '../../session/core.js'
 import { sessionOrThrow } from '../../session/core.js'
 import { setPlanMode } from '../../session/state/plan-mode.js'
 import type { Sessions } from '../../facades.js'
+import { createSessionArtifacts } from '../../artifact/session-artifacts.js'
 import { createCheckouts } from '../../git/origin.js'
 import { createNamedPrograms } from '../../git/named-programs.js'
 import { HookedVariables } from '../calls/hook-values.js'
@@ -58,6 +59,7 @@ export function createNativeHost(
     sandbox: { ...services.sandbox, isOn: async (directory) => sandboxOf(await core.configs.load(directory)) === 'on' },
     fileStates: services.fileStates,
     rows: createPluginRows(core, pluginId),
+    artifacts: createSessionArtifacts({ files, store, artifacts: core.artifacts, outputs: `${paths.state}/tool-output` }),
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions, services.wake),
     search: createSearchDoor(core),

@@ -115,6 +115,20 @@ export interface GitResult {
   readonly stderr: string
 }
 
+/** Artifacts a session may see. */
+export interface SessionArtifacts {
+  /** By address, id, or the path of a kept output; undefined when there is none, or it is of another session. Read `bytes` to the end, or leave it. */
+  open(sessionId: string, reference: string): Promise<SessionArtifact | undefined>
+}
+
+interface SessionArtifact {
+  readonly id: string
+  readonly title: string
+  readonly mediaType: string
+  readonly size: number
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
 /** How the last run of a session ended; `text` is what it said last. */
 export type SessionOutcome =
   | { readonly ok: true; readonly text: string }

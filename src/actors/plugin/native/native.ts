@@ -13,7 +13,7 @@ import type { Checkouts } from '../../git/origin.js'
 import type { NamedPrograms } from '../../git/named-programs.js'
 import type { ProviderAdapter } from '../../provider/adapter.js'
 import type { CommandService, ExtraContributions } from '../registry/contributions.js'
-import type { CommandSandbox, FileStateDoor, Git, PluginRows, SearchDoor, SessionDoor } from './native-doors.js'
+import type { CommandSandbox, FileStateDoor, Git, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './native-doors.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -225,6 +225,7 @@ export interface NativeHost {
   readonly sandbox: CommandSandbox
   readonly fileStates: FileStateDoor
   readonly rows: PluginRows
+  readonly artifacts: SessionArtifacts
   readonly sessions: SessionDoor
   readonly search: SearchDoor
   /** Whether files came with a checkout. */

@@ -169,9 +169,11 @@ function refuseLanguages({ inputs }) {
 }
 
 /** The documents that models may ask for; answers the files that were written. */
-function copyDocuments() {
-  const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
-  mkdirSync(join(root, 'dist/docs'), { recursive: true })
+async function copyDocuments() {
+  const names = ['', 'providers/'].flatMap((folder) =>
+    readdirSync(join(root, 'docs', folder)).flatMap((name) => (name.endsWith('.md') ? [`${folder}${name}`] : [])),
+  )
+  mkdirSync(join(root, 'dist/docs/providers'), { recursive: true })
   for (const name of names) copyFileSync(join(root, 'docs', name), join(root, 'dist/docs', name))
   return names.map((name) => `dist/docs/${name}`)
 }

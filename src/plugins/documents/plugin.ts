@@ -46,10 +46,19 @@ function docsTool({ files }: Pick<NativeHost['effects'], 'files'>, directory: st
 }
 
 async function load(files: NativeHost['effects']['files'], directory: string): Promise<readonly Section[]> {
-  const entries = await files.readDirectory(directory).catch(() => [])
-  const names = entries.filter(({ kind, name }) => kind === 'file' && name.endsWith('.md')).map(({ name }) => name)
+  const names = await documentsIn(files, directory)
   const texts = await Promise.all(names.toSorted().map(async (name) => ({ name, bytes: await files.read(`${directory}/${name}`, FILE) })))
   return texts.flatMap(({ name, bytes }) => sectionsOf(name, new TextDecoder().decode(bytes)))
+}
+
+/** Names of the documents of a directory and of the folders in it. */
+async function documentsIn(files: NativeHost['effects']['files'], directory: string): Promise<string[]> {
+  const entries = await files.readDirectory(directory).catch(() => [])
+  const below = entries
+    .filter(({ kind }) => kind === 'directory')
+    .map(async ({ name: folder }) => (await documentsIn(files, `${directory}/${folder}`)).map((name) => `${folder}/${name}`))
+  const here = entries.filter(({ kind, name }) => kind === 'file' && name.endsWith('.md')).map(({ name }) => name)
+  return [...here, ...(await Promise.all(below)).flat()]
 }
 
 const fileOf = ({ path }: Section) => path.split('#')[0] ?? ''

@@ -6,8 +6,8 @@
  * I3 An idle session leaves memory after `idleMemory`; its rows rebuild it on the next wake.
  * I4 While the store cannot be written the session pauses, longer each time, and tries again: a run's end is
  *    recorded and queued prompts are claimed as soon as that is possible.
- * I5 A title is made when its run has ended, so that it keeps no answer waiting, and is withdrawn when another run begins or the session's
- *    actor ends.
+ * I5 A title is made when its run has ended as it should, so that it keeps no answer waiting and asks nobody who has just refused; it is
+ *    withdrawn when another run begins or the session's actor ends.
  */
 import { assign, type DoneActorEvent, type ErrorActorEvent, enqueueActions, not, sendTo, setup, stopChild } from 'xstate'
 import { LIMITS } from '../protocol/limits.js'
@@ -74,6 +74,7 @@ export const sessionMachine = setup({
     foundNothing: (_, work: Work) => work.kind === 'none',
     foundCompaction: (_, work: Work) => work.kind === 'compaction',
     isUnrecorded: (_, output: RunOutput | CompactionOutput) => output.end === 'unrecorded',
+    hasFinished: (_, { end }: RunOutput) => end === 'finished',
     hasRun: ({ context }) => context.runId !== undefined,
     isStopping: ({ context }) => context.stopping,
     isTitle: (_, actorId: string) => actorId.startsWith(TITLE),
@@ -193,7 +194,8 @@ export const sessionMachine = setup({
             actions: { type: 'noteFailure', params: ({ event }) => event.output.failure },
           },
           { guard: 'isStopping', target: 'stopped' },
-          { target: 'looking', actions: 'beginTitle' },
+          { guard: { type: 'hasFinished', params: ({ event }) => event.output }, target: 'looking', actions: 'beginTitle' },
+          { target: 'looking' },
         ],
         onError: { target: 'recovering', actions: { type: 'noteFailure', params: CRASH } },
       },

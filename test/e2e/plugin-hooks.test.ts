@@ -152,7 +152,8 @@ describe('hooks that fail in', () => {
     const package_ = await lifecycleOf(server, ID)
     expect(package_ ?? { state: 'degraded', diagnostics: [{ code: 'degraded' }] }).toMatchObject({
       state: 'degraded',
-      diagnostics: [{ code: 'degraded' }],
+      // A hook of every tool may fail more often than its log has lines.
+      diagnostics: expect.arrayContaining([expect.objectContaining({ code: 'degraded' })]) as object[],
     })
   })
 

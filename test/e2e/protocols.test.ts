@@ -80,8 +80,9 @@ async function start(): Promise<void> {
 async function askAll(body: object): Promise<void> {
   await Promise.all(
     [...sessions].map(async ([name, id]) => {
+      const from = stream.received.length
       await server.prompt(id, { ...body, model: { providerId: name, modelId: 'thinker' } })
-      await stream.idle(id)
+      await stream.idle(id, from)
     }),
   )
 }

@@ -128,6 +128,7 @@ describe('every transition is covered by generated paths', () => {
       done('compaction', { end: 'unrecorded' }),
       error('compaction'),
       done('run', { end: 'finished' }),
+      done('run', { end: 'failed' }),
       done('run', { end: 'unrecorded' }),
       error('run'),
       done('recordCrash'),

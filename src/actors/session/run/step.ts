@@ -81,7 +81,11 @@ export async function prepareStep(
 /** What the message says of hooks that failed, which the log does as well. */
 function notesOf({ effects: { log } }: SessionCore, run: RunScope, failures: readonly HookFailure[]): HookFailure[] {
   for (const failure of failures) log.warn('a hook failed and was ignored', { sessionId: run.session.id, runId: run.runId, ...failure })
-  return failures.slice(0, NOTES).map((failure) => ({ ...failure, message: wellFormed(failure.message.slice(0, NOTE_LENGTH)) }))
+  // Of each hook of each plugin one before any second: a hook of all tools leaves room for others.
+  const ofHook = new Map(failures.toReversed().map((failure) => [`${failure.pluginId} ${failure.hook}`, failure]))
+  const firsts = new Set(ofHook.values())
+  const told = [...failures.filter((failure) => firsts.has(failure)), ...failures.filter((failure) => !firsts.has(failure))]
+  return told.slice(0, NOTES).map((failure) => ({ ...failure, message: wellFormed(failure.message.slice(0, NOTE_LENGTH)) }))
 }
 
 function requestOf(

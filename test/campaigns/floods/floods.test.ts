@@ -53,7 +53,9 @@ describe.each(Object.entries(CLASSES).filter(([, { floods }]) => floods.length >
         const stall = await longestStall(flooded.server)
         const figures = { p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: times.at(-1) ?? 0, stall, answers: times.length }
         if (size === 'whole') tell(`  ${flood.name}`, figures)
-        if (figures.p99 > 200 || figures.max > 500) slow.push({ flood: flood.name, ...figures })
+        // Beside other tests health is late for reasons of theirs; there the main thread alone is looked at.
+        const isSlow = size === 'whole' ? figures.p99 > 200 || figures.max > 500 : stall > 500
+        if (isSlow) slow.push({ flood: flood.name, ...figures })
         all.push(...times)
         worst = Math.max(worst, stall)
       }

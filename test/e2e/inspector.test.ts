@@ -403,7 +403,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const call = page.locator('#tree .row', { hasText: 'call:' })
     expect(await call.count()).toBe(0)
     await page.locator('#log-filter').fill('execution.settled')
-    await page.locator('#log .row.transition').first().dblclick()
+    await page.locator('#log .row.transition', { hasText: 'execution.settled' }).first().dblclick() // the filter is applied a frame later
     await call.first().click()
     await expect.poll(() => current(page), { timeout: 5000 }).toBe('settled')
     await page.locator('#back').click()

@@ -1,6 +1,6 @@
 /**
  * Finds messages by words (subsystems i). Tiers, each behind the one before and the better matches first: the words as they stand
- * together, all words, all words inside of others; and where there is none of these, all words as they were probably meant, and any of them.
+ * together, all words, all of a few words inside of others; and where there is none of these, all words as they were probably meant, and any of them.
  *
  * I1 What somebody typed is handed to the full text search as quoted words only.
  * I2 Of many matches the newest `LIMITS.search.ranked` are ranked: the time a search takes does not grow with how usual a word is.
@@ -32,6 +32,8 @@ interface Tier {
   readonly isGuess: boolean
 }
 
+/** Of more words nobody means the insides: their trigrams together are most of what a search can cost. */
+const FEW = 4
 /** Texts that are looked through for what stands inside of words. */
 const VERIFIED = 200
 /** Behind every frequency. */
@@ -126,7 +128,7 @@ export function createLookup(handle: Handle): Lookup {
       yield { isGuess: false, hits: () => byWords(phrase, scope) }
     }
     yield { isGuess: false, hits: () => byWords(all, scope) }
-    yield { isGuess: false, hits: () => byInside(words, scope) }
+    if (words.length <= FEW) yield { isGuess: false, hits: () => byInside(words, scope) }
     yield { isGuess: true, hits: () => [] } // nothing is guessed unless somebody asks for more
     const meant = words.map((word, at) => [each[at] ?? '', ...corrections(word).map(quoted)].join(' OR '))
     const corrected = meant.map((expression) => `(${expression})`).join(' AND ')

@@ -28,11 +28,10 @@ export function sessionLogic(core: SessionCore, context: SystemContext, runs: Ru
       run: runLogic(core, context, runs, compactions),
       compaction: compactionLogic(core, compactions.scopeOf),
       claimWork: fromPromise(async ({ input }) => {
-        const asked = compactions.waiting(input.sessionId)
-        if (asked !== undefined) return { kind: 'compaction', runId: asked }
-        compactions.forget(input.sessionId)
+        const compaction = () => compactions.waiting(input.sessionId)
+        if (compaction() === undefined) compactions.forget(input.sessionId)
         try {
-          const work = await claimWork(core, context, input.sessionId, begin)
+          const work = await claimWork(core, context, input.sessionId, { compaction, onRun: begin })
           if (work.kind !== 'run') release(input.sessionId)
           return work
         } catch (error) {

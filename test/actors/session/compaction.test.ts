@@ -392,6 +392,17 @@ describe('a compaction somebody asks for', () => {
     await service.idle(id)
   })
 
+  it('comes to its end whenever it is asked for, while the session looks for work too', async () => {
+    const service = await startTestService()
+    const id = await service.session()
+    for (let turns = 0; turns < 12; turns += 1) {
+      await service.runtime.sessions.compact(id, signal)
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+    }
+    await service.idle(id)
+    expect(service.events.filter(({ type, data }) => type === 'session.error' || data['error'] !== undefined)).toEqual([])
+  })
+
   it('is written by the model of the agent for it', async () => {
     const { service, id } = await grown({ agent: { compaction: { model: 'played/one', prompt: 'You shorten.', temperature: 0.1 } } })
     service.steps.push(says(SUMMARY))

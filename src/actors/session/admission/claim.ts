@@ -6,6 +6,7 @@
  * I2 The claim is synced with whatever is synced next, at the latest before the first tool is executed (`executeCall`).
  * I3 Plugins that never ran for this session have started or failed before agent, model and system context are settled;
  *    the steps of the run then use what is published at their time.
+ * I4 A compaction asked for while this looks, and every wait is such a while, comes first: it has the session's run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Work } from '../../../machines/session.machine.js'
@@ -22,14 +23,22 @@ import { wantsTitle } from '../run/title.js'
 /** These say nothing against the prompt: it keeps its place and is claimed later. */
 const STORE_TROUBLE: ReadonlySet<ErrorCode> = new Set(['store.unavailable', 'lifecycle.closed'])
 
-/** Claims the oldest queued prompt; `onRun` receives the scope of a claimed run. */
-export async function claimWork(
-  core: SessionCore,
-  context: SystemContext,
-  sessionId: string,
-  onRun: (run: RunScope) => void,
-): Promise<Work> {
+/** What a look needs to know and to say beside the queue. */
+interface Look {
+  /** The run of a compaction somebody has asked for, as of now. */
+  compaction(): string | undefined
+  /** Receives the scope of a claimed run. */
+  onRun(run: RunScope): void
+}
+
+/** Claims the compaction that was asked for, or else the oldest queued prompt. */
+export async function claimWork(core: SessionCore, context: SystemContext, sessionId: string, look: Look): Promise<Work> {
   await core.restores.settled(sessionId)
+  const asked = look.compaction()
+  return asked === undefined ? claimPrompt(core, context, sessionId, look) : { kind: 'compaction', runId: asked }
+}
+
+async function claimPrompt(core: SessionCore, context: SystemContext, sessionId: string, look: Look): Promise<Work> {
   const row = core.store.queue.first(sessionId)
   if (row === undefined) return rest(core, sessionId)
   let target: RunTarget
@@ -46,11 +55,13 @@ export async function claimWork(
     return { kind: 'settled' }
   }
   if (isLongPrompt(row.request)) await nextTurn()
+  const asked = look.compaction()
+  if (asked !== undefined) return { kind: 'compaction', runId: asked } // I4
   if (core.store.queue.first(sessionId)?.id !== row.id) return { kind: 'settled' }
   const before = core.store.sessions.get(sessionId)
   const run = claim(core, row, target, ceilings)
   if (run === undefined) return { kind: 'settled' }
-  onRun(run)
+  look.onRun(run)
   return { kind: 'run', runId: run.runId, wantsTitle: before !== undefined && wantsTitle(before, target.model, row.request) }
 }
 

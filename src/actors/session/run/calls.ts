@@ -14,7 +14,7 @@ import { approvalsOf } from '../../interaction/approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import { keepContents } from './shown-files.js'
 import type { SessionCore } from '../core.js'
-import { layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
+import { type Asking, layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
 
 async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {
   const standing = await standingOf(core, run)
@@ -48,7 +48,7 @@ export async function judgeCall(core: SessionCore, run: RunScope, call: OpenCall
 /** A need that is denied, else the first to ask about; neither = allowed. */
 interface Judgement {
   readonly denied?: JudgedNeed
-  readonly asking?: PermissionNeed
+  readonly asking?: Asking
 }
 
 /** Makes the next attempt of a call and judges it: what hooks changed is judged as if the model had asked for it. */
@@ -71,7 +71,7 @@ async function judgeAttempt(
     if (decision === 'deny') return { denied: { ...need, patterns } }
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
-  return asking === undefined ? {} : { asking }
+  return asking === undefined ? {} : { asking: { need: asking, approvals: standing.approvals } }
 }
 
 /** What counts besides the rules of the run. */
@@ -112,10 +112,10 @@ function doomLoop(run: RunScope, call: OpenCall): PermissionNeed[] {
   return [{ permission: 'doom_loop', patterns: [tool], title: `Call ${tool} again with the same arguments` }]
 }
 
-/** Asks the user about the need the judge stopped at; false = rejected, recorded on the part. */
+/** Asks the user, at once, about the need the judge stopped at; false = rejected, recorded on the part. */
 export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<boolean> {
-  const need = call.asking
-  if (need === undefined) return true
+  if (call.asking === undefined) return true
+  const { need, approvals } = call.asking
   const request = {
     messageId: call.step.info.id,
     title: need.title,
@@ -130,10 +130,9 @@ export async function askCall(core: SessionCore, run: RunScope, call: OpenCall, 
       ...(need.explicit === undefined ? suggestion(need) : { explicit: need.explicit }),
     },
   }
-  const isAllowedBy = (approvals: Parameters<typeof judge>[0]['approvals']) => {
-    return judge({ layers: layersOf(run), approvals, grants: call.grants, need, bypass: false }).decision === 'allow'
+  const isAllowedBy = (remembered: Parameters<typeof judge>[0]['approvals']) => {
+    return judge({ layers: layersOf(run), approvals: remembered, grants: call.grants, need, bypass: false }).decision === 'allow'
   }
-  const { approvals } = await standingOf(core, run)
   const answer = await core.interactions.askPermission({ session: run.session, approvals, runId: run.runId, request, isAllowedBy }, signal)
   if (!answer.granted) {
     call.step.callFailed(call.callId, call.tool.contribution.id, answer.message)

@@ -20,6 +20,12 @@ export interface Attempt {
   readonly isChanged: boolean
 }
 
+/** The need a judgement stopped at, and the project whose approvals were judged by (see `Project.approvals`). */
+export interface Asking {
+  readonly need: PermissionNeed
+  readonly approvals: string
+}
+
 /** A tool call whose arguments were accepted. */
 export interface OpenCall {
   readonly callId: string
@@ -34,8 +40,8 @@ export interface OpenCall {
   readonly explicit: string | undefined
   /** The latest that was judged. */
   attempt: Attempt
-  /** The need to ask about next. */
-  asking: PermissionNeed | undefined
+  /** What to ask about next. */
+  asking: Asking | undefined
 }
 
 export interface StepScope {

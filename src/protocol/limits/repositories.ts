@@ -77,6 +77,8 @@ export const repositoriesLimits = {
   },
   /** What is read of repositories; beyond it a repository counts as one that cannot be read. */
   git: {
+    /** How long a directory is taken for one without a project before it is looked at again, ms. */
+    absent: 500,
     pointerBytes: 16 * KiB,
     configBytes: 1 * MiB,
     attributesBytes: 1 * MiB,

@@ -270,6 +270,7 @@ describe('an abort', () => {
     const submitted = service.prompt(id, 'go')
     await service.until(({ type }) => type === 'session.execution.updated')
     holding = true
+    effects.clock.advance(LIMITS.git.absent)
     await looked.promise
     await submitted
     expect(service.store.runs.running()).toHaveLength(1)

@@ -74,7 +74,7 @@ test('what a setting has git start is named before the command runs', { timeout:
   for (const [index, key] of keys.entries()) {
     const commands = commandsFor(key, index)
     const trial = fixture.trial(key)
-    const project = await createProjects({ files, log: effects.log }).identify(trial.directory)
+    const project = await createProjects({ files, log: effects.log, clock: effects.clock }).identify(trial.directory)
     if (!/^[0-9a-f]{40}$/.test(project.projectId)) unread.push(key)
     for (const command of commands) await programs.named(trial.directory, command[0] ?? '')
     expect(trial.ran(), `what was read with ${key} started something`).toBe(false)

@@ -4,6 +4,7 @@
  * I1 Nothing is started for it: repositories are read, whatever their configuration says (threat-model V1).
  * I2 A repository whose history cannot be read has no project of its own; the log says why, once for each head of it.
  * I3 Remembered answers belong to a project at its place: whoever copies a root commit inherits none.
+ * I4 A directory without a repository, or whose repository has no commit, is looked at again `LIMITS.git.absent` later.
  */
 import { relative, resolve } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
@@ -35,9 +36,9 @@ function noProject(directory: string): Project {
   return { projectId: 'global', approvals: `global:${directory}`, worktree: undefined, path: undefined }
 }
 
-export function createProjects({ files, log }: Pick<Effects, 'files' | 'log'>): Projects {
+export function createProjects({ files, log, clock }: Pick<Effects, 'files' | 'log' | 'clock'>): Projects {
   const histories = createHistories(files)
-  const known = createLru<string, Project>(REMEMBERED)
+  const known = createLru<string, { readonly project: Promise<Project>; until: number }>(REMEMBERED)
   const told = createLru<string, true>(LIMITS.git.histories)
 
   function tell(directory: string, error: unknown): undefined {
@@ -63,11 +64,15 @@ export function createProjects({ files, log }: Pick<Effects, 'files' | 'log'>): 
   }
 
   return {
-    async identify(directory) {
+    identify(directory) {
       const before = known.get(directory)
-      if (before !== undefined) return before
-      const project = await look(directory).catch((error: unknown) => tell(directory, error) ?? noProject(directory))
-      if (project.projectId !== 'global') known.set(directory, project)
+      if (before !== undefined && clock.monotonic() < before.until) return before.project
+      const project = look(directory).catch((error: unknown) => tell(directory, error) ?? noProject(directory))
+      const entry = { project, until: clock.monotonic() + LIMITS.git.absent }
+      known.set(directory, entry)
+      void project.then(({ projectId }) => {
+        if (projectId !== 'global') entry.until = Number.POSITIVE_INFINITY
+      })
       return project
     },
   }

@@ -1,4 +1,4 @@
-import { MINUTE, SECOND } from './units.js'
+import { KiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of the search in what was said. Sizes in characters, times in ms. */
 export const searchLimits = {
@@ -11,8 +11,11 @@ export const searchLimits = {
     /** Of a message, what is indexed. */
     text: 8_000,
     excerpt: 200,
-    /** Events, or messages of a session, that are looked at in one step. */
+    /** Messages that are looked at in one step. */
     step: 8,
+    /** Events that are looked at in one step, and bytes of them: many tell of one message. */
+    events: 256,
+    eventBytes: 512 * KiB,
     /** Matches that are ranked, the newest. */
     ranked: 2_000,
     /** Words any of which is looked for, where no message has all: the rarest. */

@@ -143,21 +143,21 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
   }
 
   function readChanges(cursor: number): boolean {
-    const changes = source.changes(cursor, LIMITS.search.step)
+    let last: number | undefined
     const touched = new Set<string>()
-    for (const { sessionId, messageId } of changes) {
-      if (messageId !== undefined) touched.add(messageId)
-      else {
-        addWork.run(sessionId, 1)
-        addWork.run(sessionId, 0)
+    for (const { sequence, sessionId, messageId, isSaid } of source.changes(cursor)) {
+      if (messageId === undefined) for (const isSweep of [1, 0] as const) addWork.run(sessionId, isSweep)
+      else if (isSaid) {
+        if (touched.size === LIMITS.search.step && !touched.has(messageId)) break
+        touched.add(messageId)
       }
+      last = sequence
     }
     for (const id of touched) {
       const message = source.message(id)
       if (message === undefined) entries.remove(id)
       else entries.put(message)
     }
-    const last = changes.at(-1)?.sequence
     if (last !== undefined) setMeta.run('cursor', last)
     else if (source.head() - cursor > FAR) setMeta.run('cursor', source.head())
     return last !== undefined

@@ -20,6 +20,8 @@ interface SearchedChange {
   readonly sessionId: string
   /** Undefined: every message of the session. */
   readonly messageId: string | undefined
+  /** It may have changed what is searched: it is of no tool's part, and of no file's. */
+  readonly isSaid: boolean
 }
 
 export interface SearchSource {
@@ -27,8 +29,8 @@ export interface SearchSource {
   head(): number
   /** Changes behind this one are known no more. */
   prunedThrough(): number
-  /** Undefined: nothing of interest follows. */
-  changes(after: number, limit: number): readonly SearchedChange[]
+  /** In order, at most `LIMITS.search.events`; empty: nothing of interest follows. */
+  changes(after: number): readonly SearchedChange[]
   /** As it is shown; undefined when it is gone or undone. */
   message(id: string): SearchedMessage | undefined
   isShown(id: string): boolean
@@ -44,15 +46,19 @@ const COLUMNS = `key, position, id, session_id as sessionId, info ->> '$.role' a
 ), '') as text`
 
 export function createSearchSource(connection: Connection, log: { last(): number; prunedThrough(): number }): SearchSource {
-  const changes = connection.query<[number, number], { sequence: number; sessionId: string; messageId: string | null }>(`
-    select sequence, session_id as sessionId, case
+  const changes = connection.query<[number], { sequence: number; sessionId: string; messageId: string | null; isSaid: 0 | 1 }>(`
+    select sequence, sessionId, case
       when type like 'session.%' then null
       when type = 'message.updated' then json ->> '$.data.info.id'
       when type = 'message.part.updated' then json ->> '$.data.part.messageId'
-      else json ->> '$.data.messageID' end as messageId
-    from events where sequence > ? and session_id is not null
-      and type in ('message.updated', 'message.removed', 'message.part.updated', 'message.part.removed', 'session.created', 'session.deleted')
-    order by sequence limit ?`)
+      else json ->> '$.data.messageID' end as messageId,
+      type <> 'message.part.updated' or coalesce(json ->> '$.data.part.type', '') not in ('tool', 'file') as isSaid
+    from (select *, sum(bytes) over (order by sequence) - bytes as before from (
+      select sequence, session_id as sessionId, type, json, octet_length(json) as bytes
+      from events where sequence > ? and session_id is not null
+        and type in ('message.updated', 'message.removed', 'message.part.updated', 'message.part.removed', 'session.created', 'session.deleted')
+      order by sequence limit ${LIMITS.search.events}
+    )) where before < ${LIMITS.search.eventBytes} order by sequence`)
   const message = connection.query<[string], SearchedMessage>(`select ${COLUMNS} from messages where id = ? and undone = 0`)
   const shown = connection.query<[string], { key: number }>('select key from messages where id = ? and undone = 0')
   const ofSession = connection.query<[string, number, number], SearchedMessage>(
@@ -64,7 +70,7 @@ export function createSearchSource(connection: Connection, log: { last(): number
   return {
     head: () => log.last(),
     prunedThrough: () => log.prunedThrough(),
-    changes: (after, limit) => changes.all(after, limit).map((row) => ({ ...row, messageId: row.messageId ?? undefined })),
+    changes: (after) => changes.all(after).map((row) => ({ ...row, messageId: row.messageId ?? undefined, isSaid: row.isSaid === 1 })),
     message: (id) => message.get(id),
     isShown: (id) => shown.get(id) !== undefined,
     ofSession: (sessionId, after, limit) => ofSession.all(sessionId, after, limit),

@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
 import { catchUp, find, say, storeWith, tell } from './corpus.js'
@@ -77,6 +78,27 @@ describe('what is found', () => {
 })
 
 describe('what changes', () => {
+  it('is read message by message, however many events tell of each', () => {
+    const store = storeWith(SAID)
+    catchUp(store)
+    store.transact('process', () => {
+      for (let index = 0; index < 900; index++)
+        tell(store, 'message.part.updated', { part: { messageId: `msg_${(index % 7) + 1}`, type: 'text' } })
+      for (let index = 0; index < 90; index++) tell(store, 'message.part.updated', { part: { messageId: `msg_t${index}`, type: 'tool' } })
+    })
+    expect(catchUp(store)).toBe(Math.ceil(990 / LIMITS.search.events))
+  })
+
+  it('takes no more of long events in one step than there is time for', () => {
+    const store = storeWith(SAID)
+    catchUp(store)
+    const text = 'x'.repeat(LIMITS.search.eventBytes / 2)
+    store.transact('process', () => {
+      for (let index = 0; index < 6; index++) tell(store, 'message.part.updated', { part: { messageId: 'msg_1', type: 'text', text } })
+    })
+    expect(catchUp(store)).toBe(3)
+  })
+
   it('follows the events: said, changed, undone, shown again, deleted', () => {
     const store = storeWith(SAID.slice(0, 2))
     catchUp(store)

@@ -1,7 +1,8 @@
 /**
  * The index of what was said, from nothing opened to being up with the events (subsystems i).
  *
- * I1 A change that comes while it catches up leads to a look that begins after it; so does the end of a rebuild.
+ * I1 A change that comes while it catches up leads to one more look behind it; so does the end of a rebuild. Where a look is due anyway
+ *    (tag `due`) nobody has to tell of a change.
  * I2 What is damaged is discarded and made anew once; damaged again before it was current, it rests first.
  */
 import { assign, setup } from 'xstate'
@@ -10,6 +11,8 @@ import { requiredPromise } from './required.js'
 
 interface SearchIndexContext {
   readonly wasDiscarded: boolean
+  /** Something changed while it caught up. */
+  readonly isBehind: boolean
 }
 
 export type CaughtUp = 'current' | 'damaged'
@@ -28,7 +31,7 @@ const onDamage = [
 ] as const
 
 export const searchIndexMachine = setup({
-  types: { context: {} as SearchIndexContext, events: {} as SearchIndexEvent, tags: {} as 'settled' },
+  types: { context: {} as SearchIndexContext, events: {} as SearchIndexEvent, tags: {} as 'settled' | 'due' },
   actors: {
     /** Opens the file, or makes it; answers whether it begins from nothing. */
     open: requiredPromise<{ readonly isNew: boolean }, undefined>('open'),
@@ -40,18 +43,25 @@ export const searchIndexMachine = setup({
   guards: {
     isNew: (_, { isNew }: { isNew: boolean }) => isNew,
     isDamaged: (_, as: CaughtUp) => as === 'damaged',
+    isBehind: ({ context }) => context.isBehind,
     isDamagedAgain: ({ context }, as: CaughtUp) => as === 'damaged' && context.wasDiscarded,
   },
-  actions: { noteDiscard: assign({ wasDiscarded: true }), forgive: assign({ wasDiscarded: false }) },
+  actions: {
+    noteDiscard: assign({ wasDiscarded: true }),
+    forgive: assign({ wasDiscarded: false }),
+    noteChange: assign({ isBehind: true }),
+    clearChange: assign({ isBehind: false }),
+  },
   delays: { rest: LIMITS.search.rest, gathering: LIMITS.search.gathering, retry: LIMITS.search.retry },
 }).createMachine({
   id: 'search-index',
-  context: { wasDiscarded: false },
+  context: { wasDiscarded: false, isBehind: false },
   initial: 'resting',
   on: { 'stop.requested': '.stopped' },
   states: {
     resting: { on: { changed: 'opening', used: 'opening' }, after: { rest: 'opening' } },
     opening: {
+      tags: 'due',
       invoke: {
         id: 'open',
         src: 'open',
@@ -61,14 +71,22 @@ export const searchIndexMachine = setup({
       },
     },
     rebuilding: {
+      tags: 'due',
       invoke: { id: 'rebuild', src: 'catchUp', input: undefined, onDone: [...onDamage, { target: 'catchingUp' }], onError: 'failed' },
     },
     catchingUp: {
-      invoke: { id: 'catchUp', src: 'catchUp', input: undefined, onDone: [...onDamage, { target: 'current' }], onError: 'failed' },
-      on: { changed: { target: 'catchingUp', reenter: true } },
+      entry: 'clearChange',
+      invoke: {
+        id: 'catchUp',
+        src: 'catchUp',
+        input: undefined,
+        onDone: [...onDamage, { guard: 'isBehind', target: 'gathering' }, { target: 'current' }],
+        onError: 'failed',
+      },
+      on: { changed: { actions: 'noteChange' } },
     },
     current: { tags: 'settled', entry: 'forgive', on: { changed: 'gathering' } },
-    gathering: { on: { used: 'catchingUp' }, after: { gathering: 'catchingUp' } },
+    gathering: { tags: 'due', on: { used: 'catchingUp' }, after: { gathering: 'catchingUp' } },
     discarding: {
       entry: 'noteDiscard',
       invoke: { id: 'discard', src: 'discard', input: undefined, onDone: 'opening', onError: 'failed' },

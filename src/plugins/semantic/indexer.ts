@@ -52,7 +52,10 @@ export function startIndexer({ effects, search, actors }: Pick<NativeHost, 'effe
   const isSettled = () => ref.getSnapshot().hasTag('settled') || ref.getSnapshot().status !== 'active'
 
   return {
-    changed: () => ref.send({ type: 'changed' }),
+    changed() {
+      const now = ref.getSnapshot()
+      if (!now.hasTag('due') && !now.context.isBehind) ref.send({ type: 'changed' })
+    },
     async ready() {
       ref.send({ type: 'used' })
       if (isSettled()) return

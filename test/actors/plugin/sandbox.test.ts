@@ -75,6 +75,17 @@ describe('the command line', () => {
     expect(shown).not.toContain('/usr/share/x')
   })
 
+  it.each([
+    ['/home/ann/.pyenv/shims/python3', '/home/ann/.pyenv'],
+    ['/home/ann/.nvm/versions/node/v22.1.0/bin/node', '/home/ann/.nvm'],
+    ['/home/ann/.local/share/uv/python/cpython-3.12/bin/python3', '/home/ann/.local/share/uv'],
+    ['/opt/versions/shims/ruby', '/opt/versions'],
+    ['/home/ann/.cargo/bin/tool', '/home/ann/.cargo/bin'],
+    ['/home/ann/.local/bin/tool', '/home/ann/.local/bin'],
+  ])('of %s shows %s', async (program, directory) => {
+    expect(bound(await args({ cwd: '/srv/project', program })).filter((path) => path !== '/srv/project')).toContain(directory)
+  })
+
   it('keeps links of the system links', async () => {
     const fake = createFakeEffects()
     const files = { ...fake.files, realPath: async (path: string) => (path === '/bin' ? '/usr/bin' : path) }

@@ -82,10 +82,22 @@ export function createSandbox(effects: SandboxEffects & Pick<Effects, 'log'>): S
 export async function bubblewrapArgs(effects: Pick<Effects, 'files'>, spec: SandboxedProgram): Promise<readonly string[]> {
   const { program, cwd, reads = [] } = spec
   const mounts: Mount[] = [...(await Promise.all(SYSTEM.map((path) => systemMount(effects, path)))).flat(), ...OWN, readOnly(cwd)]
-  for (const path of [...(await directoriesOf(effects, program)), ...reads]) {
+  const own = (await directoriesOf(effects, program)).map(installationOf)
+  for (const path of [...new Set([...own, ...reads])]) {
     if (![...PROGRAMS, cwd].some((root) => isWithin(root, path))) mounts.push(readOnly(path))
   }
   return ['--new-session', '--die-with-parent', ...bubblewrapLine({ ...spec, mounts })]
+}
+
+/** Directories that managers of versions keep interpreters, their libraries and what chooses among them in; nothing else is there. */
+const MANAGERS = new Set('.pyenv .rbenv .nodenv .jenv .goenv .asdf .volta .nvm .rvm .sdkman .fnm fnm mise uv'.split(' '))
+
+/** The whole of the manager a program belongs to: a shim without it finds no interpreter, and an interpreter no library. */
+function installationOf(directory: string): string {
+  const parts = directory.split('/')
+  const at = parts.findIndex((part) => MANAGERS.has(part))
+  if (at > 0) return parts.slice(0, at + 1).join('/')
+  return parts.at(-1) === 'shims' && parts.length > 2 ? parts.slice(0, -1).join('/') : directory
 }
 
 const SYSTEM = [...PROGRAMS, '/etc/ssl', '/etc/resolv.conf']

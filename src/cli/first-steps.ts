@@ -11,6 +11,9 @@ export const FIRST_STEPS = [
   '  any other endpoint              provider in ~/.config/svc/config.json      (README, "Use a model")',
 ]
 
+/** Said from the second time on. */
+export const NEXT_STEP = 'No language model can be used yet; svc models tells the one step to one.'
+
 /** Whether only the built-in model can be used in a directory. */
 export async function needsFirstSteps(client: Client, directory: string): Promise<boolean> {
   const { providers } = await client.providers.configured({ directory })

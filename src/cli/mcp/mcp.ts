@@ -23,6 +23,7 @@ export async function showMcp({ name, connect: isToConnect, directory, server, j
     const catalog = isToConnect ? await client.plugins.mcp.catalog(query) : before
     const shown = Object.fromEntries(names.flatMap((each) => (catalog[each] === undefined ? [] : [[each, catalog[each]] as const])))
     if (json) writeOut(`${jsonText(shown, 2)}\n`)
+    else if (names.length === 0) writeOut('no MCP servers; configure one under "mcp" (docs/mcp.md)\n')
     else writeOut(columns([['SERVER', 'STATUS', 'WHY'], ...Object.entries(shown).map(rowOf)]))
     if (name !== undefined && catalog[name]?.runtimeConnected === true && !json) await writeOffers(client, { ...query, name })
     return isToConnect && wanted.some((each) => catalog[each]?.runtimeConnected !== true) ? 1 : 0

@@ -14,6 +14,7 @@ import type { InitOptions } from './plugin-arguments.js'
 import { pluginRoots } from './plugin-place.js'
 import { luaPackage } from './plugin-template-lua.js'
 import { javascriptPackage, typescriptSources } from './plugin-template-node.js'
+import { toolName } from './plugin-template.js'
 import { pythonPackage } from './plugin-template-python.js'
 import { jsonText, writeOut } from '../output.js'
 
@@ -90,7 +91,7 @@ function writeFolder({ folder, files }: { readonly folder: string; readonly file
 }
 
 function summary(id: string, paths: readonly string[]): string {
-  return `${paths.map((path) => `wrote ${path}\n`).join('')}next: svc plugin trust ${id}\n`
+  return `${paths.map((path) => `wrote ${path}\n`).join('')}next: svc plugin trust ${id}\nthen: svc plugin test ${id} ${toolName(id)} '{"name": "Ada"}'\n`
 }
 
 /** Beside this program, wherever the build put this part of it. */

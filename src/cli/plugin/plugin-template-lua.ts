@@ -1,15 +1,15 @@
 /** A package in Lua: one file, no build, no process of its own. */
 import type { Scope } from './plugin-arguments.js'
-import { manifestFile, shortName, TOOL_DESCRIPTION } from './plugin-template.js'
+import { manifestFile, shortName, TOOL_DESCRIPTION, toolName } from './plugin-template.js'
 
 export function luaPackage(id: string, scope: Scope): Readonly<Record<string, string>> {
   return {
     ...manifestFile(id, { runtime: 'lua', entrypoint: 'agent.lua', scope }),
     'agent.lua': `-- ${id}: the table that this file returns is the whole plugin.
 
-local function hello(call)
+local function greet(call)
   local name = call.input.name
-  return { title = "hello " .. name, output = "Hello, " .. name .. "!" }
+  return { title = "${toolName(id)} " .. name, output = "Hello, " .. name .. "!" }
 end
 
 return {
@@ -17,14 +17,14 @@ return {
   version = "0.1.0",
   tools = {
     {
-      id = "hello",
+      id = "${toolName(id)}",
       description = "${TOOL_DESCRIPTION}",
       parameters = {
         type = "object",
         properties = { name = { type = "string", description = "Who is greeted" } },
         required = { "name" },
       },
-      execute = hello,
+      execute = greet,
     },
   },
 }

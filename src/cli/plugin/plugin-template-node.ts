@@ -1,6 +1,6 @@
 /** Packages that Node runs: plain JavaScript, or JavaScript that TypeScript sources beside the package are compiled to. */
 import type { Scope } from './plugin-arguments.js'
-import { manifestFile, shortName, TOOL_DESCRIPTION } from './plugin-template.js'
+import { manifestFile, shortName, TOOL_DESCRIPTION, toolName } from './plugin-template.js'
 
 type Files = Readonly<Record<string, string>>
 
@@ -42,7 +42,7 @@ export function typescriptSources(id: string, library: { readonly declarations: 
     'src/plugin.ts': pluginModule(id, ': { name: string }'),
     'src/main.ts': MAIN,
     'src/svc-plugin.d.ts': library.declarations,
-    'test/plugin.test.mjs': testModule(`../${built}`),
+    'test/plugin.test.mjs': testModule(`../${built}`, toolName(id)),
   }
 }
 
@@ -60,7 +60,7 @@ export const plugin = definePlugin({
   version: '0.1.0',
   tools: [
     {
-      id: 'hello',
+      id: '${toolName(id)}',
       description: '${TOOL_DESCRIPTION}',
       parameters: {
         type: 'object',
@@ -68,7 +68,7 @@ export const plugin = definePlugin({
         required: ['name'],
       },
       execute(input${inputType}) {
-        return { title: \`hello \${input.name}\`, output: \`Hello, \${input.name}!\` }
+        return { title: \`${toolName(id)} \${input.name}\`, output: \`Hello, \${input.name}!\` }
       },
     },
   ],
@@ -76,7 +76,7 @@ export const plugin = definePlugin({
 `
 }
 
-function testModule(built: string): string {
+function testModule(built: string, tool: string): string {
   return `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { plugin } from '${built}/plugin.js'
@@ -84,7 +84,7 @@ import { createTestHost } from '${built}/svc-plugin.js'
 
 test('greets by name', async () => {
   const host = await createTestHost(plugin)
-  assert.deepEqual(await host.callTool('hello', { name: 'Ada' }), { title: 'hello Ada', output: 'Hello, Ada!' })
+  assert.deepEqual(await host.callTool('${tool}', { name: 'Ada' }), { title: '${tool} Ada', output: 'Hello, Ada!' })
   await host.shutdown()
 })
 `

@@ -1,6 +1,6 @@
 /** A package in Python: one file that needs the standard library only. */
 import type { Scope } from './plugin-arguments.js'
-import { manifestFile, shortName, TOOL_DESCRIPTION } from './plugin-template.js'
+import { manifestFile, shortName, TOOL_DESCRIPTION, toolName } from './plugin-template.js'
 
 /** `-B`: a package may not change, and Python would write `__pycache__` into it. */
 export function pythonPackage(id: string, scope: Scope): Readonly<Record<string, string>> {
@@ -9,9 +9,9 @@ export function pythonPackage(id: string, scope: Scope): Readonly<Record<string,
     'plugin.py': `"""${id}: a plugin for svc."""
 
 
-def hello(input, call):
+def greet(input, call):
     name = input["name"]
-    return {"title": f"hello {name}", "output": f"Hello, {name}!"}
+    return {"title": f"${toolName(id)} {name}", "output": f"Hello, {name}!"}
 
 
 PLUGIN = {
@@ -19,14 +19,14 @@ PLUGIN = {
     "version": "0.1.0",
     "tools": [
         {
-            "id": "hello",
+            "id": "${toolName(id)}",
             "description": "${TOOL_DESCRIPTION}",
             "parameters": {
                 "type": "object",
                 "properties": {"name": {"type": "string", "description": "Who is greeted"}},
                 "required": ["name"],
             },
-            "execute": hello,
+            "execute": greet,
         }
     ],
     "hooks": {},  # "shell.env": function(context, value), answers the new value

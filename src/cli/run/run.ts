@@ -7,7 +7,7 @@ import type { RunOptions } from '../arguments.js'
 import { connect } from '../connection.js'
 import { directoryOn } from '../directory.js'
 import { failureText } from '../failure.js'
-import { FIRST_STEPS, needsFirstSteps } from '../first-steps.js'
+import { FIRST_STEPS, needsFirstSteps, NEXT_STEP } from '../first-steps.js'
 import { watchInterrupts } from '../interruption.js'
 import { findSession, latestSession } from '../session/session-find.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
@@ -153,10 +153,12 @@ function finish(
   return report.exitCode
 }
 
-/** The built-in model has answered, and nobody has asked for it. */
+/** The built-in model has answered, and nobody has asked for it. All of it is said once. */
 async function tellFirstSteps(client: Client, options: RunOptions, terminal: Terminal): Promise<void> {
   if (options.model !== undefined || options.output !== 'text') return
-  if (await needsFirstSteps(client, directoryOn(options.server, options.directory))) for (const line of FIRST_STEPS) terminal.note(line)
+  if (!(await needsFirstSteps(client, directoryOn(options.server, options.directory)))) return
+  const { items } = await client.sessions.list({ archived: 'true', limit: 2 })
+  for (const line of items.length < 2 ? FIRST_STEPS : [NEXT_STEP]) terminal.note(line)
 }
 
 /** All of it together: what was said as it happened may be far above. */

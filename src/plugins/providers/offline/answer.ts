@@ -32,6 +32,7 @@ const SHOWN_NOTES = 5
 
 /** The next thing to say and, while requests are left, the tool to call. */
 export function answer(conversation: Conversation, tools: readonly ToolDefinition[]): Answer {
+  if (conversation.isTitled) return { say: titleOf(conversation.prompt) }
   if (tools.length === 0 && /summar/i.test(conversation.prompt)) return { say: listPrompts(conversation.prompts.slice(0, -1)) }
   const requests = understand(conversation.prompt)
   if (requests.length === 0 || requests.some((request) => 'help' in request)) return { say: HELP }
@@ -39,6 +40,7 @@ export function answer(conversation: Conversation, tools: readonly ToolDefinitio
   const todo = requests.flatMap((request) => ('tool' in request && offered.has(request.tool) ? [request] : []))
   const notes = requests.flatMap((request) => {
     if ('unclear' in request) return [`I do not understand "${clip(request.unclear)}".`]
+    if ('attached' in request) return [`${clip(request.attached)} came with the prompt; a set of rules can make nothing of it.`]
     return 'tool' in request && !offered.has(request.tool)
       ? [`I cannot help with ${request.label}: the tool ${request.tool} is not offered here.`]
       : []
@@ -53,6 +55,15 @@ export function answer(conversation: Conversation, tools: readonly ToolDefinitio
   if (unsaid > 0) notes.push(`The same goes for ${unsaid} more lines.`)
   const hint = notes.length === 0 ? [] : ['Say "help" to see what I understand.']
   return { say: [...(done.length === 0 ? [INTRODUCTION] : []), ...done, ...notes, ...hint].join('\n\n') }
+}
+
+const TITLE_WIDTH = 60
+
+/** The first line of the prompt. */
+function titleOf(prompt: string): string {
+  const line = prompt.trim().split('\n', 1)[0] ?? ''
+  const characters = Array.from(line.slice(0, TITLE_WIDTH * 2))
+  return characters.length > TITLE_WIDTH ? `${characters.slice(0, TITLE_WIDTH - 1).join('')}…` : line
 }
 
 function capital(text: string): string {

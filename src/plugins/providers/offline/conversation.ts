@@ -10,7 +10,12 @@ export interface Conversation {
   readonly results: readonly ToolResultContent[]
   /** Texts of all prompts, oldest first. */
   readonly prompts: readonly string[]
+  /** It is to be given a title, and nothing else. */
+  readonly isTitled: boolean
 }
+
+/** What svc asks a model for that is to make a title. */
+const TITLE = /^Write a title for the conversation\b/
 
 /** Prompts that only ask to go on where the last answer stopped; they begin nothing new. */
 const CONTINUATION = /^\W*(please\s+)?(continue|go on|carry on)\b|continue (exactly |right )?(where|from where) (you|it|the)/i
@@ -23,13 +28,14 @@ export function readConversation({ messages }: Pick<GenerateRequest, 'messages'>
   })
   const current = prompts.findLast(({ text }) => !CONTINUATION.test(text)) ?? prompts.at(-1)
   const told = toldIn(prompts.at(-1)?.text ?? '')
-  if (told !== undefined) return { prompt: SUMMARISE, steps: 0, results: [], prompts: [...told, SUMMARISE] }
+  if (told !== undefined) return { prompt: SUMMARISE, steps: 0, results: [], prompts: [...told, SUMMARISE], isTitled: false }
   const since = messages.slice(current === undefined ? 0 : current.index + 1)
   return {
     prompt: current?.text ?? '',
     steps: since.filter((message) => message.role === 'assistant').length,
     results: since.flatMap((message) => (message.role === 'tool' ? message.results : [])),
     prompts: prompts.map(({ text }) => text),
+    isTitled: messages.some((message) => message.role === 'system' && TITLE.test(message.text)),
   }
 }
 

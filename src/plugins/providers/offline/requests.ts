@@ -1,12 +1,14 @@
 /** Splits prompts of the offline model into requests it understands; the rules are in `rules.ts`. */
 import { RULES, type Understood } from './rules.js'
 
-export type OfflineRequest = Understood | { readonly help: true } | { readonly unclear: string }
+export type OfflineRequest = Understood | { readonly help: true } | { readonly attached: string } | { readonly unclear: string }
 
 const MAX_REQUESTS = 50
 /** Characters of a line beyond which only rules that take text are tried, so that no line costs much time. */
 const LONG = 2000
 const POLITENESS = /^(?:[-*]\s+|\d+[.)]\s+)?(?:(?:please|now|also|and|then|first|next|finally|can you|could you)[\s,]+)*/i
+/** How a file or picture that was sent along is named in the text of a prompt. */
+const ATTACHED = /^\[(?:file|image): (.+)\]$/
 const LIST_ITEM = /^\s*\d+[.)]\s/
 
 /** One request per line or list item; the lines after `write <file>:` are its content. */
@@ -35,6 +37,8 @@ function understandLine(line: string): OfflineRequest[] {
 function understandOne(text: string): OfflineRequest {
   const request = text.trim().replace(POLITENESS, '')
   if (/^(?:help|hello|hi|hey|what can you do|who are you)\b/i.test(request)) return { help: true }
+  const attached = request.length > LONG ? undefined : ATTACHED.exec(request)?.[1]
+  if (attached !== undefined) return { attached }
   for (const { pattern, make, long } of RULES) {
     if (request.length > LONG && long === undefined) continue
     const match = pattern.exec(request)

@@ -1,5 +1,5 @@
 /** What happened: the records up to the position, as far as they pass the filters. */
-import type { InspectorRecord } from '../protocol/system/inspector.js'
+import type { InspectedActor, InspectorRecord } from '../protocol/system/inspector.js'
 import { clock, h } from './elements.js'
 import type { Model } from './model.js'
 import { shortId } from './names.js'
@@ -27,17 +27,21 @@ export interface LogView {
 
 const ROW = 20
 
-export function passes(record: InspectorRecord, filter: LogFilter): boolean {
-  const { type, actorId, event, shape } = record
+export function passes(record: InspectorRecord, filter: LogFilter, actor?: InspectedActor): boolean {
+  const { type, actorId, event, shape, result } = record
   if (!filter.types.has(type)) return false
   if (filter.isFailuresOnly && !isFailure(record)) return false
   if (filter.actorId !== undefined && actorId !== filter.actorId && !actorId.startsWith(`${filter.actorId}/`)) return false
-  return filter.text === '' || `${actorId} ${event ?? ''} ${shape ?? ''}`.toLowerCase().includes(filter.text)
+  if (filter.text === '') return true
+  const { kind = '', title = '', pluginId = '' } = actor ?? {}
+  return `${actorId} ${kind} ${title} ${pluginId} ${event ?? ''} ${shape ?? ''} ${result ?? ''}`.toLowerCase().includes(filter.text)
 }
 
 export function logView(element: HTMLElement, ways: LogWays): LogView {
   let chosen: number | undefined
   let shown: { readonly record: InspectorRecord; readonly index: number }[] = []
+  /** Actors as they were told of, by path. */
+  let named: ReadonlyMap<string, InspectedActor> = new Map()
   let key = ''
   let read = 0
   let firstRead: InspectorRecord | undefined
@@ -56,11 +60,17 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
       },
       h('span', { class: 'time' }, clock(record.at)),
       h('span', { class: 'type' }, record.type),
-      h('span', { class: 'actor', title: record.actorId }, shortId(record.actorId)),
+      h('span', { class: 'actor', title: record.actorId }, told(record)),
       h('span', { class: 'what', title: record.payload ?? record.shape }, describe(record)),
     )
     line.addEventListener('click', ({ detail }) => (detail > 1 ? ways.go(entry.index) : ways.select(record)))
     return line
+  }
+
+  function told({ actorId }: InspectorRecord): string {
+    const actor = named.get(actorId)
+    const whose = actor?.pluginId === undefined ? '' : ` of ${actor.pluginId}`
+    return actor?.title === undefined ? shortId(actorId) : `${actor.title}${whose}`
   }
 
   function goToChosen(): void {
@@ -80,8 +90,9 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
   })
 
   return {
-    update({ records, position }, filter, selected) {
+    update({ records, position, named: known }, filter, selected) {
       chosen = selected
+      named = known
       const current = `${[...filter.types].join()} ${filter.actorId ?? ''} ${filter.isFailuresOnly} ${filter.text}`
       if (current !== key || position < read || records[0] !== firstRead) {
         shown = []
@@ -91,14 +102,14 @@ export function logView(element: HTMLElement, ways: LogWays): LogView {
       }
       for (; read < position; read++) {
         const record = records[read]
-        if (record !== undefined && passes(record, filter)) shown.push({ record, index: read })
+        if (record !== undefined && passes(record, filter, named.get(record.actorId))) shown.push({ record, index: read })
       }
       list.update(shown.length, true)
     },
   }
 }
 
-export function describe({ type, event, sourceId, shape, payload, before, after, end }: InspectorRecord): string {
+export function describe({ at, type, event, sourceId, shape, payload, before, after, end, result, actor }: InspectorRecord): string {
   const states = (list: readonly string[] | undefined) => (list ?? []).join(', ')
   switch (type) {
     case 'event':
@@ -108,6 +119,7 @@ export function describe({ type, event, sourceId, shape, payload, before, after,
     case 'start':
       return states(after)
     case 'stop':
+      if (result !== undefined) return `${result}${actor?.startedAt === undefined ? '' : ` after ${at - actor.startedAt} ms`}`
       return `${end ?? ''}${(before ?? []).length === 0 ? '' : ` in ${states(before)}`}`
   }
 }

@@ -21,6 +21,8 @@ export interface Model {
   /** What plugins wrote to their log, by key. */
   readonly lines: Map<string, InspectedLines>
   readonly records: InspectorRecord[]
+  /** Actors with a title of their own that were told of, by path; also those that are gone. */
+  readonly named: Map<string, InspectedActor>
   /** How many of `records` are applied. */
   position: number
   /** Records nobody will see. */
@@ -33,7 +35,17 @@ const KEPT = 20_000
 const FORGOTTEN_AT_ONCE = 2000
 
 export function createModel(): Model {
-  return { actors: new Map(), machines: new Map(), plugins: [], lines: new Map(), records: [], position: 0, dropped: 0, isPaused: false }
+  return {
+    actors: new Map(),
+    machines: new Map(),
+    plugins: [],
+    lines: new Map(),
+    records: [],
+    named: new Map(),
+    position: 0,
+    dropped: 0,
+    isPaused: false,
+  }
 }
 
 function apply(actors: Map<string, InspectedActor>, record: InspectorRecord): void {
@@ -68,15 +80,21 @@ export function moveTo(model: Model, position: number): number {
   return target
 }
 
+function noteNames({ named }: Model, records: readonly InspectorRecord[]): void {
+  for (const { actor } of records) if (actor?.title !== undefined) named.set(actor.id, actor)
+}
+
 /** New records from the server; applied unless paused. */
 export function receive(model: Model, records: readonly InspectorRecord[], dropped: number): void {
   model.dropped += dropped
   const last = model.records.at(-1)?.sequence ?? 0
-  model.records.push(...records.filter(({ sequence }) => sequence > last))
+  const fresh = records.filter(({ sequence }) => sequence > last)
+  model.records.push(...fresh)
+  noteNames(model, fresh)
   if (!model.isPaused) moveTo(model, model.records.length)
   if (model.records.length <= KEPT) return
   const forgotten = Math.min(FORGOTTEN_AT_ONCE, model.position)
-  model.records.splice(0, forgotten)
+  for (const { type, actorId } of model.records.splice(0, forgotten)) if (type === 'stop') model.named.delete(actorId)
   model.position -= forgotten
 }
 
@@ -96,6 +114,7 @@ export function modelOf(trace: InspectorTrace): Model {
   for (const actor of trace.actors) model.actors.set(actor.id, actor)
   model.plugins = trace.plugins
   model.records.push(...trace.records)
+  noteNames(model, trace.records)
   model.dropped = trace.dropped
   model.position = model.records.length
   model.isPaused = true

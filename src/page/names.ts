@@ -12,7 +12,8 @@ export function shortId(id: string): string {
 }
 
 /** Roots by their id, children by their name; machines that are called otherwise are told. */
-export function nameOf({ id, name, kind, machine, parentId }: InspectedActor): string {
+export function nameOf({ id, name, kind, machine, parentId, title }: InspectedActor): string {
+  if (title !== undefined) return `${title} (${kind})`
   if (parentId === undefined) return kind === 'group' ? name : shortId(id)
   return machine === undefined || name === kind || name.startsWith(`${kind}:`) ? shortPart(name) : `${shortPart(name)} (${kind})`
 }

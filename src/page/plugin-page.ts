@@ -2,6 +2,8 @@
 import type { InspectedLines, InspectedPlugin } from '../protocol/system/inspector.js'
 import { chartView } from './chart-view.js'
 import { byId, clock, h } from './elements.js'
+import { describe } from './log-view.js'
+import { isFailure } from './record-view.js'
 import { delayOf } from './graph.js'
 import { duration, size } from './measures.js'
 import type { Model } from './model.js'
@@ -38,6 +40,7 @@ export function pluginPage(commands: () => PluginCommands): PluginPage {
       settle(byId('plugin-why'), now, why(plugin))
       settle(byId('plugin-moves'), now, possible(plugin, commands().act))
       settle(byId('plugin-generations'), now, generations(plugin, model, commands().showActor))
+      settle(byId('plugin-calls'), now, lastCalls(plugin, model))
       settle(byId('plugin-log'), now, logLines(plugin, model.lines.get(plugin.key)))
     },
   }
@@ -133,6 +136,28 @@ function generation(
     h('h3', {}, link(`#${number}`, actorId, showActor), ` ${role}`),
     h('dl', {}, ...rows.flatMap(([name, content]) => [h('dt', {}, name), h('dd', {}, ...content)])),
   )
+}
+
+const CALLS = 8
+
+/** Calls of its tools that have ended, the latest first, as far as they were told while somebody looked. */
+function lastCalls({ pluginId }: InspectedPlugin, { records, position }: Model): Child[] {
+  const lines: Child[] = []
+  for (let index = position - 1; index >= 0 && lines.length < CALLS; index--) {
+    const record = records[index]
+    if (record?.type !== 'stop' || record.actor?.pluginId !== pluginId) continue
+    const { title = '' } = record.actor
+    lines.push(
+      h(
+        'p',
+        { class: isFailure(record) ? 'bad' : undefined, title: record.payload },
+        h('span', { class: 'time' }, clock(record.at)),
+        h('span', {}, title),
+        h('span', {}, describe(record)),
+      ),
+    )
+  }
+  return lines.length === 0 ? [h('p', { class: 'soft' }, 'None since this page was opened.')] : lines
 }
 
 function logLines({ origin }: InspectedPlugin, known: InspectedLines | undefined): Child[] {

@@ -19,6 +19,7 @@ export function recordPane(model: Model, sequence: number, ways: RecordWays): HT
   const close = button('✕', 'Close', ways.close)
   if (record === undefined) return [h('p', { class: 'record-head' }, 'This record is not held any more.', close)]
   const { actorId, cause } = record
+  const named = model.named.get(actorId)
   return [
     h(
       'p',
@@ -37,12 +38,15 @@ export function recordPane(model: Model, sequence: number, ways: RecordWays): HT
         {},
         button(actorId, 'Show this actor', () => ways.showActor(actorId)),
       ),
+      ...told('tool', named?.title),
+      ...told('plugin', named?.pluginId),
       ...told('event', record.event),
       ...told('from', record.sourceId),
       ...told('before', record.before?.join(', ')),
       ...told('after', record.after?.join(', ')),
       ...told('took', durationOf(model, index)),
       ...told('ended', record.end),
+      ...told('result', record.result),
       ...(cause === undefined
         ? []
         : [
@@ -87,6 +91,6 @@ function laidOut(payload: string | undefined): string | undefined {
 }
 
 /** What somebody who looks for a failure looks for: an actor that ended with an error, an event that tells of one. */
-export function isFailure({ type, end, event = '' }: InspectorRecord): boolean {
-  return type === 'stop' ? end === 'error' : /(?:error|failed|failure|fault|crashed|rejected)\b/i.test(event)
+export function isFailure({ type, end, result, event = '' }: InspectorRecord): boolean {
+  return type === 'stop' ? end === 'error' || result === 'failed' : /(?:error|failed|failure|fault|crashed|rejected)\b/i.test(event)
 }

@@ -46,7 +46,7 @@ export function treeRows(actors: Iterable<InspectedActor>, closed: ReadonlySet<s
 function withAncestors(byId: ReadonlyMap<string, InspectedActor>, wanted: string): Set<string> {
   const shown = new Set<string>()
   for (const actor of byId.values()) {
-    const text = `${actor.id} ${actor.kind} ${actor.state.join(' ')}`.toLowerCase()
+    const text = `${actor.id} ${actor.kind} ${actor.title ?? ''} ${actor.state.join(' ')}`.toLowerCase()
     if (!text.includes(wanted)) continue
     for (let each: InspectedActor | undefined = actor; each !== undefined && !shown.has(each.id); ) {
       shown.add(each.id)

@@ -186,7 +186,11 @@ export function createScreen(commands: Commands): Screen {
       })
       byId('session-list').replaceChildren(...list)
       byId('session-turns').replaceChildren(...turns)
-      note.textContent = list.length === 0 ? 'There are no sessions here.' : 'Choose a session.'
+      if (session === undefined && list[0] !== undefined) {
+        session = list[0].dataset['session']
+        if (session !== undefined) return showSessions()
+      }
+      note.textContent = 'There are no sessions here.'
       note.hidden = turns.length > 0
     } catch (error) {
       byId('session-turns').replaceChildren()

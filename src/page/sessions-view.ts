@@ -1,6 +1,6 @@
 /**
  * Sessions and what can be undone in them: the turns of one as a line of marks, applied, partly undone and undone ones, the place where the
- * history stands, compactions, and the files each turn has changed. Nothing that was said reaches the page: of a turn it shows when and by what.
+ * history stands, compactions, and the files each turn has changed. Nothing that was said reaches the page, no title either: of a turn it shows when and by what.
  */
 import type { Connection } from './connection.js'
 import { button, h, local, s } from './elements.js'
@@ -26,7 +26,11 @@ export async function sessionButtons(
     each.className = 'plugin'
     each.dataset['session'] = session.id
     if (session.id === chosen) each.setAttribute('aria-current', 'true')
-    each.append(h('b', {}, session.id), stateOf(session), h('small', {}, `${local(session.time.updated)} · ${session.directory}`))
+    each.append(
+      h('b', { title: session.id }, session.slug),
+      stateOf(session),
+      h('small', {}, `${local(session.time.updated)} · ${session.directory}`),
+    )
     return each
   })
 }

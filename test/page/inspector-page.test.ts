@@ -5,7 +5,8 @@ import { createCharts } from '../../src/actors/inspector/charts.js'
 import { layoutOf } from '../../src/actors/inspector/layouts.js'
 import { arrowKey, marksOf, takenBy } from '../../src/page/chart-marks.js'
 import { allStates, arrowsOf, delayOf } from '../../src/page/graph.js'
-import { passes } from '../../src/page/log-view.js'
+import { isFailure } from '../../src/page/record-view.js'
+import { describe as describeRecord, passes } from '../../src/page/log-view.js'
 import { readAddress, writeAddress } from '../../src/page/address.js'
 import { createModel, receive } from '../../src/page/model.js'
 import { shortId } from '../../src/page/names.js'
@@ -330,4 +331,25 @@ test('the log is filtered by type, by text, and by an actor with all below it', 
     passes({ ...record, event }, { ...all, isFailuresOnly: true }),
   )
   expect([passes(record, { ...all, isFailuresOnly: true }), ...failed]).toEqual([false, true, true, true])
+  const actor = {
+    id: 'session:a/run/call:c',
+    kind: 'tool-call',
+    name: 'call:c',
+    state: [],
+    restarts: 0,
+    title: 'greet',
+    pluginId: 'dev.example.hello',
+  }
+  const found = ['tool-call', 'greet', 'example.hello'].map((text) => passes(record, { ...all, text }, actor))
+  expect([...found, passes(record, { ...all, text: 'greet' })]).toEqual([true, true, true, false])
+  const ended = {
+    sequence: 9,
+    at: 1500,
+    actorId: actor.id,
+    type: 'stop' as const,
+    end: 'done' as const,
+    actor: { ...actor, startedAt: 1000 },
+  }
+  expect([describeRecord({ ...ended, result: 'completed' }), describeRecord(ended)]).toEqual(['completed after 500 ms', 'done'])
+  expect(['failed', 'denied'].map((result) => isFailure({ ...ended, result }))).toEqual([true, false])
 })

@@ -1,11 +1,13 @@
 /** Live actors as data: names, kinds and states, and the walk from a root to everything below it (architecture §8). */
 import type { AnyActorRef, AnyEventObject } from 'xstate'
 import type { InspectedActor } from '../../protocol/system/inspector.js'
+import { isRecord } from '../../protocol/json.js'
 import type { RootActor } from '../runtime/actor-directory.js'
 import { isMachine } from './charts.js'
 
 /** Deeper than any tree of ours; a cycle would end here. */
 const DEPTH = 16
+const TOOL_CALL = 'tool-call'
 const NONE: readonly string[] = []
 
 /** What is known of an actor because it was watched. */
@@ -43,7 +45,25 @@ export function* family(ref: AnyActorRef, depth = DEPTH): Generator<AnyActorRef>
   for (const child of childrenOf(ref)) yield* family(child, depth - 1)
 }
 
-export function describeActor(ref: AnyActorRef, root: RootActor | undefined, seen: Seen | undefined): InspectedActor {
+/** Names of tool calls, by the ids their actors know. */
+export type CallOf = (
+  runId: string,
+  callId: string,
+) => { readonly sessionId: string; readonly tool: string; readonly pluginId: string } | undefined
+
+/** The ids a tool call's actor knows; undefined of every other actor. */
+export function callIdsOf(ref: AnyActorRef): { readonly runId: string; readonly callId: string } | undefined {
+  const logic = logicOf(ref)
+  if (!isMachine(logic) || logic.id !== TOOL_CALL) return undefined
+  const snapshot: unknown = snapshotOf(ref)
+  const context = isRecord(snapshot) && isRecord(snapshot['context']) ? snapshot['context'] : {}
+  const { runId, callId } = context
+  return typeof runId === 'string' && typeof callId === 'string' ? { runId, callId } : undefined
+}
+
+export function describeActor(ref: AnyActorRef, root: RootActor | undefined, seen: Seen | undefined, callOf?: CallOf): InspectedActor {
+  const ids = callIdsOf(ref)
+  const call = ids && callOf?.(ids.runId, ids.callId)
   const logic = logicOf(ref)
   const machine = isMachine(logic) ? logic.id : undefined
   const startedAt = root?.startedAt ?? seen?.startedAt
@@ -53,6 +73,7 @@ export function describeActor(ref: AnyActorRef, root: RootActor | undefined, see
     ...(parentId !== undefined && { parentId }),
     kind: root?.kind ?? machine ?? 'effect',
     name: ref.id,
+    ...(call !== undefined && { title: call.tool, pluginId: call.pluginId }),
     ...(machine !== undefined && { machine }),
     state: [...statesOf(snapshotOf(ref))],
     ...(startedAt !== undefined && { startedAt }),

@@ -21,7 +21,7 @@ import type { Inspector } from '../facades.js'
 import { describeActor, family, logicOf } from './actors.js'
 import { createCharts } from './charts.js'
 import { layoutOf } from './layouts.js'
-import { type ActorObserver, observeActors } from './observer.js'
+import { type ActorObserver, type ObserverDeps, observeActors } from './observer.js'
 import { createRing } from './ring.js'
 import { createViewers } from './viewers.js'
 
@@ -35,6 +35,9 @@ export interface InspectorDeps {
   lines(key: string): InspectedLines
   /** Directory of the configuration of the installation. */
   readonly configuration: string
+  /** Names of tool calls, and what came of them. */
+  readonly callOf?: ObserverDeps['callOf']
+  readonly stateOf?: ObserverDeps['stateOf']
 }
 
 export function createInspector({
@@ -45,6 +48,8 @@ export function createInspector({
   plugins,
   lines,
   configuration,
+  callOf,
+  stateOf,
 }: InspectorDeps): Inspector & { readonly viewers: number } {
   const { clock, log } = effects
   const charts = createCharts()
@@ -56,7 +61,7 @@ export function createInspector({
 
   function actors(): InspectedActor[] {
     return [...directory.roots()].flatMap((root) =>
-      [...family(root.ref)].map((ref) => describeActor(ref, ref === root.ref ? root : undefined, observer?.seen(ref))),
+      [...family(root.ref)].map((ref) => describeActor(ref, ref === root.ref ? root : undefined, observer?.seen(ref), callOf)),
     )
   }
 
@@ -73,6 +78,8 @@ export function createInspector({
       clock,
       ring,
       payloads,
+      callOf,
+      stateOf,
       onRecord: () => viewers.wake(),
       onFault: (error) => log.debug('the inspector could not read an event', { cause: String(error) }),
     })

@@ -6,11 +6,12 @@
  * I3 Nothing thrown here reaches an actor.
  */
 import type { AnyActorRef, AnyEventObject, InspectionEvent } from 'xstate'
+import { isRecord } from '../../protocol/json.js'
 import type { InspectorRecord } from '../../protocol/system/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ActorDirectory, RootActor } from '../runtime/actor-directory.js'
 import type { Clock } from '../effects.js'
-import { describeActor, family, pathOf, type Seen, sighted, statesOf, valueOf } from './actors.js'
+import { type CallOf, callIdsOf, describeActor, family, pathOf, type Seen, sighted, statesOf, valueOf } from './actors.js'
 import type { RecordRing } from './ring.js'
 import { payloadOf, shapeOf } from './shape.js'
 
@@ -26,6 +27,9 @@ export interface ObserverDeps {
   readonly ring: RecordRing
   /** Payloads are told, not only their shapes. */
   readonly payloads: boolean
+  readonly callOf?: CallOf | undefined
+  /** What a tool call was asked for and what came of it, as the conversation holds it. */
+  readonly stateOf?: ((call: { readonly sessionId: string }, callId: string) => unknown) | undefined
   /** A record was appended. */
   onRecord(): void
   onFault(error: unknown): void
@@ -40,7 +44,7 @@ const SETTLED = 'xstate.promise.'
 const NAME = 300
 
 export function observeActors(deps: ObserverDeps): ActorObserver {
-  const { directory, clock, ring, payloads } = deps
+  const { directory, clock, ring, payloads, callOf } = deps
   const live = new Map<AnyActorRef, Seen>()
   const attached = new Map<RootActor, () => void>()
 
@@ -68,7 +72,7 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     const at = clock.now()
     const seen = sighted(idOf(ref), ref.getSnapshot(), { startedAt: at, since: at })
     live.set(ref, seen)
-    const actor = describeActor(ref, ref === root.ref ? root : undefined, seen)
+    const actor = describeActor(ref, ref === root.ref ? root : undefined, seen, callOf)
     const payload = payloads ? { payload: payloadOf(input, LIMITS.inspector.payload) } : {}
     record((sequence) => ({ sequence, at, actorId: seen.id, type: 'start', ...payload, after: [...seen.state], actor }))
   }
@@ -77,9 +81,28 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
     const seen = live.get(ref)
     if (seen === undefined) return
     live.delete(ref)
-    const actor = { ...describeActor(ref, ref === root.ref ? root : undefined, seen), state: [...seen.state] }
+    const actor = { ...describeActor(ref, ref === root.ref ? root : undefined, seen, callOf), state: [...seen.state] }
     const cause = event === undefined || event === STOP ? {} : { event }
-    record((sequence) => ({ sequence, at: clock.now(), actorId: seen.id, type: 'stop', ...cause, before: [...seen.state], actor, end }))
+    record((sequence) => ({
+      sequence,
+      at: clock.now(),
+      actorId: seen.id,
+      type: 'stop',
+      ...cause,
+      ...outcome(ref),
+      before: [...seen.state],
+      actor,
+      end,
+    }))
+  }
+
+  function outcome(ref: AnyActorRef): Pick<InspectorRecord, 'result' | 'payload'> {
+    const ids = callIdsOf(ref)
+    if (ids === undefined) return {}
+    const result = resultOf(ref)
+    const call = payloads ? callOf?.(ids.runId, ids.callId) : undefined
+    const state = call && deps.stateOf?.(call, ids.callId)
+    return { ...(result !== undefined && { result }), ...(state !== undefined && { payload: payloadOf(state, LIMITS.inspector.payload) }) }
   }
 
   function arrived(ref: AnyActorRef, event: AnyEventObject, sourceId: string | undefined): void {
@@ -182,6 +205,13 @@ export function observeActors(deps: ObserverDeps): ActorObserver {
 function workedOff({ waiting }: Seen, event: AnyEventObject): number | undefined {
   const index = waiting.findIndex((one) => one.event === event)
   return waiting.splice(0, index + 1).at(-1)?.sequence
+}
+
+/** The word a call has ended with. */
+function resultOf(ref: AnyActorRef): string | undefined {
+  const snapshot: unknown = ref.getSnapshot()
+  const output = isRecord(snapshot) ? snapshot['output'] : undefined
+  return isRecord(output) && typeof output['end'] === 'string' ? output['end'] : undefined
 }
 
 function nameOf({ type }: AnyEventObject): string {

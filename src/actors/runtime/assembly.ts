@@ -11,6 +11,8 @@ import { createEventStream } from '../events/events.js'
 import type { Runtime } from '../facades.js'
 import { createManagement } from '../management/management.js'
 import { createFamilies } from '../events/families.js'
+import { callState } from '../session/state/call-state.js'
+import { createCallNames } from '../session/run/call-names.js'
 import { createInspector } from '../inspector/inspector.js'
 import { createJournal } from '../events/journal.js'
 import { createLive } from '../events/live.js'
@@ -165,6 +167,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     configs,
     providers,
     outputs,
+    callNames: createCallNames(),
     artifacts,
     version,
     sizes: createSizes(() => createSlices(() => effects.clock.monotonic(), pause)),
@@ -206,6 +209,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     plugins: () => serving.inspected(),
     lines: (key) => serving.lines(key),
     configuration: effects.paths.config,
+    callOf: (runId, callId) => core.callNames.of(runId, callId),
+    stateOf: ({ sessionId }, callId) => callState(transcripts.of(sessionId), callId),
   })
   const management = createManagement({
     effects,

@@ -11,6 +11,7 @@ import type { Live } from '../events/live.js'
 import type { Owners } from '../tenancy/owners.js'
 import type { ManagedOutputs } from '../plugin/native/native.js'
 import type { WorkspacePlugins } from '../plugin/registry/view.js'
+import type { CallNames } from './run/call-names.js'
 import type { Sizes } from './history/sizes.js'
 import type { Executions } from './state/executions.js'
 import type { InteractionBroker } from '../interaction/interactions.js'
@@ -42,6 +43,7 @@ export interface SessionCore {
   /** Resolves once plugins were told of what is committed by now. */
   pluginsHeard(): Promise<void>
   readonly outputs: ManagedOutputs
+  readonly callNames: CallNames
   readonly artifacts: Pick<ArtifactFiles, 'list' | 'content' | 'incoming'>
   /** Server version, recorded on sessions. */
   readonly version: string

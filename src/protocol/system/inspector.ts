@@ -20,6 +20,9 @@ export const InspectedActor = z
     /** `runtime`, `session`, `package`, … for roots; for children the id of their machine, or `effect`. */
     kind: z.string(),
     name: z.string(),
+    /** Of a tool call: its tool, and the plugin it belongs to. */
+    title: z.string().optional(),
+    pluginId: z.string().optional(),
     /** Id of its machine; absent for effects. */
     machine: z.string().optional(),
     /** Paths of the innermost active states; empty for effects. */
@@ -48,7 +51,7 @@ export const InspectorRecord = z
     sourceId: z.string().optional(),
     /** Keys, JSON types and lengths of the payload: `{runId: string(16)}`. */
     shape: z.string().optional(),
-    /** The payload as JSON, cut; of a start its input. Only when the operator asked for it at start. */
+    /** The payload as JSON, cut; of a start its input, of the end of a tool call what was asked for and what came of it. Only when the operator asked for it at start. */
     payload: z.string().optional(),
     /** Of a transition: the record of the event that caused it. */
     cause: uint.optional(),
@@ -58,6 +61,8 @@ export const InspectorRecord = z
     actor: InspectedActor.optional(),
     /** How it stopped. */
     end: z.enum(['done', 'error', 'stopped']).optional(),
+    /** What came of it, in a word of its machine: `completed`, `failed`, `denied`, `aborted`. */
+    result: z.string().optional(),
   })
   .meta({ id: 'InspectorRecord' })
 export type InspectorRecord = z.infer<typeof InspectorRecord>

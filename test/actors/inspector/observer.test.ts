@@ -98,6 +98,51 @@ test('an actor that crashes is told as stopped with an error, and its parent goe
   expect(inspector.tree().actors.map(({ id }) => id)).toEqual(['a'])
 })
 
+describe('a tool call', () => {
+  const call = setup({
+    types: {
+      input: {} as { runId: string; callId: string },
+      context: {} as { runId: string; callId: string },
+      output: {} as { end: string },
+    },
+  }).createMachine({
+    id: 'tool-call',
+    context: ({ input }) => input,
+    initial: 'executing',
+    output: { end: 'failed' },
+    states: { executing: { on: { settle: 'settled' } }, settled: { type: 'final' } },
+  })
+  const named = { sessionId: 'ses_1', tool: 'greet', pluginId: 'dev.example.hello' }
+
+  test.each([
+    [false, undefined],
+    [true, '{"status":"error","error":"no such file"}'],
+  ])('is told with its tool, its plugin and what came of it; payloads told: %s', (payloads, payload) => {
+    const clock = createFakeClock()
+    const directory = createActorDirectory({ clock })
+    const inspector = createInspector({
+      effects: { clock, log: silent },
+      directory,
+      version: '0.1.0',
+      payloads,
+      plugins: () => [],
+      lines: () => ({ lines: [] }),
+      configuration: '/config',
+      callOf: (runId, callId) => (runId === 'run_1' && callId === 'call_1' ? named : undefined),
+      stateOf: ({ sessionId }) => (sessionId === 'ses_1' ? { status: 'error', error: 'no such file' } : undefined),
+    })
+    inspector.subscribe(undefined, sink)
+    const ref = createActor(call, { id: 'call:call_1', input: { runId: 'run_1', callId: 'call_1' } })
+    directory.add(ref, 'session')
+    ref.start()
+    expect(inspector.tree().actors).toMatchObject([{ title: 'greet', pluginId: 'dev.example.hello', state: ['executing'] }])
+    ref.send({ type: 'settle' })
+    const last = inspector.trace().records.at(-1)
+    expect(last).toMatchObject({ type: 'stop', end: 'done', result: 'failed', actor: { title: 'greet' } })
+    expect(last?.payload).toBe(payload)
+  })
+})
+
 test('a root that is stopped takes what is below it along', () => {
   const { inspector, start, brief } = begin()
   inspector.subscribe(undefined, sink)

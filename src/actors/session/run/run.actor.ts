@@ -71,7 +71,13 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, 
         if (step === undefined) throw new Error('no step is prepared')
         const work = openWork()
         if (input.attempt > 0) announceAttempt(core, run)
-        work.until(streamStep(run, step, input.attempt, (callId) => sendBack({ type: 'tool.called', callId }), work.signal)).then(
+        const onCall = (callId: string) => {
+          const tool = run.calls.get(callId)?.tool
+          if (tool !== undefined)
+            core.callNames.note(run.runId, callId, { sessionId: run.session.id, tool: tool.contribution.id, pluginId: tool.pluginId })
+          sendBack({ type: 'tool.called', callId })
+        }
+        work.until(streamStep(run, step, input.attempt, onCall, work.signal)).then(
           () => sendBack({ type: 'generation.finished' }),
           (error: unknown) => sendBack({ type: 'generation.failed', failure: stepFailure(error) }),
         )

@@ -1,4 +1,4 @@
-/** The plugins by name: those people brought first, those that came with svc folded below. */
+/** The plugins by name: those people brought first, those that came with svc folded below; where there are no others, open. */
 import type { InspectedPlugin } from '../protocol/system/inspector.js'
 import { h } from './elements.js'
 import { placeName } from './names.js'
@@ -8,6 +8,8 @@ export interface PluginList {
 }
 
 export function pluginList(own: HTMLElement, builtIn: HTMLElement, count: HTMLElement, onSelect: (key: string) => void): PluginList {
+  let isLookedAt = false
+
   const fill = (element: HTMLElement, plugins: readonly InspectedPlugin[], selected: string | undefined) => {
     const rows = plugins.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map((plugin) => row(plugin, plugin.key === selected))
     const next = h('div', {}, ...rows)
@@ -44,7 +46,14 @@ export function pluginList(own: HTMLElement, builtIn: HTMLElement, count: HTMLEl
   return {
     update(plugins, selected) {
       const isOwn = ({ origin }: InspectedPlugin) => origin !== 'native'
-      fill(own, plugins.filter(isOwn), selected)
+      const brought = plugins.filter(isOwn)
+      fill(own, brought, selected)
+      const none = own.nextElementSibling
+      if (none instanceof HTMLElement) none.hidden = plugins.length === 0 || brought.length > 0
+      if (!isLookedAt && plugins.length > 0) {
+        isLookedAt = true
+        if (brought.length === 0) count.closest('details')?.setAttribute('open', '')
+      }
       const others = plugins.filter((plugin) => !isOwn(plugin))
       fill(builtIn, others, selected)
       count.textContent = `built-in plugins (${others.length})`

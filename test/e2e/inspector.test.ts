@@ -487,6 +487,10 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     ] as const) {
       await keyboard.press(key)
       await page.locator(`#${view}`, { hasText: shows }).waitFor()
+      if (view === 'plugins') {
+        await page.locator('#plugin-own-none', { hasText: 'svc plugin init' }).waitFor()
+        await page.locator('#plugin-built-in [data-plugin="dev.svc.files"]').waitFor()
+      }
       await shot(page, `light-${view}`, [shows])
     }
     const reached = new Set<string>()

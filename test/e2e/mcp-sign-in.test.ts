@@ -152,8 +152,13 @@ test('a sign-in that was begun before a restart can be ended after it, and not b
   expect((await post('/tracker/connect')).body).toBe(true)
 })
 
-test('what is signed out of is forgotten', async () => {
+test('what is signed out of is forgotten, and its tokens are good for nothing', async () => {
+  const { accessToken = '' } = (stored()['tracker']?.['tokens'] ?? {}) as { accessToken?: string }
+  const { url } = (await server.get<{ mcp: Record<string, { url: string }> }>('/v2/config')).mcp['tracker'] ?? { url: '' }
+  expect(await honest.isValid(accessToken, url)).toBe(true)
   expect((await server.call('DELETE', `${PREFIX}/tracker/auth`)).body).toEqual({ success: true })
   expect(stored()['tracker']).toBeUndefined()
+  expect(honest.asked.filter((line) => line === 'POST /token/revocation')).toHaveLength(2)
+  expect(await honest.isValid(accessToken, url)).toBe(false)
   expect((await post('/tracker/auth/authenticate')).body).toEqual({ status: 'needs_auth' })
 })

@@ -33,10 +33,11 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
   const stored = new Map<string, PluginRow>()
   const told: { type: string; data: unknown }[] = []
   let changes = 0
+  let servers = mcp
   const host = {
     ...noDoors,
     effects,
-    config: async () => ({ mcp, plugins: { 'dev.svc.mcp': { options } } }),
+    config: async () => ({ mcp: servers, plugins: { 'dev.svc.mcp': { options } } }),
     questions: { ask: async () => [] },
     offersChanged: () => void changes++,
     rows: {
@@ -80,10 +81,12 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
   return {
     told,
     effects,
+    configure: (next: Readonly<Record<string, object>>) => void (servers = next),
     changes: () => changes,
     alive: () => processes.alive,
     prepare: () => prepare?.(directory, new AbortController().signal),
     tools,
+    commands: () => within?.(directory).commands ?? [],
     needs: (id: string, input: object = {}) => tool(id).needs(tool(id).input.parse(input), context),
     call: (id: string, input: object = {}) => tool(id).invoke(tool(id).input.parse(input), context),
     refusal: async (id: string, input: object = {}): Promise<string> => {
@@ -95,7 +98,7 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
       }
       throw new Error('it was not refused')
     },
-    operation: async (id: string, params: object = {}, body?: unknown): Promise<unknown> =>
-      operations[id]?.({ caller: TRUSTED_CALLER, directory, params, query: {}, headers: {}, body, signal: context.signal }),
+    operation: async (id: string, params: object = {}, body?: unknown, query: object = {}): Promise<unknown> =>
+      operations[id]?.({ caller: TRUSTED_CALLER, directory, params, query, headers: {}, body, signal: context.signal }),
   }
 }

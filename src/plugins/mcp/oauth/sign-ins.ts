@@ -16,6 +16,7 @@ import { timeLimit } from '../../../protocol/patience.js'
 import { createGuardedHttp } from '../link/guarded-http.js'
 import type { Authorization, Library } from '../link/session.js'
 import type { Credentials, ServerCredentials, Tokens } from './credentials.js'
+import { revokeTokens } from './revocation.js'
 import { type Attempt, clientOf, discoveryOf, signInProvider, storedTokens } from './provider.js'
 
 /** A server that people sign in to. */
@@ -43,7 +44,7 @@ export interface SignIns {
   take(place: SignInPlace, state: string | undefined): Promise<ServerCredentials | undefined>
   /** Exchanges the code. Throws `request.unprocessable`. */
   finish(place: SignInPlace, taken: ServerCredentials, returned: Returned): Promise<void>
-  /** Forgets everything about a server. */
+  /** Forgets everything about a server, and ends its tokens where they are from. */
   remove(place: SignInPlace): Promise<void>
 }
 
@@ -179,7 +180,7 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
           ...(scope !== undefined && { scope }),
         })
       } catch (error) {
-        const { message } = toFailure(error)
+        const { message } = reasonOf(error)
         if (/regist/i.test(message)) unregistered.add(server)
         throw new SvcError('request.unprocessable', `Nobody can sign in to "${server}": ${message}`, { server }, { cause: error })
       }
@@ -222,7 +223,7 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
       } catch (error) {
         throw new SvcError(
           'request.unprocessable',
-          `The sign-in to "${server}" was refused: ${toFailure(error).message}`,
+          `The sign-in to "${server}" was refused: ${reasonOf(error).message}`,
           { server },
           { cause: error },
         )
@@ -233,9 +234,17 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
     async remove(place) {
       challenges.delete(keyOf(place))
       unregistered.delete(place.server)
+      const entry = await credentials.get(place.server, place.config.url)
       await credentials.change(place.server, place.config.url, () => undefined)
+      if (entry !== undefined) await revokeTokens(effects, { server: place.server, entry, config: oauthOf(place), fetch: fetchFor(place) })
     },
   }
+}
+
+/** The library tells what does not fit a schema as a list of it all. */
+function reasonOf(error: unknown): { readonly message: string } {
+  if (error instanceof Error && error.name === 'ZodError') return { message: 'the answers of its authorization server are not valid' }
+  return toFailure(error)
 }
 
 /** Another redirect needs another registration. */

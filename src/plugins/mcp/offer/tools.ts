@@ -11,6 +11,7 @@ import {
 } from '../../../actors/plugin/native/native.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { breakMarks } from '../../../protocol/runtime-marks.js'
 import type { Connection } from '../servers/connection.js'
 import { type Definition, definitionText } from './definitions.js'
 import { showContent } from './results.js'
@@ -114,7 +115,9 @@ async function callTool(deps: ToolDeps, { server, tool }: Definition, input: Too
     }
   } catch (error) {
     if (error instanceof ToolError || signal.aborted) throw error
-    throw new ToolError(`The server "${server}" did not answer "${tool}": ${toFailure(error).message}`, { mcp: { server, tool } })
+    throw new ToolError(`The server "${server}" did not answer "${tool}": ${breakMarks(toFailure(error).message)}`, {
+      mcp: { server, tool },
+    })
   }
 }
 

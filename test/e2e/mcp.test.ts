@@ -45,16 +45,16 @@ beforeAll(async () => {
   const { repo } = scene.place
   scene.place.configure(
     withModel(model.url, {
-      permission: { '*': 'allow' },
+      permission: { '*': 'allow', mcp_sampling: 'ask' },
       mcp: {
-        everything: { type: 'local', command: [process.execPath, program('server-everything')], args: ['stdio'] },
+        everything: { type: 'local', command: [process.execPath, program('server-everything')], args: ['stdio'], sampling: true },
         files: { type: 'local', command: [process.execPath, program('server-filesystem')], args: [repo] },
         memory: {
           type: 'local',
           command: [process.execPath, program('server-memory')],
           environment: { MEMORY_FILE_PATH: `${scene.place.root}/memory.json` },
         },
-        web: { type: 'remote', url: `${web.origin}/mcp` },
+        web: { type: 'remote', url: `${web.origin}/mcp`, sampling: { maxTokens: 50 } },
         off: { type: 'local', command: 'nothing', enabled: false },
       },
     }),
@@ -147,6 +147,29 @@ describe.each(['everything', 'web'])('the reference server, as "%s"', (name) => 
     const { state } = await answered
     expect(state).toMatchObject({ status: 'completed', output: expect.stringContaining('Name: Ada') })
     expect(state).toMatchObject({ output: expect.stringContaining('"integer": 42') })
+  })
+
+  test('what a server asks the model is asked when the person allows it, within its bounds and without tools', async () => {
+    const sample = async (answer: string) => {
+      const from = stream.events.length
+      const answered = ask({ prompt: `call mcp__${name}__trigger-sampling-request {"prompt": "Say hi.", "maxTokens": 100000}` })
+      const asked = await stream.waitFor((event) => event.type === 'question.asked', from)
+      const request = asked.data as QuestionRequest
+      expect(request.questions[0]).toMatchObject({ header: name, question: expect.stringContaining('context: Say hi.') })
+      await server.call('POST', `/v2/interactions/questions/${request.id}/reply`, { answers: [[answer]] })
+      return (await answered).state
+    }
+    expect(await sample('Allow')).toMatchObject({
+      status: 'completed',
+      output: expect.stringContaining('"text": "Done."'),
+      metadata: { mcp: { sampling: { requests: 1 } } },
+    })
+    const body = model.requests.findLast((request) => request.body?.tools === undefined)?.body
+    expect(body?.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+    expect(body?.['max_tokens']).toBe(name === 'web' ? 50 : 4000) // what the configuration says, or what the model can do
+    const count = model.requests.length
+    expect(await sample('Decline')).toMatchObject({ status: 'error' })
+    expect(model.requests.length - count).toBe(2) // the call, and what follows it
   })
 
   test('resources are attached to prompts, and prompts are commands', async () => {

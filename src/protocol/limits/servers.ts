@@ -48,6 +48,14 @@ export const serversLimits = {
     /** Fields that are asked for at once, and characters of what is asked. */
     questions: 20,
     question: 2000,
+    /** Answers of the model that a server may have in one call, and tokens of each, unless the configuration says otherwise; and the most it may say. */
+    samplings: 10,
+    samplingsMost: 100,
+    samplingTokens: 4096,
+    samplingTokensMost: 32_768,
+    /** Characters of what it asks the model, and of an answer; messages of it. */
+    samplingText: 256 * KiB,
+    samplingMessages: 100,
     /** Log lines of a server that are told in a minute. */
     logLines: 60,
     authFile: 1 * MiB,

@@ -3,13 +3,26 @@ import * as z from 'zod'
 import { isRecord } from '../json.js'
 import { LIMITS } from '../limits.js'
 
-const { timeout, timeoutMost } = LIMITS.mcp
+const { timeout, timeoutMost, samplings, samplingsMost, samplingTokens, samplingTokensMost } = LIMITS.mcp
 
 /** Names of servers: they stand in paths and in ids of tools. */
 const SERVER_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 
 const texts = z.record(z.string(), z.string())
-const common = { enabled: z.boolean().default(true), timeout: z.number().int().min(1).max(timeoutMost).default(timeout) }
+const common = {
+  enabled: z.boolean().default(true),
+  timeout: z.number().int().min(1).max(timeoutMost).default(timeout),
+  /** Whether it may ask the model of the session that calls it, how often in a call, and for how long answers. */
+  sampling: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        requests: z.number().int().min(1).max(samplingsMost).optional(),
+        maxTokens: z.number().int().min(1).max(samplingTokensMost).optional(),
+      }),
+    ])
+    .default(false),
+}
 
 const McpLocal = z
   .looseObject({
@@ -51,6 +64,15 @@ export const McpConfig = z.discriminatedUnion('type', [McpLocal, McpRemote])
 export type McpConfig = z.infer<typeof McpConfig>
 export type McpLocal = Extract<McpConfig, { type: 'local' }>
 export type McpRemote = Extract<McpConfig, { type: 'remote' }>
+
+/** What a server may ask of the model, in one call; undefined = nothing. */
+export function samplingOf({
+  sampling,
+}: Pick<McpConfig, 'sampling'>): { readonly requests: number; readonly maxTokens: number } | undefined {
+  if (sampling === false) return undefined
+  const { requests = samplings, maxTokens = samplingTokens } = sampling === true ? {} : sampling
+  return { requests, maxTokens }
+}
 
 const VARIABLE = /\{env:([^{}]*)\}/g
 

@@ -25,6 +25,8 @@ const STRUCTURED = 64 * 1024
 export interface ToolDeps {
   readonly rows: NativeHost['rows']
   readonly sha256: NativeHost['effects']['sha256']
+  /** What a server has had of the model during a call; undefined = nothing. */
+  sampled(context: ToolContext): unknown
   /** The connection of a server as it is now. */
   connection(directory: string, server: string): Promise<Connection | undefined>
 }
@@ -101,9 +103,10 @@ async function callTool(deps: ToolDeps, { server, tool }: Definition, input: Too
     )
     const { text, attachments } = showContent(result.content, result.structuredContent)
     const structured = result.structuredContent
+    const sampling = deps.sampled(context)
     const isSmall = structured !== undefined && JSON.stringify(structured).length <= STRUCTURED
     const metadata = {
-      mcp: { server, tool, ...(isSmall && { structuredContent: structured }) },
+      mcp: { server, tool, ...(isSmall && { structuredContent: structured }), ...(sampling !== undefined && { sampling }) },
       ...(attachments.length > 0 && { attachments: attachments.map((each) => ({ type: 'file', ...each })) }),
     }
     if (result.isError === true) throw new ToolError(text === '' ? `The tool "${tool}" of "${server}" failed.` : text, metadata)

@@ -3,9 +3,9 @@
  *
  * I1 Whoever uses it connects it. A use that meets a session the server has forgotten is repeated once, in a new one.
  * I2 What it offers stays offered while a lost connection can be made anew, and goes when it is ended or cannot be made.
- * I3 Nobody is asked anything in the name of a server unless all calls it is working on belong to one session.
+ * I3 Neither a person nor a model is asked anything in the name of a server unless all calls it is working on belong to one session.
  */
-import type { Client, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
+import type { Client, CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
 import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
 import {
@@ -46,6 +46,7 @@ export interface ConnectionDeps extends SessionDeps {
   /** What is offered has changed. */
   onOffers(kind: OfferKind | 'all'): void
   ask(request: ElicitRequest['params'], context: ToolContext, signal: AbortSignal): Promise<ElicitResult>
+  sample(request: CreateMessageRequest['params'], context: ToolContext, signal: AbortSignal): Promise<CreateMessageResult>
 }
 
 export interface ConnectionPlace extends McpConnectionInput {
@@ -84,6 +85,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
         if (!changed.isSet) changed.set(LIMITS.mcp.changedPause)
       },
       onAsked,
+      onSampled,
     }
     try {
       const opened = await openSession(deps, place, listener, signal)
@@ -131,11 +133,21 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
   }
 
   /** I3 */
-  async function onAsked(request: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
+  function asker(): ToolContext | undefined {
     const sessions = new Set([...calls].map(({ sessionId }) => sessionId))
     const [context] = calls
-    if (context === undefined || sessions.size > 1) return { action: 'cancel' }
-    return deps.ask(request, context, signal)
+    return sessions.size > 1 ? undefined : context
+  }
+
+  async function onAsked(request: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
+    const context = asker()
+    return context === undefined ? { action: 'cancel' } : deps.ask(request, context, signal)
+  }
+
+  async function onSampled(request: CreateMessageRequest['params'], signal: AbortSignal): Promise<CreateMessageResult> {
+    const context = asker()
+    if (context === undefined) throw new Error('The model is asked during the calls of one session only.')
+    return deps.sample(request, context, signal)
   }
 
   const logic = mcpConnectionMachine.provide({

@@ -18,7 +18,7 @@ import { createAlarm } from '../../../protocol/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
-import type { McpStatus } from '../../../protocol/mcp/mcp.js'
+import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { troubleOf } from '../link/failures.js'
 import { listOffers, NO_OFFERS, type OfferKind, type Offers } from '../link/lists.js'
 import { type Authorization, type Library, openSession, type Session, type SessionDeps } from '../link/session.js'
@@ -56,7 +56,6 @@ export interface ConnectionPlace extends McpConnectionInput {
   isUnregistered(): boolean
 }
 
-const NOT_YET = 'not connected yet'
 const UNREGISTERED = 'its authorization server registers no clients: configure "oauth.clientId"'
 
 export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): Connection {
@@ -224,7 +223,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
   function reasonOf(): string {
     const { context } = actor.getSnapshot()
     const { status } = statusNow()
-    return status === 'needs_auth' ? 'somebody has to sign in' : (context.reason ?? NOT_YET)
+    return status === 'needs_auth' ? 'somebody has to sign in' : (context.reason ?? MCP_UNTRIED)
   }
 
   function statusNow(): McpStatus {
@@ -232,7 +231,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     if (snapshot.hasTag('connected')) return { status: 'connected' }
     if (snapshot.matches('unauthorised')) return { status: 'needs_auth' }
     if (snapshot.matches('unregistered')) return { status: 'needs_client_registration', error: UNREGISTERED }
-    const error = snapshot.context.reason ?? (snapshot.matches('connecting') ? 'being connected' : NOT_YET)
+    const error = snapshot.context.reason ?? (snapshot.matches('connecting') ? 'being connected' : MCP_UNTRIED)
     return { status: 'failed', error }
   }
 

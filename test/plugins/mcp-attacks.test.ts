@@ -17,6 +17,8 @@ interface Twist {
   readonly answer?: Readonly<Record<string, (response: ServerResponse) => unknown>>
   /** Between the start and the return. */
   readonly meanwhile?: (world: World) => void
+  /** What the configuration says of signing in. */
+  readonly oauth?: (tokens: string) => Fields
   /** The name in the address that the browser comes back to. */
   readonly name?: string
 }
@@ -97,7 +99,8 @@ async function openWorld(twist: Twist = {}) {
     const initialized = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'good', version: '1' } }
     return json(response, { jsonrpc: '2.0', id, result: method === 'initialize' ? initialized : { tools: [] } })
   })
-  const remote = (url: string) => ({ s: { type: 'remote', url }, other: { type: 'remote', url } })
+  const oauth = twist.oauth?.(tokens.origin) ?? {}
+  const remote = (url: string) => ({ s: { type: 'remote', url, oauth }, other: { type: 'remote', url } })
   const mcp = openMcp(remote(`${resource.origin}/mcp`))
   return { tokens, resource, mcp, configure: (url: string) => mcp.configure(remote(url)) }
 }
@@ -195,6 +198,59 @@ test.each(ATTACKS)('%s is refused', async (_name, where, reason, twist) => {
   expect(refused.html).not.toMatch(/secret-|<script>/)
   expect(await isSignedIn(bad)).toBe(false)
   expect(where === 'exchange' ? 0 : exchanges(bad)).toBe(0)
+})
+
+test('an issuer that the configuration names is the only one', async () => {
+  const good = await openWorld({ oauth: (issuer) => ({ issuer }) })
+  expect((await signIn(good)).status).toBe(200)
+  const bad = await openWorld({ oauth: () => ({ issuer: 'https://login.example' }) })
+  expect(await signIn(bad)).toMatchObject({ status: 422, html: expect.stringContaining('is not https://login.example') })
+})
+
+const machine = (issuer: string) => ({ grant: 'client_credentials', clientId: 'robot', clientSecret: 'secret-3', issuer })
+
+test('a client of its own gets a token from the issuer that is configured, once for however many ask, and sends its secret nowhere else', async () => {
+  const good = await openWorld({ oauth: machine })
+  const connect = ({ mcp }: World) => mcp.operation(mcpRoutes.connect.id, { name: 's' })
+  expect(await Promise.all([connect(good), connect(good)])).toEqual([true, true])
+  const asked = good.tokens.seen.filter(({ path }) => path === '/token')
+  expect(asked).toHaveLength(1)
+  expect(asked[0]).toMatchObject({
+    authorization: `Basic ${btoa('robot:secret-3')}`,
+    body: expect.stringContaining('grant_type=client_credentials'),
+  })
+  good.mcp.effects.clock.advance(3_600_000)
+  await good.mcp.operation(mcpRoutes.disconnect.id, { name: 's' })
+  expect(await connect(good)).toBe(true)
+  expect(good.tokens.seen.filter(({ path }) => path === '/token')).toHaveLength(2)
+  expect(await signIn(good)).toMatchObject({ status: 422, html: expect.stringContaining('Nobody signs in') })
+
+  const bad = await openWorld({ oauth: () => machine('https://login.example') })
+  expect(await connect(bad)).toBe(false)
+  expect(bad.tokens.seen.filter(({ path, authorization }) => path === '/token' || authorization !== undefined)).toEqual([])
+  expect(await bad.mcp.operation(mcpRoutes.status.id)).toMatchObject({
+    s: { status: 'failed', error: expect.stringContaining('No token for the server "s"') },
+  })
+})
+
+test('a server that is its own authorization server may name an issuer beside itself, and none elsewhere', async () => {
+  const open = async (issuerOf: (origin: string) => string, tokenAt?: string) => {
+    const server = await listen((request, response) => {
+      if (request.url !== '/.well-known/oauth-authorization-server') return response.writeHead(request.url === '/mcp' ? 401 : 404).end()
+      const own = server.origin
+      const honest = {
+        issuer: issuerOf(own),
+        authorization_endpoint: `${own}/oauth/authorize`,
+        token_endpoint: tokenAt ?? `${own}/oauth/token`,
+      }
+      return json(response, { ...honest, response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] })
+    })
+    const mcp = openMcp({ s: { type: 'remote', url: `${server.origin}/mcp`, oauth: { clientId: 'known' } } })
+    return mcp.operation(mcpAuthRoutes.authStart.id, { name: 's' })
+  }
+  expect(await open((own) => `${own}/oauth`)).toMatchObject({ authorizationUrl: expect.stringContaining('/oauth/authorize?') })
+  await expect(open(() => 'https://bank.example')).rejects.toThrow('Issuer mismatch')
+  await expect(open((own) => `${own}/oauth`, 'https://bank.example/token')).rejects.toThrow('Issuer mismatch')
 })
 
 test('a state is good once', async () => {

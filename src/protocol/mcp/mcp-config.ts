@@ -41,6 +41,15 @@ const McpLocal = z
 const httpAddress = z.string().refine(isHttp, 'must be an http or https address without a login')
 
 const McpOAuthConfig = z.looseObject({
+  /** A client of its own signs in, no person. */
+  grant: z.literal('client_credentials').optional(),
+  /** PEM, in the place of `clientSecret`. */
+  privateKey: z.string().min(1).optional(),
+  algorithm: z.enum(['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA']).optional(),
+  /** The one authorization server that is signed in at. */
+  issuer: httpAddress.optional(),
+  /** Names the client, where authorization servers take an address for that. */
+  clientMetadataUrl: z.string().refine(isDocument, 'must be an https address with a path').optional(),
   clientId: z.string().min(1).optional(),
   clientSecret: z.string().min(1).optional(),
   scope: z.string().optional(),
@@ -51,12 +60,29 @@ const McpOAuthConfig = z.looseObject({
 })
 export type McpOAuthConfig = z.infer<typeof McpOAuthConfig>
 
+const MACHINE_WANTED = 'with "grant" needs "clientId", "issuer", and either "clientSecret" or "privateKey"'
+
+/** A client of its own that signs in to a server. */
+export interface McpMachineClient extends Pick<McpOAuthConfig, 'clientSecret' | 'privateKey' | 'algorithm' | 'scope'> {
+  readonly clientId: string
+  readonly issuer: string
+}
+
+function readMachine(oauth: McpOAuthConfig): McpMachineClient | undefined {
+  const { clientId, issuer, clientSecret, privateKey, algorithm, scope } = oauth
+  if (clientId === undefined || issuer === undefined || (clientSecret === undefined) === (privateKey === undefined)) return undefined
+  return { clientId, issuer, clientSecret, privateKey, algorithm, scope }
+}
+
 const McpRemote = z.looseObject({
   ...common,
   type: z.literal('remote'),
   url: httpAddress,
   headers: texts.default({}),
-  oauth: z.union([z.literal(false), McpOAuthConfig]).optional(),
+  oauth: z
+    .union([z.literal(false), McpOAuthConfig])
+    .refine((oauth) => oauth === false || oauth.grant === undefined || readMachine(oauth) !== undefined, MACHINE_WANTED)
+    .optional(),
 })
 
 /** As a client may send it: anything else is kept and not used. */
@@ -94,6 +120,20 @@ export function commandLine({ command, args }: Pick<McpLocal, 'command' | 'args'
   const words = typeof command === 'string' ? command.trim().split(/\s+/) : command
   const [program = '', ...rest] = words
   return [program, ...rest, ...args]
+}
+
+/** Undefined = a person signs in, or nobody. */
+export function machineOf({ oauth }: Pick<McpRemote, 'oauth'>): McpMachineClient | undefined {
+  return oauth === undefined || oauth === false || oauth.grant === undefined ? undefined : readMachine(oauth)
+}
+
+/** Whether people sign in to the server. */
+export function isForPeople(config: McpConfig): config is McpRemote {
+  return config.type === 'remote' && config.oauth !== false && machineOf(config) === undefined
+}
+
+function isDocument(text: string): boolean {
+  return isHttp(text) && new URL(text).protocol === 'https:' && new URL(text).pathname !== '/'
 }
 
 function isHttp(text: string): boolean {

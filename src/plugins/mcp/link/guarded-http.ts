@@ -42,7 +42,7 @@ export function createGuardedHttp(
 /** Hosts that may be in networks of this machine: those the configuration names, with any port where the server is on this machine itself. */
 function namedHosts({ url, oauth }: Pick<McpRemote, 'url' | 'oauth'>): readonly string[] {
   const own = new URL(url)
-  const named = oauth === undefined || oauth === false ? [] : [oauth.authorizationUrl, oauth.tokenUrl, oauth.registrationUrl]
+  const named = oauth === undefined || oauth === false ? [] : [oauth.authorizationUrl, oauth.tokenUrl, oauth.registrationUrl, oauth.issuer]
   const hosts = named.flatMap((address) => (address === undefined ? [] : [new URL(address).host]))
   return [own.host, ...(LOCAL.test(own.hostname) ? [own.hostname] : []), ...hosts]
 }

@@ -24,6 +24,7 @@ export function signInProvider({ attempt, redirectUri, config, now }: ProviderOp
   }
   return {
     redirectUrl: redirectUri,
+    ...(config.clientMetadataUrl !== undefined && { clientMetadataUrl: config.clientMetadataUrl }),
     clientMetadata: {
       client_name: 'svc',
       redirect_uris: [redirectUri],
@@ -69,7 +70,7 @@ export function clientOf(entry: ServerCredentials, redirectUri: string | undefin
 export function discoveryOf({ discovery, serverUrl }: ServerCredentials, config: McpOAuthConfig): OAuthDiscoveryState | undefined {
   const { authorizationUrl, tokenUrl, registrationUrl } = config
   if (authorizationUrl !== undefined && tokenUrl !== undefined) {
-    const issuer = new URL(authorizationUrl).origin
+    const issuer = config.issuer ?? new URL(authorizationUrl).origin
     return {
       authorizationServerUrl: issuer,
       authorizationServerMetadata: {

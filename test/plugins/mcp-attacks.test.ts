@@ -207,6 +207,22 @@ test('an issuer that the configuration names is the only one', async () => {
   expect(await signIn(bad)).toMatchObject({ status: 422, html: expect.stringContaining('is not https://login.example') })
 })
 
+test('a token is forgotten when its renewal is refused, and kept when that merely fails', async () => {
+  for (const [answer, isKept] of [
+    [(response: ServerResponse) => json(response, { error: 'invalid_grant' }, 400), false],
+    [(response: ServerResponse) => response.writeHead(503).end(), true],
+    [(response: ServerResponse) => json(response, { error: 'temporarily_unavailable' }, 503), true],
+  ] as const) {
+    const answers: Record<string, (response: ServerResponse) => unknown> = {}
+    const world = await openWorld({ answer: answers })
+    await signIn(world)
+    answers['/token'] = answer
+    world.mcp.effects.clock.advance(3_600_000)
+    expect(await world.mcp.operation(mcpRoutes.connect.id, { name: 's' })).toBe(false)
+    expect(await isSignedIn(world)).toBe(isKept)
+  }
+})
+
 const machine = (issuer: string) => ({ grant: 'client_credentials', clientId: 'robot', clientSecret: 'secret-3', issuer })
 
 test('a client of its own gets a token from the issuer that is configured, once for however many ask, and sends its secret nowhere else', async () => {

@@ -107,7 +107,7 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
     tools,
     commands: () => within?.(directory).commands ?? [],
     needs: (id: string, input: object = {}) => tool(id).needs(tool(id).input.parse(input), context),
-    call: (id: string, input: object = {}) => tool(id).invoke(tool(id).input.parse(input), { ...context }),
+    call: (id: string, input: object = {}, signal = context.signal) => tool(id).invoke(tool(id).input.parse(input), { ...context, signal }),
     refusal: async (id: string, input: object = {}): Promise<string> => {
       try {
         await tool(id).invoke(tool(id).input.parse(input), context)

@@ -34,7 +34,12 @@ export function signInProvider({ attempt, redirectUri, config, now }: ProviderOp
       ...(config.scope !== undefined && { scope: config.scope }),
     },
     state: () => attempt.entry.oauthState ?? '',
-    clientInformation: () => clientOf(attempt.entry, redirectUri, config),
+    clientInformation(context) {
+      const client = clientOf(attempt.entry, redirectUri, config)
+      const issuer = config.issuer ?? context?.issuer
+      // One that is configured belongs to whichever issuer is found, unless the configuration names that, too.
+      return config.clientId === undefined || issuer === undefined ? client : client && { ...client, issuer }
+    },
     saveClientInformation({ client_id: clientId, client_secret: clientSecret, issuer }) {
       if (config.clientId !== undefined) return
       put({

@@ -14,13 +14,13 @@ import {
   type McpConnectionInput,
   mcpConnectionMachine,
 } from '../../../machines/mcp-connection.machine.js'
-import { createAlarm } from '../../../protocol/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
 import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { troubleOf } from '../link/failures.js'
 import { listOffers, NO_OFFERS, type OfferKind, type Offers } from '../link/lists.js'
+import { createReadingAnew } from './reading-anew.js'
 import { type Authorization, type Library, openSession, type Session, type SessionDeps } from '../link/session.js'
 
 export interface Connection {
@@ -66,8 +66,10 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
   let offers: Offers = NO_OFFERS
   let wasTried = false
   const calls = new Set<ToolContext>()
-  const stale = new Set<OfferKind>()
-  const changed = createAlarm(clock, () => void readAnew())
+  const asked = new WeakMap<ToolContext, number>()
+  const changed = createReadingAnew(clock, readAnew, () =>
+    log.warn('a server says again and again that its lists have changed', { server }),
+  )
 
   function setOffers(next: Offers, kind: OfferKind | 'all'): void {
     if (next === offers) return
@@ -79,10 +81,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     await closeSession() // I4 of the machine
     const listener = {
       onLost: (reason: string) => tell({ type: 'connection.lost', reason }),
-      onChanged(kind: OfferKind) {
-        stale.add(kind)
-        if (!changed.isSet) changed.set(LIMITS.mcp.changedPause)
-      },
+      onChanged: changed.note,
       onAsked,
       onSampled,
     }
@@ -114,18 +113,16 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     await closing?.close()
   }
 
-  async function readAnew(): Promise<void> {
-    const kinds = [...stale]
-    stale.clear()
+  async function readAnew(kinds: readonly OfferKind[]): Promise<void> {
     const { client } = session ?? {}
     if (client === undefined) return
     try {
       const next = await listOffers(client, { timeout: config.timeout, signal: new AbortController().signal })
       if (session?.client !== client) return
-      setOffers(
-        { ...offers, ...Object.fromEntries(kinds.map((kind) => [kind, next[kind]])) },
-        kinds.length === 1 ? (kinds[0] ?? 'all') : 'all',
-      )
+      const differ = kinds.filter((kind) => JSON.stringify(next[kind]) !== JSON.stringify(offers[kind]))
+      const [first] = differ
+      if (first === undefined) return
+      setOffers({ ...offers, ...Object.fromEntries(differ.map((kind) => [kind, next[kind]])) }, differ.length === 1 ? first : 'all')
     } catch (error) {
       log.info('what a server offers could not be read anew', { server, cause: String(error) })
     }
@@ -140,7 +137,10 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
 
   async function onAsked(request: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
     const context = asker()
-    return context === undefined ? { action: 'cancel' } : deps.ask(request, context, signal)
+    const count = context === undefined ? 0 : (asked.get(context) ?? 0) + 1
+    if (context === undefined || count > LIMITS.mcp.elicitations) return { action: 'cancel' }
+    asked.set(context, count)
+    return deps.ask(request, context, signal)
   }
 
   async function onSampled(request: CreateMessageRequest['params'], signal: AbortSignal): Promise<CreateMessageResult> {

@@ -12,7 +12,7 @@ import { createLru } from '../../../protocol/lru.js'
 import type { McpMachineClient } from '../../../protocol/mcp/mcp-config.js'
 import type { Authorization, Library } from '../link/session.js'
 
-export interface MachinePlace {
+interface MachinePlace {
   readonly server: string
   readonly url: string
   readonly client: McpMachineClient

@@ -223,6 +223,17 @@ test('a token is forgotten when its renewal is refused, and kept when that merel
   }
 })
 
+test('a registration counts for the address that the browser comes back to, and is made anew for another', async () => {
+  const world = await openWorld()
+  const registrations = () => world.tokens.seen.filter(({ path }) => path === '/register').length
+  await signIn(world)
+  await signIn(world)
+  expect(registrations()).toBe(1)
+  world.mcp.configure({ s: { type: 'remote', url: `${world.resource.origin}/mcp`, oauth: { redirectUri: 'http://127.0.0.1:9/back' } } })
+  await signIn(world)
+  expect(registrations()).toBe(2)
+})
+
 const machine = (issuer: string) => ({ grant: 'client_credentials', clientId: 'robot', clientSecret: 'secret-3', issuer })
 
 test('a client of its own gets a token from the issuer that is configured, once for however many ask, and sends its secret nowhere else', async () => {

@@ -5,7 +5,7 @@
  * that is ours. Then prompts and starts of a server with 20 of them beside one with none. Everything runs on this machine alone; milliseconds.
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -136,20 +136,36 @@ async function starts({ makePlace, openScene, withModel }) {
   }
   const scenes = { none: open(0), many: open(COUNT) }
   const times = { none: [], many: [] }
+  const cpu = { none: [], many: [] }
   const start = async (scene) => {
     const begun = performance.now()
     const server = await scene.start()
     await server.get('/v2/health')
-    const time = performance.now() - begun
+    const spent = { time: performance.now() - begun, cpu: cpuOf(server.pid) }
     await server.stop()
-    return time
+    return spent
   }
   for (const scene of Object.values(scenes)) await start(scene) // makes the database and fills caches
-  for (let n = 0; n < 15; n++) for (const [kind, scene] of Object.entries(scenes)) times[kind].push(await start(scene))
+  for (let n = 0; n < 15; n++)
+    for (const [kind, scene] of Object.entries(scenes)) {
+      const spent = await start(scene)
+      times[kind].push(spent.time)
+      cpu[kind].push(spent.cpu)
+    }
   const without = report('start to health, no MCP servers', times.none)
   const beside = report(`start to health, ${COUNT} configured`, times.many)
   rows.push([`${COUNT} configured over none`, beside - without], ['ratio', beside / without])
+  const ratio = report(`CPU of a start, ${COUNT} configured`, cpu.many) / report('CPU of a start, no MCP servers', cpu.none)
+  rows.push(['ratio', ratio])
   for (const scene of Object.values(scenes)) await scene.close()
+}
+
+/** Of a process so far, ms; a tick has ten. */
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function local() {

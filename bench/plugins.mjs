@@ -88,8 +88,9 @@ async function instances({ createNodeEffects, startProcess, createInstanceIds, p
 }
 
 /** Calls in a turn, against a tool that the server has in itself. */
-async function turns({ makePlace, startServer, startModelServer, withModel, reply, toolCall, finish, text }) {
-  const place = makePlace({ 'README.md': 'x\n' })
+async function turns({ makePlace, openScene, startModelServer, withModel, reply, toolCall, finish, text }) {
+  const scene = openScene(makePlace({ 'README.md': 'x\n' }))
+  const { place } = scene
   let name = ''
   let repliedAt = 0
   let left = 0
@@ -108,7 +109,7 @@ async function turns({ makePlace, startServer, startModelServer, withModel, repl
   place.configure(withModel(model.url, { plugins }))
   const lua = join(dirname(place.configFile), 'plugins/bench.lua')
   writeLua(lua, 'bench_lua')
-  const server = await startServer(place, { SVC_AGENT_PLUGIN_SANDBOX: 'off' })
+  const server = await scene.start({ SVC_AGENT_PLUGIN_SANDBOX: 'off' })
   try {
     const [{ packageId, revision }] = await server.get('/v2/plugins/lifecycle')
     const trust = { workspaceId: place.repo, packageId, revision, capabilities: [], luaApproved: true }
@@ -132,14 +133,13 @@ async function turns({ makePlace, startServer, startModelServer, withModel, repl
     rows.push(['process over in-process, in a turn', medians.bench_process - medians[IN_PROCESS]])
     rows.push(['Lua over in-process, in a turn', medians.bench_lua - medians[IN_PROCESS]])
   } finally {
-    await server.kill()
+    await scene.close()
     await model.close()
-    place.remove()
   }
 }
 
 /** From a prompt to the request the model gets: two servers in turns, one of them with plugins that do nothing. One of those is replaced then. */
-async function idlePlugins({ makePlace, startServer, startModelServer, withModel, reply, finish, text, descendants }) {
+async function idlePlugins({ makePlace, openScene, startModelServer, withModel, reply, finish, text, descendants }) {
   const COUNT = 50
   let arrived = () => undefined
   const model = await startModelServer(() => {
@@ -147,7 +147,8 @@ async function idlePlugins({ makePlace, startServer, startModelServer, withModel
     return reply(text('Done.'), finish('stop'))
   })
   const open = async (count) => {
-    const place = makePlace()
+    const scene = openScene(makePlace())
+    const { place } = scene
     const file = (n) => join(place.root, `idle-${n}.mjs`)
     for (let n = 0; n < count; n++) writeFileSync(file(n), processTool(`idle_${n}`))
     const configure = (first = {}) => {
@@ -155,10 +156,10 @@ async function idlePlugins({ makePlace, startServer, startModelServer, withModel
       place.configure(withModel(model.url, { plugins: Object.fromEntries(Array.from({ length: count }, (_, n) => entry(n))) }))
     }
     configure()
-    const server = await startServer(place, { SVC_AGENT_PLUGIN_SANDBOX: 'off' })
+    const server = await scene.start({ SVC_AGENT_PLUGIN_SANDBOX: 'off' })
     const active = async () => (await server.get('/v2/plugins')).filter(({ id, active: serves }) => id.startsWith('bench.') && serves)
     await until(async () => (await active()).length === count)
-    return { place, server, configure, active }
+    return { scene, server, configure, active }
   }
   const prompt = async ({ server }) => {
     const { id } = await server.createSession()
@@ -195,10 +196,8 @@ async function idlePlugins({ makePlace, startServer, startModelServer, withModel
     rows.push(['one plugin replaced', replaced])
     rows.push([`processes untouched by that, of ${COUNT - 1} others`, before.filter((pid) => after.includes(pid)).length])
   } finally {
-    for (const { server, place } of [none, many]) {
-      await server.kill()
-      place.remove()
-    }
+    await none.scene.close()
+    await many.scene.close()
     await model.close()
   }
 }

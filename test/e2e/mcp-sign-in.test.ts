@@ -1,16 +1,14 @@
 /** Signing in to an MCP server, with a real authorization server: registration, exchange, renewal, revocation, and what is refused. */
-import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { McpCatalogEntry, McpStatusMap } from '../../src/protocol/mcp/mcp.js'
+import { startEverything } from '../fixtures/everything-server.js'
 import { type AuthorizationServer, type Resource, signInAt, startAuthorizationServer, startResource } from '../fixtures/oauth-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Answer, type Scene, type Server } from './server.js'
 
 const PREFIX = '/v2/plugins/dev.svc.mcp'
-const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
 const ends: (() => unknown)[] = []
 let scene: Scene
 let server: Server
@@ -19,22 +17,10 @@ let short: AuthorizationServer
 let closedOne: AuthorizationServer
 let target: string
 
-async function startEverything(): Promise<string> {
-  const port = 20_000 + (process.pid % 20_000)
-  const child = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
-    env: { PORT: String(port), PATH: process.env['PATH'] },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  ends.push(() => child.kill('SIGKILL'))
-  await new Promise<void>((resolve, reject) => {
-    child.once('exit', () => reject(new Error('it did not start')))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => text.includes('listening') && resolve())
-  })
-  return `http://127.0.0.1:${port}`
-}
-
 beforeAll(async () => {
-  target = await startEverything()
+  const everything = await startEverything()
+  ends.push(everything.close)
+  target = everything.origin
   honest = await startAuthorizationServer()
   short = await startAuthorizationServer({ tokenAge: 30 })
   closedOne = await startAuthorizationServer({ registration: false })
@@ -166,8 +152,13 @@ test('a sign-in that was begun before a restart can be ended after it, and not b
   expect((await post('/tracker/connect')).body).toBe(true)
 })
 
-test('what is signed out of is forgotten', async () => {
+test('what is signed out of is forgotten, and its tokens are good for nothing', async () => {
+  const { accessToken = '' } = (stored()['tracker']?.['tokens'] ?? {}) as { accessToken?: string }
+  const { url } = (await server.get<{ mcp: Record<string, { url: string }> }>('/v2/config')).mcp['tracker'] ?? { url: '' }
+  expect(await honest.isValid(accessToken, url)).toBe(true)
   expect((await server.call('DELETE', `${PREFIX}/tracker/auth`)).body).toEqual({ success: true })
   expect(stored()['tracker']).toBeUndefined()
+  expect(honest.asked.filter((line) => line === 'POST /token/revocation')).toHaveLength(2)
+  expect(await honest.isValid(accessToken, url)).toBe(false)
   expect((await post('/tracker/auth/authenticate')).body).toEqual({ status: 'needs_auth' })
 })

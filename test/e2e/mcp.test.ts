@@ -1,11 +1,15 @@
-/** Real servers of the Model Context Protocol in one conversation: tools, pictures, questions, resources, prompts, progress, abort. */
+/**
+ * Real servers of the Model Context Protocol in one conversation: three over the streams of a program, and one of them over HTTP as well. Tools,
+ * pictures, questions, resources, prompts, progress, abort, and lists that change.
+ */
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Message, ToolPart } from '../../src/protocol/message/message.js'
 import type { QuestionRequest } from '../../src/protocol/interaction/interaction.js'
 import type { McpCatalogEntry, McpPrompt, McpResource, McpStatusMap, McpTool, McpToolCallResult } from '../../src/protocol/mcp/mcp.js'
 import type { Session } from '../../src/protocol/session/session.js'
+import { type EverythingServer, startEverything } from '../fixtures/everything-server.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, PROGRAM, type Scene, type Server } from './server.js'
@@ -18,6 +22,7 @@ const program = (name: string, file = 'dist/index.js') =>
 
 let scene: Scene
 let model: ModelServer
+let web: EverythingServer
 let server: Server
 let stream: Stream
 let session: Session
@@ -34,20 +39,22 @@ function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
 }
 
 beforeAll(async () => {
+  web = await startEverything()
   model = await startModelServer(answer)
   scene = openScene(makePlace())
   const { repo } = scene.place
   scene.place.configure(
     withModel(model.url, {
-      permission: { '*': 'allow' },
+      permission: { '*': 'allow', mcp_sampling: 'ask' },
       mcp: {
-        everything: { type: 'local', command: [process.execPath, program('server-everything')], args: ['stdio'] },
+        everything: { type: 'local', command: [process.execPath, program('server-everything')], args: ['stdio'], sampling: true },
         files: { type: 'local', command: [process.execPath, program('server-filesystem')], args: [repo] },
         memory: {
           type: 'local',
           command: [process.execPath, program('server-memory')],
           environment: { MEMORY_FILE_PATH: `${scene.place.root}/memory.json` },
         },
+        web: { type: 'remote', url: `${web.origin}/mcp`, sampling: { maxTokens: 50 } },
         off: { type: 'local', command: 'nothing', enabled: false },
       },
     }),
@@ -59,6 +66,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await scene.close()
   await model.close()
+  await web.close()
 })
 
 /** What `svc` prints. */
@@ -89,6 +97,7 @@ test('asking how servers are starts none of them', async () => {
     files: { status: 'failed', error: 'not connected yet' },
     memory: { status: 'failed', error: 'not connected yet' },
     off: { status: 'disabled' },
+    web: { status: 'failed', error: 'not connected yet' },
   })
 })
 
@@ -106,17 +115,6 @@ test('tools of three servers are offered by names of their own, and called', asy
   expect(graph.state).toMatchObject({ status: 'completed', output: expect.stringContaining('"svc"') })
 })
 
-test('a picture is attached, and structured content and links are shown', async () => {
-  const picture = await ask({ prompt: 'call mcp__everything__get-tiny-image {}' })
-  expect(picture.state).toMatchObject({ status: 'completed', metadata: { attachments: [{ type: 'file', mime: 'image/png' }] } })
-  const weather = await ask({ prompt: 'call mcp__everything__get-structured-content {"location": "New York"}' })
-  expect(weather.state).toMatchObject({ status: 'completed', metadata: { mcp: { structuredContent: { temperature: 33 } } } })
-  const links = await ask({ prompt: 'call mcp__everything__get-resource-links {"count": 2}' })
-  expect(links.state).toMatchObject({ status: 'completed', output: expect.stringContaining('[resource ') })
-  const wrong = await ask({ prompt: 'call mcp__everything__get-sum {"a": "one"}' })
-  expect(wrong.state).toMatchObject({ status: 'error' })
-})
-
 test('a server sees the workspace as its root, and no variable that is not meant for it', async () => {
   const roots = await ask({ prompt: 'call mcp__everything__get-roots-list {}' })
   expect(roots.state).toMatchObject({ status: 'completed', output: expect.stringContaining(`file://${scene.place.repo}`) })
@@ -126,49 +124,96 @@ test('a server sees the workspace as its root, and no variable that is not meant
   expect(output).not.toMatch(/SVC_(?!PROCESS_MARK)|SECRET/)
 })
 
-test('what a server asks is a question to the person', async () => {
-  const from = stream.events.length
-  const answered = ask({ prompt: 'call mcp__everything__trigger-elicitation-request {}' })
-  const asked = await stream.waitFor((event) => event.type === 'question.asked', from)
-  const request = asked.data as QuestionRequest
-  expect(request.questions[0]).toMatchObject({ header: 'String', question: expect.stringContaining('The MCP server "everything" asks') })
-  const answers = request.questions.map((_, index) => (index === 0 ? ['Ada'] : index === 1 ? ['Yes'] : []))
-  expect((await server.call('POST', `/v2/interactions/questions/${request.id}/reply`, { answers })).status).toBe(200)
-  const { state } = await answered
-  expect(state).toMatchObject({ status: 'completed', output: expect.stringContaining('Name: Ada') })
-  expect(state).toMatchObject({ output: expect.stringContaining('"integer": 42') })
-})
-
-test('resources are attached to prompts, and prompts are commands', async () => {
-  const resources = await server.get<McpResource[]>(`${PREFIX}/everything/resources`)
-  const [resource] = resources
-  expect(resource).toMatchObject({ client: 'everything' })
-  const uri = resource?.uri ?? ''
-  const read = await ask({
-    parts: [
-      { type: 'text', text: 'Look at this.' },
-      { type: 'file', mime: 'text/plain', filename: 'resource', url: `mcp:everything/${uri}` },
-    ],
+describe.each(['everything', 'web'])('the reference server, as "%s"', (name) => {
+  test('a picture is attached, and structured content and links are shown', async () => {
+    const picture = await ask({ prompt: `call mcp__${name}__get-tiny-image {}` })
+    expect(picture.state).toMatchObject({ status: 'completed', metadata: { attachments: [{ type: 'file', mime: 'image/png' }] } })
+    const weather = await ask({ prompt: `call mcp__${name}__get-structured-content {"location": "New York"}` })
+    expect(weather.state).toMatchObject({ status: 'completed', metadata: { mcp: { structuredContent: { temperature: 33 } } } })
+    const links = await ask({ prompt: `call mcp__${name}__get-resource-links {"count": 2}` })
+    expect(links.state).toMatchObject({ status: 'completed', output: expect.stringContaining('[resource ') })
+    const wrong = await ask({ prompt: `call mcp__${name}__get-sum {"a": "one"}` })
+    expect(wrong.state).toMatchObject({ status: 'error' })
   })
-  expect(read).toMatchObject({ tool: 'mcp_resource', state: { status: 'completed', input: { server: 'everything', uri } } })
-  const prompts = await server.get<McpPrompt[]>(`${PREFIX}/everything/prompts`)
-  expect(prompts.map(({ name }) => name)).toContain('args-prompt')
-  const from = stream.events.length
-  await server.prompt(session.id, { prompt: '/mcp__everything__args-prompt Boston state=MA' })
-  await stream.idle(session.id, from)
-  const messages = await server.messages(session.id)
-  const said = messages.findLast(({ info }) => info.role === 'user')?.parts
-  expect(said).toMatchObject([{ type: 'text', text: "What's weather in Boston, MA?" }])
-})
 
-test('a call shows its progress, and an abort cancels it', async () => {
-  const from = stream.events.length
-  await server.prompt(session.id, { prompt: 'call mcp__everything__trigger-long-running-operation {"duration": 60, "steps": 600}' })
-  await stream.waitFor((event) => event.type === 'message.part.updated' && JSON.stringify(event.data.part).includes('"progress":1'), from)
-  expect((await server.call('POST', `/v2/sessions/${session.id}/abort`)).status).toBe(200)
-  await stream.idle(session.id, from)
-  const echo = await ask({ prompt: 'call mcp__everything__echo {"message": "still there"}' })
-  expect(echo.state).toMatchObject({ output: 'Echo: still there' })
+  test('what a server asks is a question to the person', async () => {
+    const from = stream.events.length
+    const answered = ask({ prompt: `call mcp__${name}__trigger-elicitation-request {}` })
+    const asked = await stream.waitFor((event) => event.type === 'question.asked', from)
+    const request = asked.data as QuestionRequest
+    expect(request.questions[0]).toMatchObject({ header: 'String', question: expect.stringContaining(`The MCP server "${name}" asks`) })
+    const answers = request.questions.map((_, index) => (index === 0 ? ['Ada'] : index === 1 ? ['Yes'] : []))
+    expect((await server.call('POST', `/v2/interactions/questions/${request.id}/reply`, { answers })).status).toBe(200)
+    const { state } = await answered
+    expect(state).toMatchObject({ status: 'completed', output: expect.stringContaining('Name: Ada') })
+    expect(state).toMatchObject({ output: expect.stringContaining('"integer": 42') })
+  })
+
+  test('what a server asks the model is asked when the person allows it, within its bounds and without tools', async () => {
+    const sample = async (answer: string) => {
+      const from = stream.events.length
+      const answered = ask({ prompt: `call mcp__${name}__trigger-sampling-request {"prompt": "Say hi.", "maxTokens": 100000}` })
+      const asked = await stream.waitFor((event) => event.type === 'question.asked', from)
+      const request = asked.data as QuestionRequest
+      expect(request.questions[0]).toMatchObject({ header: name, question: expect.stringContaining('context: Say hi.') })
+      await server.call('POST', `/v2/interactions/questions/${request.id}/reply`, { answers: [[answer]] })
+      return (await answered).state
+    }
+    expect(await sample('Allow')).toMatchObject({
+      status: 'completed',
+      output: expect.stringContaining('"text": "Done."'),
+      metadata: { mcp: { sampling: { requests: 1 } } },
+    })
+    const body = model.requests.findLast((request) => request.body?.tools === undefined)?.body
+    expect(body?.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+    expect(body?.['max_tokens']).toBe(name === 'web' ? 50 : 4000) // what the configuration says, or what the model can do
+    const count = model.requests.length
+    expect(await sample('Decline')).toMatchObject({ status: 'error' })
+    expect(model.requests.length - count).toBe(2) // the call, and what follows it
+  })
+
+  test('resources are attached to prompts, and prompts are commands', async () => {
+    const resources = await server.get<McpResource[]>(`${PREFIX}/${name}/resources`)
+    const [resource] = resources
+    expect(resource).toMatchObject({ client: name })
+    const uri = resource?.uri ?? ''
+    const read = await ask({
+      parts: [
+        { type: 'text', text: 'Look at this.' },
+        { type: 'file', mime: 'text/plain', filename: 'resource', url: `mcp:${name}/${uri}` },
+      ],
+    })
+    expect(read).toMatchObject({ tool: 'mcp_resource', state: { status: 'completed', input: { server: name, uri } } })
+    const prompts = await server.get<McpPrompt[]>(`${PREFIX}/${name}/prompts`)
+    expect(prompts.map(({ name }) => name)).toContain('args-prompt')
+    const from = stream.events.length
+    await server.prompt(session.id, { prompt: `/mcp__${name}__args-prompt Boston state=MA` })
+    await stream.idle(session.id, from)
+    const messages = await server.messages(session.id)
+    const said = messages.findLast(({ info }) => info.role === 'user')?.parts
+    expect(said).toMatchObject([{ type: 'text', text: "What's weather in Boston, MA?" }])
+  })
+
+  test('lists that change are read anew, and what is new in them is used', async () => {
+    const uris = async () => (await server.get<McpResource[]>(`${PREFIX}/${name}/resources`)).map(({ uri }) => uri)
+    const before = await uris()
+    const made = await ask({ prompt: `call mcp__${name}__gzip-file-as-resource {"name": "fresh.gz", "data": "data:text/plain,hello"}` })
+    expect(made.state).toMatchObject({ status: 'completed', output: expect.stringContaining('fresh.gz') })
+    await expect.poll(uris, { timeout: 10_000 }).toHaveLength(before.length + 1)
+    const uri = (await uris()).find((each) => !before.includes(each))
+    const read = await ask({ prompt: `call mcp_resource {"server": "${name}", "uri": "${uri}"}` })
+    expect(read.state).toMatchObject({ status: 'completed', metadata: { attachments: [{ mime: 'application/gzip' }] } })
+  })
+
+  test('a call shows its progress, and an abort cancels it', async () => {
+    const from = stream.events.length
+    await server.prompt(session.id, { prompt: `call mcp__${name}__trigger-long-running-operation {"duration": 60, "steps": 600}` })
+    await stream.waitFor((event) => event.type === 'message.part.updated' && JSON.stringify(event.data.part).includes('"progress":1'), from)
+    expect((await server.call('POST', `/v2/sessions/${session.id}/abort`)).status).toBe(200)
+    await stream.idle(session.id, from)
+    const echo = await ask({ prompt: `call mcp__${name}__echo {"message": "still there"}` })
+    expect(echo.state).toMatchObject({ output: 'Echo: still there' })
+  })
 })
 
 test('tools are listed and called over HTTP, and a server is switched off and on', async () => {

@@ -15,6 +15,7 @@ export const noDoors: Pick<
   | 'fileStates'
   | 'sessions'
   | 'search'
+  | 'models'
   | 'checkouts'
   | 'git'
   | 'namedPrograms'
@@ -35,6 +36,7 @@ export const noDoors: Pick<
     { sha256: (data) => createHash('sha256').update(data).digest('hex') },
     async (_session, _sha256, content) => content.length < 8_000_000,
   ),
+  models: { ask: unused },
   search: { open: unused, step: unused, discard: unused, close: unused, find: unused },
   agents: unused,
   skills: unused,

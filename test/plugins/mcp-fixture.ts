@@ -6,8 +6,10 @@ import { createGuardedFetch } from '../../src/actors/node/network/guarded-fetch.
 import { createWayOut } from '../../src/actors/node/network/way-out.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
 import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../src/actors/plugin/native/native.js'
+import type { ModelQuestion } from '../../src/actors/plugin/native/native-doors.js'
 import { mcpPlugin } from '../../src/plugins/mcp/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import { ZERO_USAGE } from '../../src/protocol/message/token-usage.js'
 import type { PluginRow } from '../../src/store/plugin-rows.js'
 import { noDoors } from '../fakes/doors.js'
 import { createFakeEffects } from '../fakes/effects.js'
@@ -20,9 +22,11 @@ export const hostile = (habit: string) => ({ type: 'local', command: [process.ex
 export interface McpOptions {
   readonly options?: object
   decide?(permission: string, pattern: string): 'allow' | 'ask' | 'deny'
+  /** What the person answers. */
+  readonly answers?: readonly (readonly string[])[]
 }
 
-export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, decide = () => 'ask' }: McpOptions = {}) {
+export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, decide = () => 'ask', answers = [] }: McpOptions = {}) {
   const PATH = process.env['PATH'] ?? ''
   const fake = createFakeEffects()
   const processes = createNodeProcesses(PATH)
@@ -32,12 +36,26 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
   const effects = { ...fake, processes, network, fetch: wayOut.fetch, childEnv: { PATH }, sha256 }
   const stored = new Map<string, PluginRow>()
   const told: { type: string; data: unknown }[] = []
+  const questions: object[] = []
+  const modelled: (ModelQuestion & { readonly sessionId: string })[] = []
   let changes = 0
+  let servers = mcp
   const host = {
     ...noDoors,
     effects,
-    config: async () => ({ mcp, plugins: { 'dev.svc.mcp': { options } } }),
-    questions: { ask: async () => [] },
+    config: async () => ({ mcp: servers, plugins: { 'dev.svc.mcp': { options } } }),
+    questions: {
+      ask: async (_context: object, asked: object[]) => {
+        questions.push(...asked)
+        return answers
+      },
+    },
+    models: {
+      ask: async (sessionId: string, question: ModelQuestion) => {
+        modelled.push({ sessionId, ...question })
+        return { model: 'test/scripted', text: 'an answer', reason: 'stop', usage: { ...ZERO_USAGE, input: 3, output: 2 } }
+      },
+    },
     offersChanged: () => void changes++,
     rows: {
       get: (_kind: string, id: string) => stored.get(id),
@@ -79,13 +97,17 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
   }
   return {
     told,
+    questions,
+    modelled,
     effects,
+    configure: (next: Readonly<Record<string, object>>) => void (servers = next),
     changes: () => changes,
     alive: () => processes.alive,
     prepare: () => prepare?.(directory, new AbortController().signal),
     tools,
+    commands: () => within?.(directory).commands ?? [],
     needs: (id: string, input: object = {}) => tool(id).needs(tool(id).input.parse(input), context),
-    call: (id: string, input: object = {}) => tool(id).invoke(tool(id).input.parse(input), context),
+    call: (id: string, input: object = {}, signal = context.signal) => tool(id).invoke(tool(id).input.parse(input), { ...context, signal }),
     refusal: async (id: string, input: object = {}): Promise<string> => {
       try {
         await tool(id).invoke(tool(id).input.parse(input), context)
@@ -95,7 +117,7 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
       }
       throw new Error('it was not refused')
     },
-    operation: async (id: string, params: object = {}, body?: unknown): Promise<unknown> =>
-      operations[id]?.({ caller: TRUSTED_CALLER, directory, params, query: {}, headers: {}, body, signal: context.signal }),
+    operation: async (id: string, params: object = {}, body?: unknown, query: object = {}): Promise<unknown> =>
+      operations[id]?.({ caller: TRUSTED_CALLER, directory, params, query, headers: {}, body, signal: context.signal }),
   }
 }

@@ -97,6 +97,32 @@ test('headers are sent with variables, and a server that asks who it is without 
   expect(await bad.operation(mcpRoutes.status.id)).toMatchObject({ s: { status: 'failed' } })
 })
 
+test('a server is told of a call that is aborted, and of one that takes too long', async () => {
+  const waits = () => {
+    let begun = (): void => undefined
+    const called = new Promise<void>((resolve) => (begun = resolve))
+    const serving = serve((message, response) => (message.method === 'tools/call' ? begun() : reply(message, response)))
+    return { called, serving }
+  }
+  const aborted = waits()
+  const { url, asked } = await aborted.serving
+  const mcp = openMcp(remote(url))
+  await mcp.prepare()
+  const given = new AbortController()
+  const call = mcp.call('mcp__s__act', {}, given.signal)
+  await aborted.called
+  given.abort()
+  await expect(call).rejects.toThrow('abort')
+  await expect.poll(() => asked).toContain('notifications/cancelled')
+  expect(await mcp.operation(mcpRoutes.status.id)).toEqual({ s: { status: 'connected' } })
+
+  const late = await waits().serving
+  const impatient = openMcp(remote(late.url, { timeout: 300 }))
+  await impatient.prepare()
+  expect(await impatient.refusal('mcp__s__act')).toContain('timed out')
+  await expect.poll(() => late.asked).toContain('notifications/cancelled')
+})
+
 test('a server of the older kind is spoken to over its stream of events', async () => {
   let stream: ServerResponse | undefined
   const { url } = await serve((message, response, request) => {

@@ -31,6 +31,12 @@ test('a server that is configured wrongly says what is wrong', () => {
   expect(serverFault('files', { type: 'remote', url: 'ftp://x' })).toContain('"url": must be an http or https address')
   expect(serverFault('files', { type: 'remote', url: 'https://me:secret@x' })).toContain('"url"')
   expect(serverFault('files', { command: ['x'] })).toContain('"type"')
+  const oauth = (more: object) => serverFault('web', { type: 'remote', url: 'https://x/mcp', oauth: more })
+  const robot = { grant: 'client_credentials', clientId: 'robot', issuer: 'https://login.example' }
+  expect(oauth({ ...robot, clientSecret: 's' })).toBeUndefined()
+  expect(oauth(robot)).toContain('either "clientSecret" or "privateKey"')
+  expect(oauth({ ...robot, clientSecret: 's', privateKey: 'k' })).toContain('either "clientSecret" or "privateKey"')
+  expect(oauth({ clientMetadataUrl: 'https://x' })).toContain('an https address with a path')
 })
 
 test('command lines are split once, and variables replaced where there are some', () => {

@@ -7,6 +7,7 @@ import type { Client } from '../../client/client-types.js'
 import { type Connection, connect } from '../connection.js'
 import { failureText } from '../failure.js'
 import { type Finding, finding } from '../findings.js'
+import { inspectMcpServers } from './mcp-checks.js'
 import { modelFinding } from './model-check.js'
 
 /** Findings about the server, the configuration of the directory and its providers. */
@@ -23,7 +24,7 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
         ...(await providers(client, query, diagnostics)),
         await modelFinding(client, query),
         ...(await packages(connection, query)),
-        ...(await mcpServers(client, query)),
+        ...(await inspectMcpServers(client, query)),
         ...(options.online ? await (await import('./online-checks.js')).inspectOnline(client, query) : []),
       ]
     } finally {
@@ -81,28 +82,6 @@ async function packages({ client, url, isOwn }: Connection, query: { directory: 
       .map((each) => (waiting.has(each.check) && each.level === 'error' ? { ...each, level: 'warning' } : each))
   } catch (error) {
     return [{ level: 'error', check: 'plugins', detail: failureText(error).split('\n')[0] ?? '' }]
-  }
-}
-
-/** MCP servers that are configured; none is started for it, so only what is known to be wrong is told. */
-async function mcpServers(client: Client, query: { directory: string }): Promise<Finding[]> {
-  const check = 'MCP servers'
-  try {
-    const servers = Object.entries(await client.plugins.mcp.status(query))
-    if (servers.length === 0) return []
-    const count = (status: string) => servers.filter((each) => each[1].status === status).length
-    const off = count('disabled')
-    const detail = `${servers.length} configured, ${count('connected')} connected${off === 0 ? '' : `, ${off} switched off`}`
-    return [
-      { level: 'ok', check, detail: `${detail} (svc mcp --connect tries them)` },
-      ...servers.flatMap(([name, { status }]): Finding[] =>
-        status === 'needs_auth' || status === 'needs_client_registration'
-          ? [{ level: 'warning', check, detail: `${name}: somebody has to sign in` }]
-          : [],
-      ),
-    ]
-  } catch (error) {
-    return [{ level: 'warning', check, detail: failureText(error).split('\n')[0] ?? '' }]
   }
 }
 

@@ -1,6 +1,7 @@
 /** The operations of `dev.svc.mcp` that are not about signing in (http-contract §5.10; subsystems f.2, f.4). */
 import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
 import { SvcError, toFailure } from '../../protocol/errors.js'
+import { isForPeople } from '../../protocol/mcp/mcp-config.js'
 import {
   McpAddRequest,
   type McpCatalogEntry,
@@ -151,13 +152,13 @@ async function catalogEntry(deps: OperationDeps, directory: string, name: string
   const status = (await workspaces.status(directory))[name]
   if (entry === undefined || status === undefined) throw new SvcError('resource.not_found', `There is no MCP server "${name}".`, { name })
   const isAdded = workspaces.isAdded(directory, name)
-  const remote = entry.kind === 'usable' && entry.config.type === 'remote' ? entry.config : undefined
+  const remote = entry.kind === 'usable' && isForPeople(entry.config) ? entry.config : undefined
   const installed = readServers((await host.installationConfig())['mcp']).get(name)
   return {
     status,
     enabled: entry.kind !== 'disabled',
     runtimeConnected: status.status === 'connected',
-    oauthCapable: remote !== undefined && remote.oauth !== false,
+    oauthCapable: remote !== undefined,
     hasCredentials: remote !== undefined && (await deps.hasCredentials(name, remote.url)),
     configWritable: !isAdded,
     configScope: isAdded ? null : entry.kind === 'disabled' && installed?.kind !== 'disabled' ? 'workspace' : 'global',

@@ -8,6 +8,7 @@ import { createCredentials } from './oauth/credentials.js'
 import { authOperations } from './oauth/operations.js'
 import { createSignIns } from './oauth/sign-ins.js'
 import { askPerson } from './offer/questions.js'
+import { createSampling } from './offer/sampling.js'
 import { createOffering } from './offer/within.js'
 import { serverOperations } from './operations.js'
 import { createConnection } from './servers/connection.js'
@@ -42,6 +43,7 @@ export function mcpPlugin({ env, version }: McpPluginOptions): NativePlugin {
 
 function start(host: NativeHost, { env, version }: McpPluginOptions) {
   const { effects, rows, questions } = host
+  const sampling = createSampling(host)
   const budgets = createLru<string, number>(LIMITS.mcp.workspaces)
   const signIns = createSignIns({
     effects,
@@ -61,6 +63,7 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
           onOffers,
           ask: (request, context, signal) =>
             askPerson(questions, place.server, request, { ...context, signal: AbortSignal.any([signal, context.signal]) }),
+          sample: (request, context, signal) => sampling.ask(place, request, context, signal),
         },
         {
           ...place,
@@ -82,6 +85,7 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
     rows,
     sha256: effects.sha256,
     log: effects.log,
+    sampled: sampling.sampled,
     workspaces,
     connection: (directory, server) => workspaces.connection(directory, server),
     budget: (directory) => budgets.get(directory) ?? LIMITS.mcp.toolBudget,

@@ -41,13 +41,26 @@ export const serversLimits = {
     contents: 1000,
     /** Lists are read anew so long after a server says that they have changed. */
     changedPause: 250,
+    /** So often in `changesWindow`; what it says beyond that is looked at when the window is over. */
+    changes: 20,
+    changesWindow: 1 * MINUTE,
     /** A connection that was lost is made anew when it is used next; after so many in `strikeWindow` it rests. */
     strikes: 3,
     strikeWindow: 1 * MINUTE,
     rest: 30 * SECOND,
     /** Fields that are asked for at once, and characters of what is asked. */
     questions: 20,
+    /** Questions that it may have for the person in one call. */
+    elicitations: 20,
     question: 2000,
+    /** Answers of the model that a server may have in one call, and tokens of each, unless the configuration says otherwise; and the most it may say. */
+    samplings: 10,
+    samplingsMost: 100,
+    samplingTokens: 4096,
+    samplingTokensMost: 32_768,
+    /** Characters of what it asks the model, and of an answer; messages of it. */
+    samplingText: 256 * KiB,
+    samplingMessages: 100,
     /** Log lines of a server that are told in a minute. */
     logLines: 60,
     authFile: 1 * MiB,

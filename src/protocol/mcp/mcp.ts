@@ -11,6 +11,9 @@ export const McpStatus = z
   .meta({ id: 'McpStatus' })
 export type McpStatus = z.infer<typeof McpStatus>
 
+/** What is told of a server that nobody has tried to connect. */
+export const MCP_UNTRIED = 'not connected yet'
+
 const McpStatusMap = z.record(z.string(), McpStatus)
 export type McpStatusMap = z.infer<typeof McpStatusMap>
 

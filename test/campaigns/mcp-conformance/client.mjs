@@ -6,11 +6,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const [, , program, url] = process.argv
-const { client_id: clientId, client_secret: clientSecret } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
+const {
+  client_id: clientId,
+  client_secret: clientSecret,
+  private_key_pem: privateKey,
+  signing_algorithm: algorithm,
+} = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
+const isMachine = process.env.MCP_CONFORMANCE_SCENARIO?.startsWith('auth/client-credentials')
 const root = mkdtempSync(join(tmpdir(), 'svc-conformance-'))
 for (const name of ['home', 'config/svc', 'state', 'work']) mkdirSync(join(root, name), { recursive: true })
-const oauth = clientId && { oauth: { clientId, ...(clientSecret && { clientSecret }) } }
-const configuration = { model: 'svc/offline', permission: { '*': 'allow' }, mcp: { s: { type: 'remote', url, timeout: 15_000, ...oauth } } }
+// Where the suite keeps the description of a client that has an address, and the issuer that an operator would know from its vendor.
+const oauth = {
+  clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+  ...(clientId && { clientId }),
+  ...(clientSecret && { clientSecret }),
+  ...(isMachine && { grant: 'client_credentials', issuer: await issuerOf(url) }),
+  ...(isMachine && privateKey && { privateKey, algorithm }),
+}
+const configuration = { model: 'svc/offline', permission: { '*': 'allow' }, mcp: { s: { type: 'remote', url, timeout: 15_000, oauth } } }
 writeFileSync(join(root, 'config/svc/svc.json'), JSON.stringify(configuration))
 
 const child = spawn(process.execPath, [program, 'serve', '--port', '0'], {
@@ -32,6 +45,12 @@ const base = await new Promise((resolve, reject) => {
   })
   child.once('exit', () => reject(new Error('svc did not start')))
 })
+async function issuerOf(address) {
+  const { origin, pathname } = new URL(address)
+  const response = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`)
+  return (await response.json()).authorization_servers[0]
+}
+
 const MCP = '/v2/plugins/dev.svc.mcp'
 
 async function call(method, path, body) {

@@ -14,6 +14,7 @@ import type { CommandSandboxes } from '../../confinement/confined-command.js'
 import { sandboxOf } from '../../resource/config/permission-config.js'
 import { runHooks } from '../calls/hooks.js'
 import type { FileStateDoor } from './native-doors.js'
+import { createModelDoor } from './native-models.js'
 import { createPluginRows } from './native-rows.js'
 import { createSearchDoor } from './native-search.js'
 import { createSessionDoor } from './native-sessions.js'
@@ -63,6 +64,7 @@ export function createNativeHost(
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions, services.wake),
     search: createSearchDoor(core),
+    models: createModelDoor(core),
     checkouts: createCheckouts({ files, paths }),
     git: services.git,
     namedPrograms: createNamedPrograms({ files, paths }),

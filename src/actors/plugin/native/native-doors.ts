@@ -8,7 +8,9 @@ import type { Message, PromptRequest } from '../../../protocol/message/message.j
 import type { Durability } from '../../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
 import type { Found, SearchIndex } from '../../../store/search/search.js'
+import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import type { Emit } from '../../events/journal.js'
+import type { ModelMessage } from '../../provider/adapter.js'
 import type { Notice } from '../../session/admission/runtime-marker.js'
 import type { Work } from '../../session/state/outstanding.js'
 
@@ -154,6 +156,31 @@ export interface SearchViewer {
   readonly caller: Caller
   /** Only this session. */
   readonly sessionId?: string | undefined
+}
+
+/** Models, as a session talks to them. */
+export interface ModelDoor {
+  /**
+   * Asks the model of the session once, without tools, beside its conversation. Throws `resource.not_found`, what the provider throws, and when
+   * the answer is longer than `LIMITS.mcp.samplingText` characters; rejects when `signal` aborts.
+   */
+  ask(sessionId: string, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>
+}
+
+export interface ModelQuestion {
+  readonly messages: readonly ModelMessage[]
+  /** Less where the model can do less. */
+  readonly maxOutputTokens: number
+  readonly temperature?: number | undefined
+}
+
+export interface ModelAnswer {
+  /** `provider/model`. */
+  readonly model: string
+  readonly text: string
+  /** See `FinishReason`. */
+  readonly reason: string
+  readonly usage: TokenUsage
 }
 
 /** Sessions as a local caller uses them. */

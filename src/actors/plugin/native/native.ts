@@ -13,7 +13,16 @@ import type { Checkouts } from '../../git/origin.js'
 import type { NamedPrograms } from '../../git/named-programs.js'
 import type { ProviderAdapter } from '../../provider/adapter.js'
 import type { CommandService, ExtraContributions } from '../registry/contributions.js'
-import type { CommandSandbox, FileStateDoor, Git, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './native-doors.js'
+import type {
+  CommandSandbox,
+  FileStateDoor,
+  Git,
+  ModelDoor,
+  PluginRows,
+  SearchDoor,
+  SessionArtifacts,
+  SessionDoor,
+} from './native-doors.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -228,6 +237,7 @@ export interface NativeHost {
   readonly artifacts: SessionArtifacts
   readonly sessions: SessionDoor
   readonly search: SearchDoor
+  readonly models: ModelDoor
   /** Whether files came with a checkout. */
   readonly checkouts: Checkouts
   /** Git, as svc starts it. */

@@ -1,6 +1,8 @@
+import { breakMarks, RUNTIME_MARK } from '../../../protocol/runtime-marks.js'
+
 /** Marks what the runtime itself says to a model; no client may put it into `system` (sessions-events §4.1, §4.20). */
-export const RUNTIME_MARKER = '<svc-runtime-notification>'
-const CLOSE = '</svc-runtime-notification>'
+export const RUNTIME_MARKER = `<${RUNTIME_MARK}>`
+const CLOSE = `</${RUNTIME_MARK}>`
 
 /** What the runtime says. */
 export interface Notice {
@@ -15,5 +17,5 @@ export function isNotice(system: string | undefined): boolean {
 
 /** The text between its marks; marks in the text itself are broken up, so that it cannot end early. */
 export function noticeText(text: string): string {
-  return `${RUNTIME_MARKER}\n${text.replaceAll(/<(\/?)svc-runtime-notification/gi, '<$1svc-runtime-notification\u200b')}\n${CLOSE}`
+  return `${RUNTIME_MARKER}\n${breakMarks(text)}\n${CLOSE}`
 }

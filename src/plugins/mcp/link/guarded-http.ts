@@ -42,7 +42,7 @@ export function createGuardedHttp(
 /** Hosts that may be in networks of this machine: those the configuration names, with any port where the server is on this machine itself. */
 function namedHosts({ url, oauth }: Pick<McpRemote, 'url' | 'oauth'>): readonly string[] {
   const own = new URL(url)
-  const named = oauth === undefined || oauth === false ? [] : [oauth.authorizationUrl, oauth.tokenUrl, oauth.registrationUrl]
+  const named = oauth === undefined || oauth === false ? [] : [oauth.authorizationUrl, oauth.tokenUrl, oauth.registrationUrl, oauth.issuer]
   const hosts = named.flatMap((address) => (address === undefined ? [] : [new URL(address).host]))
   return [own.host, ...(LOCAL.test(own.hostname) ? [own.hostname] : []), ...hosts]
 }
@@ -61,19 +61,32 @@ function bounded(response: Response, most: number): Response {
   const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
   let size = 0
   let last = 0
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      size += chunk.length
-      if (isStream)
-        for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) {
-          const before = at > 0 ? chunk[at - 1] : last
-          const isEmpty = before === NEWLINE || (before === RETURN && (at > 1 ? chunk[at - 2] : last) === NEWLINE)
-          if (isEmpty) size = chunk.length - at - 1
-        }
-      last = chunk.at(-1) ?? last
-      if (size > most) controller.error(new Error(`the server sent more than ${most} bytes at once`))
-      else controller.enqueue(chunk)
+  const count = (chunk: Uint8Array): boolean => {
+    size += chunk.length
+    if (isStream)
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) {
+        const before = at > 0 ? chunk[at - 1] : last
+        const isEmpty = before === NEWLINE || (before === RETURN && (at > 1 ? chunk[at - 2] : last) === NEWLINE)
+        if (isEmpty) size = chunk.length - at - 1
+      }
+    last = chunk.at(-1) ?? last
+    return size <= most
+  }
+  const reader = body.getReader()
+  // Read as it is wanted: a transform between two streams costs more than the whole of a small answer.
+  const counted = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        if (count(value)) return controller.enqueue(value)
+        const error = new Error(`the server sent more than ${most} bytes at once`)
+        controller.error(error)
+        await reader.cancel(error)
+      },
+      cancel: (reason) => reader.cancel(reason),
     },
-  })
-  return new Response(body.pipeThrough(count), { status, statusText, headers })
+    { highWaterMark: 0 },
+  )
+  return new Response(counted, { status, statusText, headers })
 }

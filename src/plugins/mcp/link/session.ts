@@ -5,10 +5,19 @@
  * I2 Nothing a server defines is compiled or run: its schemas are data for whoever calls its tools.
  */
 import type * as Mcp from '@modelcontextprotocol/client'
-import type { Client, ElicitRequest, ElicitResult, JsonSchemaValidatorResult, Transport } from '@modelcontextprotocol/client'
+import type {
+  Client,
+  CreateMessageRequest,
+  CreateMessageResult,
+  ElicitRequest,
+  ElicitResult,
+  JsonSchemaValidatorResult,
+  Transport,
+} from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { commandLine, type McpConfig, type McpRemote, substituteVariables } from '../../../protocol/mcp/mcp-config.js'
+import { commandLine, type McpConfig, type McpRemote, samplingOf, substituteVariables } from '../../../protocol/mcp/mcp-config.js'
 import { withinTime } from '../../../protocol/patience.js'
 import { createGuardedHttp } from './guarded-http.js'
 import { listOffers, type OfferKind, type Offers } from './lists.js'
@@ -44,6 +53,8 @@ export interface SessionListener {
   onChanged(kind: OfferKind): void
   /** A question for the person; answers what the server is told. */
   onAsked(request: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult>
+  /** A question for the model, of a server that may ask some. What it throws is told as a refusal. */
+  onSampled(request: CreateMessageRequest['params'], signal: AbortSignal): Promise<CreateMessageResult>
 }
 
 export interface Session {
@@ -65,6 +76,8 @@ const LEVELS: Readonly<Record<string, 'debug' | 'info' | 'warn'>> = {
   emergency: 'warn',
 }
 const TOLD = 1000
+/** Of a question for the model that the person, or a bound, refuses. */
+const REFUSED = -1
 
 /** Rejects with what the library or the server says. */
 export async function openSession(
@@ -133,7 +146,7 @@ async function begin({ deps, library, place, listener, mayTell }: About, transpo
   const client = new library.Client(
     { name: 'svc', version: deps.version },
     {
-      capabilities: { roots: {}, elicitation: { form: {}, url: {} } },
+      capabilities: { roots: {}, elicitation: { form: {}, url: {} }, ...(samplingOf(config) !== undefined && { sampling: {} }) },
       jsonSchemaValidator: { getValidator: () => accepting }, // I2
     },
   )
@@ -141,6 +154,14 @@ async function begin({ deps, library, place, listener, mayTell }: About, transpo
     roots: [{ uri: fileAddress(directory), name: directory.split('/').at(-1) ?? directory }],
   }))
   client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => listener.onAsked(params, mcpReq.signal))
+  if (samplingOf(config) !== undefined)
+    client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
+      try {
+        return await listener.onSampled(params, mcpReq.signal)
+      } catch (error) {
+        throw new library.ProtocolError(REFUSED, toFailure(error).message)
+      }
+    })
   client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
     if (mayTell()) log[LEVELS[level] ?? 'debug']('a server says', { server, text: text.slice(0, TOLD) })

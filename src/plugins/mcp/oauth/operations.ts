@@ -2,6 +2,7 @@
 import type { NativePlugin } from '../../../actors/plugin/native/native.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { mcpAuthRoutes, McpCallbackQuery, McpCodeRequest } from '../../../protocol/mcp/mcp-auth.js'
+import { isForPeople } from '../../../protocol/mcp/mcp-config.js'
 import { McpServerParams, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { mustFind } from '../operations.js'
 import type { Connection } from '../servers/connection.js'
@@ -19,7 +20,7 @@ export function authOperations({ workspaces, signIns }: AuthOperationDeps): Oper
   async function placeOf(directory: string, params: unknown): Promise<{ readonly place: SignInPlace; readonly connection: Connection }> {
     const connection = await mustFind({ workspaces }, directory, params)
     const { server, config } = connection
-    if (config.type === 'remote' && config.oauth !== false) return { place: { server, config }, connection }
+    if (isForPeople(config)) return { place: { server, config }, connection }
     throw new SvcError('request.invalid', `Nobody signs in to the MCP server "${server}".`, { server })
   }
 
@@ -71,7 +72,7 @@ export function authOperations({ workspaces, signIns }: AuthOperationDeps): Oper
       const directory = await signIns.directoryOf(name, state)
       if (directory !== undefined) await workspaces.connection(directory, name)
       for (const { server, config } of workspaces.all()) {
-        if (server !== name || config.type !== 'remote' || config.oauth === false) continue
+        if (server !== name || !isForPeople(config)) continue
         const place = { server, config }
         const taken = await signIns.take(place, state)
         if (taken === undefined) continue

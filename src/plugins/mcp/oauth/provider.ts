@@ -24,6 +24,7 @@ export function signInProvider({ attempt, redirectUri, config, now }: ProviderOp
   }
   return {
     redirectUrl: redirectUri,
+    ...(config.clientMetadataUrl !== undefined && { clientMetadataUrl: config.clientMetadataUrl }),
     clientMetadata: {
       client_name: 'svc',
       redirect_uris: [redirectUri],
@@ -33,7 +34,12 @@ export function signInProvider({ attempt, redirectUri, config, now }: ProviderOp
       ...(config.scope !== undefined && { scope: config.scope }),
     },
     state: () => attempt.entry.oauthState ?? '',
-    clientInformation: () => clientOf(attempt.entry, redirectUri, config),
+    clientInformation(context) {
+      const client = clientOf(attempt.entry, redirectUri, config)
+      const issuer = config.issuer ?? context?.issuer
+      // One that is configured belongs to whichever issuer is found, unless the configuration names that, too.
+      return config.clientId === undefined || issuer === undefined ? client : client && { ...client, issuer }
+    },
     saveClientInformation({ client_id: clientId, client_secret: clientSecret, issuer }) {
       if (config.clientId !== undefined) return
       put({
@@ -69,7 +75,7 @@ export function clientOf(entry: ServerCredentials, redirectUri: string | undefin
 export function discoveryOf({ discovery, serverUrl }: ServerCredentials, config: McpOAuthConfig): OAuthDiscoveryState | undefined {
   const { authorizationUrl, tokenUrl, registrationUrl } = config
   if (authorizationUrl !== undefined && tokenUrl !== undefined) {
-    const issuer = new URL(authorizationUrl).origin
+    const issuer = config.issuer ?? new URL(authorizationUrl).origin
     return {
       authorizationServerUrl: issuer,
       authorizationServerMetadata: {

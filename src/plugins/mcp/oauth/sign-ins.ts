@@ -11,11 +11,13 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { McpOAuthConfig, McpRemote } from '../../../protocol/mcp/mcp-config.js'
+import { machineOf, type McpOAuthConfig, type McpRemote } from '../../../protocol/mcp/mcp-config.js'
 import { timeLimit } from '../../../protocol/patience.js'
 import { createGuardedHttp } from '../link/guarded-http.js'
 import type { Authorization, Library } from '../link/session.js'
 import type { Credentials, ServerCredentials, Tokens } from './credentials.js'
+import { createMachines } from './machines.js'
+import { revokeTokens } from './revocation.js'
 import { type Attempt, clientOf, discoveryOf, signInProvider, storedTokens } from './provider.js'
 
 /** A server that people sign in to. */
@@ -43,7 +45,7 @@ export interface SignIns {
   take(place: SignInPlace, state: string | undefined): Promise<ServerCredentials | undefined>
   /** Exchanges the code. Throws `request.unprocessable`. */
   finish(place: SignInPlace, taken: ServerCredentials, returned: Returned): Promise<void>
-  /** Forgets everything about a server. */
+  /** Forgets everything about a server, and ends its tokens where they are from. */
   remove(place: SignInPlace): Promise<void>
 }
 
@@ -65,6 +67,7 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
   /** What servers said when they refused somebody. */
   const challenges = new Map<string, { readonly resourceMetadataUrl?: URL; readonly scope?: string }>()
   const load = (): Promise<Library> => import('@modelcontextprotocol/client')
+  const machines = createMachines(effects, load)
 
   const oauthOf = ({ config: { oauth } }: SignInPlace): McpOAuthConfig => (oauth === undefined || oauth === false ? {} : oauth)
   const keyOf = ({ server, config: { url } }: SignInPlace) => `${server}\0${url}`
@@ -141,6 +144,9 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
     hasCredentials: async (server, url) => (await credentials.get(server, url))?.tokens !== undefined,
     isUnregistered: (server) => unregistered.has(server),
     authorization(place) {
+      const client = machineOf(place.config)
+      if (client !== undefined)
+        return machines.authorization({ server: place.server, url: place.config.url, client, fetch: fetchFor(place) })
       return {
         async token() {
           const tokens = await tokensOf(place)
@@ -160,7 +166,7 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
     },
     async start(place, directory) {
       const { server, config } = place
-      const { auth, computeScopeUnion } = await load()
+      const { auth, computeScopeUnion, IssuerMismatchError } = await load()
       const oauth = oauthOf(place)
       const redirectUri = redirectOf(place)
       const oauthState = base64Url(random.bytes(STATE_BYTES))
@@ -171,15 +177,23 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
       try {
         const challenge = challenges.get(keyOf(place))
         const scope = challenge?.scope === undefined ? undefined : computeScopeUnion(before.tokens?.scope, challenge.scope)
-        await auth(provider, {
+        const asked = {
           serverUrl: config.url,
           fetchFn: fetchFor(place),
           forceReauthorization: true,
           ...(challenge?.resourceMetadataUrl && { resourceMetadataUrl: challenge.resourceMetadataUrl }),
           ...(scope !== undefined && { scope }),
-        })
+        }
+        try {
+          await auth(provider, asked)
+        } catch (error) {
+          if (!(error instanceof IssuerMismatchError) || !isBesideServer(config.url, error)) throw error
+          await auth(provider, { ...asked, skipIssuerMetadataValidation: true })
+          if (!isAllBesideServer(config.url, attempt.entry)) throw error
+        }
+        mustBeIssuer(oauth, attempt.entry)
       } catch (error) {
-        const { message } = toFailure(error)
+        const { message } = reasonOf(error)
         if (/regist/i.test(message)) unregistered.add(server)
         throw new SvcError('request.unprocessable', `Nobody can sign in to "${server}": ${message}`, { server }, { cause: error })
       }
@@ -222,7 +236,7 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
       } catch (error) {
         throw new SvcError(
           'request.unprocessable',
-          `The sign-in to "${server}" was refused: ${toFailure(error).message}`,
+          `The sign-in to "${server}" was refused: ${reasonOf(error).message}`,
           { server },
           { cause: error },
         )
@@ -233,9 +247,46 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
     async remove(place) {
       challenges.delete(keyOf(place))
       unregistered.delete(place.server)
+      const entry = await credentials.get(place.server, place.config.url)
       await credentials.change(place.server, place.config.url, () => undefined)
+      if (entry !== undefined) await revokeTokens(effects, { server: place.server, entry, config: oauthOf(place), fetch: fetchFor(place) })
     },
   }
+}
+
+/**
+ * Servers of 2025-03 have no metadata of their own as a resource: they are their authorization server, at a path of their own. What names an
+ * issuer of the same origin as the server names nobody else.
+ */
+function isBesideServer(url: string, { kind, expected, received }: { kind: string; expected?: unknown; received?: unknown }): boolean {
+  const { origin } = new URL(url)
+  return kind === 'metadata' && [expected, received].every((issuer) => originOf(issuer) === origin)
+}
+
+/** I1: nothing that is used for it leads elsewhere, and no metadata of the resource named another. */
+function isAllBesideServer(url: string, entry: ServerCredentials): boolean {
+  const { authorizationServerMetadata: metadata, resourceMetadata } = discoveryOf(entry, {}) ?? {}
+  if (metadata === undefined || resourceMetadata !== undefined) return false
+  const { issuer, authorization_endpoint: authorization, token_endpoint: token, registration_endpoint: registration = issuer } = metadata
+  return [issuer, authorization, token, registration].every((address) => originOf(address) === new URL(url).origin)
+}
+
+function originOf(address: unknown): string | undefined {
+  return typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : undefined
+}
+
+/** Throws where the configuration names another authorization server than was found. */
+function mustBeIssuer({ issuer }: McpOAuthConfig, entry: ServerCredentials): void {
+  const found = discoveryOf(entry, {})
+  const named = found?.authorizationServerMetadata?.issuer ?? found?.authorizationServerUrl
+  const plain = (text = '') => text.replace(/\/$/, '')
+  if (issuer !== undefined && plain(named) !== plain(issuer)) throw new Error(`its authorization server is not ${issuer}`)
+}
+
+/** The library tells what does not fit a schema as a list of it all. */
+function reasonOf(error: unknown): { readonly message: string } {
+  if (error instanceof Error && error.name === 'ZodError') return { message: 'the answers of its authorization server are not valid' }
+  return toFailure(error)
 }
 
 /** Another redirect needs another registration. */

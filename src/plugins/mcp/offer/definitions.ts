@@ -2,6 +2,7 @@
 import type { Tool } from '@modelcontextprotocol/client'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { breakMarks } from '../../../protocol/runtime-marks.js'
 
 const { definitionBytes, schemaDepth, description: DESCRIPTION, name: NAME } = LIMITS.mcp
 
@@ -22,7 +23,7 @@ export function defineServerTool(server: string, tool: Tool, id: string): Defini
   if (name === '' || name.length > NAME || !isShallow(inputSchema, schemaDepth)) return undefined
   const text = JSON.stringify(inputSchema)
   if (text.length > definitionBytes) return undefined
-  const about = (tool.description ?? tool.title ?? '').slice(0, DESCRIPTION)
+  const about = breakMarks((tool.description ?? tool.title ?? '').slice(0, DESCRIPTION))
   const description = `${about === '' ? `The tool "${name}"` : about}\n(A tool of the MCP server "${server}".)`
   const { $schema: _dialect, ...schema } = inputSchema
   return {

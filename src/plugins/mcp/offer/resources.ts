@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { defineTool, type ToolContribution, ToolError } from '../../../actors/plugin/native/native.js'
 import { toFailure } from '../../../protocol/errors.js'
+import { breakMarks } from '../../../protocol/runtime-marks.js'
 import type { Connection } from '../servers/connection.js'
 import { showResources } from './results.js'
 
@@ -46,7 +47,7 @@ export function resourceTool(
             .slice(0, LISTED)
             .map(({ uri: address, name, mimeType }) => `${address} ${name}${mimeType === undefined ? '' : ` (${mimeType})`}`)
           if (entries.length > LISTED) lines.push(`… and ${entries.length - LISTED} more.`)
-          return { title: `${entries.length} resources of ${server}`, output: lines.join('\n') || 'There are none.' }
+          return { title: `${entries.length} resources of ${server}`, output: breakMarks(lines.join('\n')) || 'There are none.' }
         }
         const { contents } = await found.use((client) =>
           client.readResource({ uri }, { signal, timeout: found.config.timeout, cacheMode: 'bypass' }),
@@ -63,7 +64,7 @@ export function resourceTool(
         }
       } catch (error) {
         if (error instanceof ToolError || signal.aborted) throw error
-        throw new ToolError(`The server "${server}" did not give the resource: ${toFailure(error).message}`)
+        throw new ToolError(`The server "${server}" did not give the resource: ${breakMarks(toFailure(error).message)}`)
       }
     },
   })

@@ -1,7 +1,12 @@
-/** Answers of servers as results of tools: text, and what is attached (subsystems f.4; sessions-events §3.6). Bounded. Pure. */
+/**
+ * Answers of servers as results of tools: text, and what is attached (subsystems f.4; sessions-events §3.6). Bounded. Pure.
+ *
+ * I1 No text of a server passes for what the runtime says.
+ */
 import type { ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
 import type { ToolResult } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { breakMarks } from '../../../protocol/runtime-marks.js'
 
 const { attachmentBytes, attachments: MOST_ATTACHMENTS, contents: MOST_CONTENTS, resultText } = LIMITS.mcp
 const MIME = /^[A-Za-z0-9][\w.+-]*\/[\w.+-]+$/
@@ -80,7 +85,7 @@ function createPage() {
       bytes -= data.length
       attachments.push({ mime, url: `data:${mime};base64,${data}`, filename: filename || `${kind}-${attachments.length + 1}` })
     },
-    shown: (): Shown => ({ text: texts.join('\n'), attachments }),
+    shown: (): Shown => ({ text: breakMarks(texts.join('\n')), attachments }), // I1
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../../actors/plugin/native/native.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { breakMarks } from '../../../protocol/runtime-marks.js'
 import type { Connection } from '../servers/connection.js'
 import { type Definition, definitionText } from './definitions.js'
 import { showContent } from './results.js'
@@ -24,6 +25,8 @@ const STRUCTURED = 64 * 1024
 export interface ToolDeps {
   readonly rows: NativeHost['rows']
   readonly sha256: NativeHost['effects']['sha256']
+  /** What a server has had of the model during a call; undefined = nothing. */
+  sampled(context: ToolContext): unknown
   /** The connection of a server as it is now. */
   connection(directory: string, server: string): Promise<Connection | undefined>
 }
@@ -100,9 +103,10 @@ async function callTool(deps: ToolDeps, { server, tool }: Definition, input: Too
     )
     const { text, attachments } = showContent(result.content, result.structuredContent)
     const structured = result.structuredContent
+    const sampling = deps.sampled(context)
     const isSmall = structured !== undefined && JSON.stringify(structured).length <= STRUCTURED
     const metadata = {
-      mcp: { server, tool, ...(isSmall && { structuredContent: structured }) },
+      mcp: { server, tool, ...(isSmall && { structuredContent: structured }), ...(sampling !== undefined && { sampling }) },
       ...(attachments.length > 0 && { attachments: attachments.map((each) => ({ type: 'file', ...each })) }),
     }
     if (result.isError === true) throw new ToolError(text === '' ? `The tool "${tool}" of "${server}" failed.` : text, metadata)
@@ -114,7 +118,9 @@ async function callTool(deps: ToolDeps, { server, tool }: Definition, input: Too
     }
   } catch (error) {
     if (error instanceof ToolError || signal.aborted) throw error
-    throw new ToolError(`The server "${server}" did not answer "${tool}": ${toFailure(error).message}`, { mcp: { server, tool } })
+    throw new ToolError(`The server "${server}" did not answer "${tool}": ${breakMarks(toFailure(error).message)}`, {
+      mcp: { server, tool },
+    })
   }
 }
 

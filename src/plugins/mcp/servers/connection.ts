@@ -3,9 +3,9 @@
  *
  * I1 Whoever uses it connects it. A use that meets a session the server has forgotten is repeated once, in a new one.
  * I2 What it offers stays offered while a lost connection can be made anew, and goes when it is ended or cannot be made.
- * I3 Nobody is asked anything in the name of a server unless all calls it is working on belong to one session.
+ * I3 Neither a person nor a model is asked anything in the name of a server unless all calls it is working on belong to one session.
  */
-import type { Client, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
+import type { Client, CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
 import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
 import {
@@ -14,13 +14,13 @@ import {
   type McpConnectionInput,
   mcpConnectionMachine,
 } from '../../../machines/mcp-connection.machine.js'
-import { createAlarm } from '../../../protocol/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
-import type { McpStatus } from '../../../protocol/mcp/mcp.js'
+import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { troubleOf } from '../link/failures.js'
 import { listOffers, NO_OFFERS, type OfferKind, type Offers } from '../link/lists.js'
+import { createReadingAnew } from './reading-anew.js'
 import { type Authorization, type Library, openSession, type Session, type SessionDeps } from '../link/session.js'
 
 export interface Connection {
@@ -46,6 +46,7 @@ export interface ConnectionDeps extends SessionDeps {
   /** What is offered has changed. */
   onOffers(kind: OfferKind | 'all'): void
   ask(request: ElicitRequest['params'], context: ToolContext, signal: AbortSignal): Promise<ElicitResult>
+  sample(request: CreateMessageRequest['params'], context: ToolContext, signal: AbortSignal): Promise<CreateMessageResult>
 }
 
 export interface ConnectionPlace extends McpConnectionInput {
@@ -55,7 +56,6 @@ export interface ConnectionPlace extends McpConnectionInput {
   isUnregistered(): boolean
 }
 
-const NOT_YET = 'not connected yet'
 const UNREGISTERED = 'its authorization server registers no clients: configure "oauth.clientId"'
 
 export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): Connection {
@@ -66,8 +66,10 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
   let offers: Offers = NO_OFFERS
   let wasTried = false
   const calls = new Set<ToolContext>()
-  const stale = new Set<OfferKind>()
-  const changed = createAlarm(clock, () => void readAnew())
+  const asked = new WeakMap<ToolContext, number>()
+  const changed = createReadingAnew(clock, readAnew, () =>
+    log.warn('a server says again and again that its lists have changed', { server }),
+  )
 
   function setOffers(next: Offers, kind: OfferKind | 'all'): void {
     if (next === offers) return
@@ -79,11 +81,9 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     await closeSession() // I4 of the machine
     const listener = {
       onLost: (reason: string) => tell({ type: 'connection.lost', reason }),
-      onChanged(kind: OfferKind) {
-        stale.add(kind)
-        if (!changed.isSet) changed.set(LIMITS.mcp.changedPause)
-      },
+      onChanged: changed.note,
       onAsked,
+      onSampled,
     }
     try {
       const opened = await openSession(deps, place, listener, signal)
@@ -113,29 +113,40 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     await closing?.close()
   }
 
-  async function readAnew(): Promise<void> {
-    const kinds = [...stale]
-    stale.clear()
+  async function readAnew(kinds: readonly OfferKind[]): Promise<void> {
     const { client } = session ?? {}
     if (client === undefined) return
     try {
       const next = await listOffers(client, { timeout: config.timeout, signal: new AbortController().signal })
       if (session?.client !== client) return
-      setOffers(
-        { ...offers, ...Object.fromEntries(kinds.map((kind) => [kind, next[kind]])) },
-        kinds.length === 1 ? (kinds[0] ?? 'all') : 'all',
-      )
+      const differ = kinds.filter((kind) => JSON.stringify(next[kind]) !== JSON.stringify(offers[kind]))
+      const [first] = differ
+      if (first === undefined) return
+      setOffers({ ...offers, ...Object.fromEntries(differ.map((kind) => [kind, next[kind]])) }, differ.length === 1 ? first : 'all')
     } catch (error) {
       log.info('what a server offers could not be read anew', { server, cause: String(error) })
     }
   }
 
   /** I3 */
-  async function onAsked(request: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
+  function asker(): ToolContext | undefined {
     const sessions = new Set([...calls].map(({ sessionId }) => sessionId))
     const [context] = calls
-    if (context === undefined || sessions.size > 1) return { action: 'cancel' }
+    return sessions.size > 1 ? undefined : context
+  }
+
+  async function onAsked(request: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
+    const context = asker()
+    const count = context === undefined ? 0 : (asked.get(context) ?? 0) + 1
+    if (context === undefined || count > LIMITS.mcp.elicitations) return { action: 'cancel' }
+    asked.set(context, count)
     return deps.ask(request, context, signal)
+  }
+
+  async function onSampled(request: CreateMessageRequest['params'], signal: AbortSignal): Promise<CreateMessageResult> {
+    const context = asker()
+    if (context === undefined) throw new Error('The model is asked during the calls of one session only.')
+    return deps.sample(request, context, signal)
   }
 
   const logic = mcpConnectionMachine.provide({
@@ -212,7 +223,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
   function reasonOf(): string {
     const { context } = actor.getSnapshot()
     const { status } = statusNow()
-    return status === 'needs_auth' ? 'somebody has to sign in' : (context.reason ?? NOT_YET)
+    return status === 'needs_auth' ? 'somebody has to sign in' : (context.reason ?? MCP_UNTRIED)
   }
 
   function statusNow(): McpStatus {
@@ -220,7 +231,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     if (snapshot.hasTag('connected')) return { status: 'connected' }
     if (snapshot.matches('unauthorised')) return { status: 'needs_auth' }
     if (snapshot.matches('unregistered')) return { status: 'needs_client_registration', error: UNREGISTERED }
-    const error = snapshot.context.reason ?? (snapshot.matches('connecting') ? 'being connected' : NOT_YET)
+    const error = snapshot.context.reason ?? (snapshot.matches('connecting') ? 'being connected' : MCP_UNTRIED)
     return { status: 'failed', error }
   }
 

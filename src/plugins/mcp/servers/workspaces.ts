@@ -8,7 +8,7 @@
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
-import type { McpStatus } from '../../../protocol/mcp/mcp.js'
+import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { waitAtMost } from '../../../protocol/patience.js'
 import type { OfferKind } from '../link/lists.js'
 import type { Connection } from './connection.js'
@@ -125,7 +125,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         [...wanted].map(([name, entry]): [string, McpStatus] => {
           if (entry.kind === 'disabled') return [name, { status: 'disabled' }]
           if (entry.kind === 'wrong') return [name, { status: 'failed', error: entry.error }]
-          return [name, connections.get(name)?.connection.status ?? { status: 'failed', error: 'not connected yet' }]
+          return [name, connections.get(name)?.connection.status ?? { status: 'failed', error: MCP_UNTRIED }]
         }),
       )
     },

@@ -1,0 +1,64 @@
+/**
+ * Lists of a server are read anew after it says that they have changed: once for many such words, one reading at a time, and ever so seldom by a
+ * server that goes on saying it.
+ */
+import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { createAlarm } from '../../../protocol/alarm.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { OfferKind } from '../link/lists.js'
+
+const { changedPause, changes, changesWindow } = LIMITS.mcp
+
+export interface ReadingAnew {
+  /** A list has changed, as the server says. */
+  note(kind: OfferKind): void
+  /** What was noted is forgotten. */
+  clear(): void
+  end(): void
+}
+
+/** `read` never rejects; `onFlood` is told when a server is read more seldom from now on. */
+export function createReadingAnew(
+  clock: NativeHost['effects']['clock'],
+  read: (kinds: readonly OfferKind[]) => Promise<void>,
+  onFlood: () => void,
+): ReadingAnew {
+  const stale = new Set<OfferKind>()
+  const alarm = createAlarm(clock, () => void ring())
+  let isReading = false
+  let begun = Number.NEGATIVE_INFINITY
+  let readings = 0
+
+  async function ring(): Promise<void> {
+    if (isReading) return alarm.set(changedPause)
+    isReading = true
+    const kinds = [...stale]
+    stale.clear()
+    await read(kinds)
+    isReading = false
+  }
+
+  function pause(): number {
+    const now = clock.monotonic()
+    if (now - begun >= changesWindow) {
+      begun = now
+      readings = 0
+    }
+    readings++
+    if (readings <= changes) return changedPause
+    if (readings === changes + 1) onFlood()
+    return begun + changesWindow - now
+  }
+
+  return {
+    note(kind) {
+      stale.add(kind)
+      if (!alarm.isSet) alarm.set(pause())
+    },
+    clear() {
+      alarm.clear()
+      stale.clear()
+    },
+    end: () => alarm.end(),
+  }
+}

@@ -10,7 +10,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { folded, sideWords, wordsOf } from '../../protocol/search/words.js'
 import { isSpoilt, storeFault } from '../faults.js'
-import { openIndexFile, removeIndexFile } from './index-file.js'
+import { closeIndexFile, openIndexFile, removeIndexFile } from './index-file.js'
 import { createLookup, type Lookup } from './lookup.js'
 import type { SearchIndex } from './search.js'
 import type { SearchedMessage, SearchSource } from './source.js'
@@ -30,7 +30,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
   function close(): void {
     const handle = opened?.handle
     opened = undefined
-    handle?.close()
+    if (handle !== undefined) closeIndexFile(handle)
   }
 
   function use(): { readonly isNew: boolean } {
@@ -77,12 +77,19 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       }
     },
     discard() {
-      close()
+      opened?.handle.close()
+      opened = undefined
       if (path !== undefined) removeIndexFile(path)
     },
     isShown: (messageId) => source.isShown(messageId),
     size: () => opened?.lookup.size() ?? 0,
-    close,
+    close() {
+      try {
+        close()
+      } catch (error) {
+        if (!isSpoilt(error)) throw storeFault(error) // what is damaged is found by the next start
+      }
+    },
   }
 }
 

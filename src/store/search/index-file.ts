@@ -11,6 +11,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { openHandle } from '../database.js'
 import { isSpoilt, storeFault } from '../faults.js'
 import { preparePrivateFile } from '../state-directory.js'
+import { VECTOR_SCHEMA } from './vectors.js'
 
 /** Another number, and every index is made anew. */
 const VERSION = 2
@@ -42,7 +43,7 @@ create virtual table usual using fts5vocab(words, row);
 create virtual table grams using fts5(said, tokenize = 'trigram', detail = none, content = '', contentless_delete = 1);
 create table terms (key integer primary key, term text not null unique) strict;
 create virtual table spelling using fts5(term, tokenize = 'trigram', detail = none, content = '');
-`
+${VECTOR_SCHEMA}`
 
 /** `isNew`: nothing is in it. `path`: undefined for one in memory. `boot` names the start of the system; null: nobody knows. Throws `store.unavailable`. */
 export function openIndexFile(path: string | undefined, boot = bootOf()): { readonly handle: Handle; readonly isNew: boolean } {

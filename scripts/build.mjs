@@ -25,6 +25,7 @@ const OUTSIDE = [
   'node-pty',
   '@lydell/node-pty',
   'koffi',
+  'sqlite-vec',
   '@vscode/ripgrep',
   'web-tree-sitter',
   'tree-sitter-bash',

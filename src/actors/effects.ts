@@ -149,6 +149,8 @@ export interface SpawnOptions {
   /** Kept per stream; the rest is drained and dropped. */
   readonly captureBytes: number
   readonly stdin?: string
+  /** Called once before the program runs, with the process that becomes it; must not throw. */
+  readonly onStart?: (pid: number) => void
   /** Called with decoded text as it arrives (whole UTF-8 characters). */
   readonly onStdout?: (text: string) => void
   readonly onStderr?: (text: string) => void

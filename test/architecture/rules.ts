@@ -17,7 +17,7 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   protocol: { layers: ['protocol'], packages: ['zod'], node: false },
   machines: { layers: ['machines', 'protocol'], packages: ['xstate', 'luxon', 'yaml'], node: false },
-  store: { layers: ['store', 'protocol'], packages: ['better-sqlite3', 'better-sqlite3-prebuilt'], node: true },
+  store: { layers: ['store', 'protocol'], packages: ['better-sqlite3', 'better-sqlite3-prebuilt', 'sqlite-vec'], node: true },
   actors: { layers: ['actors', 'protocol', 'machines', 'store'], packages: true, node: true },
   plugins: {
     layers: ['plugins', 'protocol', 'machines'],

@@ -147,6 +147,20 @@ async function storm(service: TestService, events: number): Promise<string> {
   return id
 }
 
+it('tasks that are stopped before the first of them is delegated are not delegated', async () => {
+  const { service, running } = await start()
+  const id = await service.session()
+  const begun = service.until(({ type, data }) => type === 'message.part.updated' && JSON.stringify(data).includes('"status":"running"'))
+  await service.prompt(id, 'root')
+  await begun
+  expect(service.store.sessions.family(id)).toEqual([id])
+  await stopAll(service, id)
+  expect(await settled(service, running, id)).toEqual(NOTHING)
+  expect(service.store.sessions.family(id)).toEqual([id])
+  const said = JSON.stringify(service.messages(id))
+  expect(said.split('The task was stopped before it began.').length - 1).toBe(4)
+})
+
 it.each<Fate>(['abort', 'stop', 'delete', 'steer'])('nothing is left of twenty delegations after: %s', async (fate) => {
   const { service, running, release } = await start()
   const { sessions } = service.runtime

@@ -222,6 +222,38 @@ describe('a command in the background', () => {
     expect(completed(rows)).toMatchObject([{ jobID: id, status: 'interrupted' }])
   })
 
+  it('keeps what it has printed and its process where a killed server leaves them', async () => {
+    const rows = playedRows()
+    const killed = serve({ rows })
+    const id = await killed.start('server')
+    const { options } = killed.running.get('server') ?? {}
+    options?.onStart?.(4711)
+    options?.onStdout?.('listening\n')
+    options?.onStderr?.('and warned\n')
+    await killed.effects.clock.advanceAsync(LIMITS.jobs.kept)
+    options?.onStdout?.('never kept\n')
+    const next = serve({ rows })
+    await next.effects.clock.advanceAsync(0)
+    expect(next.told).toHaveLength(1)
+    expect(next.told[0]).toContain(`job_id: ${id}`)
+    expect(next.told[0]).toContain('pid: 4711')
+    expect(next.told[0]).toContain('<job_error>\nlistening\nand warned\n</job_error>')
+    expect(await next.result(id)).toContain('listening\nand warned')
+    expect(completed(rows)).toMatchObject([{ jobID: id, status: 'interrupted', result: 'listening\nand warned' }])
+  })
+
+  it('keeps all that it had printed when the server was stopped, beginning where too much of it was', async () => {
+    const rows = playedRows()
+    const first = serve({ rows })
+    await first.start('server')
+    first.running.get('server')?.options.onStdout?.(`${'x'.repeat(LIMITS.jobs.told)}last words\n`)
+    await first.stop()
+    const next = serve({ rows })
+    await next.effects.clock.advanceAsync(0)
+    expect(next.told[0]).toContain('(the beginning was dropped)')
+    expect(next.told[0]).toContain('last words')
+  })
+
   it('has a bound for a session, and waits for its turn on a server that runs many', async () => {
     const { start, endOf, result, running, told } = serve()
     const { perSession, atOnce } = LIMITS.jobs

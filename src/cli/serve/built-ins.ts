@@ -50,7 +50,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     vcsPlugin(),
     lspPlugin({ version: VERSION }),
     mcpPlugin({ env, version: VERSION }),
-    semanticPlugin(),
+    semanticPlugin({ env }),
     subagentsPlugin(),
     goalsPlugin({ env }),
     memoryPlugin(),

@@ -29,6 +29,7 @@ export function createResearch(
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ url, formats: ['markdown'], onlyMainContent: true }),
+      redirect: 'manual',
       signal,
     })
     return Answer.parse(JSON.parse(await readAnswer(response, BYTES))).data.markdown

@@ -14,8 +14,12 @@ export interface Indexer {
   stop(): void
 }
 
-/** `pause` lets others go on between two steps. */
-export function startIndexer({ effects, search, actors }: Pick<NativeHost, 'effects' | 'search' | 'actors'>, pause: Pause): Indexer {
+/** `pause` lets others go on between two steps; `onCurrent` is called whenever nothing is left to be read. */
+export function startIndexer(
+  { effects, search, actors }: Pick<NativeHost, 'effects' | 'search' | 'actors'>,
+  pause: Pause,
+  onCurrent: () => void = () => undefined,
+): Indexer {
   const { clock, log } = effects
   const logged = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
     try {
@@ -41,7 +45,10 @@ export function startIndexer({ effects, search, actors }: Pick<NativeHost, 'effe
       await pause()
       if (signal.aborted) return 'current'
       const step = search.step()
-      if (step !== 'more') return step === 'done' ? 'current' : 'damaged'
+      if (step === 'damaged') return 'damaged'
+      if (step === 'more') continue
+      onCurrent()
+      return 'current'
     }
   }
 

@@ -1,14 +1,22 @@
 /** Search in what was said: `dev.svc.semantic` (subsystems i; http-contract §2.16). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createPause, type Pause } from '../../protocol/pause.js'
 import { SearchQuery, searchRoutes, type SemanticSearchResponse } from '../../protocol/session/search.js'
+import { createEmbeddings, type Embeddings, embeddingService } from './embeddings.js'
 import { hitOf } from './hits.js'
 import { type Indexer, startIndexer } from './indexer.js'
-import { searchTool } from './tool.js'
+import { type SearchDeps, searchTool } from './tool.js'
 
-export function semanticPlugin({ pause = createPause() }: { readonly pause?: Pause } = {}): NativePlugin {
+export interface SemanticOptions {
+  readonly pause?: Pause
+  /** Environment of the server. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+export function semanticPlugin({ pause = createPause(), env = {} }: SemanticOptions = {}): NativePlugin {
   let indexer: Indexer | undefined
+  let embeddings: Embeddings | undefined
   return {
     id: 'dev.svc.semantic',
     name: 'Search',
@@ -16,30 +24,38 @@ export function semanticPlugin({ pause = createPause() }: { readonly pause?: Pau
     requires: ['svc.sessions', 'svc.providers'],
     eventNamespaces: ['semantic'],
     start(host) {
-      const started = startIndexer(host, pause)
+      const service = embeddingService(env)
+      if (typeof service === 'string') host.effects.log.warn(service)
+      const meaning = typeof service === 'object' ? createEmbeddings(host, service) : undefined
+      const started = startIndexer(host, pause, () => meaning?.catchUp())
       indexer = started
+      embeddings = meaning
+      const deps = { host, indexer: started, embeddings: meaning }
       return {
-        tools: [searchTool(host, started)],
-        operations: { [searchRoutes.search.id]: ({ caller, query }) => search(host, started, { caller, query }) },
+        tools: [searchTool(deps)],
+        operations: { [searchRoutes.search.id]: ({ caller, query }) => search(deps, { caller, query }) },
         events: { namespaces: ['message.', 'session.created', 'session.deleted'], deliver: () => started.changed() },
       }
     },
     async stop() {
+      await embeddings?.stop()
       indexer?.stop()
     },
   }
 }
 
-type Asked = { readonly caller: Parameters<NativeHost['search']['find']>[2]['caller']; readonly query: unknown }
+type Asked = { readonly caller: Parameters<SearchDeps['host']['search']['find']>[2]['caller']; readonly query: unknown }
 
-async function search({ search: door }: NativeHost, indexer: Indexer, { caller, query }: Asked): Promise<SemanticSearchResponse> {
+async function search({ host, indexer, embeddings }: SearchDeps, { caller, query }: Asked): Promise<SemanticSearchResponse> {
   const { q, limit = LIMITS.search.results, sessionId } = SearchQuery.parse(query)
   await indexer.ready()
   const most = q.trim() === '' ? 0 : Math.min(limit, LIMITS.search.maxResults)
-  const found = door.find(q, most, { caller, sessionId })
+  const vector = most === 0 ? undefined : await embeddings?.ofQuery(q)
+  const found = host.search.find(q, most, { caller, sessionId }, vector)
+  const status = embeddings === undefined ? {} : { embeddings: embeddings.state() }
   if (found === undefined) {
     indexer.changed()
-    return { available: false, hits: [] }
+    return { available: false, hits: [], ...status }
   }
-  return { available: true, hits: found.map((each, rank) => hitOf(each, rank, q)) }
+  return { available: true, ...status, hits: found.map((each, rank) => hitOf(each, rank, q)) }
 }

@@ -4,6 +4,7 @@ import { defineTool, type NativeHost, type ToolContribution, ToolError } from '.
 import { TRUSTED_CALLER } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import type { Embeddings } from './embeddings.js'
 import { hitOf } from './hits.js'
 import type { Indexer } from './indexer.js'
 
@@ -19,7 +20,14 @@ const DESCRIPTION = `Searches what was said in the sessions of this directory, t
 - Finds words, phrases, parts of identifiers and words that are slightly mistyped; the best hits come first.
 - Use it when somebody refers to earlier work or decisions that you do not see.`
 
-export function searchTool({ sessions, search }: Pick<NativeHost, 'sessions' | 'search'>, indexer: Indexer): ToolContribution {
+export interface SearchDeps {
+  readonly host: Pick<NativeHost, 'sessions' | 'search'>
+  readonly indexer: Indexer
+  /** Undefined where no model is configured. */
+  readonly embeddings: Embeddings | undefined
+}
+
+export function searchTool({ host: { sessions, search }, indexer, embeddings }: SearchDeps): ToolContribution {
   return defineTool<z.infer<typeof SearchInput>>({
     id: 'session_search',
     description: DESCRIPTION,
@@ -31,7 +39,8 @@ export function searchTool({ sessions, search }: Pick<NativeHost, 'sessions' | '
       if (own === undefined) throw new ToolError('The session is gone.')
       await indexer.ready()
       const caller = { ...TRUSTED_CALLER, tenantId: own.svcTenantId ?? TRUSTED_CALLER.tenantId, directoryPrefixes: [context.directory] }
-      const found = asToolError(() => search.find(text, limit, { caller, sessionId }))
+      const vector = await embeddings?.ofQuery(text)
+      const found = asToolError(() => search.find(text, limit, { caller, sessionId }, vector))
       if (found === undefined) indexer.changed()
       if (found === undefined) throw new ToolError('There is no index to search in at the moment.')
       const hits = found.map((each, rank) => hitOf(each, rank, text))

@@ -4,12 +4,14 @@
  * I1 At most one actor for each task. It is the root of a system of its own, so that a crash ends that task alone.
  * I2 The session of a task and its row are one commit: neither is ever there without the other.
  * I3 What a process left unfinished for a tool call is stopped: nobody waits for it any more.
+ * I4 Who stops all tasks of a session stops those as well that an answer begun before has yet to delegate.
  */
 import { type ActorRefFrom, createActor } from 'xstate'
 import type { CreateSessionRequest, Session } from '../../protocol/session/session.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../protocol/lru.js'
 import type { TaskEvent, TaskInput } from '../../machines/task.machine.js'
 import { createDelivery } from './delivery.js'
 import { createLedger, isOpen, isWorking, type Task } from './ledger.js'
@@ -17,16 +19,23 @@ import { submitPrompts, taskLogic } from './task.actor.js'
 
 const { depth: DEPTH, tasks: TASKS, familyTasks: FAMILY } = LIMITS.subagents
 const MOST_LEVELS = 16
+/** Sessions whose last stop of all tasks is remembered. */
+const STOPS = 1000
 
 interface NewTask extends Pick<Task, 'agent' | 'description' | 'isForeground' | 'unattended' | 'model'> {
   readonly parent: Session
+  /** The answer that delegates it. */
+  readonly messageId: string
   readonly prompt: string
   readonly request: CreateSessionRequest
   readonly extra: Readonly<Record<string, unknown>>
 }
 
 export interface Delegation {
-  /** Throws `quota.exceeded` when there are too many, or too many levels. Nothing is created once `signal` has aborted. */
+  /**
+   * Throws `quota.exceeded` when there are too many, or too many levels, and `resource.conflict` when all tasks of the session were stopped since
+   * the answer began. Nothing is created once `signal` has aborted.
+   */
   start(task: NewTask, signal: AbortSignal): Promise<Task>
   /** More work for a task, whether it has ended or not. */
   resume(task: Task, prompt: string): Promise<Task>
@@ -34,6 +43,8 @@ export interface Delegation {
   ended(taskId: string): Promise<Task>
   /** Stops tasks with everything below; answers those that were stopped, and how many prompts were removed. */
   stop(tasks: readonly Task[]): Promise<{ stopped: string[]; clearedPrompts: number }>
+  /** As `stop`, for all of a session and those below it; I4. */
+  stopAll(sessionId: string): ReturnType<Delegation['stop']>
   /** Of a session and those below it, the latest first. */
   tasksOf(sessionId: string): readonly Task[]
   /** A task below the session. */
@@ -51,6 +62,7 @@ export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' |
   const delivery = createDelivery(host, ledger)
   const alive = new Map<string, { readonly ref: Actor; readonly release: () => void }>()
   const cleared = new Map<string, number>()
+  const stops = createLru<string, string>(STOPS)
   let starting = 0
   const over = new AbortController()
 
@@ -125,6 +137,12 @@ export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' |
     if (family + starting >= FAMILY) throw refuse(`A conversation has at most ${FAMILY} tasks at a time. Wait until some have ended.`)
   }
 
+  /** I4: answers that were begun later have a later id. */
+  function refuseStopped(parentId: string, messageId: string): void {
+    if (ancestors(parentId).some((id) => (stops.get(id) ?? '') > messageId))
+      throw new SvcError('resource.conflict', 'The task was stopped before it began.')
+  }
+
   function endOf(ref: Actor): Promise<void> {
     return new Promise((resolve) => void ref.subscribe({ complete: resolve, error: () => resolve() }))
   }
@@ -156,7 +174,7 @@ export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' |
   recover()
 
   return {
-    async start({ parent, prompt, request, extra, ...about }, signal) {
+    async start({ parent, messageId, prompt, request, extra, ...about }, signal) {
       if (over.signal.aborted) throw new SvcError('lifecycle.closed', 'The service is stopping.')
       refuseTooMany(parent.id)
       starting++
@@ -164,6 +182,7 @@ export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' |
       try {
         await sessions.create(parent.directory, { ...request, parentId: parent.id }, extra, (tx, { id }) => {
           signal.throwIfAborted()
+          refuseStopped(parent.id, messageId)
           const now = clock.now()
           const prompts = [{ messageId: ids.next('msg'), text: prompt }]
           task = { ...about, id, parentId: parent.id, status: 'queued', prompts, reports: [], created: now, updated: now }
@@ -205,6 +224,10 @@ export function createDelegation(host: Pick<NativeHost, 'effects' | 'sessions' |
       return task
     },
     stop,
+    stopAll(sessionId) {
+      stops.set(sessionId, ids.next('msg'))
+      return stop(below(sessionId))
+    },
     tasksOf: (sessionId) =>
       below(sessionId)
         .toSorted((a, b) => b.updated - a.updated || b.created - a.created)

@@ -46,7 +46,7 @@ function operationsOf(delegation: Delegation): NonNullable<ReturnType<NativePlug
     async [subagentRoutes.stop.id]({ params, body }): Promise<StopSubagentsResult> {
       const { session_id: sessionId } = SubagentParams.parse(params)
       const { taskId } = StopSubagentsRequest.parse(body)
-      if (taskId === undefined) return delegation.stop(delegation.tasksOf(sessionId))
+      if (taskId === undefined) return delegation.stopAll(sessionId)
       const task = delegation.find(sessionId, taskId)
       if (task === undefined) throw new SvcError('resource.not_found', `There is no task "${taskId}" of this session.`, { taskId })
       return delegation.stop([task])

@@ -87,6 +87,7 @@ async function newTask(host: ToolDeps['host'], input: TaskInput, parent: Session
   const title = input.command === undefined ? `${input.description} (@${agent.name} subagent)` : `Task: ${input.command}`
   return {
     parent,
+    messageId: context.messageId,
     prompt: input.prompt,
     agent: agent.name,
     description: input.description,
@@ -186,8 +187,9 @@ function stopTool({ delegation }: ToolDeps): ToolContribution {
     permission: 'stop_task',
     needs: async () => [{ permission: 'stop_task', patterns: ['*'], title: 'Stop delegated tasks' }],
     async invoke({ task_id: id }, { sessionId }) {
-      const tasks = id === undefined ? delegation.tasksOf(sessionId) : [mustFind(delegation, sessionId, id)]
-      const { stopped, clearedPrompts } = await delegation.stop(tasks)
+      const { stopped, clearedPrompts } = await (id === undefined
+        ? delegation.stopAll(sessionId)
+        : delegation.stop([mustFind(delegation, sessionId, id)]))
       const output = stopped.length === 0 ? 'No task was running.' : `Stopped: ${stopped.join(', ')}.`
       return { title: `Stopped ${stopped.length} tasks`, output, metadata: { stopped, clearedPrompts } }
     },

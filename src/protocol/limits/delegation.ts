@@ -61,6 +61,8 @@ export const delegationLimits = {
     /** Of the latest output of each stream that are kept while it runs. */
     outputBytes: 256 * KiB,
     outputBytesMost: 1024 * KiB,
+    /** How long what a command has printed is only in memory: a server that is killed loses so much of it. */
+    kept: 2 * SECOND,
     /** Of the output, as it is told and remembered; the rest is in a file. */
     told: 32_000,
     description: 500,

@@ -1,4 +1,4 @@
-import { KiB, MINUTE, SECOND } from './units.js'
+import { KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of the search in what was said. Sizes in characters, times in ms. */
 export const searchLimits = {
@@ -34,5 +34,28 @@ export const searchLimits = {
     patience: 1 * SECOND,
     /** How soon a failed step is tried again. */
     retry: 1 * MINUTE,
+  },
+  embeddings: {
+    /** Texts of one request, and of each what is sent. */
+    batch: 32,
+    text: 8_000,
+    /** Numbers of a vector, at most, and as they are asked for where a model can answer fewer. */
+    dimensions: 4_096,
+    asked: 256,
+    /** Characters that are sent in an hour. */
+    hourly: 8_000_000,
+    hour: 60 * MINUTE,
+    timeout: 1 * MINUTE,
+    /** How long a search waits for the vector of its query, and how many of these are remembered. */
+    patience: 2 * SECOND,
+    remembered: 100,
+    /** Bytes of an answer. */
+    answer: 8 * MiB,
+    retry: 1 * MINUTE,
+    /** Messages that are looked at by meaning, and the cosine distance beyond which nothing is meant. */
+    nearest: 200,
+    farthest: 0.75,
+    /** Vectors that are removed in one step. */
+    swept: 256,
   },
 } as const

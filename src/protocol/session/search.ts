@@ -17,8 +17,17 @@ const SemanticSearchHit = z
   .meta({ id: 'SemanticSearchHit' })
 export type SemanticSearchHit = z.infer<typeof SemanticSearchHit>
 
+/** Whether what was said is also found by its meaning: yes, not all of it yet, not while the service fails, not on this machine. */
+const EmbeddingState = z.enum(['ready', 'behind', 'failing', 'unavailable'])
+export type EmbeddingState = z.infer<typeof EmbeddingState>
+
 const SemanticSearchResponse = z
-  .looseObject({ available: z.boolean(), hits: z.array(SemanticSearchHit) })
+  .looseObject({
+    available: z.boolean(),
+    hits: z.array(SemanticSearchHit),
+    /** Left out where no embedding model is configured: searches go by words alone. */
+    embeddings: EmbeddingState.optional(),
+  })
   .meta({ id: 'SemanticSearchResponse' })
 export type SemanticSearchResponse = z.infer<typeof SemanticSearchResponse>
 

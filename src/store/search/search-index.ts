@@ -10,15 +10,17 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { folded, sideWords, wordsOf } from '../../protocol/search/words.js'
 import { isSpoilt, storeFault } from '../faults.js'
-import { openIndexFile, removeIndexFile } from './index-file.js'
+import { closeIndexFile, openIndexFile, removeIndexFile } from './index-file.js'
 import { createLookup, type Lookup } from './lookup.js'
 import type { SearchIndex } from './search.js'
 import type { SearchedMessage, SearchSource } from './source.js'
+import { fused, openVectors, type Vectors } from './vectors.js'
 
 interface Opened {
   readonly handle: Handle
   readonly writer: Writer
   readonly lookup: Lookup
+  readonly vectors?: { readonly model: string; readonly of: Vectors }
   /** Damage was found while it was searched. */
   readonly isSpoilt: boolean
 }
@@ -30,7 +32,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
   function close(): void {
     const handle = opened?.handle
     opened = undefined
-    handle?.close()
+    if (handle !== undefined) closeIndexFile(handle)
   }
 
   function use(): { readonly isNew: boolean } {
@@ -66,23 +68,44 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
         throw storeFault(error)
       }
     },
-    find(query, limit, sessions) {
+    find(query, limit, sessions, vector) {
       if (opened === undefined || opened.isSpoilt) return undefined
       try {
-        return opened.lookup.find(query, limit, sessions)
+        const words = opened.lookup.find(query, limit, sessions)
+        const meant = vector === undefined ? undefined : opened.vectors?.of.near(vector, limit, sessions)
+        return meant === undefined ? words : fused([words, meant], limit)
       } catch (error) {
         if (!isSpoilt(error)) throw storeFault(error)
         opened = { ...opened, isSpoilt: true }
         return undefined
       }
     },
+    useVectors(model) {
+      if (opened === undefined || opened.isSpoilt) return 'the index of the search is not open'
+      if (opened.vectors?.model === model) return undefined
+      try {
+        opened = { ...opened, vectors: { model, of: openVectors(opened.handle, model) } }
+        return undefined
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error)
+      }
+    },
+    unembedded: (limit) => opened?.vectors?.of.pending(limit) ?? [],
+    putVectors: (entries) => opened?.vectors?.of.put(entries),
     discard() {
-      close()
+      opened?.handle.close()
+      opened = undefined
       if (path !== undefined) removeIndexFile(path)
     },
     isShown: (messageId) => source.isShown(messageId),
     size: () => opened?.lookup.size() ?? 0,
-    close,
+    close() {
+      try {
+        close()
+      } catch (error) {
+        if (!isSpoilt(error)) throw storeFault(error) // what is damaged is found by the next start
+      }
+    },
   }
 }
 

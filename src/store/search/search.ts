@@ -8,6 +8,13 @@ export interface Found {
   readonly text: string
 }
 
+/** A message that has no vector yet. */
+export interface Unembedded {
+  readonly key: number
+  /** Cut to `LIMITS.embeddings.text`. */
+  readonly text: string
+}
+
 export interface SearchIndex {
   /** Opens the file, or makes it; answers whether it begins from nothing. Throws `store.unavailable`. */
   open(): { readonly isNew: boolean }
@@ -15,8 +22,14 @@ export interface SearchIndex {
   step(): 'more' | 'done' | 'damaged'
   /** Forgets everything; the next `open` begins from nothing. */
   discard(): void
-  /** At most `limit` messages, the best first, only of `sessions`, if they are given; undefined while there is nothing to search in. Throws `store.unavailable`. */
-  find(query: string, limit: number, sessions?: readonly string[]): readonly Found[] | undefined
+  /** At most `limit` messages, the best first, only of `sessions`, if they are given, ranked also by a `vector` of the query; undefined while there is nothing to search in. Throws `store.unavailable`. */
+  find(query: string, limit: number, sessions?: readonly string[], vector?: Float32Array): readonly Found[] | undefined
+  /** Vectors are those of this model from now on; answers why there can be none. Those of another are forgotten. */
+  useVectors(model: string): string | undefined
+  /** The newest messages without a vector; none unless vectors are used. */
+  unembedded(limit: number): readonly Unembedded[]
+  /** Vectors of messages, all of one length; of those that are gone meanwhile nothing is kept. */
+  putVectors(entries: readonly { readonly key: number; readonly vector: Float32Array }[]): void
   /** How many messages it holds. */
   size(): number
   /** Whether the message is there to be seen now. */

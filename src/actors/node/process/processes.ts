@@ -50,6 +50,7 @@ export function createNodeProcesses(
       void Promise.allSettled([child.exited, child.settled]).then(() => reaper.release(pid)) // I2
       try {
         await reaper.adopt(pid) // I1
+        options.onStart?.(pid)
         subprocess.stdin.end(`\n${options.stdin ?? ''}`)
         return { ...(await child.settled), durationMs: performance.now() - startedAt }
       } finally {

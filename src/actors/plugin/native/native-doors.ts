@@ -144,12 +144,12 @@ export interface RunEnd {
 }
 
 /** The index of what was said, and what of it somebody may see. */
-export interface SearchDoor extends Pick<SearchIndex, 'open' | 'step' | 'discard' | 'close'> {
+export interface SearchDoor extends Pick<SearchIndex, 'open' | 'step' | 'discard' | 'close' | 'useVectors' | 'unembedded' | 'putVectors'> {
   /**
    * The best `limit` matches that are shown now and may be seen; undefined while the index cannot be asked. Throws `resource.not_found`,
    * `auth.session_forbidden` and `auth.directory_forbidden` for a session that is none, or none of the caller's.
    */
-  find(query: string, limit: number, viewer: SearchViewer): readonly Found[] | undefined
+  find(query: string, limit: number, viewer: SearchViewer, vector?: Float32Array): readonly Found[] | undefined
 }
 
 export interface SearchViewer {

@@ -30,9 +30,12 @@ export function createSearchDoor({ store, owners }: Pick<SessionCore, 'store' | 
     step: () => search.step(),
     discard: () => search.discard(),
     close: () => search.close(),
-    find(query, limit, viewer) {
+    useVectors: (model) => search.useVectors(model),
+    unembedded: (limit) => search.unembedded(limit),
+    putVectors: (entries) => search.putVectors(entries),
+    find(query, limit, viewer, vector) {
       if (viewer.sessionId !== undefined) check(viewer.caller, viewer.sessionId)
-      const found = search.find(query, limit + SPARE, visible(viewer))
+      const found = search.find(query, limit + SPARE, visible(viewer), vector)
       return found?.filter((hit) => owners.mayUse(viewer.caller, hit.sessionId) && search.isShown(hit.messageId)).slice(0, limit)
     },
   }

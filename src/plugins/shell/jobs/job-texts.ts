@@ -19,13 +19,14 @@ export function noticeOf(job: Job): string {
 
 /** All about a command; `live` is the output of one that runs. */
 export function reportOf(job: Job, live?: string): string {
-  const { id, description, status, exitCode, signal, cwd, command, error, outputPath } = job
+  const { id, description, status, exitCode, signal, pid, cwd, command, error, outputPath } = job
   const facts = [
     `job_id: ${id}`,
     `description: ${description}`,
     `status: ${status}`,
     ...(exitCode === undefined || exitCode === null ? [] : [`exit_code: ${exitCode}`]),
     ...(signal === undefined ? [] : [`signal: ${signal}`]),
+    ...(pid === undefined ? [] : [`pid: ${pid}`]),
     `cwd: ${cwd}`,
     `command: ${command}`,
     ...(error === undefined ? [] : [`error: ${error}`]),

@@ -3,6 +3,8 @@ import { fromPromise } from 'xstate'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import type { ProcessResult } from '../../../actors/effects.js'
 import type { RowsChange } from '../../../actors/plugin/native/native-doors.js'
+import { createAlarm } from '../../../protocol/alarm.js'
+import { LIMITS } from '../../../protocol/limits.js'
 import { jobMachine, type JobRef } from '../../../machines/job.machine.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { JobStatus } from '../../../protocol/session/job.js'
@@ -23,6 +25,8 @@ export interface Live {
   /** Settles once nothing of it runs. */
   process?: Promise<JobStatus>
   result?: ProcessResult
+  /** The leader of its process group. */
+  pid?: number
   /** Why it could not run. */
   error?: string
   /** It is not counted among what goes on any more. */
@@ -70,11 +74,16 @@ async function prepare({ ledger, live }: JobDeps, jobId: string, signal: AbortSi
 }
 
 async function run(
-  { host }: JobDeps,
+  { host, ledger }: JobDeps,
   mine: Live,
   { job, signal }: { readonly job: Job; readonly signal: AbortSignal },
 ): Promise<JobStatus> {
   const { ready, stdout, stderr } = mine
+  const keeping = createAlarm(host.effects.clock, () => keep({ host, ledger }, job.id, mine))
+  const heard = (to: Ring) => (text: string) => {
+    to.add(text)
+    if (!keeping.isSet) keeping.set(LIMITS.jobs.kept)
+  }
   try {
     if (ready === undefined) throw new Error('the command is not known any more')
     const result = await host.effects.processes.run({
@@ -85,8 +94,12 @@ async function run(
       signal,
       timeoutMs: job.timeoutMs,
       captureBytes: 0,
-      onStdout: stdout.add,
-      onStderr: stderr.add,
+      onStart(pid) {
+        mine.pid = pid
+        keep({ host, ledger }, job.id, mine)
+      },
+      onStdout: heard(stdout),
+      onStderr: heard(stderr),
     })
     mine.result = result
     if (result.aborted) return 'cancelled'
@@ -95,6 +108,30 @@ async function run(
   } catch (error) {
     mine.error = toFailure(error).message
     return 'error'
+  } finally {
+    keeping.end()
+  }
+}
+
+/**
+ * Notes in the row what the command has printed so far, its process, and nothing that is told: after a kill of the server that is what is
+ * known of it. What cannot be noted is noted later, or at its end.
+ */
+export function keep(
+  { host, ledger }: Pick<JobDeps, 'ledger'> & { readonly host: Pick<NativeHost, 'effects'> },
+  jobId: string,
+  live: Live,
+): void {
+  try {
+    const job = ledger.get(jobId)
+    if (job === undefined || !isOpen(job)) return
+    const { stdout, stderr, pid } = live
+    const whole = joinStreams(stdout.text(), stderr.text())
+    const output = toldPart(whole)
+    const outputTruncated = stdout.isCut || stderr.isCut || output !== whole
+    ledger.commit('process', (tx) => ledger.put(tx, { ...job, output, outputTruncated, ...(pid !== undefined && { pid }) }))
+  } catch (error) {
+    host.effects.log.warn('what a command in the background has printed could not be noted', { jobId, cause: String(error) })
   }
 }
 
@@ -108,9 +145,10 @@ async function report(
   if (!isOpen(before)) return
   const { stdout, stderr, result, error, release } = live(jobId)
   const { sessionId } = before
-  const whole = joinStreams(stdout.text(), stderr.text()) + leftBehind(result?.left ?? [])
+  const isLeft = ending === 'interrupted' // by an earlier start: what is known of it stands in its row
+  const whole = isLeft ? (before.output ?? '') : joinStreams(stdout.text(), stderr.text()) + leftBehind(result?.left ?? [])
   const output = toldPart(whole)
-  const isCut = stdout.isCut || stderr.isCut || output !== whole
+  const isCut = (isLeft && before.outputTruncated === true) || stdout.isCut || stderr.isCut || output !== whole
   const title = before.description
   const kept =
     output === whole ? undefined : await outputs.store(whole, { tool: 'background_task', title, sessionId }).catch(() => undefined)

@@ -13,7 +13,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createTurns } from '../../../protocol/turns.js'
 import type { ReadyCommand } from '../run/commands.js'
 import { joinStreams } from '../run/joined-output.js'
-import { jobLogic, type Live } from './job.actor.js'
+import { jobLogic, keep, type Live } from './job.actor.js'
 import { createLedger, isOpen, type Job } from './ledger.js'
 import { createRing } from './ring.js'
 
@@ -79,6 +79,7 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
     }).then(async () => {
       live.release()
       await live.process?.catch(() => undefined)
+      if (live.process !== undefined) keep({ host, ledger }, job.id, live) // parked: the next start tells of it
       live.giveBack?.()
       listed.delete(job.id)
       lives.delete(job.id)

@@ -28,7 +28,9 @@ export interface Job {
   readonly signal?: string
   /** Why it could not run, or how it was ended. */
   readonly error?: string
-  /** The end of what it printed. */
+  /** The leader of its process group, once it runs. */
+  readonly pid?: number
+  /** The end of what it printed; while it runs, as it was a moment ago. */
   readonly output?: string
   readonly outputTruncated?: boolean
   /** A file with all that was kept of its output. */

@@ -79,9 +79,10 @@ export function jobTools({ jobs, commands }: { readonly jobs: Jobs; readonly com
 
 /** As clients are shown it; the output stands in the result. */
 function shown(job: Job) {
-  const { id: jobId, status, description, command, cwd, startedAt, finishedAt, exitCode, outputPath } = job
+  const { id: jobId, status, description, command, cwd, startedAt, finishedAt, exitCode, outputPath, pid } = job
   const end = { ...(finishedAt !== undefined && { finishedAt }), ...(exitCode !== undefined && { exitCode }) }
-  return { jobId, status, description, command, cwd, startedAt, ...end, ...(outputPath !== undefined && { outputPath }) }
+  const more = { ...(pid !== undefined && { pid }), ...(outputPath !== undefined && { outputPath }) }
+  return { jobId, status, description, command, cwd, startedAt, ...end, ...more }
 }
 
 function asToolError<T>(work: () => T): T {

@@ -1,7 +1,7 @@
 /** What the calls under way are called, for those who look at actors: a call's actor knows its ids alone. */
 import { createLru } from '../../../protocol/lru.js'
 
-export interface NamedCall {
+interface NamedCall {
   readonly sessionId: string
   readonly tool: string
   /** Whose tool it is. */

@@ -188,7 +188,7 @@ export function createScreen(commands: Commands): Screen {
       byId('session-turns').replaceChildren(...turns)
       if (session === undefined && list[0] !== undefined) {
         session = list[0].dataset['session']
-        if (session !== undefined) return showSessions()
+        if (session !== undefined) return await showSessions()
       }
       note.textContent = 'There are no sessions here.'
       note.hidden = turns.length > 0

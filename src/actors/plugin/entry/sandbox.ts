@@ -83,7 +83,7 @@ export async function bubblewrapArgs(effects: Pick<Effects, 'files'>, spec: Sand
   const { program, cwd, reads = [] } = spec
   const mounts: Mount[] = [...(await Promise.all(SYSTEM.map((path) => systemMount(effects, path)))).flat(), ...OWN, readOnly(cwd)]
   const own = (await directoriesOf(effects, program)).map(installationOf)
-  for (const path of [...new Set([...own, ...reads])]) {
+  for (const path of new Set([...own, ...reads])) {
     if (![...PROGRAMS, cwd].some((root) => isWithin(root, path))) mounts.push(readOnly(path))
   }
   return ['--new-session', '--die-with-parent', ...bubblewrapLine({ ...spec, mounts })]

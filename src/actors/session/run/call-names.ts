@@ -21,7 +21,7 @@ export function createCallNames(): CallNames {
   const known = createLru<string, NamedCall>(REMEMBERED)
   const keyOf = (runId: string, callId: string) => `${runId}\n${callId}`
   return {
-    note: (runId, callId, call) => void known.set(keyOf(runId, callId), call),
+    note: (runId, callId, call) => known.set(keyOf(runId, callId), call),
     of: (runId, callId) => known.get(keyOf(runId, callId)),
   }
 }

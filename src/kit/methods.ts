@@ -69,12 +69,17 @@ async function invokeTool({ plugin, params, context, client }: MethodCall): Prom
     ...(typeof sessionId === 'string' ? { sessionId } : {}),
     ...(client === undefined ? {} : { client }),
   })
-  return typeof answer === 'string' ? { output: answer } : toolReply(answer)
+  return typeof answer === 'string' ? { output: answer } : toolReply(tool.id, answer)
 }
 
-/** Text stays text; other output becomes compact JSON. */
-function toolReply(answer: ToolResult | undefined): AnyRecord {
-  const { output, ...rest } = answer ?? { output: '' }
+/** Text stays text; other output becomes compact JSON. Throws for what is no result: it would reach the model as an empty text. */
+function toolReply(id: string, answer: ToolResult | undefined): AnyRecord {
+  const given: unknown = answer ?? { output: '' }
+  if (typeof given !== 'object' || given === null || !('output' in given)) {
+    const what = JSON.stringify(given)?.slice(0, 100) ?? `a ${typeof given}`
+    throw new TypeError(`the tool "${id}" returned ${what}, which is no result: return a text, or an object with "output"`)
+  }
+  const { output, ...rest } = given
   return { ...rest, output: typeof output === 'string' ? output : (JSON.stringify(output) ?? '') }
 }
 

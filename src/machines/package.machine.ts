@@ -75,12 +75,14 @@ const AT_REST = '#package.resting'
 const RUNNING = '#package.running'
 
 const known = { guard: { type: 'wasJudged', ...judged }, actions: note } as const
+/** Other content, another approval, other options or the switch: what failed before says nothing of it. */
+const anew = [note, 'clearReason', 'forgiveStrikes'] as const
 /** While nothing serves, everything follows from the assessment. */
 const evaluated = [
-  { guard: { type: 'isInvalid', ...judged }, target: '.failed', actions: [note, 'clearReason'] },
-  { guard: { type: 'isDisabled', ...judged }, target: '.disabled', actions: [note, 'clearReason'] },
-  { guard: { type: 'isUntrusted', ...judged }, target: '.permission-required', actions: [note, 'clearReason'] },
-  { target: '.trusted', actions: [note, 'clearReason'] },
+  { guard: { type: 'isInvalid', ...judged }, target: '.failed', actions: anew },
+  { guard: { type: 'isDisabled', ...judged }, target: '.disabled', actions: anew },
+  { guard: { type: 'isUntrusted', ...judged }, target: '.permission-required', actions: anew },
+  { target: '.trusted', actions: anew },
 ] as const
 
 const withdrawn = [
@@ -89,7 +91,7 @@ const withdrawn = [
   { guard: { type: 'isUntrusted', ...judged }, target: `${AT_REST}.permission-required`, actions: [note, 'revokeAll'] },
 ] as const
 /** Leaves what was under way: also a copy that is being made is made anew. */
-const renewed = { target: '.starting.enabled', actions: [note, 'revokeCandidate', 'clearReason'] } as const
+const renewed = { target: '.starting.enabled', actions: ['revokeCandidate', ...anew] } as const
 /** I1: what serves goes on, with content that was found again or while new content is not approved. */
 const kept = [
   { guard: { type: 'isServingCurrent', ...judged }, target: '.serving.active', actions: [note, 'revokeCandidate', 'clearReason'] },

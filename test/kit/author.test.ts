@@ -420,6 +420,32 @@ describe('the host for tests', () => {
     ],
   })
 
+  test.each([
+    [42, 'the tool "odd" returned 42, which is no result: return a text, or an object with "output"'],
+    [{ text: 'x' }, 'the tool "odd" returned {"text":"x"}, which is no result'],
+    [() => 'x', 'the tool "odd" returned a function, which is no result'],
+  ])('a tool that returns %j fails, and says so', async (answer, message) => {
+    const plugin = definePlugin({
+      name: 'odd',
+      version: '1.0.0',
+      tools: [{ id: 'odd', description: 'd', parameters: {}, execute: () => answer as never }],
+    })
+    const host = await createTestHost(plugin)
+    await expect(host.callTool('odd')).rejects.toThrow(message)
+    await host.shutdown()
+  })
+
+  test.each([[undefined], [null]])('a tool that returns %s has nothing to say', async (answer) => {
+    const plugin = definePlugin({
+      name: 'odd',
+      version: '1.0.0',
+      tools: [{ id: 'odd', description: 'd', parameters: {}, execute: () => answer as never }],
+    })
+    const host = await createTestHost(plugin)
+    expect(await host.callTool('odd')).toEqual({ output: '' })
+    await host.shutdown()
+  })
+
   test('calls tools, hooks, services and routes as svc does, and records what the plugin asked', async () => {
     const host = await createTestHost(plugin, { directory: '/w', answers: { 'host.workspace.read': () => 'buy milk' } })
     expect(await host.callTool('read_note', { name: 'a.md' }, { directory: '/w/sub' })).toEqual({

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { Assessment } from '../../src/machines/plugin/assessment.js'
 import { packageMachine } from '../../src/machines/package.machine.js'
 import { packageStateOf } from '../../src/machines/plugin/package-state.js'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { inert } from './paths.js'
 
 const found = (revision: string): Assessment => ({
@@ -59,4 +60,39 @@ it('new content that is refused while nothing approved ever served fails', () =>
   const { send } = updating()
   send({ type: 'assessed', assessment: { ...found('b'), signature: 'b only', approved: ['b'] } }, lost, copied)
   expect(send(refused(2)).state).toBe('failed')
+})
+
+it.each([
+  ['other content', [{ type: 'assessed', assessment: found('b') }]],
+  [
+    'the switch',
+    [
+      { type: 'assessed', assessment: { ...found('a'), verdict: 'disabled' } },
+      { type: 'assessed', assessment: found('a') },
+    ],
+  ],
+])('what was given up has all its tries again after %s', (_what, events) => {
+  const clock = new SimulatedClock()
+  const actor = createActor(inert(packageMachine), { input: { key: 'dev.example.one', strict: true, before: 0 }, clock }).start()
+  const send = (...all: readonly object[]) => {
+    for (const event of all) actor.send(event as never)
+    return actor.getSnapshot()
+  }
+  let number = 0
+  const start = () => {
+    number += 1
+    send(copied, { type: 'generation.published', number, revision: 'x' })
+  }
+  const end = () => send({ type: 'generation.unavailable', number, reason: 'it exited' })
+  send({ type: 'wanted' }, { type: 'assessed', assessment: found('a') })
+  start()
+  for (let tries = 0; tries < LIMITS.plugins.restarts; tries++) {
+    end()
+    clock.increment(10_000)
+    start()
+  }
+  expect(packageStateOf(end())).toBe('failed')
+  send(...events)
+  start()
+  expect(packageStateOf(end())).toBe('degraded')
 })

@@ -8,18 +8,20 @@ const WORDS: Readonly<Record<PackageState, string>> = {
   enabled: 'is approved and switched on, and starts when it is needed',
   loading: 'is starting',
   active: 'serves',
-  degraded: 'serves with earlier content, because what it is now did not start',
+  degraded: 'failed just now, and is tried again',
   failed: 'does not run',
   disabled: 'is switched off',
   'update-available': 'serves with what was approved; its content changed since, and waits for your approval',
   restoring: 'is being brought back to earlier content',
 }
 
+const FAILED_UPDATE = 'serves with earlier content, because what it is now did not start'
+
 type Lives = Pick<PackageLifecycleInfo, 'packageId' | 'state' | 'diagnostics'>
 
 /** The rest of a sentence that begins with the id of a package. */
 export function stateWords(lives: Omit<Lives, 'packageId'>): string {
-  return WORDS[isFailedUpdate(lives) ? 'degraded' : lives.state]
+  return isFailedUpdate(lives) ? FAILED_UPDATE : WORDS[lives.state]
 }
 
 /** Its new content is approved and did not start, so what was before still serves. */

@@ -2,6 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 
 /** Set by the kernel among the flags of a process when it ends (PF_EXITING). */
 const EXITING = 4
+/** A thread of the kernel (PF_KTHREAD): nobody's program. */
+const KERNEL = 0x20_0000
 
 export interface ProcessEntry {
   readonly pid: number
@@ -14,15 +16,17 @@ export interface ProcessEntry {
   readonly runs: boolean
   /** It is on its way to its end: it may still run, and what it was started with is gone. */
   readonly ends: boolean
+  /** A thread of the kernel itself, which any program may seem to have left behind. */
+  readonly isKernel: boolean
 }
 
-/** Every process, by its id; undefined where no process table can be read. */
+/** Every process of somebody, by its id; undefined where no process table can be read. */
 export function readProcesses(): ReadonlyMap<number, ProcessEntry> | undefined {
   if (process.platform !== 'linux') return undefined
   const entries = new Map<number, ProcessEntry>()
   for (const name of readdirSync('/proc')) {
     const entry = /^\d+$/.test(name) ? readProcess(Number(name)) : undefined
-    if (entry !== undefined) entries.set(entry.pid, entry)
+    if (entry !== undefined && !entry.isKernel) entries.set(entry.pid, entry)
   }
   return entries
 }
@@ -45,6 +49,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
     started: Number(fields[19]),
     runs: state !== 'Z' && state !== 'X',
     ends: (Number(flags) & EXITING) !== 0,
+    isKernel: (Number(flags) & KERNEL) !== 0,
   }
 }
 

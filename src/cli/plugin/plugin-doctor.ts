@@ -68,7 +68,7 @@ function approvalFindings(place: PluginPlace, read: ReadPackage): Finding[] {
   const before = place.entries.package(check).trust.find((trust) => trust.workspaceId === (workspaceId ?? '') && trust.packageId === check)
   const isChanged = before !== undefined && before.revision !== read.revision
   const reason = isChanged ? `its content changed since it was approved: ${before.revision} then, ${read.revision} now` : approval.reason
-  return [{ level: 'error', check, detail: advise(reason, `look at it, then: svc plugin trust ${check} --directory ${place.workspace}`) }]
+  return [{ level: 'error', check, detail: advise(reason, `look at it, then: svc plugin trust ${check} --dir ${place.workspace}`) }]
 }
 
 function capabilityFindings({ found, target }: ReadPackage): Finding[] {

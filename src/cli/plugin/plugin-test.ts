@@ -20,7 +20,10 @@ export async function testPlugin({ id, tool, input, directory, server, json }: T
     const { state } = part
     if (json) writeOut(`${jsonText(state, 2)}\n`)
     else if (state.status === 'completed') writeOut(`${state.output}\n`)
-    else writeError(`svc: ${state.status === 'error' ? state.error : 'the call has not ended'} -> svc logs --plugin ${id} shows what it wrote\n`)
+    else
+      writeError(
+        `svc: ${state.status === 'error' ? state.error : 'the call has not ended'} -> svc logs --plugin ${id} shows what it wrote\n`,
+      )
     return state.status === 'completed' ? 0 : 1
   } finally {
     await connection.close()

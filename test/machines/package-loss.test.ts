@@ -75,7 +75,7 @@ it.each([
   const clock = new SimulatedClock()
   const actor = createActor(inert(packageMachine), { input: { key: 'dev.example.one', strict: true, before: 0 }, clock }).start()
   const send = (...all: readonly object[]) => {
-    for (const event of all) actor.send(event as never)
+    for (const event of all) actor.send(event)
     return actor.getSnapshot()
   }
   let number = 0

@@ -200,7 +200,8 @@ test('a run goes on without what nobody answers in time, and its record says wha
   }
   const steps = [calls({ callId: 'a', tool: 'open' }), says('went on')]
   const flows = await startWorkflows(workflowEffects(), { config: { permission: { '*': 'allow', open: 'ask' } }, steps, tools: [open] })
-  await flows.call<WorkflowView>('create', { body: DEFINITION })
+  const schedule = { frequency: 'daily', interval: 1, timezone: 'UTC', time: '09:00' } // the clock stands at noon: nothing is due by itself
+  await flows.call<WorkflowView>('create', { body: { ...DEFINITION, schedule } })
   await flows.run('made')
   await flows.service.until(({ type }) => type === 'permission.asked')
   await flows.pass(LIMITS.run.unattendedWait)

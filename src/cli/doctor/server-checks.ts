@@ -7,6 +7,7 @@ import type { Client } from '../../client/client-types.js'
 import { type Connection, connect } from '../connection.js'
 import { failureText } from '../failure.js'
 import { type Finding, finding } from '../findings.js'
+import { inspectLanguageServers } from './lsp-checks.js'
 import { inspectMcpServers } from './mcp-checks.js'
 import { modelFinding } from './model-check.js'
 
@@ -25,6 +26,7 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
         await modelFinding(client, query),
         ...(await packages(connection, query)),
         ...(await inspectMcpServers(client, query)),
+        ...(await inspectLanguageServers(client, query)),
         ...(options.online ? await (await import('./online-checks.js')).inspectOnline(client, query) : []),
       ]
     } finally {

@@ -1,0 +1,49 @@
+/** Language servers that fit the files of the directory: which could serve, which are missing, which are broken. None is started. */
+import type { Client } from '../../client/client-types.js'
+import type { LspStatus } from '../../protocol/lsp/lsp.js'
+import { failureText } from '../failure.js'
+import type { Finding } from '../findings.js'
+
+const CHECK = 'language servers'
+
+export async function inspectLanguageServers(client: Client, query: { readonly directory: string }): Promise<Finding[]> {
+  try {
+    return lspFindings(await client.plugins.lsp.status(query))
+  } catch (error) {
+    return [{ level: 'warning', check: CHECK, detail: failureText(error).split('\n')[0] ?? '' }]
+  }
+}
+
+type Fitting = Pick<LspStatus, 'id' | 'status' | 'command' | 'command_source' | 'detected'>
+
+/** One that is missing keeps nobody from an answer, and may not be wanted: it is named and is no warning. Pure. */
+export function lspFindings(fitting: readonly Fitting[]): Finding[] {
+  if (fitting.length === 0) return []
+  const isMissing = ({ status, detected }: Fitting) => status === 'error' && detected.message?.endsWith(NOT_FOUND) === true
+  const named = (label: string, some: readonly Fitting[]) => (some.length === 0 ? [] : [`${label} ${some.map(({ id }) => id).join(', ')}`])
+  const missing = fitting.filter(isMissing)
+  const told = [
+    ...named(
+      'running:',
+      fitting.filter(({ status }) => status === 'connected'),
+    ),
+    ...named(
+      'start when they are needed:',
+      fitting.filter(({ status }) => status === 'available'),
+    ),
+    ...missing.map(({ id, command }) => `${id} would help, and "${command[0] ?? id}" is not installed`),
+  ]
+  const broken = fitting.filter((each) => each.status === 'error' && !isMissing(each))
+  return [
+    ...(told.length === 0 ? [] : [{ level: 'ok' as const, check: CHECK, detail: told.join('; ') }]),
+    ...broken.map(
+      ({ id, detected }): Finding => ({
+        level: 'warning',
+        check: CHECK,
+        detail: `${id}: ${detected.message ?? 'it does not work'} (docs/language-servers.md)`,
+      }),
+    ),
+  ]
+}
+
+const NOT_FOUND = 'was not found.'

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { lspFindings } from '../../src/cli/doctor/lsp-checks.js'
+
+const fitting = (id: string, status: 'available' | 'connected' | 'error', message: string | null = null) => ({
+  id,
+  status,
+  command: [`${id}-server`, '--stdio'],
+  command_source: 'path' as const,
+  detected: { files: 1, markers: [], extensions: {}, command_available: message === null, message },
+})
+
+test('the doctor says nothing of language servers where none fits', () => {
+  expect(lspFindings([])).toEqual([])
+})
+
+test('the doctor tells which language servers run, could, are missing and are broken', () => {
+  const findings = lspFindings([
+    fitting('typescript', 'connected'),
+    fitting('pyright', 'available'),
+    fitting('bash', 'available'),
+    fitting('gopls', 'error', 'The program "gopls-server" was not found.'),
+    fitting('mine', 'error', '"command" is empty.'),
+  ])
+  expect(findings.map(({ level, detail }) => `${level}: ${detail}`)).toEqual([
+    'ok: running: typescript; start when they are needed: pyright, bash; gopls would help, and "gopls-server" is not installed',
+    'warning: mine: "command" is empty. (docs/language-servers.md)',
+  ])
+})

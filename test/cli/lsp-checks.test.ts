@@ -22,7 +22,7 @@ test('the doctor tells which language servers run, could, are missing and are br
     fitting('mine', 'error', '"command" is empty.'),
   ])
   expect(findings.map(({ level, detail }) => `${level}: ${detail}`)).toEqual([
-    'ok: running: typescript; start when they are needed: pyright, bash; gopls would help, and "gopls-server" is not installed',
+    'ok: running: typescript-server; start when they are needed: pyright-server, bash-server; would help, and not installed: gopls-server',
     'warning: mine: "command" is empty. (docs/language-servers.md)',
   ])
 })

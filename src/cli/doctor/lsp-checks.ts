@@ -20,7 +20,6 @@ type Fitting = Pick<LspStatus, 'id' | 'status' | 'command' | 'command_source' | 
 export function lspFindings(fitting: readonly Fitting[]): Finding[] {
   if (fitting.length === 0) return []
   const isMissing = ({ status, detected }: Fitting) => status === 'error' && detected.message?.endsWith(NOT_FOUND) === true
-  const named = (label: string, some: readonly Fitting[]) => (some.length === 0 ? [] : [`${label} ${some.map(({ id }) => id).join(', ')}`])
   const missing = fitting.filter(isMissing)
   const told = [
     ...named(
@@ -31,7 +30,7 @@ export function lspFindings(fitting: readonly Fitting[]): Finding[] {
       'start when they are needed:',
       fitting.filter(({ status }) => status === 'available'),
     ),
-    ...missing.map(({ id, command }) => `${id} would help, and "${command[0] ?? id}" is not installed`),
+    ...named('would help, and not installed:', missing),
   ]
   const broken = fitting.filter((each) => each.status === 'error' && !isMissing(each))
   return [
@@ -44,6 +43,14 @@ export function lspFindings(fitting: readonly Fitting[]): Finding[] {
       }),
     ),
   ]
+}
+
+const SHOWN = 5
+
+function named(label: string, some: readonly Fitting[]): readonly string[] {
+  if (some.length === 0) return []
+  const shown = some.slice(0, SHOWN).map(({ id, command: [program = id] }) => (program.startsWith(id) ? program : `${id} (${program})`))
+  return [`${label} ${shown.join(', ')}${some.length > SHOWN ? ` and ${some.length - SHOWN} more` : ''}`]
 }
 
 const NOT_FOUND = 'was not found.'

@@ -45,7 +45,7 @@ export function initPlugin(options: InitOptions, library: () => Library = instal
   for (const each of made) writeFolder(each)
   const paths = made.flatMap(({ folder, files }) => Object.keys(files).map((name) => join(folder, name)))
   const result = { id, language, package: folder, ...(made.length > 1 ? { sources } : {}), files: paths }
-  writeOut(json ? `${jsonText(result, 2)}\n` : summary(id, paths))
+  writeOut(json ? `${jsonText(result, 2)}\n` : summary(id, paths, made.length > 1 ? sources : undefined))
   return 0
 }
 
@@ -90,8 +90,12 @@ function writeFolder({ folder, files }: { readonly folder: string; readonly file
   }
 }
 
-function summary(id: string, paths: readonly string[]): string {
-  return `${paths.map((path) => `wrote ${path}\n`).join('')}next: svc plugin trust ${id}\nthen: svc plugin test ${id} ${toolName(id)} '{"name": "Ada"}'\n`
+/** `sources`: where those of a build are. */
+function summary(id: string, paths: readonly string[], sources: string | undefined): string {
+  const written = paths.map((path) => `wrote ${path}`)
+  const steps = [`next: svc plugin trust ${id}`, `then: svc plugin test ${id} ${toolName(id)} '{"name": "Ada"}'`]
+  const change = sources === undefined ? [] : [`to change it: (cd ${sources} && npm install), then svc plugin dev ${id}`]
+  return `${[...written, ...steps, ...change].join('\n')}\n`
 }
 
 /** Beside this program, wherever the build put this part of it. */

@@ -14,6 +14,17 @@ export const FIRST_STEPS = [
 /** Said from the second time on. */
 export const NEXT_STEP = 'No language model can be used yet; svc models tells the one step to one.'
 
+const KEY = /^(?:ANTHROPIC|OPENAI|GEMINI|OPENROUTER|XAI|DEEPSEEK|GROQ|MISTRAL)_API_KEY$/
+
+/** The name of a variable that holds the key of a vendor. */
+export function keyInEnvironment(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  return Object.keys(env).find((name) => KEY.test(name) && env[name] !== '')
+}
+
+export function unseenKey(name: string): string {
+  return `${name} is set here, and the server that runs does not see it: stop that and start it with the variable, or store the key once with svc auth set`
+}
+
 /** Whether only the built-in model can be used in a directory. */
 export async function needsFirstSteps(client: Client, directory: string): Promise<boolean> {
   const { providers } = await client.providers.configured({ directory })

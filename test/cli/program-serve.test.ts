@@ -71,7 +71,7 @@ describe('svc serve', () => {
     expect(refused.stderr).toContain(problem)
     const doctor = await home.run(['doctor'])
     expect(doctor.code).toBe(1)
-    expect(doctor.stdout).toContain(`FAIL  database         ${problem}`)
+    expect(doctor.stdout.replaceAll(/ {2,}/g, ' ')).toContain(`FAIL database ${problem}`)
     expect(look()).toEqual(before)
   })
 

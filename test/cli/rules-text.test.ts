@@ -13,7 +13,7 @@ test('rules are told by what happens unasked, what asks, and what is denied', ()
     ruleWords({ '*': 'allow', network: 'ask', edit: { '*': 'ask', 'a/*': 'allow', 'b/*': 'allow' }, write: 'allow', own: 'deny' }),
   ).toEqual({
     unasked: ['everything but what is named here', 'edit (a/*, b/*)'],
-    asks: ['commands that use the network', 'edit'],
+    asks: ['the network for commands in the sandbox', 'edit'],
     denied: ['own'],
   })
 })

@@ -20,11 +20,12 @@ function open(files?: Readonly<Record<string, string>>): Scene {
   return scene
 }
 
-/** What `svc doctor` prints about a place; it may end with 1. */
+/** What `svc doctor` prints about a place, its columns one space apart; it may end with 1. */
 async function doctor({ repo, env }: Place, extra: Readonly<Record<string, string>> = {}): Promise<string> {
   const options = { cwd: repo, env: { ...env, ...extra } }
   const run = promisify(execFile)(process.execPath, [PROGRAM, 'doctor'], options)
-  return (await run.catch((error: unknown) => error as { stdout: string })).stdout
+  const { stdout } = await run.catch((error: unknown) => error as { stdout: string })
+  return stdout.replaceAll(/ {2,}/g, ' ')
 }
 
 const FLOW = `---
@@ -57,7 +58,7 @@ test('nothing is read through a directory that others can write, and everybody i
   expect(await server.get('/v2/config')).not.toHaveProperty('username')
   expect(await server.get('/v2/skills')).toEqual([])
   expect(await server.get('/v2/plugins/dev.svc.workflows')).toMatchObject({ workflows: [], diagnostics: [{ message: reason }] })
-  expect(await doctor(place)).toContain(`warn  configuration    config: ${join(place.repo, 'svc.json')} ${reason}`)
+  expect(await doctor(place)).toContain(`warn configuration config: ${join(place.repo, 'svc.json')} ${reason}`)
 
   chmodSync(place.repo, 0o755)
   expect(await server.get<ConfigValidation>('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
@@ -105,8 +106,8 @@ test('a key, an adapter, a connection and a variable without effect are told: to
     ).toHaveLength(1)
   }
   const told = await doctor(place, { SVC_AGENT_MODLES_URL: 'http://127.0.0.1:9' })
-  expect(told).toContain('warn  environment      SVC_AGENT_MODLES_URL: set without effect, this svc does not read it')
-  expect(told).toContain(`warn  configuration    formatter: ${key}`)
+  expect(told).toContain('warn environment SVC_AGENT_MODLES_URL: set without effect, this svc does not read it')
+  expect(told).toContain(`warn configuration formatter: ${key}`)
   expect(told).toContain(`odd cannot be used: ${adapter}`)
   expect(told).not.toContain('ODD_KEY')
 })

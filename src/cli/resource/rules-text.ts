@@ -12,8 +12,8 @@ const LISTS = { allow: 'unasked', ask: 'asks', deny: 'denied' } as const
 const NAMES: Readonly<Record<string, string>> = {
   external_directory: 'files outside of the directory',
   doom_loop: 'the same call again and again',
-  network: 'commands that use the network',
-  git: 'git commands that change something',
+  network: 'the network for commands in the sandbox',
+  git: 'programs that a repository names for git to start',
 }
 
 /** `permission` as agents have it: an action for a kind of call, or one for each pattern. What says nothing beyond `*` is left out. */

@@ -4,10 +4,10 @@ import type { Client, PromptEnd } from '../../client/client-types.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
 import type { RunOptions } from '../arguments.js'
-import { connect } from '../connection.js'
+import { connect, type Connection } from '../connection.js'
 import { directoryOn } from '../directory.js'
 import { failureText } from '../failure.js'
-import { FIRST_STEPS, needsFirstSteps, NEXT_STEP } from '../first-steps.js'
+import { FIRST_STEPS, keyInEnvironment, needsFirstSteps, NEXT_STEP, unseenKey } from '../first-steps.js'
 import { watchInterrupts } from '../interruption.js'
 import { findSession, latestSession } from '../session/session-find.js'
 import { pendingOf, pendingText } from '../session/session-pending.js'
@@ -114,7 +114,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     const connection = await connect(options.server)
     try {
       await converse(connection.client, connection.isOwn)
-      if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection.client, options, terminal)
+      if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection, options, terminal)
     } finally {
       await connection.close()
     }
@@ -154,9 +154,11 @@ function finish(
 }
 
 /** The built-in model has answered, and nobody has asked for it. All of it is said once. */
-async function tellFirstSteps(client: Client, options: RunOptions, terminal: Terminal): Promise<void> {
+async function tellFirstSteps({ client, isOwn }: Connection, options: RunOptions, terminal: Terminal): Promise<void> {
   if (options.model !== undefined || options.output !== 'text') return
   if (!(await needsFirstSteps(client, directoryOn(options.server, options.directory)))) return
+  const unseen = isOwn ? undefined : keyInEnvironment(process.env)
+  if (unseen !== undefined) return terminal.note(unseenKey(unseen))
   const { items } = await client.sessions.list({ archived: 'true', limit: 2 })
   for (const line of items.length < 2 ? FIRST_STEPS : [NEXT_STEP]) terminal.note(line)
 }

@@ -22,8 +22,6 @@ const nodes = {
     name: 'nodes',
     include: NODES,
     globalSetup: ['scripts/build-for-tests.mjs'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     maxWorkers: 1,
     sequence: { groupOrder: 2 },
   },
@@ -33,8 +31,10 @@ export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(version) },
   test: {
     setupFiles: ['test/no-warnings.ts'],
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    // Only what hangs ends by these: a machine may be busy.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,
@@ -55,7 +55,6 @@ export default defineConfig({
           name: 'program',
           include: isWhole ? [...PROGRAM, CONFORMANCE] : PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
-          testTimeout: 60_000,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

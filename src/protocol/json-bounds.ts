@@ -3,6 +3,8 @@ import { LIMITS } from './limits.js'
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
+/** Bytes of a short text. */
+const SHORT = 64
 
 export interface JsonBounds {
   /** Levels of nested arrays and objects. */
@@ -20,13 +22,9 @@ export const FRAME_BOUNDS: JsonBounds = { depth: LIMITS.http.jsonDepth, values: 
 export function excessOf(bytes: Uint8Array, { depth, values }: JsonBounds): string | undefined {
   let level = 0
   let count = 1
-  let inString = false
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index]
-    if (inString) {
-      if (byte === BACKSLASH) index++
-      else if (byte === QUOTE) inString = false
-    } else if (byte === QUOTE) inString = true
+    if (byte === QUOTE) index = endOfString(bytes, index + 1)
     else if (byte === COMMA) {
       if (++count > values) return tooMany(values)
     } else if (byte === 0x7b || byte === 0x5b) {
@@ -35,6 +33,23 @@ export function excessOf(bytes: Uint8Array, { depth, values }: JsonBounds): stri
     } else if (byte === 0x7d || byte === 0x5d) level--
   }
   return undefined
+}
+
+/** Where the string ends whose text begins at `from`. Short texts are looked at byte by byte, the rest of long ones is skipped from quote to quote. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let index = from; index < bytes.length; ) {
+    for (const near = index + SHORT; index < near; index++) {
+      if (bytes[index] === BACKSLASH) index++
+      else if (bytes[index] === QUOTE) return index
+    }
+    const quote = bytes.indexOf(QUOTE, index)
+    if (quote === -1) return bytes.length
+    let escapes = 0
+    while (quote - escapes > index && bytes[quote - 1 - escapes] === BACKSLASH) escapes++
+    if (escapes % 2 === 0) return quote
+    index = quote + 1
+  }
+  return bytes.length
 }
 
 function tooMany(values: number): string {

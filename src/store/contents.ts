@@ -1,13 +1,15 @@
 /**
- * Contents of large files that parts show (sessions-events §10.7): text of base64, kept once for a session and in pieces, so that no commit
- * writes megabytes at once. Rows of parts and events hold a reference instead, which every reader of the store finds filled in.
+ * Contents of large files that parts show or prompts attach (sessions-events §10.7): text of base64, kept once for a session and in pieces, so
+ * that no commit writes megabytes at once. Rows of parts, waiting prompts and events hold a reference instead, which every reader of the store
+ * finds filled in.
  *
  * I1 A reference is drawn at random and never shown, so no text can name one.
  * I2 A content is found again once it is whole; what a kill left in pieces is removed when the store is opened.
  * I3 A content belongs to one session: a part that was copied to another holds its own.
- * I4 A content stays while a part of its session refers to it, or is about to. Events that are told again after that show it empty.
+ * I4 A content stays while a part or a waiting prompt of its session refers to it, or is about to. Events that are told again after that show it empty.
  */
 import type { FilePart, Part } from '../protocol/message/message.js'
+import type { QueuedPrompt } from '../protocol/message/queued-prompt.js'
 import type { Connection } from './connection.js'
 import { valueOf } from './stored-json.js'
 
@@ -40,16 +42,28 @@ export interface ContentTable {
   finish(id: string, sessionId: string, sha256: string): string
   /** From now on this very object is stored with a reference in place of the `length` characters at the end of its address. */
   refer(file: ShownFile, id: string, sessionId: string, length: number): void
+  /** A copy of such an object is stored likewise. */
+  follow(copy: object, file: object): void
+  /** What was referred to has been stored, or never will be (I4). */
+  release(files: readonly object[]): void
+  writtenPrompt(sessionId: string, prompt: Pick<QueuedPrompt, 'parts'>): Written
+}
+
+/** What is stored of a value, and what is told of it where that differs. */
+export interface Written {
+  readonly json: string
+  readonly whole?: () => string
 }
 
 export interface Contents {
   readonly table: ContentTable
-  /** What is stored of a part, and what is told of it where that differs. */
-  written(part: Part): { readonly json: string; readonly whole?: () => string }
+  written(part: Part): Written
   /** Stored JSON with its contents. */
   text(json: string): string
-  /** The same, parsed. */
-  value<T>(json: string): T
+  /** The same, parsed: of a message, or a part. What several show is read once for all that are given the same `seen`. */
+  value<T>(json: string, seen?: Map<string, string>): T
+  /** The same of a prompt that waits in a session. */
+  prompt(sessionId: string, json: string): QueuedPrompt
   /** Forgets what no part of the session refers to any more (I4). */
   sweep(sessionId: string): void
 }
@@ -81,7 +95,8 @@ export function createContents(connection: Connection): Contents {
   const sweep = connection.query<[string, string]>(`
     delete from contents where session_id = ? and id not in (select value from json_each(?)) and not exists (
       select 1 from parts join messages on messages.key = parts.message_key
-      where messages.session_id = contents.session_id and instr(parts.json, contents.id) > 0)`)
+      where messages.session_id = contents.session_id and instr(parts.json, contents.id) > 0) and not exists (
+      select 1 from queue where queue.session_id = contents.session_id and instr(queue.request, contents.id) > 0)`)
 
   const references = new WeakMap<object, Reference>()
   /** I4: what no part refers to yet. */
@@ -117,29 +132,35 @@ export function createContents(connection: Connection): Contents {
         return known
       },
       refer: (file, id, sessionId, length) => void references.set(file, { id, sessionId, from: file.url.length - length }),
-    },
-    written(part) {
-      const files = filesOf(part)
-      const own = (file: ShownFile) => {
+      follow(copy, file) {
         const known = references.get(file)
-        return known?.sessionId === part.sessionId ? known : undefined // I3
-      }
-      if (!files.some((file) => own(file) !== undefined)) return { json: JSON.stringify(part) }
-      const contents = new Map<string, string>()
-      const cut = files.map((file) => {
-        const known = own(file)
-        if (known === undefined) return file
-        coming.delete(known.id)
-        contents.set(known.id, file.url.slice(known.from))
-        return { ...file, url: `${file.url.slice(0, known.from)}${PREFIX}${known.id};` }
-      })
-      const json = JSON.stringify(withFiles(part, cut))
-      return { json, whole: () => json.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + (contents.get(id) ?? '')) }
+        if (known !== undefined) references.set(copy, known)
+      },
+      release(files) {
+        for (const file of files) coming.delete(references.get(file)?.id ?? '')
+      },
+      writtenPrompt: (sessionId, prompt) =>
+        written(
+          prompt,
+          sessionId,
+          prompt.parts.filter((part) => part.type === 'file'),
+          (files) => {
+            const next = files.values()
+            return { ...prompt, parts: prompt.parts.map((part) => (part.type === 'file' ? next.next().value : part)) }
+          },
+        ),
     },
+    written: (part) => written(part, part.sessionId, filesOf(part), (files) => withFiles(part, files)),
     text: (json) => (json.includes(PREFIX) ? filled(json) : json),
-    value<T>(json: string): T {
+    value<T>(json: string, seen = new Map<string, string>()): T {
       const value = valueOf<T>(json)
-      if (json.includes(PREFIX)) for (const part of partsOf(value)) for (const file of filesOf(part)) fill(file, part.sessionId)
+      if (json.includes(PREFIX)) for (const part of partsOf(value)) for (const file of filesOf(part)) fill(file, part.sessionId, seen)
+      return value
+    },
+    prompt(sessionId, json) {
+      const value = valueOf<QueuedPrompt>(json)
+      const seen = new Map<string, string>()
+      if (json.includes(PREFIX)) for (const part of value.parts) if (part.type === 'file') fill(part, sessionId, seen)
       return value
     },
     sweep(sessionId) {
@@ -147,12 +168,33 @@ export function createContents(connection: Connection): Contents {
     },
   }
 
-  /** In place: the value was parsed just now. */
-  function fill(file: { url: string }, sessionId: string): void {
+  function written(
+    value: unknown,
+    sessionId: string,
+    files: readonly ShownFile[],
+    rebuild: (files: readonly ShownFile[]) => unknown,
+  ): Written {
+    const contents = new Map<string, string>()
+    const cut = files.map((file) => {
+      const known = references.get(file)
+      if (known?.sessionId !== sessionId) return file // I3
+      coming.delete(known.id)
+      contents.set(known.id, file.url.slice(known.from))
+      return { ...file, url: `${file.url.slice(0, known.from)}${PREFIX}${known.id};` }
+    })
+    if (contents.size === 0) return { json: JSON.stringify(value) }
+    const json = JSON.stringify(rebuild(cut))
+    return { json, whole: () => json.replaceAll(ADDRESS, (_mark, start: string, id: string) => start + (contents.get(id) ?? '')) }
+  }
+
+  /** In place: the value was parsed just now. Contents that were `seen` are not read again. */
+  function fill(file: { url: string }, sessionId: string, seen: Map<string, string>): void {
     const [mark, id] = file.url.startsWith('data:') && file.url.length < LONGEST ? (MARK.exec(file.url) ?? []) : []
     if (mark === undefined || id === undefined) return
     const from = file.url.length - mark.length
-    file.url = file.url.slice(0, from) + contentOf(id)
+    const content = seen.get(id) ?? contentOf(id)
+    seen.set(id, content)
+    file.url = file.url.slice(0, from) + content
     references.set(file, { id, sessionId, from })
   }
 }
@@ -164,21 +206,23 @@ export function removeTornContents(connection: Connection, transact: (change: ()
   if (torn.get() !== undefined) transact(() => void remove.run())
 }
 
-/** The files that a settled tool call shows. */
-function filesOf(part: Part): readonly { mime: string; url: string }[] {
+/** The file that a part is, or the files that a settled tool call shows. */
+function filesOf(part: Part): readonly ShownFile[] {
+  if (part.type === 'file') return [part]
   if (part.type !== 'tool' || part.state.status !== 'completed') return []
   const { metadata } = part.state
   if (typeof metadata !== 'object' || metadata === null || !('attachments' in metadata)) return []
   return Array.isArray(metadata.attachments) ? metadata.attachments.filter(isFile) : []
 }
 
-function isFile(value: unknown): value is { mime: string; url: string } {
+function isFile(value: unknown): value is ShownFile {
   return typeof value === 'object' && value !== null && 'url' in value && typeof value.url === 'string'
 }
 
-function withFiles(part: Part, attachments: readonly ShownFile[]): unknown {
+function withFiles(part: Part, files: readonly ShownFile[]): unknown {
+  if (part.type === 'file') return files[0]
   if (part.type !== 'tool' || part.state.status !== 'completed') return part
-  return { ...part, state: { ...part.state, metadata: { ...(part.state.metadata as object), attachments } } }
+  return { ...part, state: { ...part.state, metadata: { ...(part.state.metadata as object), attachments: files } } }
 }
 
 /** Of a message, or the part itself. */

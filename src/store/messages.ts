@@ -76,6 +76,11 @@ export function createMessageTable(connection: Connection, contents: Contents): 
 
   const wholeIn = <T>(row: JsonRow | undefined) => (row === undefined ? undefined : contents.value<T>(row.json))
 
+  function wholeOf(found: readonly JsonRow[]): Message[] {
+    const seen = new Map<string, string>()
+    return found.map(({ json }) => contents.value<Message>(json, seen))
+  }
+
   function rows(query: MessagePageQuery): PageRow[] {
     const limit = query.limit ?? -1
     const position = query.cursor === undefined ? undefined : place.get(query.cursor, query.sessionId)?.position
@@ -107,7 +112,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
       const { cost = 0, input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = usage.get(JSON.stringify(sessionIds)) ?? {}
       return { cost, tokens: { input, output, reasoning, cache: { read: cacheRead, write: cacheWrite } } }
     },
-    all: (sessionId) => rows({ sessionId, order: 'asc' }).map((row) => contents.value<Message>(row.json)),
+    all: (sessionId) => wholeOf(rows({ sessionId, order: 'asc' })),
     page(query) {
       const found = rows(query)
       return { items: found.map((row) => contents.text(row.json)), next: found.length === query.limit ? found.at(-1)?.id : undefined }

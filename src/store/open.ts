@@ -94,7 +94,7 @@ function assemble(connection: Connection, failpoint: Failpoint | undefined, file
     contents: contents.table,
     restores: createRestoreTable(connection),
     keptContents: createKeptContentTable(connection),
-    queue: createQueueTable(connection),
+    queue: createQueueTable(connection, contents),
     runs: createRunTable(connection),
     interactions: createInteractionTable(connection),
     approvals: createApprovalTable(connection),

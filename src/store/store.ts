@@ -152,6 +152,8 @@ export interface QueueTable {
   get(id: string): QueueRow | undefined
   /** Bytes of all prompts of a session, as JSON. */
   bytes(sessionId: string): number
+  /** The id of the oldest row, whose request may be long to read. */
+  oldest(sessionId: string): string | undefined
   /** The oldest row, of the given deliveries if named. */
   first(sessionId: string, deliveries?: readonly QueueRow['delivery'][]): QueueRow | undefined
   /** A row whose prompt carries this message id, in any session. */

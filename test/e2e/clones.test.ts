@@ -97,7 +97,7 @@ describe('a repository with a megabyte in a hundred files', () => {
     expect(inState('clones')).toHaveLength(1)
     leaving.abort()
     expect(await left).toBe('left')
-    await expect.poll(() => [inState('clones'), inState('workspaces').length], { timeout: 5000 }).toEqual([[], count])
+    await expect.poll(() => [inState('clones'), inState('workspaces').length]).toEqual([[], count])
     first.letGo()
     expect(await untilNone(() => mentioning(url), 5000)).toEqual([])
 

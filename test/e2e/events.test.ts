@@ -116,7 +116,7 @@ describe('the event stream', () => {
     const slow = connect(Number(new URL(server.url).port), '127.0.0.1').pause()
     slow.write(`GET /v2/events?tail=true HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`)
     const isReader = ({ actor, type }: InspectorRecord) => type === 'start' && actor?.machine === 'subscription'
-    await expect.poll(async () => (await records()).filter(isReader).length, { timeout: 5000 }).toBe(2)
+    await expect.poll(async () => (await records()).filter(isReader).length).toBe(2)
     const readers = (await records()).filter(isReader).map(({ actorId }) => actorId)
     const text = 'x'.repeat(1000 * 1024)
     for (let at = 0; at < 20; at++) await server.prompt(sessionId, { prompt: text, noReply: true })

@@ -58,15 +58,15 @@ test('a path of the installation is not found in a workspace, and is below the c
   })
   const server = await scene.start()
   const told = async () => (await server.call('GET', '/v2/plugins')).text
-  await expect.poll(told, { timeout: 10_000 }).toContain(`the program \\"${join(dirname(place.configFile), 'bin/tool')}\\" does not exist`)
-  await expect.poll(told, { timeout: 10_000 }).toContain('the entry \\"tools/x.mjs\\" is neither a file nor a package')
-  await expect.poll(told, { timeout: 10_000 }).toContain('the argument \\"tools/x.mjs\\" names a file of the workspace')
+  await expect.poll(told).toContain(`the program \\"${join(dirname(place.configFile), 'bin/tool')}\\" does not exist`)
+  await expect.poll(told).toContain('the entry \\"tools/x.mjs\\" is neither a file nor a package')
+  await expect.poll(told).toContain('the argument \\"tools/x.mjs\\" names a file of the workspace')
 
   mkdirSync(join(dirname(place.configFile), 'bin'))
   writeFileSync(join(dirname(place.configFile), 'bin/tool'), marker('from-configuration'), { mode: 0o755 })
   place.configure({ plugins: { 'dev.example.one': { options: { serve: ['bin/tool'], sandbox: false } } } })
   await server.get('/v2/config/validate')
-  await expect.poll(async () => (await told(), tryRead(place, 'from-configuration')), { timeout: 10_000 }).toBe('ran')
+  await expect.poll(async () => (await told(), tryRead(place, 'from-configuration'))).toBe('ran')
   expect(tryRead(place, 'from-workspace')).toBeUndefined()
 })
 

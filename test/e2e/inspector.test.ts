@@ -109,7 +109,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await server.prompt(session.id, { prompt: SECRET })
     const asked = await stream.waitFor((event) => event.type === 'permission.asked')
     await row(page, `session:${session.id}`).click()
-    await expect.poll(() => current(page), { timeout: 5000 }).toBe('running')
+    await expect.poll(() => current(page)).toBe('running')
     await page.locator('#tree .row .state', { hasText: 'asking' }).first().click()
     await page.locator('#chart svg[data-machine="tool-call"] .box.current').waitFor()
     await shot(page, 'permission', ['tool-call', 'asking'])
@@ -147,10 +147,10 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await page.locator('#chart svg[data-machine="session"]').waitFor()
     const requestId = asked.type === 'permission.asked' ? asked.data.id : ''
     await server.call('POST', `/v2/interactions/permissions/${requestId}/reply`, { reply: 'once' })
-    await expect.poll(() => current(page), { timeout: 5000 }).toBe('idle')
+    await expect.poll(() => current(page)).toBe('idle')
     await server.prompt(session.id, { prompt: 'again' })
     await stream.waitFor((event) => event.type === 'permission.asked' && event.data.id !== requestId)
-    await expect.poll(() => current(page), { timeout: 5000 }).toBe('running')
+    await expect.poll(() => current(page)).toBe('running')
 
     const lights = await page.evaluate(() => (window as unknown as { lights: string[] }).lights)
     expect(lights).toEqual(expect.arrayContaining(['running→looking', 'looking→idle', 'idle→looking', 'looking→running']))
@@ -175,7 +175,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await live(watched)
     await page.keyboard.press('2')
     const listed = page.locator(`#plugin-own [data-plugin="${ID}"]`)
-    const state = (wanted: string) => expect.poll(() => listed.getAttribute('data-state'), { timeout: 10_000 }).toBe(wanted)
+    const state = (wanted: string) => expect.poll(() => listed.getAttribute('data-state')).toBe(wanted)
     const button = (act: string) => page.locator(`#plugin-moves [data-act="${act}"]`)
     const generation = (number: number) => page.locator(`#plugin-generations [data-generation="${number}"]`)
     const dialog = page.locator('#confirm')
@@ -207,7 +207,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
 
     await button('reload').click()
     await dialog.locator('.yes').click()
-    await expect.poll(() => generation(2).innerText(), { timeout: 10_000 }).toContain('#2 serves')
+    await expect.poll(() => generation(2).innerText()).toContain('#2 serves')
     expect(JSON.parse(readFileSync(approvals, 'utf8'))).toEqual(written)
 
     const waits = toolProgram('greet', 'three').replace("frame.method === 'tool.invoke'", 'false')
@@ -215,15 +215,15 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await state('update-available')
     await button('approve').click()
     await dialog.locator('.yes').click()
-    await expect.poll(() => generation(3).innerText(), { timeout: 10_000 }).toContain('#3 serves')
+    await expect.poll(() => generation(3).innerText()).toContain('#3 serves')
     const session = await server.createSession()
     await server.prompt(session.id, { prompt: SECRET })
-    await expect.poll(() => generation(3).innerText(), { timeout: 10_000 }).toMatch(/leases\s*1/)
+    await expect.poll(() => generation(3).innerText()).toMatch(/leases\s*1/)
     writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': program('four') } })
     await state('update-available')
     await button('approve').click()
     await dialog.locator('.yes').click()
-    await expect.poll(() => generation(4).innerText(), { timeout: 10_000 }).toContain('#4 serves')
+    await expect.poll(() => generation(4).innerText()).toContain('#4 serves')
     expect(await generation(3).innerText()).toMatch(/#3 draining[\s\S]*leaves\s*in at most[\s\S]*leases\s*1/)
     await shot(page, 'package-draining', ['#3', '#4', 'draining'])
 
@@ -296,7 +296,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     expect(await line.innerText()).toContain('acceptance required')
     expect(await page.locator('#workflow-rows').innerText()).toContain('acceptance-required')
     await line.getByRole('button', { name: 'Accept' }).click()
-    await expect.poll(() => line.innerText(), { timeout: 10_000 }).toContain('active')
+    await expect.poll(() => line.innerText()).toContain('active')
     expect(await line.getByRole('button', { name: 'Accept' }).count()).toBe(0)
     expectClean(watched, server.url)
   })
@@ -345,7 +345,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
 
     const offline = await openOffline(file)
     await row(offline.page, `session:${session.id}`).click()
-    await expect.poll(() => current(offline.page), { timeout: 5000 }).toBe('idle')
+    await expect.poll(() => current(offline.page)).toBe('idle')
     const states = new Set<string>()
     const trace = readTrace(readFileSync(file, 'utf8'))
     const { records } = trace
@@ -358,7 +358,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     }
     expect(states).toEqual(new Set(['idle', 'looking', 'running']))
     await offline.page.locator('#position').fill(String(records.length))
-    await expect.poll(() => current(offline.page), { timeout: 5000 }).toBe('idle')
+    await expect.poll(() => current(offline.page)).toBe('idle')
     expectNobodyAsked(offline)
     expect(JSON.stringify(trace)).not.toContain(SECRET)
     expect(checkTrace(trace)).toEqual([])
@@ -396,7 +396,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const { page } = offline
     await page.locator('#log-filter').fill('tool.called')
     await page.locator('#log .row', { hasText: '"callId":' }).first().click()
-    await expect.poll(() => page.locator('#record').innerText(), { timeout: 5000 }).toMatch(/event\s+tool\.called[\s\S]*"callId": "/)
+    await expect.poll(() => page.locator('#record').innerText()).toMatch(/event\s+tool\.called[\s\S]*"callId": "/)
     await shot(page, 'record', ['tool.called', 'Go to this moment'])
     await page.locator('#record').getByTitle('Close').click()
     await page.locator('#filter').fill('call:') // rows below the fold are not there
@@ -405,11 +405,11 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     await page.locator('#log-filter').fill('execution.settled')
     await page.locator('#log .row.transition', { hasText: 'execution.settled' }).first().dblclick() // the filter is applied a frame later
     await call.first().click()
-    await expect.poll(() => current(page), { timeout: 5000 }).toBe('settled')
+    await expect.poll(() => current(page)).toBe('settled')
     await page.locator('#back').click()
-    await expect.poll(() => current(page), { timeout: 5000 }).toBe('executing.working')
+    await expect.poll(() => current(page)).toBe('executing.working')
     await page.locator('#forward').click()
-    await expect.poll(() => current(page), { timeout: 5000 }).toBe('settled')
+    await expect.poll(() => current(page)).toBe('settled')
     await shot(page, 'trace', ['tool-call', 'settled'])
     expectNobodyAsked(offline)
 
@@ -471,7 +471,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     expect(download.suggestedFilename()).toMatch(/^svc-trace-.*\.json$/)
     await download.path()
     await keyboard.press('o')
-    await expect.poll(() => choosers.map((chooser) => chooser.isMultiple()), { timeout: 5000 }).toEqual([false])
+    await expect.poll(() => choosers.map((chooser) => chooser.isMultiple())).toEqual([false])
 
     const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await back()

@@ -182,8 +182,8 @@ test('when the server is killed or stopped its commands end, and each is told as
   expect(mentioning('.53002')).toEqual([])
   server = await scene.start()
   for (const { id, jobId } of [killed, stopped]) {
-    await expect.poll(async () => told(await server.messages(id)).length, { timeout: 10_000 }).toBeGreaterThan(0)
-    await expect.poll(async () => (await runtime(id)).execution?.finished, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => told(await server.messages(id)).length).toBeGreaterThan(0)
+    await expect.poll(async () => (await runtime(id)).execution?.finished).toBe(true)
     const [notice, ...others] = told(await server.messages(id))
     expect(others).toEqual([])
     expect(notice).toContain(`job_id: ${jobId}`)

@@ -199,7 +199,7 @@ describe.each(['everything', 'web'])('the reference server, as "%s"', (name) => 
     const before = await uris()
     const made = await ask({ prompt: `call mcp__${name}__gzip-file-as-resource {"name": "fresh.gz", "data": "data:text/plain,hello"}` })
     expect(made.state).toMatchObject({ status: 'completed', output: expect.stringContaining('fresh.gz') })
-    await expect.poll(uris, { timeout: 10_000 }).toHaveLength(before.length + 1)
+    await expect.poll(uris).toHaveLength(before.length + 1)
     const uri = (await uris()).find((each) => !before.includes(each))
     const read = await ask({ prompt: `call mcp_resource {"server": "${name}", "uri": "${uri}"}` })
     expect(read.state).toMatchObject({ status: 'completed', metadata: { attachments: [{ mime: 'application/gzip' }] } })

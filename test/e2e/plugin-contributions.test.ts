@@ -145,7 +145,7 @@ describe('routes', () => {
     await new Promise((resolve) => socket.once('pong', resolve).ping())
     if (end === 'closes') socket.close()
     else socket.terminate()
-    await expect.poll(() => server.get(`${base}/heard`), { timeout: 10_000 }).toEqual('text text close')
+    await expect.poll(() => server.get(`${base}/heard`)).toEqual('text text close')
   })
 })
 

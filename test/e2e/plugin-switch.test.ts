@@ -119,11 +119,11 @@ test('workflows that are off when the server starts fire nothing; switched on th
 
   writeWorkflow(scene.place.repo, 'long', soon(500), 'run sleep 601')
   const sleeping = () => descendants(server.pid).filter(({ command }) => command.includes('sleep 601'))
-  await expect.poll(sleeping, { timeout: 10_000 }).not.toEqual([])
+  await expect.poll(sleeping).not.toEqual([])
   scene.place.configure(switches(WORKFLOWS))
   const interrupted = await stream.waitFor(runOf('long', 'interrupted'))
   expect(interrupted.data).toMatchObject({ run: { error: 'Scheduled workflows were switched off before the run had ended.' } })
-  await expect.poll(sleeping, { timeout: 10_000 }).toEqual([])
+  await expect.poll(sleeping).toEqual([])
   await expect.poll(async () => (await manifest(server, WORKFLOWS))?.enabled).toBe(false)
   expect((await server.call('GET', '/v2/plugins/dev.svc.workflows')).status).toBe(501)
   scene.place.configure(switches())

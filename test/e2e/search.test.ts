@@ -59,7 +59,7 @@ test('what was said is found by its meaning where an embedding model is named, a
     await server.prompt(session.id, { prompt: 'the automobile is red' })
     await server.call('POST', `/v2/sessions/${session.id}/wait`)
     const found = async () => (await search()).hits.filter(({ role }) => role === 'user').map(({ excerpt }) => excerpt)
-    await expect.poll(found, { timeout: 10_000 }).toEqual(['the automobile is red'])
+    await expect.poll(found).toEqual(['the automobile is red'])
     expect((await search()).embeddings).toBe('ready')
     expect(new Set(asked)).toEqual(new Set(['POST /v1/embeddings Bearer secret true']))
     await server.stop()

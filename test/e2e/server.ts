@@ -10,7 +10,7 @@ import { descendants, isRunning, mentioning, untilNone } from './processes.js'
 import { openStream, type Stream, type StreamQuery } from './stream.js'
 
 export const PROGRAM = process.env['SVC_TEST_PROGRAM'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-const START_DEADLINE = 15_000
+const START_DEADLINE = 30_000
 
 export interface Answer {
   readonly status: number

@@ -25,7 +25,7 @@ afterEach(async () => {
 /** By polling alone: nobody listens to events. */
 async function pending(server: Server, sessionId: string): Promise<PermissionRequest> {
   const asked = () => server.get<PermissionRequest[]>(`/v2/interactions/permissions?sessionId=${sessionId}`)
-  await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(asked).toHaveLength(1)
   const [request] = await asked()
   if (request === undefined) throw new Error('the request has gone')
   return request

@@ -82,7 +82,7 @@ describe('a workflow of a cloned repository', () => {
       body: { details: { reason: 'acceptance-required' } },
     })
     const moment = Date.parse(due.slice(7, -3))
-    await expect.poll(() => Date.now() > moment + 1000, { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => Date.now() > moment + 1000).toBe(true)
     expect([await server.call('GET', `${ROUTES}/deploy/runs`), model.requests.length, ran()]).toMatchObject([{ status: 404 }, 0, false])
 
     const { stdout } = await cli('accept', 'deploy')
@@ -128,9 +128,7 @@ describe('a workflow of a cloned repository', () => {
     const files = { workflows: { acceptance: 'files' }, permission: { bash: 'ask' } }
     const { server } = await begin(files, workflow('false', 'Deploy.', HOURLY))
     expect(await server.call('POST', `${ROUTES}/deploy/run`)).toMatchObject({ status: 200 })
-    await expect
-      .poll(() => pending(server), { timeout: 10_000 })
-      .toMatchObject([{ permission: 'bash', metadata: { deniedAfterMs: 600_000 } }])
+    await expect.poll(() => pending(server)).toMatchObject([{ permission: 'bash', metadata: { deniedAfterMs: 600_000 } }])
     expect(ran()).toBe(false)
   })
 })

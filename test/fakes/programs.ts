@@ -53,7 +53,7 @@ export function isRunning(pid: number): boolean {
 }
 
 /** Waits for a state of the outside world that sends no event. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 5000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)

@@ -178,7 +178,7 @@ describe('a hostile language server', () => {
     const lsp = open(habit)
     lsp.write('a.it', 'a')
     await lsp.call('hover', AT)
-    await expect.poll(async () => (await statusOf(lsp))?.detected.message, { timeout: 10_000 }).toBe(reason)
+    await expect.poll(async () => (await statusOf(lsp))?.detected.message).toBe(reason)
     await expect.poll(() => lsp.alive()).toBe(0)
   })
 

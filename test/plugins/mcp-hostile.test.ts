@@ -84,7 +84,7 @@ test('a tool that says something else of itself than when it was used takes an e
   const changes = mcp.changes()
   await mcp.call('mcp__s__helper')
   mcp.effects.clock.advance(LIMITS.mcp.changedPause)
-  await expect.poll(() => mcp.changes(), { timeout: 5000 }).toBeGreaterThan(changes)
+  await expect.poll(() => mcp.changes()).toBeGreaterThan(changes)
   const [, after] = await mcp.needs('mcp__s__helper')
   expect(after?.explicit).toContain('has changed what this tool says of itself')
   expect(mcp.told).toContainEqual({ type: 'mcp.tools.changed', data: { directory: mcp.effects.paths.cwd, server: 's' } })

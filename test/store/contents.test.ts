@@ -114,3 +114,32 @@ it('is nothing that text could name', () => {
   store.transact('process', () => store.messages.putPart(named))
   expect(JSON.stringify(store.messages.getPart('prt_1'))).not.toContain('AAAABBBB')
 })
+
+it('of a waiting prompt stays while that waits, counts among its bytes, and is filled in when it is read', () => {
+  const store = opened()
+  const shown = kept(store, 'AAAABBBB')
+  const file = { ...shown, filename: 'a.png' }
+  store.contents.follow(file, shown)
+  const request = { messageId: 'msg_2', parts: [{ type: 'text' as const, text: 'look' }, file], noReply: false }
+  const row = { id: 'q_1', sessionId: 'ses_1', delivery: 'queue' as const, request, created: 1 }
+  store.transact('process', () => store.queue.append(row))
+  store.contents.release([file])
+  const sweep = () => store.transact('process', () => store.messages.sweepContents('ses_1'))
+  sweep()
+  expect(store.contents.writtenPrompt('ses_1', request).json).not.toContain('AAAABBBB')
+  expect(store.queue.bytes('ses_1')).toBe(JSON.stringify(request).length)
+  expect(store.queue.oldest('ses_1')).toBe('q_1')
+  for (const found of [store.queue.get('q_1'), store.queue.first('ses_1'), store.queue.byMessageId('msg_2')]) expect(found).toEqual(row)
+
+  const [, read] = store.queue.get('q_1')?.request.parts ?? []
+  const part = { ...file, id: 'prt_2', sessionId: 'ses_1', messageId: 'msg_1' }
+  store.contents.follow(part, read ?? {})
+  const stored = store.transact('process', () => store.messages.putPart(part))
+  expect(stored.json).not.toContain('AAAABBBB')
+  store.transact('process', () => store.queue.remove('q_1'))
+  sweep()
+  expect(store.messages.getPart('prt_2')).toEqual(part)
+  store.transact('process', () => store.messages.removePart('prt_2'))
+  sweep()
+  expect(store.contents.find('ses_1', 'digest of AAAABBBB')).toBeUndefined()
+})

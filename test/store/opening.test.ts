@@ -138,6 +138,7 @@ describe('schema versions', () => {
       { version: 4, name: 'control and participants of sessions', applied: 1_234 },
       { version: 5, name: 'undone history', applied: 1_234 },
       { version: 6, name: 'contents of parts', applied: 1_234 },
+      { version: 7, name: 'bytes of waiting prompts', applied: 1_234 },
     ])
   })
 

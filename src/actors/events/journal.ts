@@ -8,6 +8,7 @@
 import { setImmediate } from 'node:timers'
 import { type EventData, type EventType, SCHEMA_VERSION, TRANSIENT_EVENTS } from '../../protocol/event/event.js'
 import type { MessageInfo, Part } from '../../protocol/message/message.js'
+import type { Written } from '../../store/contents.js'
 import type { Durability, Store, Stored } from '../../store/store.js'
 import { type Bus, type BusRecord, encodeFrame, sseFrame } from './bus.js'
 import type { Effects } from '../effects.js'
@@ -34,8 +35,10 @@ export interface Change {
   readonly emit: Emit
   /** Adds `message.updated` of what was just stored, whose JSON is not written again. */
   emitMessage(stored: Stored<MessageInfo>): void
-  /** Adds `message.part.updated`, likewise. */
-  emitPart(stored: Stored<Part>, time: number): void
+  /** Adds `message.part.updated`, likewise; `more` is told of the part besides what is stored of it. */
+  emitPart(stored: Stored<Part>, time: number, more?: object): void
+  /** Adds an event of a session with one member of its data, `name`, that is JSON already. */
+  emitWith<T extends EventType>(type: T, data: EventData<T> & { readonly sessionID: string }, name: string, written: Written): void
   /** Adds a durable event of a plugin to the transaction. */
   emitOpen(event: OpenEvent): void
   /** Runs once the transaction is committed and before anything is published: for state kept in memory. */
@@ -165,7 +168,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         records.push(record)
       }
       const emit: Emit = (type, data) => keep(ownDraft(type, data, sessionOf(data)))
-      const emitStored = (type: 'message.updated' | 'message.part.updated', sessionID: string, data: object, jsons: Jsons): void => {
+      const emitStored = (type: EventType, sessionID: string, data: object, jsons: Jsons): void => {
         const dataOf = (json: string) => `{"sessionID":${JSON.stringify(sessionID)},${json}}`
         const { stored, told } = jsons
         const wholeJson = told && (() => dataOf(told()))
@@ -173,10 +176,18 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       }
       const emitMessage: Change['emitMessage'] = ({ value: info, json }) =>
         emitStored('message.updated', info.sessionId, { sessionID: info.sessionId, info }, { stored: `"info":${json}` })
-      const emitPart: Change['emitPart'] = ({ value: part, json, whole }, time) => {
-        const told = (text: string) => `"part":${text},"time":${time}`
+      const emitPart: Change['emitPart'] = ({ value, json, whole }, time, more) => {
+        const part = more === undefined ? value : { ...value, ...more }
+        const rest = more === undefined ? '' : JSON.stringify(more).slice(1, -1)
+        const told = (text: string) => `"part":${rest === '' ? text : `${text.slice(0, -1)},${rest}}`},"time":${time}`
         const jsons = { stored: told(json), ...(whole && { told: () => told(whole()) }) }
         emitStored('message.part.updated', part.sessionId, { sessionID: part.sessionId, part, time }, jsons)
+      }
+      const emitWith: Change['emitWith'] = (type, data, name, { json, whole }) => {
+        const { sessionID, ...others } = data
+        const rest = JSON.stringify({ ...others, [name]: undefined }).slice(1, -1)
+        const told = (text: string) => `${rest === '' ? '' : `${rest},`}${JSON.stringify(name)}:${text}`
+        emitStored(type, sessionID, data, { stored: told(json), ...(whole && { told: () => told(whole()) }) })
       }
       const emitOpen = ({ type, source, data, sessionId, directory }: OpenEvent): void => {
         if (!OPEN_NAME.test(type) || !OPEN_NAME.test(source)) throw new Error('names of open events have letters, digits, ".", "_" and "-"')
@@ -184,7 +195,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
       }
       try {
         const result = store.transact(durability, () =>
-          change({ emit, emitMessage, emitPart, emitOpen, after: (run) => afterwards.push(run) }),
+          change({ emit, emitMessage, emitPart, emitWith, emitOpen, after: (run) => afterwards.push(run) }),
         )
         open = undefined
         commits++

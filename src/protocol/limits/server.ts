@@ -35,7 +35,14 @@ export const serverLimits = {
     negativeFamilyCache: 16_384,
     activityInterval: 15 * SECOND,
   },
-  store: { sequenceBlock: 65_536, walBytes: 64 * MiB, flushInterval: 1 * SECOND, keptApart: 256 * KiB, pieceOfContent: 512 * KiB },
+  store: {
+    sequenceBlock: 65_536,
+    walBytes: 64 * MiB,
+    flushInterval: 1 * SECOND,
+    keptApart: 256 * KiB,
+    keptApartOfMany: 2 * KiB,
+    pieceOfContent: 512 * KiB,
+  },
   /**
    * `graceful` is the whole of an orderly stop, with time for plugins that drain. Before these, answers under way and clients that
    * hear nothing are waited for (`answers`), then sessions, whose runs end within `run.abort`: without such plugins it takes 3 s at most.

@@ -153,6 +153,20 @@ it('what is left and shows no command line is named by its program', async () =>
   expect(left).toEqual([{ pid, command: '(cat)' }])
 })
 
+it('what ends while it is looked at is not left', async () => {
+  const escaped = escaping('setsid STAY')
+  const families = createFamilies(reaper.mark, {
+    marksOf(pid) {
+      if (!existsSync(escaped.file) || pid !== escaped.pid()) return []
+      process.kill(pid, 'SIGKILL')
+      while (isRunning(pid)) continue
+      return undefined
+    },
+  })
+  const { left } = await run(escaped.script, undefined, createNodeProcesses(PATH, reaper, families))
+  expect(left).toEqual([])
+})
+
 it('a process that has ended or is about to is told from one that runs', async () => {
   const file = join(directory, String(files++))
   const controller = new AbortController()

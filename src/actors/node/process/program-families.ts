@@ -144,13 +144,20 @@ function createFamily({ pid, mark, processes, onLeft, send }: FamilyParts): Fami
       await Promise.all([gone, endOwn()])
       // Each of them, also when another one is refused.
       const left = await until(LAST_WAIT, (all) => all.filter((entry) => signal(entry, 'SIGKILL')).length === 0)
-      return [...left, ...hidden()].map(({ pid: id }) => {
+      const stay = [...left, ...hidden().filter(({ pid: id }) => readProcess(id)?.ends === false)].filter(runsStill)
+      return stay.map(({ pid: id }) => {
         const each = { pid: id, command: commandOf(id, COMMAND_LENGTH) }
         onLeft(each)
         return each
       })
     },
   }
+}
+
+/** A table is as old as its reading: much may have ended since. */
+function runsStill({ pid, started }: ProcessEntry): boolean {
+  const now = readProcess(pid)
+  return now?.started === started && now.runs
 }
 
 interface View {

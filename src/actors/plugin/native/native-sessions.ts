@@ -96,7 +96,7 @@ function workEnded({ outstanding }: SessionCore, sessionId: string, signal: Abor
 
 function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {
   if (core.store.sessions.get(sessionId) === undefined) throw new SvcError('resource.not_found', `There is no session "${sessionId}".`)
-  const last = core.store.messages.all(sessionId).findLast((message) => !isOfCompaction(message))
+  const last = core.transcripts.of(sessionId).findLast((message) => !isOfCompaction(message))
   if (last?.info.role !== 'assistant') return { ok: false, error: 'the prompt was not answered', text: '' }
   const text = last.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const { error } = last.info

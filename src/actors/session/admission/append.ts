@@ -107,12 +107,16 @@ export function appendMessage(
     ...(prompt.tools === undefined ? {} : { tools: { ...prompt.tools } }),
     ...(prompt.author === undefined ? {} : { author: prompt.author }),
   }
-  const parts = prompt.parts.map((part): Part => ({ ...part, id: effects.ids.next('prt'), sessionId, messageId: info.id }))
-  tx.emitMessage(store.messages.append(info, parts).info)
+  const parts = prompt.parts.map((part): Part => {
+    const copy = { ...part, id: effects.ids.next('prt'), sessionId, messageId: info.id }
+    store.contents.follow(copy, part)
+    return copy
+  })
+  const stored = store.messages.append(info, parts)
+  tx.emitMessage(stored.info)
   const author = prompt.author === undefined ? {} : { author: prompt.author }
   const told = isNotice(prompt.system) ? { system: prompt.system } : {}
-  for (const part of parts)
-    tx.emit('message.part.updated', { sessionID: sessionId, part: { ...part, role: 'user', ...author, ...told }, time: now })
+  for (const part of stored.parts) tx.emitPart(part, now, { role: 'user', ...author, ...told })
   tx.after(() => transcripts.append({ info, parts }))
 }
 

@@ -57,7 +57,7 @@ async function claimPrompt(core: SessionCore, context: SystemContext, sessionId:
   if (isLongPrompt(row.request)) await nextTurn()
   const asked = look.compaction()
   if (asked !== undefined) return { kind: 'compaction', runId: asked } // I4
-  if (core.store.queue.first(sessionId)?.id !== row.id) return { kind: 'settled' }
+  if (core.store.queue.oldest(sessionId) !== row.id) return { kind: 'settled' }
   const before = core.store.sessions.get(sessionId)
   const run = claim(core, row, target, ceilings)
   if (run === undefined) return { kind: 'settled' }

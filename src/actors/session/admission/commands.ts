@@ -120,7 +120,7 @@ async function callsOf(
 /** The last answer to a prompt, or the prompt itself when nothing answered it. */
 export function answerTo(core: SessionCore, sessionId: string, messageId: string): Message {
   const isAnswer = ({ info }: Message) => info.role === 'assistant' && info.parentId === messageId
-  return core.store.messages.all(sessionId).findLast(isAnswer) ?? getMessage(core, sessionId, messageId)
+  return core.transcripts.of(sessionId).findLast(isAnswer) ?? getMessage(core, sessionId, messageId)
 }
 
 function modelOf(text: string | undefined): UserModel | undefined {

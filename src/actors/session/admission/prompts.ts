@@ -18,6 +18,7 @@ import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { busyStatus, isLongPrompt, isSilent, queueInfo, toldRequest } from './queue.js'
 import { RUNTIME_MARKER } from './runtime-marker.js'
+import { keepAttached } from '../run/shown-files.js'
 import { noteParticipant } from '../state/sharing.js'
 import { knownAgent } from '../state/records.js'
 
@@ -37,14 +38,34 @@ export async function submitPrompt(
   wake: () => void,
 ): Promise<void> {
   const { directory } = sessionOrThrow(core, sessionId)
-  const prompt = settle(core, caller, request)
-  await refuseSubtasks(core, directory, sessionId, prompt)
-  if (prompt.agent !== undefined) await knownAgent(core, directory, prompt.agent)
-  if (prompt.model !== undefined) {
-    const { modelId: id, ...rest } = prompt.model
+  const given = settle(core, caller, request)
+  await refuseSubtasks(core, directory, sessionId, given)
+  if (given.agent !== undefined) await knownAgent(core, directory, given.agent)
+  if (given.model !== undefined) {
+    const { modelId: id, ...rest } = given.model
     await core.providers.resolve(directory, { ...rest, id })
   }
-  if (isLongPrompt(prompt)) await nextTurn()
+  if (!isLongPrompt(given)) return place(core, caller, sessionId, given, delivery, wake)
+  await nextTurn()
+  const prompt = await keepAttached(core, sessionId, given).catch((error: unknown) => {
+    sessionOrThrow(core, sessionId) // It may have been deleted meanwhile.
+    throw error
+  })
+  try {
+    await place(core, caller, sessionId, prompt, delivery, wake)
+  } finally {
+    core.store.contents.release(prompt.parts)
+  }
+}
+
+async function place(
+  core: SessionCore,
+  caller: Caller,
+  sessionId: string,
+  prompt: QueuedPrompt,
+  delivery: 'steer' | 'queue',
+  wake: () => void,
+): Promise<void> {
   const target = isSilent(prompt) ? await resolveTarget(core, sessionId, prompt) : undefined
   if (isRepeat(core, sessionId, prompt, delivery)) return core.journal.synced()
   if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
@@ -190,7 +211,8 @@ function admit(core: SessionCore, caller: Caller, sessionId: string, prompt: Que
     noteParticipant(core, caller, sessionId)
     store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
     const request = toldRequest(prompt)
-    tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery, request })
+    const written = store.contents.writtenPrompt(sessionId, request)
+    tx.emitWith('session.prompt.admitted', { sessionID: sessionId, delivery, request }, 'request', written)
     const queue = queueInfo(core, sessionId)
     tx.emit('session.queue.updated', {
       sessionID: sessionId,

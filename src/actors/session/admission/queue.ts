@@ -118,8 +118,13 @@ function removeRows(
   return core.journal.commit('power', (tx) => {
     for (const row of rows) core.store.queue.remove(row.id)
     const queue = queueInfo(core, sessionId)
-    const popped = request === undefined ? {} : { request: toldRequest(request) }
-    tx.emit('session.queue.updated', { sessionID: sessionId, action, removed: rows.length, queue, ...popped })
+    const data = { sessionID: sessionId, action, removed: rows.length, queue }
+    if (request === undefined) tx.emit('session.queue.updated', data)
+    else {
+      const popped = toldRequest(request)
+      tx.emitWith('session.queue.updated', { ...data, request: popped }, 'request', core.store.contents.writtenPrompt(sessionId, popped))
+    }
+    core.store.messages.sweepContents(sessionId)
     publishQueueStatus(core, tx, sessionId)
     core.executions.settle(tx, rootOf(core, sessionId))
     return { sessionId: session.id, removed: rows.length, queue }

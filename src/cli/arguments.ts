@@ -14,6 +14,7 @@ import { SERVE } from './serve/serve-page.js'
 import { readResourceArguments, type ResourceOptions } from './resource/resource-arguments.js'
 import { readSessionArguments, type SessionOptions } from './session/session-arguments.js'
 import { meant } from './table/nearest.js'
+import { type Value, VALUES } from './table/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './table/pages.js'
 import { readLine } from './table/read-line.js'
 import { type CleanupOptions, type LogsOptions, readCleanup, readLogs, readUsage, type UsageOptions } from './upkeep-arguments.js'
@@ -106,6 +107,8 @@ export type Command =
   | { readonly name: 'resource'; readonly options: ResourceOptions }
   | { readonly name: 'openapi' }
   | { readonly name: 'completion'; readonly shell: Shell }
+  /** What a shell may complete. */
+  | { readonly name: 'values'; readonly of: Value }
   | { readonly name: 'man' }
   | { readonly name: 'version' }
   | { readonly name: 'help'; readonly topic: string | undefined }
@@ -200,6 +203,7 @@ function readCommand(name: string, args: string[]): Command {
       readLine(OPENAPI, args)
       return { name }
     case 'completion':
+      if (args[0] === 'values') return { name: 'values', of: readValue(args[1]) }
       return { name, shell: readShell(readLine(COMPLETION, args).first) }
     case 'man':
       readLine(MAN, args)
@@ -207,6 +211,12 @@ function readCommand(name: string, args: string[]): Command {
     default:
       throw new Error(unknownCommand(name))
   }
+}
+
+function readValue(of: string | undefined): Value {
+  const found = VALUES.find((each) => each === of)
+  if (found === undefined) throw new Error(`svc completion values is for ${VALUES.join(', ')}`)
+  return found
 }
 
 function readShell(name: string): Shell {

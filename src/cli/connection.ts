@@ -67,6 +67,11 @@ function doorsOf(baseUrl: string, token: string | undefined): Pick<Connection, '
   }
 }
 
+/** A connection to the server that uses our state directory, if one runs. */
+export function connectToRunning(): Promise<Connection | undefined> {
+  return join(nodePaths(process.env).state)
+}
+
 /** The server that uses the state directory, if it answers. */
 async function join(state: string): Promise<Connection | undefined> {
   if (readPresence(state) === undefined) return undefined

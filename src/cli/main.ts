@@ -24,6 +24,8 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'completion':
       writeOut((await import('./table/completion.js')).completion(command.shell))
       return 0
+    case 'values':
+      return (await import('./completion-values.js')).printValues(command.of)
     case 'man':
       writeOut((await import('./table/man.js')).manualPage(VERSION))
       return 0

@@ -12,11 +12,13 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-completion-'))
   for (const shell of ['bash', 'zsh', 'fish'] as const) writeFileSync(join(folder, `_svc.${shell}`), completion(shell))
   writeFileSync(join(folder, 'conversation.json'), '[]')
+  const values = `#!/bin/sh\n[ "$*" = 'completion values model' ] && printf 'local/qwen3:8b\\tQwen\\nother/one\\tOne\\n'\n`
+  writeFileSync(join(folder, 'svc'), values, { mode: 0o755 })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
 function shell(program: string, args: readonly string[], script: string): string[] {
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, TERM: 'dumb' }
+  const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, TERM: 'dumb' }
   const text = execFileSync(program, [...args, script], { cwd: folder, env, encoding: 'utf8', timeout: 20_000 })
   return text.split(/\r?\n/).filter((line) => line !== '')
 }
@@ -57,6 +59,11 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (name) => {
     expect(complete('svc session list --al')).toEqual(['--all'])
     expect(complete('svc run --mo')).toEqual(['--model'])
     expect(complete('svc completion z')).toEqual(['zsh'])
+  })
+
+  test('offers values that a running server knows', () => {
+    expect(complete('svc run --model loc')).toEqual([name === 'zsh' ? 'local/qwen3\\' : 'local/qwen3:8b'])
+    expect(complete('svc run --agent bu')).toEqual([])
   })
 
   test('offers the values of an option, and paths', () => {

@@ -28,7 +28,7 @@ describe('svc session', () => {
   test.each([
     ['', 'svc session needs one of list, show, rename, fork, undo, redo, export, import, delete'],
     ['remove ses_1', 'not "remove"'],
-    ['show', 'svc session show needs the id of a session; see svc session list'],
+    ['show', 'svc session show needs the id of a session, its short name'],
     ['rename ses_1', 'svc session rename needs the new title'],
     ['fork ses_1 ses_2', 'svc session fork does not know what to do with "ses_2"'],
     ['export ses_1 --dir sub', 'svc session export takes an id or --dir, not both'],

@@ -1,7 +1,7 @@
 /** What `svc auth` takes. */
 import { type Group, JSON_OUT, SERVER, type Word } from '../table/page.js'
 
-const PROVIDER = { name: 'provider', needs: 'the id of a provider' } as const satisfies Word
+const PROVIDER = { name: 'provider', needs: 'the id of a provider', completes: 'provider' } as const satisfies Word
 const COMMON = { server: { ...SERVER, otherwise: 'the local one, or one for the moment' }, json: JSON_OUT } as const
 const LABEL = { type: 'text', value: 'text', help: 'store it as another connection of this name' } as const
 

@@ -1,6 +1,8 @@
 /** What is typed in a chat, understood; and what the tab key offers. Pure but for looking at folders. */
 import { readdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { printable } from '../../protocol/visible-text.js'
+import type { Line } from '../screen/span.js'
 import { meant } from '../table/nearest.js'
 
 /** The commands of the chat itself, and what they do. */
@@ -10,10 +12,20 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   undo: 'takes back the last turn with what it changed on disk',
   redo: 'brings it back',
   new: 'a new session',
-  model: '<id>  another model from now on',
+  model: '<id>  another model from now on; alone, those there are',
   agent: '<name>  another agent from now on',
   thinking: 'shows what the model thinks, or no longer',
   exit: 'leaves',
+}
+
+/** The list of `/help`: the commands of the chat, then those of the configuration, which the server runs. */
+export function helpLines(configured: readonly { readonly name: string; readonly description?: string | undefined }[]): readonly Line[] {
+  const own = Object.entries(COMMANDS)
+  const others = configured.filter(({ name }) => !Object.hasOwn(COMMANDS, name)).map(({ name, description = '' }) => [name, description])
+  return [...own, ...others].map(([name = '', does = '']) => [
+    { text: `/${printable(name)} `.padEnd(12) },
+    { text: printable(does.split('\n', 1)[0] ?? ''), styles: ['dim'] },
+  ])
 }
 
 export type Typed =

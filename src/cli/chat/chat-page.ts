@@ -8,10 +8,10 @@ export const CHAT = {
   options: {
     dir: { ...DIRECTORY, help: 'work in this directory' },
     server: { ...SERVER, help: 'use this server; its token comes from SVC_AGENT_TOKEN' },
-    session: { type: 'text', value: 'id', help: 'go on in this session' },
+    session: { type: 'text', value: 'id', completes: 'session', help: 'go on in this session' },
     continue: { type: 'flag', short: 'c', help: 'go on in the latest session of the directory' },
-    model: { type: 'text', value: 'id', help: 'provider/model, or an id that one provider alone has' },
-    agent: { type: 'text', value: 'name', help: 'agent to use' },
+    model: { type: 'text', value: 'id', completes: 'model', help: 'provider/model, or an id that one provider alone has' },
+    agent: { type: 'text', value: 'name', completes: 'agent', help: 'agent to use' },
     verbose: { type: 'flag', help: 'show more of what tools did' },
     thinking: { type: 'flag', help: 'show what the model thinks' },
     json: { ...JSON_OUT, help: 'not here: svc run --json is for programs' },

@@ -12,14 +12,15 @@ import { directoryOn } from '../directory.js'
 import { failureText } from '../failure.js'
 import { isAttended, isWatched, openEditor } from '../output.js'
 import { createAnswers } from '../run/answers.js'
-import { attachmentsOf } from '../run/attachments.js'
+import { attachmentsOf, missingFiles } from '../run/attachments.js'
 import { chooseModel } from '../run/model-choice.js'
 import { createPresentation } from '../run/presentation.js'
 import { openSession } from '../run/run.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { wrongUse } from '../wrong-use.js'
 import { keepHistory, readHistory } from './chat-history.js'
-import { COMMANDS, offered, understand } from './chat-lines.js'
+import { chooseAgent, modelsText } from './chat-choices.js'
+import { helpLines, offered, understand } from './chat-lines.js'
 
 const ATTEMPTS = 6
 
@@ -42,7 +43,8 @@ interface Waiting {
 async function talk(client: Client, options: ChatOptions): Promise<void> {
   const plain = createTerminal()
   const directory = directoryOn(options.server, options.directory)
-  const known = (await client.commands.list({ directory })).map(({ name }) => name)
+  const commands = await client.commands.list({ directory })
+  const known = commands.map(({ name }) => name)
   let sessionId = await openSession(client, options, plain)
   let model = options.model === undefined ? undefined : await chooseModel(client, directory, options.model)
   let { agent, isThinking } = options
@@ -68,6 +70,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
   const answers = createAnswers('ask', terminal)
 
   function requestOf(text: string, delivery: 'queue' | 'steer'): PromptRequest {
+    for (const path of missingFiles(text, directory)) terminal.note(`@${path} leads to no file; it is sent as text`)
     const parts: PromptPart[] = [{ type: 'text', text }, ...attachmentsOf({ files: [], images: [] }, text, directory)]
     return { parts, delivery, ...(model !== undefined && { model }), ...(agent !== undefined && { agent }) }
   }
@@ -102,9 +105,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
   async function command(name: string, rest: string): Promise<void> {
     switch (name) {
       case 'help':
-        return terminal.lines(
-          Object.entries(COMMANDS).map(([each, does]) => [{ text: `/${each}`.padEnd(12) }, { text: does, styles: ['dim'] }]),
-        )
+        return terminal.lines(helpLines(commands))
       case 'queue':
         return rest === '' ? terminal.note('what? /queue <prompt>') : follow(rest)
       case 'undo':
@@ -115,10 +116,11 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
         sessionId = (await client.sessions.create({ directory, body: {} })).id
         return terminal.note(`a new session: ${sessionId}`)
       case 'model':
+        if (rest === '') return terminal.note(await modelsText(client, directory, model))
         model = await chooseModel(client, directory, rest)
         return terminal.note(`from now on ${model.providerId}/${model.modelId}`)
       case 'agent':
-        agent = rest === '' ? undefined : rest
+        agent = rest === '' ? undefined : await chooseAgent(client, directory, rest)
         return terminal.note(agent === undefined ? 'from now on the usual agent' : `from now on ${agent}`)
       case 'thinking':
         isThinking = !isThinking

@@ -10,7 +10,7 @@ const PLACE = {
 export const MODELS = {
   name: 'models',
   summary: 'list the models that can be used',
-  words: [{ name: 'provider' }],
+  words: [{ name: 'provider', completes: 'provider' }],
   options: {
     verbose: { type: 'flag', help: 'with window, prices for a million tokens and name' },
     ...PLACE,

@@ -7,6 +7,7 @@ const ASKED = { ...SERVER, otherwise: 'the local one, if it runs' } as const
 
 export const PLUGIN = {
   name: 'plugin',
+  alias: 'plugins',
   summary: 'make, list, approve and check plugins',
   pages: [
     {

@@ -27,7 +27,7 @@ function group<K extends ResourceKind>(
       {
         name: `${kind} show`,
         summary: what,
-        words: [{ name: 'name', needs: `the name of one; see svc ${many}` }],
+        words: [{ name: 'name', needs: `the name of one; see svc ${many}`, completes: kind }],
         options: OPTIONS,
         examples: [[`svc ${kind} show ${example}`, what]],
       },

@@ -23,6 +23,11 @@ type SeenEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
 
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
 
+const EXPLAINED = [
+  'y: this time. a: this time, and later in every session of this project what is exactly the same; svc agents tells what is allowed.',
+  'n: no, and the agent goes on without it. Any other text is a no that the agent reads: what to do instead.',
+].join('\n')
+
 /** `wait`: whoever else is connected may answer; the server denies what nobody does. */
 export type AnswerPolicy = AllowPolicy | 'wait'
 
@@ -50,7 +55,10 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
       )
       return { reply: 'reject', message: NOBODY }
     }
-    return readDecision(await terminal.ask(`Allow ${what}?\n  ${choices(request.always, wider)}`, signal), wider)
+    const question = `Allow ${what}?\n  ${choices(request.always, wider)}`
+    let answer = await terminal.ask(question, signal)
+    while (answer.trim() === '?') answer = await terminal.ask(`${EXPLAINED}\n${question}`, signal)
+    return readDecision(answer, wider)
   }
 
   async function onQuestion(
@@ -102,7 +110,7 @@ function choices(always: readonly string[], wider: readonly string[]): string {
     ...(always.length === 0 ? [] : [`[a] always (just this: ${list(always)})`]),
     ...(wider.length === 0 ? [] : [`[w] always, and also ${list(wider)}`]),
   ]
-  return ['[y] once', ...lasting, '[n] no, or say what to do instead: '].join('  ')
+  return ['[y] once', ...lasting, '[n] no, or say what to do instead', '[?] what that means: '].join('  ')
 }
 
 /** `y`, `a`, `w` (where something wider is offered) and `n` as words or letters; anything else is a refusal with that text as the reason. */

@@ -47,6 +47,11 @@ export function attachmentsOf({ files, images }: Named, text: string, directory:
   })
 }
 
+/** Mentions that look like the path of a file, and lead to none. */
+export function missingFiles(text: string, directory: string): readonly string[] {
+  return mentionsOf(text).filter((path) => /^[\w~][\w./~-]*[./][\w-]+$/.test(path) && kindOf(resolve(directory, path)) === undefined)
+}
+
 /** `@src/a.ts` at the start of a word; a full stop or comma after it is not part of it. */
 export function mentionsOf(text: string): readonly string[] {
   return [...text.matchAll(/(?<=^|[\s("'`])@([^\s"'`()]+)/g)]

@@ -16,6 +16,7 @@ export async function readPrompt(
   onSilence: () => void,
   patience = PATIENCE,
 ): Promise<string> {
+  if (typed?.trim() === '') throw wrongUse('the prompt is empty')
   if (input.isTTY) {
     if (typed === undefined) throw wrongUse('a prompt is needed: svc run "<prompt>", or pipe one in')
     return typed

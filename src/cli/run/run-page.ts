@@ -8,13 +8,18 @@ export const RUN = {
   options: {
     dir: { ...DIRECTORY, help: 'work in this directory' },
     server: { ...SERVER, help: 'use this server; its token comes from SVC_AGENT_TOKEN' },
-    session: { type: 'text', value: 'id', help: 'go on in this session' },
+    session: { type: 'text', value: 'id', completes: 'session', help: 'go on in this session' },
     continue: { type: 'flag', short: 'c', help: 'go on in the latest session of the directory' },
     file: { type: 'text', value: 'path', multiple: true, completes: 'file', help: 'send this file with the prompt; may be repeated' },
     image: { type: 'text', value: 'path', multiple: true, completes: 'file', help: 'send this image with the prompt; may be repeated' },
-    model: { type: 'text', value: 'id', help: 'provider/model, such as svc/offline; an id that one provider alone has will do' },
+    model: {
+      type: 'text',
+      value: 'id',
+      completes: 'model',
+      help: 'provider/model, such as svc/offline; an id that one provider alone has will do',
+    },
     variant: { type: 'text', value: 'name', help: 'variant of the model' },
-    agent: { type: 'text', value: 'name', help: 'agent to use' },
+    agent: { type: 'text', value: 'name', completes: 'agent', help: 'agent to use' },
     allow: {
       type: 'text',
       value: 'policy',

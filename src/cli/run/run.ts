@@ -16,7 +16,7 @@ import { seconds } from '../screen/tool-card.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { type AnswerSchema, readAnswerSchema } from './answer-schema.js'
 import { createAnswers, refusalText } from './answers.js'
-import { attachmentsOf } from './attachments.js'
+import { attachmentsOf, missingFiles } from './attachments.js'
 import { tellFirst } from './first-notes.js'
 import { chooseModel } from './model-choice.js'
 import { doubtfulCommand } from './named-command.js'
@@ -42,7 +42,9 @@ export async function run(options: RunOptions): Promise<number> {
   const schema = options.schema === undefined ? undefined : readAnswerSchema(options.schema)
   const onSilence = () => terminal.note('nothing came on standard input, which is open: going on without it')
   const text = await readPrompt(options.prompt, process.stdin, onSilence)
-  const attached = attachmentsOf(options, text, directoryOn(options.server, options.directory))
+  const directory = directoryOn(options.server, options.directory)
+  const attached = attachmentsOf(options, text, directory)
+  for (const path of missingFiles(text, directory)) terminal.note(`@${path} leads to no file; it is sent as text`)
   const request: PromptRequest = {
     parts: [{ type: 'text', text }, ...attached],
     // A run of its own, behind those of others: what is interrupted is never theirs.
@@ -147,7 +149,7 @@ function finish(
   if (output === 'text' && report.refused.length > 0) terminal.error(refusedText(report.refused))
   if (problem !== undefined) terminal.error(problem.message)
   if (output === 'text' && known.end !== undefined && (terminal.isRich || isVerbose)) terminal.note(totals(report))
-  if (output === 'text' && report.sessionId !== undefined && known.end !== undefined) {
+  if (output === 'text' && report.sessionId !== undefined && report.messageId !== undefined) {
     terminal.note(`go on with: svc run --session ${report.sessionId} "…"`)
   }
   return report.exitCode

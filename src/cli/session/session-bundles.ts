@@ -18,8 +18,9 @@ const EMPTY = '{"bundles":[]}'
 /** Prints the bundle of a session, or those of a directory, as they arrive; answers 0. */
 export async function exportSessions({ client, open: call }: Connection, options: ExportOptions): Promise<number> {
   const { id, directory, server, artifacts } = options
-  const workspaceRoot = id === undefined ? directoryOn(server, directory) : workspaceRootOf(await findSession(client, id))
-  const request: ExportSessionsRequest = { workspaceRoot, artifacts, ...(id !== undefined && { sessionId: id }) }
+  const session = id === undefined ? undefined : await findSession(client, id)
+  const workspaceRoot = session === undefined ? directoryOn(server, directory) : workspaceRootOf(session)
+  const request: ExportSessionsRequest = { workspaceRoot, artifacts, ...(session !== undefined && { sessionId: session.id }) }
   const { method, path } = bundleRoutes.export
   const { body } = await call({
     method,

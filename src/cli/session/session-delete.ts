@@ -8,10 +8,10 @@ import { findSession } from './session-find.js'
 import { shortTitle } from './session-record.js'
 
 /** Deletes after a yes of the person or `--yes`; answers 0 when it is deleted, 1 when it was declined. */
-export async function deleteSession(client: Client, { id, yes, json }: DeleteOptions): Promise<number> {
-  const { title } = await findSession(client, id)
-  const { items } = await client.sessions.children({ sessionId: id })
-  const children = items.length === 0 ? '' : ` and ${items.length === 1 ? 'its child' : `its ${items.length} children`}`
+export async function deleteSession(client: Client, { id: named, yes, json }: DeleteOptions): Promise<number> {
+  const { id, title } = await findSession(client, named)
+  const count = await descendantsOf(client, id)
+  const children = count === 0 ? '' : ` and the ${count === 1 ? 'session' : `${count} sessions`} that came from it (forks, subagents)`
   if (!yes && !(await isConfirmed(`Delete ${id} (${printable(shortTitle(title))})${children} for good? [y/n] `))) {
     writeError('svc: not deleted\n')
     return 1
@@ -19,6 +19,13 @@ export async function deleteSession(client: Client, { id, yes, json }: DeleteOpt
   await client.sessions.delete({ sessionId: id })
   writeOut(json ? `${jsonText({ id, deleted: true })}\n` : `deleted ${id}${children}\n`)
   return 0
+}
+
+async function descendantsOf(client: Client, sessionId: string): Promise<number> {
+  const { items } = await client.sessions.children({ sessionId })
+  let count = items.length
+  for (const { id } of items) count += await descendantsOf(client, id)
+  return count
 }
 
 async function isConfirmed(question: string): Promise<boolean> {

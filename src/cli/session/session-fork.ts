@@ -6,8 +6,8 @@ import { findSession } from './session-find.js'
 import { sessionRecord } from './session-record.js'
 
 /** Prints the id of the copy; answers 0. */
-export async function forkSession(client: Client, { id, message, json }: ForkOptions): Promise<number> {
-  await findSession(client, id)
+export async function forkSession(client: Client, { id: named, message, json }: ForkOptions): Promise<number> {
+  const { id } = await findSession(client, named)
   const copy = await client.sessions.fork({ sessionId: id, body: message === undefined ? {} : { messageId: message } })
   writeOut(json ? `${jsonText(sessionRecord(copy), 2)}\n` : `${copy.id}\n`)
   return 0

@@ -1,11 +1,16 @@
 /** What `svc session` takes. */
 import { DIRECTORY, type Group, JSON_OUT, SERVER, type Word } from '../table/page.js'
 
-const ID = { name: 'id', needs: 'the id of a session; see svc session list' } as const satisfies Word
+const ID = {
+  name: 'id',
+  needs: 'the id of a session, its short name or how one of them begins; see svc session list',
+  completes: 'session',
+} as const satisfies Word
 const COMMON = { server: { ...SERVER, otherwise: 'the local one, or one for the moment' }, json: JSON_OUT } as const
 
 export const SESSION = {
   name: 'session',
+  alias: 'sessions',
   summary: 'list, show, rename, fork, undo, export and delete conversations',
   pages: [
     {

@@ -25,8 +25,9 @@ interface MessageRecord {
 }
 
 /** Prints it; answers 0. */
-export async function showSession(client: Client, { id, messages: limit, json }: ShowOptions): Promise<number> {
-  const session = await findSession(client, id)
+export async function showSession(client: Client, { id: named, messages: limit, json }: ShowOptions): Promise<number> {
+  const session = await findSession(client, named)
+  const { id } = session
   const [pending, page] = await Promise.all([pendingOf(client, id), client.sessions.messages({ sessionId: id, order: 'desc', limit })])
   const shown = { ...sessionRecord(session), pending, messages: page.items.toReversed().map(messageRecord) }
   writeOut(json ? `${jsonText(shown, 2)}\n` : render(shown))

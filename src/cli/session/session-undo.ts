@@ -7,8 +7,8 @@ import { findSession } from './session-find.js'
 import { shortTitle } from './session-record.js'
 
 /** Does it whole or, where files were changed by hand since, not at all; prints what is undone then, and answers 0. */
-export async function undoTurns(client: Client, direction: 'undo' | 'redo', { id, message, json }: UndoOptions): Promise<number> {
-  await findSession(client, id)
+export async function undoTurns(client: Client, direction: 'undo' | 'redo', { id: named, message, json }: UndoOptions): Promise<number> {
+  const { id } = await findSession(client, named)
   await client.sessions[direction]({ sessionId: id, body: message === undefined ? {} : { messageId: message } })
   const { nodes } = await client.sessions.undoTree({ sessionId: id })
   const undone = nodes.flatMap(({ messageID, title, status }) => (status === 'applied' ? [] : [{ messageId: messageID, title, status }]))

@@ -1,5 +1,5 @@
 /** What makes bash, zsh and fish complete `svc`, written from the pages: commands, actions, options, values and paths. */
-import type { Completes, Group, Option, Page } from './page.js'
+import { type Completes, type Group, type Option, type Page, VALUES } from './page.js'
 import { PAGES } from './pages.js'
 
 interface Place {
@@ -34,6 +34,9 @@ function placeOf({ name, words, options }: Page): Place {
   const next = (words[0]?.choices ?? []).map((choice) => [choice, ''] as const)
   return { path: name, next, options: [...Object.entries(options), HELP], completes: words.find(({ completes }) => completes)?.completes }
 }
+
+/** What asks for values; where no server runs it prints nothing. */
+const ASK = 'svc completion values'
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const groups = () => PAGES.flatMap((each) => ('pages' in each ? [each.name] : []))
@@ -86,6 +89,7 @@ ${values.join('\n')}
   case $paths in
     directory) compopt -o filenames; mapfile -t -O "\${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
     file) compopt -o filenames; mapfile -t -O "\${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
+    ${VALUES.join('|')}) mapfile -t COMPREPLY < <(compgen -W "$(${ASK} "$paths" 2>/dev/null | cut -f1)" -- "$current") ;;
   esac
 }
 complete -F _svc svc
@@ -138,6 +142,12 @@ ${values.join('\n')}
   case $paths_ in
     directory) _files -/ ;;
     file) _files ;;
+    ${VALUES.join('|')})
+      words_=("\${(@f)$(${ASK} $paths_ 2>/dev/null)}")
+      words_=("\${(@)words_//:/\\:}")
+      words_=("${(@)words_/\$'\\t'/:}")
+      _describe value words_
+      ;;
   esac
 }
 if [ "$funcstack[1]" = _svc ]; then _svc "$@"; else compdef _svc svc; fi
@@ -154,7 +164,7 @@ function fishCompletion(): string {
       ...options.map(([name, option]) => `complete -c svc ${condition} ${fishOption(name, option)}`),
       ...(completes === undefined
         ? []
-        : [`complete -c svc ${condition} ${completes === 'file' ? '-F' : "-f -a '(__fish_complete_directories)'"}`]),
+        : [`complete -c svc ${condition} ${completes === 'file' ? '-F' : `-f -a ${fishValues(completes)}`}`]),
     ]
   })
   return `# svc completion for fish: ~/.config/fish/completions/svc.fish
@@ -178,6 +188,10 @@ function fishOption(name: string, option: Option): string {
   if (option.type === 'flag') return long
   const { choices = [], completes } = option.type === 'text' ? option : {}
   if (choices.length > 0) return `${long} -x -a ${quoted(choices.join(' '))}`
-  if (completes === 'directory') return `${long} -x -a '(__fish_complete_directories)'`
-  return completes === 'file' ? `${long} -r -F` : `${long} -x`
+  if (completes === undefined) return `${long} -x`
+  return completes === 'file' ? `${long} -r -F` : `${long} -x -a ${fishValues(completes)}`
+}
+
+function fishValues(completes: Exclude<Completes, 'file'>): string {
+  return quoted(completes === 'directory' ? '(__fish_complete_directories)' : `(${ASK} ${completes} 2>/dev/null)`)
 }

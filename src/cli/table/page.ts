@@ -13,7 +13,11 @@ interface Described {
   readonly alias?: string
 }
 
-export type Completes = 'file' | 'directory'
+/** Values that the running server knows. */
+export const VALUES = ['model', 'agent', 'command', 'skill', 'tool', 'session', 'provider'] as const
+export type Value = (typeof VALUES)[number]
+
+export type Completes = 'file' | 'directory' | Value
 
 export type Option =
   | (Described & { readonly type: 'flag' })

@@ -9,6 +9,7 @@ const { preview, previewMax, historyDefault, historyMax } = LIMITS.workflows
 
 export const WORKFLOW = {
   name: 'workflow',
+  alias: 'workflows',
   summary: 'write, check, preview and run scheduled workflows',
   pages: [
     {

@@ -1,6 +1,7 @@
 /** `svc workflow preview`: the next occurrences of a file, without a server. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { SvcError } from '../../protocol/errors.js'
 import { nodePaths } from '../../actors/node/paths.js'
 import { upcoming } from '../../machines/schedule/occurrence.js'
 import { formatLocal, formatUtc } from '../../machines/schedule/zone.js'
@@ -35,8 +36,10 @@ export function previewWorkflow({ file, directory, count, from, json }: PreviewO
 function fileOf(name: string, directory: string | undefined): string {
   const workspace = resolve(directory ?? '.')
   if (existsSync(name)) return name
-  const places = FOLDERS.map((folder) => join(workspace, '.svc', folder, `${name}.md`))
-  return places.findLast((place) => existsSync(place)) ?? name
+  const place = FOLDERS.map((folder) => join(workspace, '.svc', folder, `${name}.md`)).findLast((each) => existsSync(each))
+  if (place !== undefined) return place
+  const hint = 'svc workflow validate lists those of the workspace, svc workflow new writes one'
+  throw new SvcError('resource.not_found', `there is no workflow file ${name}, and no workflow of that id in ${workspace}; ${hint}`)
 }
 
 function previewText(definition: WorkflowDefinition, schedule: WorkflowSchedule, from: number, next: readonly WorkflowUpcoming[]): string {

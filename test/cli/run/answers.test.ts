@@ -67,6 +67,17 @@ describe('permission requests', () => {
     expect(answers.refused).toEqual([{ permission: 'bash', title: 'Run ls', patterns: ['ls'] }])
   })
 
+  test('explain the choices, and ask again', async () => {
+    const typed = ['?', 'y']
+    const asked: string[] = []
+    const { permission } = setup('ask', (question) => {
+      asked.push(question)
+      return Promise.resolve(typed.shift() ?? '')
+    })
+    expect(await permission(request)).toEqual({ reply: 'once' })
+    expect(asked).toEqual([expect.stringContaining('[?]'), expect.stringMatching(/^y: this time[\s\S]*Allow Run ls/)])
+  })
+
   test('offer what was asked and what is wider, each to be remembered', async () => {
     const shown: string[] = []
     const typed = ['a', 'w']
@@ -77,9 +88,9 @@ describe('permission requests', () => {
     const answers = [await permission(request), await permission(request)]
     await permission({ ...request, always: [], metadata: undefined })
     expect(shown).toEqual([
-      'Allow Run ls (bash: ls)?\n  [y] once  [a] always (just this: ls)  [w] always, and also ls *  [n] no, or say what to do instead: ',
+      'Allow Run ls (bash: ls)?\n  [y] once  [a] always (just this: ls)  [w] always, and also ls *  [n] no, or say what to do instead  [?] what that means: ',
       shown[0],
-      'Allow Run ls (bash: ls)?\n  [y] once  [n] no, or say what to do instead: ',
+      'Allow Run ls (bash: ls)?\n  [y] once  [n] no, or say what to do instead  [?] what that means: ',
     ])
     expect(answers).toEqual([{ reply: 'always' }, { reply: 'always', alwaysPatterns: ['ls *'] }])
   })

@@ -145,7 +145,7 @@ ${values.join('\n')}
     ${VALUES.join('|')})
       words_=("\${(@f)$(${ASK} $paths_ 2>/dev/null)}")
       words_=("\${(@)words_//:/\\:}")
-      words_=("${(@)words_/\$'\\t'/:}")
+      words_=("\${(@)words_/$'\\t'/:}")
       _describe value words_
       ;;
   esac

@@ -15,7 +15,8 @@ const SCRIPTED = fileURLToPath(new URL('../fixtures/lsp-scripted.mjs', import.me
 /** A server of one habit. */
 export const scripted = (habit: string) => [process.execPath, SCRIPTED, habit]
 
-export function openLsp(lsp: Readonly<Record<string, object>>) {
+/** Ends with the test, or when `atEnd` says so. */
+export function openLsp(lsp: Readonly<Record<string, object>>, atEnd: (end: () => Promise<void>) => void = onTestFinished) {
   const PATH = process.env['PATH'] ?? ''
   const fake = createFakeEffects()
   const processes = createNodeProcesses(PATH)
@@ -34,7 +35,7 @@ export function openLsp(lsp: Readonly<Record<string, object>>) {
   } as unknown as NativeHost
   const plugin = lspPlugin({ version: '0' })
   const { operations = {}, hooks = {}, within, prepare } = plugin.start(host)
-  onTestFinished(async () => {
+  atEnd(async () => {
     await plugin.stop?.()
     await processes.killAll()
   })

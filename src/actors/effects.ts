@@ -191,8 +191,8 @@ export interface PipeOptions {
 
 export interface ChildPipe {
   readonly pid: number
-  /** Queues input; false, with nothing queued, when the backlog would be exceeded or the input is closed. */
-  write(text: string): boolean
+  /** Queues input; false, with nothing queued, when the backlog would be exceeded or the input is closed. Bytes are taken as they are, without a copy. */
+  write(data: string | Uint8Array): boolean
   /** Bytes of input that the child has not read yet. */
   readonly waiting: number
   closeInput(): void

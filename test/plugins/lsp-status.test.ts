@@ -1,5 +1,6 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { statusOf } from '../../src/plugins/lsp/status.js'
+import { createStatus } from '../../src/plugins/lsp/status.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { isMarker, isNamed } from '../../src/protocol/lsp/adapters.js'
 import { LspStatus } from '../../src/protocol/lsp/lsp.js'
@@ -9,9 +10,10 @@ const ROOT = '/srv/a ü'
 
 /** Rows for a workspace with these files; these programs are on the search path. */
 async function rows(paths: readonly string[], { lsp, programs = [] }: { lsp?: unknown; programs?: readonly string[] } = {}) {
-  const { files } = createFakeEffects()
+  const { files, clock } = createFakeEffects()
   const looked: string[] = []
   const effects = {
+    clock,
     files: {
       ...files,
       readDirectory: async (directory: string) => {
@@ -27,7 +29,7 @@ async function rows(paths: readonly string[], { lsp, programs = [] }: { lsp?: un
     },
     processes: { find: async (program: string) => (programs.includes(program) ? `/usr/bin/${program}` : undefined) },
   }
-  const found = await statusOf({ config: async () => ({ lsp }), effects }, ROOT, new AbortController().signal, {
+  const found = await createStatus({ config: async () => ({ lsp }), effects })(ROOT, new AbortController().signal, {
     in: () => [],
     of: () => undefined,
   })
@@ -112,6 +114,51 @@ describe('language servers of a directory', () => {
   it('may be reached at an address, which is not tried', async () => {
     const { found } = await rows(['project.godot'])
     expect(found[0]).toMatchObject({ id: 'godot', status: 'available', command: ['tcp://127.0.0.1:6005'], command_source: 'built_in' })
+  })
+})
+
+describe('a second look', () => {
+  it('reads what has changed, and nothing when nothing has', async () => {
+    const fake = createFakeEffects()
+    const [root, read, found] = [fake.paths.cwd, [] as string[], [] as string[]]
+    let later = 10_000
+    const effects = {
+      clock: { ...fake.clock, now: () => Date.now() + later, monotonic: () => later },
+      files: {
+        ...fake.files,
+        readDirectory(directory: string) {
+          read.push(directory)
+          return fake.files.readDirectory(directory)
+        },
+      },
+      processes: {
+        async find(program: string) {
+          found.push(program)
+          return undefined
+        },
+      },
+    }
+    const lsp = {}
+    const status = createStatus({ config: async () => ({ lsp }), effects })
+    const none = { in: () => [], of: () => undefined }
+    async function look() {
+      read.length = found.length = 0
+      const rows = await status(root, new AbortController().signal, none)
+      return [rows.map(({ id, detected }) => [id, detected.extensions]), read.map((path) => path.slice(root.length)), [...found]]
+    }
+    mkdirSync(`${root}/a/b`, { recursive: true })
+    writeFileSync(`${root}/a/x.sh`, '')
+    writeFileSync(`${root}/a/b/x.sh`, '')
+    expect(await look()).toEqual([[['bash', { sh: 2 }]], ['', '/a', '/a/b'], ['bash-language-server']])
+    expect(await look()).toEqual([[['bash', { sh: 2 }]], [], []])
+    writeFileSync(`${root}/a/b/y.sh`, '')
+    expect(await look()).toEqual([[['bash', { sh: 3 }]], ['/a/b'], []])
+    later += 1000
+    expect(await look()).toEqual([[['bash', { sh: 3 }]], [], ['bash-language-server']])
+    later = 0 // It changed just now, and may again without a trace.
+    writeFileSync(`${root}/a/z.sh`, '')
+    expect((await look())[1]).toContain('/a')
+    expect((await look())[1]).toContain('/a')
   })
 })
 

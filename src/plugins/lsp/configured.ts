@@ -1,6 +1,6 @@
 /** Adapters as the configuration wants them (subsystems e.2). */
 import * as z from 'zod'
-import { isRecord } from '../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../protocol/json.js'
 import { LSP_ADAPTERS, type LspAdapter } from '../../protocol/lsp/adapters.js'
 
 const strings = z.array(z.string().min(1))
@@ -49,10 +49,26 @@ export interface ConfiguredAdapter extends LspAdapter {
   readonly fault?: string
 }
 
-/** In the order of the registry, then of the configuration. A wrong entry has a `fault` and leaves the others alone. */
+/**
+ * In the order of the registry, then of the configuration; the same value for the same configuration. A wrong entry has a `fault` and leaves
+ * the others alone.
+ */
 export function configuredAdapters(lsp: unknown): readonly ConfiguredAdapter[] {
-  if (lsp === false) return []
-  const entries = isRecord(lsp) ? lsp : {}
+  if (lsp === false) return NONE
+  const entries = isRecord(lsp) ? lsp : NO_ENTRIES
+  const known = adaptersOf.get(entries)
+  if (known !== undefined) return known
+  const made = readEntries(entries)
+  adaptersOf.set(entries, made)
+  return made
+}
+
+const NONE: readonly ConfiguredAdapter[] = []
+const NO_ENTRIES: JsonRecord = {}
+/** By the configuration they come from, which is another value when it has changed. */
+const adaptersOf = new WeakMap<JsonRecord, readonly ConfiguredAdapter[]>()
+
+function readEntries(entries: JsonRecord): readonly ConfiguredAdapter[] {
   const known = LSP_ADAPTERS.flatMap((adapter) =>
     Object.hasOwn(entries, adapter.id)
       ? configured(adapter.id, entries[adapter.id], adapter)

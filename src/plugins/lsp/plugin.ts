@@ -11,7 +11,7 @@ import { type ConfiguredAdapter, configuredAdapters } from './configured.js'
 import { createClients } from './clients/clients.js'
 import { askOperations } from './operations.js'
 import { createQueries } from './queries.js'
-import { statusOf } from './status.js'
+import { createStatus } from './status.js'
 import { afterChange, CHANGING_TOOLS } from './tools/after-change.js'
 import { lspTool } from './tools/lsp-tool.js'
 
@@ -38,6 +38,7 @@ export function lspPlugin({ version }: { readonly version: string }): NativePlug
         await all.stop()
       }
       const queries = createQueries(host, all)
+      const status = createStatus(host)
       const offered = createLru<string, boolean>(LIMITS.mcp.workspaces)
       const tools = [lspTool(host.effects, queries)]
       return {
@@ -56,7 +57,7 @@ export function lspPlugin({ version }: { readonly version: string }): NativePlug
         },
         within: (directory) => ({ tools: offered.get(directory) === true ? tools : [], commands: [] }),
         operations: {
-          [lspRoutes.status.id]: ({ directory, signal }) => statusOf(host, directory, signal, all),
+          [lspRoutes.status.id]: ({ directory, signal }) => status(directory, signal, all),
           ...askOperations(queries, all),
         },
       }

@@ -27,6 +27,9 @@ export const repositoriesLimits = {
     scannedDirectories: 10_000,
     /** Entries of each list of evidence. */
     evidence: 8,
+    /** Looks at workspaces that are remembered, and directories of such a one. */
+    looks: 4,
+    lookDirectories: 2000,
     initialize: 30 * SECOND,
     request: 5 * SECOND,
     /** How long diagnostics are waited for: by who asks, by who touches a file, by a tool that has changed some. */

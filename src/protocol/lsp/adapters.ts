@@ -90,16 +90,17 @@ export function isNamed(pattern: string, name: string): boolean {
   return name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail)
 }
 
-const ENDINGS = new Set(['.sln', '.csproj'])
+/** Markers that may end a name. */
+export const WIDE_MARKERS: ReadonlySet<string> = new Set(['.sln', '.csproj'])
 
 /** Whether a pattern or marker stands for more than the name it is. */
 export function isWide(pattern: string): boolean {
-  return pattern.includes('*') || ENDINGS.has(pattern)
+  return pattern.includes('*') || WIDE_MARKERS.has(pattern)
 }
 
 /** Whether a name marks a project. */
 export function isMarker(marker: string, name: string): boolean {
-  return ENDINGS.has(marker) ? name.endsWith(marker) : isNamed(marker, name)
+  return WIDE_MARKERS.has(marker) ? name.endsWith(marker) : isNamed(marker, name)
 }
 
 /** Languages of documents by adapter, where they are not the only one of it: by name, by pattern, by extension. */

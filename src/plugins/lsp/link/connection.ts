@@ -130,9 +130,8 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
       onError: errors.event,
       onClose: closes.event,
       write(message) {
-        const text = JSON.stringify(message)
         if (over.signal.aborted) return Promise.reject(new Error('the program of the server has ended'))
-        if (child.write(`Content-Length: ${encoder.encode(text).length}\r\n\r\n${text}`)) return Promise.resolve()
+        if (child.write(framed(JSON.stringify(message)))) return Promise.resolve()
         lose('it does not read what it is sent')
         return Promise.reject(new Error('the server does not read what it is sent'))
       },
@@ -232,6 +231,15 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
       await child.gone
     },
   }
+}
+
+function framed(text: string): Uint8Array {
+  const body = encoder.encode(text)
+  const head = encoder.encode(`Content-Length: ${body.length}\r\n\r\n`)
+  const frame = new Uint8Array(head.length + body.length)
+  frame.set(head)
+  frame.set(body, head.length)
+  return frame
 }
 
 /** The one notification that is listened to. */

@@ -48,7 +48,7 @@ function open({ createNodeEffects, lspPlugin, noDoors, TRUSTED_CALLER }, directo
   const change = { put: () => undefined, emit: () => undefined }
   const config = { lsp }
   const rowsOf = { get: () => undefined, list: () => [], commit: (_durability, made) => made(change) }
-  const plugin = lspPlugin({ version: 'bench' })
+  const plugin = lspPlugin({ env: {}, version: 'bench' })
   const { operations } = plugin.start({ ...noDoors, effects, config: async () => config, rows: rowsOf })
   const { signal } = new AbortController()
   return {

@@ -6,7 +6,7 @@ import { createLru } from '../../protocol/lru.js'
 import { fileUri } from './clients/addresses.js'
 import type { Client } from './clients/client.js'
 import type { Clients } from './clients/clients.js'
-import { type ConfiguredAdapter, configuredAdapters } from './configured.js'
+import type { Adapters, ConfiguredAdapter } from './configured.js'
 import { createLooks } from './looks.js'
 import type { Evidence } from './scan.js'
 import { type WideNames, type WidePatterns, widePatterns } from './wide-names.js'
@@ -35,7 +35,7 @@ interface Rows {
 const PROGRAM_AGE = 1000
 const PROGRAMS = 1000
 
-export function createStatus({ config, effects }: StatusHost): Status {
+export function createStatus({ config, effects }: StatusHost, configured: Adapters): Status {
   const looks = createLooks(effects)
   const known = createLru<string, Rows>(LIMITS.lsp.looks)
   const programs = createLru<string, { readonly path: string | undefined; readonly at: number }>(PROGRAMS)
@@ -50,7 +50,7 @@ export function createStatus({ config, effects }: StatusHost): Status {
   }
 
   async function rowsOf(directory: string, signal: AbortSignal): Promise<Rows['rows']> {
-    const adapters = configuredAdapters((await config(directory))['lsp'])
+    const adapters = configured((await config(directory))['lsp'])
     if (adapters.length === 0) return []
     const evidence = await looks.at(directory, signal)
     const before = known.get(directory)
@@ -159,7 +159,7 @@ function rootOf(directory: string, markers: readonly string[], { names }: Eviden
 /** A name in the configuration is still found on the search path; a path there is the word of the configuration. */
 function sourceOf(adapter: ConfiguredAdapter, isThere: boolean): LspStatus['command_source'] {
   if (!isThere) return 'missing'
-  if (adapter.endpoint !== undefined) return 'built_in'
+  if (adapter.endpoint !== undefined) return adapter.ownCommand ? 'config' : 'built_in'
   return adapter.ownCommand && adapter.command[0]?.includes('/') === true ? 'config' : 'path'
 }
 

@@ -297,6 +297,17 @@ describe('a real language server answers all it can', () => {
     ])
   })
 
+  it('of names in whole projects, to a model', { timeout: SLOW }, async () => {
+    await lsp.prepare()
+    const ask = async (filePath: string) => JSON.parse(await lsp.ask({ operation: 'workspaceSymbol', query: 'twice', filePath }))
+    const symbol = (path: string) => ({ name: 'twice', kind: 'function', path, language: expect.any(String) })
+    expect(await ask('lib.ts')).toContainEqual(expect.objectContaining(symbol('main.ts')))
+    expect(await ask('lib.py')).toContainEqual(expect.objectContaining(symbol('main.py')))
+    expect(JSON.parse(await lsp.ask({ operation: 'workspaceSymbol', query: 'twice' }))).toEqual(
+      expect.arrayContaining([expect.objectContaining(symbol('main.ts')), expect.objectContaining(symbol('main.py'))]),
+    )
+  })
+
   it('of what a model has changed, and of its repair', { timeout: SLOW }, async () => {
     const wrong = "import { add } from './lib.js'\r\n/* 😀 */ const sum: string = add(1, 2)\r\nexport { sum }\r\n"
     lsp.write('changed.ts', wrong)

@@ -48,7 +48,7 @@ export function lspPlugin({ env, version }: LspPluginOptions): NativePlugin {
       const queries = createQueries(host, all)
       const status = createStatus(host, adapters)
       const offered = createLru<string, boolean>(LIMITS.mcp.workspaces)
-      const tools = [lspTool(host.effects, queries)]
+      const tools = [lspTool({ effects: host.effects, queries, status: (directory, signal) => status(directory, signal, all) })]
       return {
         hooks: { 'tool.after': afterChange(host, queries, all) },
         hookTools: CHANGING_TOOLS,

@@ -191,8 +191,8 @@ export interface PipeOptions {
 
 export interface ChildPipe {
   readonly pid: number
-  /** Queues input; false, with nothing queued, when the backlog would be exceeded or the input is closed. */
-  write(text: string): boolean
+  /** Queues input; false, with nothing queued, when the backlog would be exceeded or the input is closed. Bytes are taken as they are, without a copy. */
+  write(data: string | Uint8Array): boolean
   /** Bytes of input that the child has not read yet. */
   readonly waiting: number
   closeInput(): void
@@ -336,8 +336,33 @@ export interface RedirectListener {
   close(): void
 }
 
+/** A connection to a program that the configuration names, which is no child of ours. */
+export interface SocketOptions {
+  /** A name or an address, without brackets. */
+  readonly host: string
+  readonly port: number
+  /** Ends the attempt; of no effect once it is open. */
+  readonly signal: AbortSignal
+  /** Bytes that may wait for a peer that does not read. */
+  readonly backlog: number
+  onData(chunk: Uint8Array): void
+}
+
+export interface SocketPipe {
+  /** Queues bytes; false, with nothing queued, when the backlog would be exceeded or the connection is closed. */
+  write(data: Uint8Array): boolean
+  pause(): void
+  resume(): void
+  /** Why it is closed, as the end of a sentence; what came before was delivered. Never rejects. */
+  readonly closed: Promise<string>
+  /** Closes it, now. Idempotent. */
+  close(): void
+}
+
 interface Network {
   readonly guardedFetch: GuardedFetch
+  /** For addresses of the configuration only, which are not checked. Rejects when it cannot be opened. */
+  openSocket(options: SocketOptions): Promise<SocketPipe>
   /**
    * Waits on 127.0.0.1 for a browser that is sent to `path`: `onArrival` gets the address it came by. Everything else is refused. Port 0 is
    * any free one. Rejects with `resource.conflict` when the port is taken.

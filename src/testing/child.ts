@@ -107,7 +107,8 @@ export function createPlayedChild(pid: number, options: PipeOptions): { readonly
   }
   const pipe: ChildPipe = {
     pid,
-    write(text) {
+    write(data) {
+      const text = typeof data === 'string' ? data : new TextDecoder().decode(data)
       if (ended || inputClosed || backlog() + Buffer.byteLength(text) > options.inputBacklog) return false
       waiting.push(text)
       queueMicrotask(read)

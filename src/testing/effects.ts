@@ -51,6 +51,9 @@ export function createFakeEffects(overrides: FakeOverrides = {}): FakeEffects {
       guardedFetch: async (address) => {
         throw new Error(`unexpected fetch of ${address}`)
       },
+      openSocket: async ({ host, port }) => {
+        throw new Error(`unexpected connection to ${host}:${port}`)
+      },
       listenForRedirect: async (port) => {
         throw new Error(`unexpected listener at port ${port}`)
       },

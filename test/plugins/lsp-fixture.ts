@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { openSocket } from '../../src/actors/node/network/socket.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
 import type { NativeHost } from '../../src/actors/plugin/native/native.js'
 import { lspPlugin } from '../../src/plugins/lsp/plugin.js'
@@ -15,11 +16,12 @@ const SCRIPTED = fileURLToPath(new URL('../fixtures/lsp-scripted.mjs', import.me
 /** A server of one habit. */
 export const scripted = (habit: string) => [process.execPath, SCRIPTED, habit]
 
-export function openLsp(lsp: Readonly<Record<string, object>>) {
-  const PATH = process.env['PATH'] ?? ''
+/** Ends with the test, or when `atEnd` says so. */
+export function openLsp(lsp: Readonly<Record<string, object>>, atEnd: (end: () => Promise<void>) => void = onTestFinished) {
   const fake = createFakeEffects()
+  const PATH = `${fake.paths.home}/bin:${process.env['PATH'] ?? ''}`
   const processes = createNodeProcesses(PATH)
-  const effects = { ...fake, processes, childEnv: { PATH } }
+  const effects = { ...fake, processes, network: { ...fake.network, openSocket }, childEnv: { PATH } }
   const told: { type: string; data: unknown }[] = []
   const config = { lsp }
   const host = {
@@ -32,9 +34,9 @@ export function openLsp(lsp: Readonly<Record<string, object>>) {
       commit: <T>(_: string, change: (tx: object) => T) => change({ emit: (type: string, data: unknown) => told.push({ type, data }) }),
     },
   } as unknown as NativeHost
-  const plugin = lspPlugin({ version: '0' })
+  const plugin = lspPlugin({ env: {}, version: '0' })
   const { operations = {}, hooks = {}, within, prepare } = plugin.start(host)
-  onTestFinished(async () => {
+  atEnd(async () => {
     await plugin.stop?.()
     await processes.killAll()
   })
@@ -73,6 +75,11 @@ export function openLsp(lsp: Readonly<Record<string, object>>) {
       return (await tool.invoke(read, context)).output
     },
     clock: fake.clock,
+    /** A program on the search path. */
+    install(name: string, text: string): void {
+      mkdirSync(`${fake.paths.home}/bin`, { recursive: true })
+      writeFileSync(`${fake.paths.home}/bin/${name}`, text, { mode: 0o755 })
+    },
     alive: () => processes.alive,
     stop: () => plugin.stop?.(),
     write(path: string, text: string): void {
@@ -82,7 +89,7 @@ export function openLsp(lsp: Readonly<Record<string, object>>) {
     async call(id: string, query: object = {}, body?: unknown): Promise<unknown> {
       const operation = operations[`v2.plugins.lsp.${id}`]
       if (operation === undefined) throw new Error(`there is no ${id}`)
-      return operation({ caller: TRUSTED_CALLER, directory, params: {}, query, headers: {}, body, signal })
+      return operation({ caller: TRUSTED_CALLER, directory, params: {}, query, headers: {}, body, signal: new AbortController().signal })
     },
   }
 }

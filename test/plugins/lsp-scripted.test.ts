@@ -162,6 +162,16 @@ describe('a model', () => {
     ])
     expect(await lsp.ask({ operation: 'documentSymbol', filePath: 'a.it' })).toMatch('"kind": "method"')
     expect(await lsp.ask({ operation: 'diagnostics', filePath: 'a.it' })).toMatch('bad in version 0')
+    const found = JSON.parse(await lsp.ask({ operation: 'workspaceSymbol', query: 'all' }))
+    expect(found).toMatchObject([{ name: 'all!', kind: 'function', path: 'a.it', range: { start: { line: 1, character: 1 } } }])
+    expect(JSON.parse(await lsp.ask({ operation: 'workspaceSymbol', query: 'all', filePath: 'a.it' }))).toEqual(found)
+    expect(JSON.parse(await lsp.ask({ operation: 'status' }))).toEqual([
+      { id: 'it', status: 'connected', language: 'it', root: lsp.directory },
+    ])
+    await lsp.call('shutdown')
+    expect(await lsp.ask({ operation: 'workspaceSymbol', query: 'all' })).toBe('Nothing was found.')
+    expect(lsp.alive()).toBe(0)
+    await expect(lsp.ask({ operation: 'hover' })).rejects.toThrow('needs "filePath"')
     await expect(lsp.ask({ operation: 'hover', filePath: 'a.it' })).rejects.toThrow('needs "line" and "character"')
     await expect(lsp.ask({ operation: 'diagnostics', filePath: 'b.it' })).rejects.toThrow('There is no file b.it.')
   })

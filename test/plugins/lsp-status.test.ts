@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { statusOf } from '../../src/plugins/lsp/status.js'
+import { createAdapters } from '../../src/plugins/lsp/configured.js'
+import { createStatus } from '../../src/plugins/lsp/status.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { isMarker, isNamed } from '../../src/protocol/lsp/adapters.js'
 import { LspStatus } from '../../src/protocol/lsp/lsp.js'
@@ -8,10 +10,14 @@ import { createFakeEffects } from '../fakes/effects.js'
 const ROOT = '/srv/a ü'
 
 /** Rows for a workspace with these files; these programs are on the search path. */
-async function rows(paths: readonly string[], { lsp, programs = [] }: { lsp?: unknown; programs?: readonly string[] } = {}) {
-  const { files } = createFakeEffects()
+async function rows(
+  paths: readonly string[],
+  { lsp, programs = [], env = {} }: { lsp?: unknown; programs?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+) {
+  const { files, clock } = createFakeEffects()
   const looked: string[] = []
   const effects = {
+    clock,
     files: {
       ...files,
       readDirectory: async (directory: string) => {
@@ -19,15 +25,16 @@ async function rows(paths: readonly string[], { lsp, programs = [] }: { lsp?: un
         const below = paths.flatMap((path) =>
           `${ROOT}/${path}`.startsWith(`${directory}/`) ? [`${ROOT}/${path}`.slice(directory.length + 1)] : [],
         )
+        const inside = new Set(below)
         return [...new Set(below.map((path) => path.split('/')[0] ?? ''))].map((name) => ({
           name,
-          kind: below.includes(name) ? ('file' as const) : ('directory' as const),
+          kind: inside.has(name) ? ('file' as const) : ('directory' as const),
         }))
       },
     },
     processes: { find: async (program: string) => (programs.includes(program) ? `/usr/bin/${program}` : undefined) },
   }
-  const found = await statusOf({ config: async () => ({ lsp }), effects }, ROOT, new AbortController().signal, {
+  const found = await createStatus({ config: async () => ({ lsp }), effects }, createAdapters(env))(ROOT, new AbortController().signal, {
     in: () => [],
     of: () => undefined,
   })
@@ -109,9 +116,110 @@ describe('language servers of a directory', () => {
     expect(found.map(({ detected }) => detected.message)).toEqual([null, null, expect.stringContaining('command'), 'needs a command'])
   })
 
+  it('are for the files of their routes, and asked for what their capabilities list', async () => {
+    const { found } = await rows(['a.ts', 'b.vue', 'Justfile', 'c.xyz'], {
+      lsp: {
+        mine: {
+          command: ['mine'],
+          routes: [
+            { language: 'vue', extensions: ['.VUE'] },
+            { language: 'just', filenamePatterns: ['Just*'] },
+          ],
+          capabilities: ['hover', 'definition'],
+        },
+        one: { command: ['mine'], routes: [{ language: 'xyz', extensions: ['xyz'] }] },
+        odd: { command: ['mine'], capabilities: ['thinking'] },
+        bare: { command: ['mine'], routes: [{ language: 'x' }] },
+        where: { command: ['mine'], rootStrategy: 'guess' },
+      },
+      programs: ['mine'],
+    })
+    const explicit = found.filter(({ id }) => id !== 'typescript' && id !== 'vue')
+    expect(explicit.map(({ id, status, language, detected }) => [id, status, language, detected.extensions])).toEqual([
+      ['mine', 'available', 'mine', { vue: 1 }],
+      ['one', 'available', 'xyz', { xyz: 1 }],
+      ['odd', 'error', 'odd', {}],
+      ['bare', 'error', 'bare', {}],
+      ['where', 'error', 'where', {}],
+    ])
+    expect(Object.entries(explicit[0]?.capabilities ?? {}).flatMap(([name, has]) => (has ? [name] : []))).toEqual(['hover', 'definition'])
+    expect(explicit.slice(2).map(({ detected }) => detected.message)).toEqual([
+      expect.stringContaining('"capabilities.0"'),
+      '"routes.0": needs "extensions" or "filenamePatterns"',
+      expect.stringContaining('"rootStrategy"'),
+    ])
+  })
+
+  it.each([
+    [{ endpoint: '10.0.0.1:7000' }, 'tcp://10.0.0.1:7000'],
+    [{ endpoint: 'tcp://[::1]:7000' }, 'tcp://[::1]:7000'],
+    [{ host: 'build.local', port: 7 }, 'tcp://build.local:7'],
+    [{ transport: 'tcp', port: 7, command: 'x' }, 'tcp://127.0.0.1:7'],
+    [{ adapter: 'godot', host: 'godot.local' }, 'tcp://godot.local:6005'],
+    [{ transport: 'stdio', port: 7, command: 'x' }, 'x'],
+    [{ transport: 'tcp' }, 'needs a port'],
+    [{ port: 7, command: 'x' }, 'has a command and an endpoint: "transport" must say which is meant'],
+    [{ endpoint: 'localhost' }, '"endpoint": must be "host:port"'],
+    [{ endpoint: 'a b:1' }, '"endpoint": must be "host:port"'],
+    [{ endpoint: 'x:99999' }, '"endpoint": must be "host:port"'],
+    [{ transport: 'stdio', adapter: 'godot' }, 'needs a command'],
+  ])('are reached as %j says', async (entry, said) => {
+    const { found } = await rows([], { lsp: { it: entry }, programs: ['x'] })
+    expect(found.map(({ status, command, detected }) => (status === 'error' ? detected.message : command.join(' ')))).toEqual([said])
+    expect(found[0]?.command_source).toBe({ tcp: 'config', x: 'path' }[said.split(':')[0] ?? ''] ?? 'missing')
+  })
+
   it('may be reached at an address, which is not tried', async () => {
+    const moved = await rows(['project.godot'], { env: { GODOT_LSP_HOST: '127.0.0.2', GODOT_LSP_PORT: '7005' } })
+    expect(moved.found[0]?.command).toEqual(['tcp://127.0.0.2:7005'])
+    expect((await rows(['project.godot'], { env: { GODOT_LSP_PORT: 'x' } })).found[0]?.command).toEqual(['tcp://127.0.0.1:6005'])
     const { found } = await rows(['project.godot'])
     expect(found[0]).toMatchObject({ id: 'godot', status: 'available', command: ['tcp://127.0.0.1:6005'], command_source: 'built_in' })
+  })
+})
+
+describe('a second look', () => {
+  it('reads what has changed, and nothing when nothing has', async () => {
+    const fake = createFakeEffects()
+    const [root, read, found] = [fake.paths.cwd, [] as string[], [] as string[]]
+    let later = 10_000
+    const effects = {
+      clock: { ...fake.clock, now: () => Date.now() + later, monotonic: () => later },
+      files: {
+        ...fake.files,
+        readDirectory(directory: string) {
+          read.push(directory)
+          return fake.files.readDirectory(directory)
+        },
+      },
+      processes: {
+        async find(program: string) {
+          found.push(program)
+          return undefined
+        },
+      },
+    }
+    const lsp = {}
+    const status = createStatus({ config: async () => ({ lsp }), effects }, createAdapters({}))
+    const none = { in: () => [], of: () => undefined }
+    async function look() {
+      read.length = found.length = 0
+      const rows = await status(root, new AbortController().signal, none)
+      return [rows.map(({ id, detected }) => [id, detected.extensions]), read.map((path) => path.slice(root.length)), [...found]]
+    }
+    mkdirSync(`${root}/a/b`, { recursive: true })
+    writeFileSync(`${root}/a/x.sh`, '')
+    writeFileSync(`${root}/a/b/x.sh`, '')
+    expect(await look()).toEqual([[['bash', { sh: 2 }]], ['', '/a', '/a/b'], ['bash-language-server']])
+    expect(await look()).toEqual([[['bash', { sh: 2 }]], [], []])
+    writeFileSync(`${root}/a/b/y.sh`, '')
+    expect(await look()).toEqual([[['bash', { sh: 3 }]], ['/a/b'], []])
+    later += 1000
+    expect(await look()).toEqual([[['bash', { sh: 3 }]], [], ['bash-language-server']])
+    later = 0 // It changed just now, and may again without a trace.
+    writeFileSync(`${root}/a/z.sh`, '')
+    expect((await look())[1]).toContain('/a')
+    expect((await look())[1]).toContain('/a')
   })
 })
 

@@ -55,6 +55,7 @@ export function createNodeEffects(options: NodeEffectsOptions = {}): Effects {
         guarded ??= import('./network/guarded-fetch.js').then(({ createGuardedFetch }) => createGuardedFetch(wayOut))
         return (await guarded)(address, request)
       },
+      openSocket: async (wanted) => (await import('./network/socket.js')).openSocket(wanted),
       listenForRedirect: async (...wanted) => (await import('./network/redirect-listener.js')).listenForRedirect(...wanted),
       counts: wayOut.counts,
     },

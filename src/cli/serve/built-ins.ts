@@ -48,7 +48,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     createOfflinePlugin(),
     ptyPlugin(),
     vcsPlugin(),
-    lspPlugin({ version: VERSION }),
+    lspPlugin({ env, version: VERSION }),
     mcpPlugin({ env, version: VERSION }),
     semanticPlugin({ env }),
     subagentsPlugin(),

@@ -74,6 +74,14 @@ export function documentSymbols(queries: Queries) {
     )
 }
 
+/** Symbols of the projects of a file by name. */
+export function workspaceSymbols(queries: Queries) {
+  return (target: FileTarget, query: string) =>
+    queries.ask(target, { provider: 'workspaceSymbolProvider', capability: 'workspace_symbols' }, async ({ request, document, reading }) =>
+      symbolsOf(await request('workspace/symbol', { query }), document.uri, reading),
+    )
+}
+
 /** Questions about a place, for operations and for models. */
 export function placeQuestions(queries: Queries) {
   const at =

@@ -7,17 +7,24 @@ import { createAlarm } from '../../protocol/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { lspRoutes } from '../../protocol/lsp/lsp.js'
 import { createLru } from '../../protocol/lru.js'
-import { type ConfiguredAdapter, configuredAdapters } from './configured.js'
+import { type ConfiguredAdapter, createAdapters } from './configured.js'
 import { createClients } from './clients/clients.js'
 import { askOperations } from './operations.js'
 import { createQueries } from './queries.js'
-import { statusOf } from './status.js'
+import { createStatus } from './status.js'
 import { afterChange, CHANGING_TOOLS } from './tools/after-change.js'
 import { lspTool } from './tools/lsp-tool.js'
 
 const isUsable = ({ isExplicit, fault }: ConfiguredAdapter) => isExplicit && fault === undefined
 
-export function lspPlugin({ version }: { readonly version: string }): NativePlugin {
+export interface LspPluginOptions {
+  /** Of the server: where Godot listens. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly version: string
+}
+
+export function lspPlugin({ env, version }: LspPluginOptions): NativePlugin {
+  const adapters = createAdapters(env)
   let stop: () => Promise<void> = () => Promise.resolve()
   return {
     id: 'dev.svc.lsp',
@@ -28,6 +35,7 @@ export function lspPlugin({ version }: { readonly version: string }): NativePlug
       const updated = createAlarm(host.effects.clock, () => host.rows.commit('process', (tx) => tx.emit('lsp.updated', {})))
       const all = createClients({
         host,
+        adapters,
         version,
         onDiagnostics() {
           if (!updated.isSet) updated.set(LIMITS.lsp.updatedPause)
@@ -38,15 +46,16 @@ export function lspPlugin({ version }: { readonly version: string }): NativePlug
         await all.stop()
       }
       const queries = createQueries(host, all)
+      const status = createStatus(host, adapters)
       const offered = createLru<string, boolean>(LIMITS.mcp.workspaces)
-      const tools = [lspTool(host.effects, queries)]
+      const tools = [lspTool({ effects: host.effects, queries, status: (directory, signal) => status(directory, signal, all) })]
       return {
         hooks: { 'tool.after': afterChange(host, queries, all) },
         hookTools: CHANGING_TOOLS,
         /** The tool is offered where servers are configured by name, or were asked. */
         async prepare(directory) {
           try {
-            const isFor = all.in(directory).length > 0 || configuredAdapters((await host.config(directory))['lsp']).some(isUsable)
+            const isFor = all.in(directory).length > 0 || adapters((await host.config(directory))['lsp']).some(isUsable)
             if (isFor === (offered.get(directory) ?? false)) return
             offered.set(directory, isFor)
             host.offersChanged()
@@ -56,7 +65,7 @@ export function lspPlugin({ version }: { readonly version: string }): NativePlug
         },
         within: (directory) => ({ tools: offered.get(directory) === true ? tools : [], commands: [] }),
         operations: {
-          [lspRoutes.status.id]: ({ directory, signal }) => statusOf(host, directory, signal, all),
+          [lspRoutes.status.id]: ({ directory, signal }) => status(directory, signal, all),
           ...askOperations(queries, all),
         },
       }

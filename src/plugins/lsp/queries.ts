@@ -10,10 +10,11 @@ import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { LspCapability, LspTouched } from '../../protocol/lsp/lsp.js'
-import type { LspDiagnostic } from '../../protocol/lsp/lsp-records.js'
+import type { LspDiagnostic, LspDocumentSymbol } from '../../protocol/lsp/lsp-records.js'
 import { type Place, toServer } from '../../protocol/lsp/text-positions.js'
 import { diagnosticsOf } from './answers/places.js'
 import { createReading, type Reading } from './answers/reading.js'
+import { symbolsOf } from './answers/symbols.js'
 import { fileUri } from './clients/addresses.js'
 import type { Client, Running } from './clients/client.js'
 import type { Clients, Fitting } from './clients/clients.js'
@@ -48,6 +49,8 @@ export interface Queries {
     needs: { readonly provider: LspProvider; readonly capability?: LspCapability },
     question: (asked: Asked) => Promise<readonly Answer[]>,
   ): Promise<Answer[]>
+  /** Symbols of whole projects by name, of servers that run. Nothing is started. */
+  symbols(directory: string, query: string, signal: AbortSignal): Promise<LspDocumentSymbol[]>
   /** What is wrong in a file, as far as its servers say within two seconds. */
   diagnostics(target: FileTarget): Promise<LspDiagnostic[]>
   /** What is known to be wrong; nobody is asked. */
@@ -126,6 +129,18 @@ export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients:
         })
       }),
     known,
+    symbols: (directory, query, signal) =>
+      each(
+        clients
+          .in(directory)
+          .flatMap((client) => (client.isReady ? [{ client, language: client.adapter.language ?? client.adapter.id }] : [])),
+        async (one) => {
+          const running = one.client.adapter.without.includes('workspace_symbols') ? undefined : await one.client.ready(signal)
+          if (running?.traits.has('workspaceSymbolProvider') !== true) return []
+          const answer = await running.program.request('workspace/symbol', { query }, { ms: LIMITS.lsp.request, signal })
+          return symbolsOf(answer, fileUri(one.client.root), readingOf(one, running))
+        },
+      ),
     diagnostics: async (target) =>
       each(await clients.for(target.directory, target.path), async ({ client, language }) => {
         const { path, signal } = target

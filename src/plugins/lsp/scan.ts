@@ -1,5 +1,5 @@
 /** What the files of a workspace speak for: one bounded look at their names (subsystems e.3). */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { DirectoryEntry } from '../../actors/effects.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 const IGNORED = new Set([
@@ -26,18 +26,28 @@ export interface Evidence {
   readonly extensions: ReadonlyMap<string, number>
 }
 
-/** Level by level from the root, links not followed; directories that cannot be read hold nothing. */
-export async function lookAt({ files }: Pick<NativeHost['effects'], 'files'>, root: string, signal: AbortSignal): Promise<Evidence> {
+/** Directories that are read at once. */
+const AT_ONCE = 16
+
+export type ReadNames = (directory: string) => Promise<readonly DirectoryEntry[]>
+
+/** Level by level from the root; `read` answers the names of a directory in their order, none for what cannot be read. */
+export async function lookAt(read: ReadNames, root: string, signal: AbortSignal): Promise<Evidence> {
   const names = new Map<string, string[]>()
   const extensions = new Map<string, number>()
   const { scannedFiles, scannedDirectories, evidence } = LIMITS.lsp
   const directories = [root]
   let seen = 0
-  for (let at = 0; at < directories.length && seen < scannedFiles; at++) {
+  for (let at = 0; at < directories.length && seen < scannedFiles; ) {
     signal.throwIfAborted()
-    const directory = directories[at] ?? root
-    const entries = await files.readDirectory(directory).catch(() => [])
-    for (const { name, kind } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const some = directories.slice(at, at + AT_ONCE)
+    at += some.length
+    for (const [index, entries] of (await Promise.all(some.map(read))).entries()) take(some[index] ?? root, entries)
+  }
+  return { files: seen, names, extensions }
+
+  function take(directory: string, entries: readonly DirectoryEntry[]): void {
+    for (const { name, kind } of entries) {
       if (kind === 'directory' && !IGNORED.has(name) && directories.length < scannedDirectories) directories.push(`${directory}/${name}`)
       if (kind !== 'file' || seen === scannedFiles) continue
       seen++
@@ -50,5 +60,4 @@ export async function lookAt({ files }: Pick<NativeHost['effects'], 'files'>, ro
       extensions.set(extension, (extensions.get(extension) ?? 0) + 1)
     }
   }
-  return { files: seen, names, extensions }
 }

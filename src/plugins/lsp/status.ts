@@ -1,35 +1,89 @@
 /** Which language servers fit a directory, and why (subsystems e.3). Nothing is started. */
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { isMarker, isNamed, isWide } from '../../protocol/lsp/adapters.js'
-import { type LspCapability, type LspStatus } from '../../protocol/lsp/lsp.js'
+import type { LspCapability, LspStatus } from '../../protocol/lsp/lsp.js'
+import { createLru } from '../../protocol/lru.js'
 import { fileUri } from './clients/addresses.js'
 import type { Client } from './clients/client.js'
 import type { Clients } from './clients/clients.js'
-import { type ConfiguredAdapter, configuredAdapters } from './configured.js'
-import { type Evidence, lookAt } from './scan.js'
+import type { Adapters, ConfiguredAdapter } from './configured.js'
+import { createLooks } from './looks.js'
+import type { Evidence } from './scan.js'
+import { type WideNames, type WidePatterns, widePatterns } from './wide-names.js'
 
 /** Of processes only the search: a status cannot start one. */
-interface Host {
+export interface StatusHost {
   readonly config: NativeHost['config']
-  readonly effects: Pick<NativeHost['effects'], 'files'> & { readonly processes: Pick<NativeHost['effects']['processes'], 'find'> }
+  readonly effects: Pick<NativeHost['effects'], 'files' | 'clock'> & {
+    readonly processes: Pick<NativeHost['effects']['processes'], 'find'>
+  }
 }
 
 /** Adapters with a file, a name or a marker in `directory`, and those configured by name. */
-export async function statusOf(
-  { config, effects }: Host,
-  directory: string,
-  signal: AbortSignal,
-  clients: Pick<Clients, 'in' | 'of'>,
-): Promise<LspStatus[]> {
-  const adapters = configuredAdapters((await config(directory))['lsp'])
-  if (adapters.length === 0) return []
-  const evidence = await lookAt(effects, directory, signal)
-  const rows = await Promise.all(adapters.map((adapter) => rowOf(effects, directory, adapter, evidence)))
-  return rows.flatMap((row, index) => {
-    const adapter = adapters[index]
-    return row === undefined || adapter === undefined ? [] : [asItIs(row, clientOf(clients, directory, row.workspace.root, adapter))]
-  })
+export type Status = (directory: string, signal: AbortSignal, clients: Pick<Clients, 'in' | 'of'>) => Promise<LspStatus[]>
+
+/** Rows of a directory as they were before its servers were asked how they are. */
+interface Rows {
+  readonly evidence: Evidence
+  readonly adapters: readonly ConfiguredAdapter[]
+  readonly rows: readonly (readonly [ConfiguredAdapter, LspStatus])[]
+  /** When programs were looked for last, monotonic. */
+  readonly at: number
+}
+
+/** How long it is taken for true that a program is there, or is not. */
+const PROGRAM_AGE = 1000
+const PROGRAMS = 1000
+
+export function createStatus({ config, effects }: StatusHost, configured: Adapters): Status {
+  const looks = createLooks(effects)
+  const known = createLru<string, Rows>(LIMITS.lsp.looks)
+  const programs = createLru<string, { readonly path: string | undefined; readonly at: number }>(PROGRAMS)
+
+  async function find(program: string): Promise<string | undefined> {
+    const now = effects.clock.monotonic()
+    const before = programs.get(program)
+    if (before !== undefined && now - before.at < PROGRAM_AGE) return before.path
+    const path = await effects.processes.find(program)
+    programs.set(program, { path, at: now })
+    return path
+  }
+
+  async function rowsOf(directory: string, signal: AbortSignal): Promise<Rows['rows']> {
+    const adapters = configured((await config(directory))['lsp'])
+    if (adapters.length === 0) return []
+    const evidence = await looks.at(directory, signal)
+    const before = known.get(directory)
+    const now = effects.clock.monotonic()
+    if (before?.evidence === evidence && before.adapters === adapters && now - before.at < PROGRAM_AGE) return before.rows
+    const wide = patternsOf(adapters).in(evidence.names.keys())
+    const made = await Promise.all(
+      adapters.map(async (adapter) => {
+        const row = await rowOf(find, directory, adapter, { ...evidence, wide })
+        return row === undefined ? [] : [[adapter, row] as const]
+      }),
+    )
+    const rows = made.flat()
+    known.set(directory, { evidence, adapters, rows, at: now })
+    return rows
+  }
+
+  return async (directory, signal, clients) =>
+    (await rowsOf(directory, signal)).map(([adapter, row]) => asItIs(row, clientOf(clients, directory, row.workspace.root, adapter)))
+}
+
+const patterns = new WeakMap<readonly ConfiguredAdapter[], WidePatterns>()
+
+function patternsOf(adapters: readonly ConfiguredAdapter[]): WidePatterns {
+  const known = patterns.get(adapters)
+  if (known !== undefined) return known
+  const names = adapters.flatMap((each) => each.names)
+  const made = widePatterns(
+    names,
+    adapters.flatMap((each) => each.markers),
+  )
+  patterns.set(adapters, made)
+  return made
 }
 
 /** The server of the project of the row, else one of another project of the directory. */
@@ -48,21 +102,21 @@ function asItIs(row: LspStatus, client: Client | undefined): LspStatus {
 }
 
 async function rowOf(
-  { processes }: Host['effects'],
+  find: StatusHost['effects']['processes']['find'],
   directory: string,
   adapter: ConfiguredAdapter,
-  evidence: Evidence,
+  evidence: Found,
 ): Promise<LspStatus | undefined> {
-  const markers = namesIn(evidence, adapter.markers, isMarker)
+  const markers = namesIn(evidence, adapter.markers, evidence.wide.ofMarker)
   const extensions = adapter.extensions.flatMap((extension) => {
     const count = evidence.extensions.get(extension)
     return count === undefined ? [] : [[extension, count] as const]
   })
-  const isNamedHere = namesIn(evidence, adapter.names, isNamed).length > 0
+  const isNamedHere = namesIn(evidence, adapter.names, evidence.wide.ofPattern).length > 0
   if (!adapter.isExplicit && markers.length === 0 && extensions.length === 0 && !isNamedHere) return undefined
 
   const program = adapter.command[0]
-  const found = program !== undefined && adapter.fault === undefined ? await processes.find(program) : undefined
+  const found = program !== undefined && adapter.fault === undefined ? await find(program) : undefined
   const isThere = adapter.fault === undefined && (adapter.endpoint !== undefined || found !== undefined)
   const root = rootOf(directory, markers, evidence)
   return {
@@ -84,11 +138,14 @@ async function rowOf(
   }
 }
 
-/** Only patterns that are no plain name are held against every name. */
-function namesIn({ names }: Evidence, patterns: readonly string[], matches: (pattern: string, name: string) => boolean): readonly string[] {
-  const wide = patterns.filter(isWide)
-  const found = new Set(patterns.filter((pattern) => names.has(pattern)))
-  if (wide.length > 0) for (const name of names.keys()) if (wide.some((pattern) => matches(pattern, name))) found.add(name)
+interface Found extends Evidence {
+  readonly wide: WideNames
+}
+
+/** Names that are written so, then those that patterns stand for. */
+function namesIn({ names }: Found, patternsHere: readonly string[], wide: (pattern: string) => readonly string[]): readonly string[] {
+  const found = new Set(patternsHere.filter((pattern) => names.has(pattern)))
+  for (const pattern of patternsHere) for (const name of wide(pattern)) found.add(name)
   return [...found]
 }
 
@@ -102,7 +159,7 @@ function rootOf(directory: string, markers: readonly string[], { names }: Eviden
 /** A name in the configuration is still found on the search path; a path there is the word of the configuration. */
 function sourceOf(adapter: ConfiguredAdapter, isThere: boolean): LspStatus['command_source'] {
   if (!isThere) return 'missing'
-  if (adapter.endpoint !== undefined) return 'built_in'
+  if (adapter.endpoint !== undefined) return adapter.ownCommand ? 'config' : 'built_in'
   return adapter.ownCommand && adapter.command[0]?.includes('/') === true ? 'config' : 'path'
 }
 

@@ -27,8 +27,16 @@ export const repositoriesLimits = {
     scannedDirectories: 10_000,
     /** Entries of each list of evidence. */
     evidence: 8,
+    /** Looks at workspaces that are remembered, and directories of such a one. */
+    looks: 4,
+    lookDirectories: 2000,
     initialize: 30 * SECOND,
+    /** To a server that runs already. */
+    connect: 3 * SECOND,
     request: 5 * SECOND,
+    /** What cargo says of a workspace: how long it is waited for, and how much of it is read. */
+    cargo: 3 * SECOND,
+    cargoBytes: 4 * MiB,
     /** How long diagnostics are waited for: by who asks, by who touches a file, by a tool that has changed some. */
     diagnosticsWait: 2 * SECOND,
     touchWait: 600,

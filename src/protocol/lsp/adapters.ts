@@ -16,14 +16,51 @@ export interface LspAdapter {
   /** Names that make a directory a project; one that begins with a dot and holds no other may end a name (`.sln`). */
   readonly markers: readonly string[]
   readonly without: readonly LspCapability[]
+  /** Languages of documents, where `language` does not say: by name, by pattern, by extension. */
+  readonly documents: Documents
+  /** How the directory of a project is found: the nearest one with a marker, or what cargo says of that. */
+  readonly rootStrategy: LspRootStrategy
 }
 
-type Traits = Partial<Pick<LspAdapter, 'endpoint' | 'language' | 'names' | 'without'>>
+type LspRootStrategy = 'nearestMarker' | 'cargoMetadata'
+export type Documents = Readonly<Record<string, string>>
+
+/** Languages of documents by adapter, where they are not the only one of it. */
+const DOCUMENTS: Readonly<Record<string, Documents>> = {
+  typescript: {
+    ts: 'typescript',
+    mts: 'typescript',
+    cts: 'typescript',
+    tsx: 'typescriptreact',
+    js: 'javascript',
+    mjs: 'javascript',
+    cjs: 'javascript',
+    jsx: 'javascriptreact',
+  },
+  go: { 'go.mod': 'gomod', 'go.work': 'gowork', go: 'go', gotmpl: 'gotmpl' },
+  c_cpp: { c: 'c', cc: 'cpp', cpp: 'cpp', cxx: 'cpp', h: 'cpp', hpp: 'cpp', hh: 'cpp', hxx: 'cpp' },
+  json: { json: 'json', jsonc: 'jsonc' },
+  docker: { 'compose*': 'dockercompose', 'docker-compose*': 'dockercompose', 'docker-bake*': 'dockerbake', '*': 'dockerfile' },
+  css: { css: 'css', scss: 'scss', less: 'less' },
+  elixir: { ex: 'elixir', exs: 'elixir', eex: 'eelixir', leex: 'eelixir', heex: 'heex', surface: 'surface' },
+}
+
+type Traits = Partial<Pick<LspAdapter, 'endpoint' | 'language' | 'names' | 'without' | 'rootStrategy'>>
 
 const words = (text: string) => text.split(' ').filter((word) => word !== '')
 
 function adapter(id: string, command: string, extensions: string, markers: string, traits: Traits = {}): LspAdapter {
-  return { id, command: words(command), extensions: words(extensions), markers: words(markers), names: [], without: [], ...traits }
+  return {
+    id,
+    command: words(command),
+    extensions: words(extensions),
+    markers: words(markers),
+    names: [],
+    without: [],
+    documents: DOCUMENTS[id] ?? {},
+    rootStrategy: 'nearestMarker',
+    ...traits,
+  }
 }
 
 const one = (language: string, traits: Traits = {}): Traits => ({ language, ...traits })
@@ -36,7 +73,7 @@ const DOCKER = words(
 const GRADLE = 'pom.xml build.gradle build.gradle.kts settings.gradle'
 
 export const LSP_ADAPTERS: readonly LspAdapter[] = [
-  adapter('rust', 'rust-analyzer', 'rs', 'Cargo.toml rust-project.json', one('rust')),
+  adapter('rust', 'rust-analyzer', 'rs', 'Cargo.toml rust-project.json', one('rust', { rootStrategy: 'cargoMetadata' })),
   adapter('typescript', 'typescript-language-server --stdio', 'ts mts cts tsx js mjs cjs jsx', 'tsconfig.json jsconfig.json package.json'),
   adapter(
     'python',
@@ -90,46 +127,26 @@ export function isNamed(pattern: string, name: string): boolean {
   return name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail)
 }
 
-const ENDINGS = new Set(['.sln', '.csproj'])
+/** Markers that may end a name. */
+export const WIDE_MARKERS: ReadonlySet<string> = new Set(['.sln', '.csproj'])
 
 /** Whether a pattern or marker stands for more than the name it is. */
 export function isWide(pattern: string): boolean {
-  return pattern.includes('*') || ENDINGS.has(pattern)
+  return pattern.includes('*') || WIDE_MARKERS.has(pattern)
 }
 
 /** Whether a name marks a project. */
 export function isMarker(marker: string, name: string): boolean {
-  return ENDINGS.has(marker) ? name.endsWith(marker) : isNamed(marker, name)
-}
-
-/** Languages of documents by adapter, where they are not the only one of it: by name, by pattern, by extension. */
-const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  typescript: {
-    ts: 'typescript',
-    mts: 'typescript',
-    cts: 'typescript',
-    tsx: 'typescriptreact',
-    js: 'javascript',
-    mjs: 'javascript',
-    cjs: 'javascript',
-    jsx: 'javascriptreact',
-  },
-  go: { 'go.mod': 'gomod', 'go.work': 'gowork', go: 'go', gotmpl: 'gotmpl' },
-  c_cpp: { c: 'c', cc: 'cpp', cpp: 'cpp', cxx: 'cpp', h: 'cpp', hpp: 'cpp', hh: 'cpp', hxx: 'cpp' },
-  json: { json: 'json', jsonc: 'jsonc' },
-  docker: { 'compose*': 'dockercompose', 'docker-compose*': 'dockercompose', 'docker-bake*': 'dockerbake', '*': 'dockerfile' },
-  css: { css: 'css', scss: 'scss', less: 'less' },
-  elixir: { ex: 'elixir', exs: 'elixir', eex: 'eelixir', leex: 'eelixir', heex: 'heex', surface: 'surface' },
+  return WIDE_MARKERS.has(marker) ? name.endsWith(marker) : isNamed(marker, name)
 }
 
 const extensionOf = (name: string) => (name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '')
 
 /** What a document of an adapter is written in, as its server is told. */
-export function documentLanguage({ id, language }: Pick<LspAdapter, 'id' | 'language'>, name: string): string {
+export function documentLanguage({ id, language, documents }: Pick<LspAdapter, 'id' | 'language' | 'documents'>, name: string): string {
   if (language !== undefined) return language
-  const table = DOCUMENTS[id] ?? {}
-  const pattern = Object.keys(table).find((each) => (each.includes('*') ? isNamed(each, name) : each === name))
-  return (pattern === undefined ? table[extensionOf(name)] : table[pattern]) ?? id
+  const pattern = Object.keys(documents).find((each) => (each.includes('*') ? isNamed(each, name) : each === name))
+  return (pattern === undefined ? documents[extensionOf(name)] : documents[pattern]) ?? id
 }
 
 /** How well a file fits an adapter: its name, a pattern, its extension; 0 = not at all. Whole hundreds are tiers. */

@@ -30,7 +30,8 @@ const LspCapabilities = z.strictObject({
   code_actions: z.boolean(),
   rename: z.boolean(),
 })
-export type LspCapability = keyof z.infer<typeof LspCapabilities>
+export const LspCapability = LspCapabilities.keyof()
+export type LspCapability = z.infer<typeof LspCapability>
 
 /** One adapter for which a directory gives reason. */
 export const LspStatus = z.strictObject({

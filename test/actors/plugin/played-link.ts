@@ -45,7 +45,7 @@ export function playLink(serve: (request: ReverseRequest) => Promise<unknown> = 
     pipe: {
       write(text) {
         if (!pipe.takes || pipe.inputClosed) return false
-        sent.push(JSON.parse(text) as Record<string, unknown>)
+        sent.push(JSON.parse(String(text)) as Record<string, unknown>)
         return true
       },
       get waiting() {

@@ -49,7 +49,6 @@ describe('a key that nothing is done with', () => {
     ['textVerbosity', { textVerbosity: 'low' }],
     ['formatter', { formatter: true }],
     ['mcp.files', { mcp: { files: { command: ['x'] } } }],
-    ['lsp.rust.port', { lsp: { rust: { command: ['ra'], settings: {}, port: 1 } } }],
     ['lsp.rust.marker', { lsp: { rust: { command: ['ra'], marker: ['x'] } } }],
     ['command.x.agnt', { command: { x: { template: 'x', agnt: 'y' } } }],
     ['skills.path', { skills: { path: ['x'] } }],

@@ -92,8 +92,8 @@ export function superviseChildPipe(
 
   const pipe: ChildPipe = {
     pid,
-    write(text) {
-      const bytes = Buffer.from(text)
+    write(data) {
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data
       if (!stdin.writable || stdin.writableLength + bytes.length > options.inputBacklog) return false // I1
       stdin.write(bytes)
       return true

@@ -22,7 +22,7 @@ export function findProgram(program: string, searchPath: string): string | undef
 
 function isExecutable(path: string): boolean {
   try {
-    if (!statSync(path).isFile()) return false
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
     accessSync(path, constants.X_OK)
     return true
   } catch {

@@ -54,8 +54,15 @@ const SERVER_KEYS = new Set([
   'language',
   'extensions',
   'filenamePatterns',
+  'routes',
+  'transport',
+  'endpoint',
+  'host',
+  'port',
   'markers',
   'rootMarkers',
+  'rootStrategy',
+  'capabilities',
   'env',
   'documentLanguageId',
   'initialization',
@@ -66,7 +73,6 @@ const COMMAND_KEYS = new Set(Object.keys(CommandConfig.shape))
 const SKILL_KEYS = new Set(['paths', 'urls'])
 const COMPACTION_KEYS = new Set(Object.keys(CompactionConfig.shape))
 const KEEP_KEYS = new Set(['tokens'])
-const ELSEWHERE_KEYS = new Set(['routes', 'transport', 'endpoint', 'host', 'port', 'rootStrategy', 'capabilities'])
 const COMPATIBILITY_KEYS = new Set(['streamUsage', 'reasoningEffort'])
 /** Of the options of a provider, those that svc itself reads. */
 const OPTION_KEYS = ['baseURL', 'apiKey', 'headers']
@@ -135,11 +141,7 @@ function inProvider(provider: JsonRecord, path: Unsupported['path']): readonly U
 }
 
 function inLanguageServer(server: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
-  return Object.keys(server).flatMap((key) =>
-    ELSEWHERE_KEYS.has(key)
-      ? found([...path, key], 'language servers are programs that are started for the nearest marker, by file names and extensions')
-      : strays({ [key]: server[key] }, path, SERVER_KEYS),
-  )
+  return strays(server, path, SERVER_KEYS)
 }
 
 function each(

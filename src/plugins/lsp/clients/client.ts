@@ -13,9 +13,10 @@ import { SvcError } from '../../../protocol/errors.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { sleep, waitAtMost } from '../../../protocol/patience.js'
-import type { ConfiguredAdapter } from '../configured.js'
+import { type ConfiguredAdapter, splitEndpoint } from '../configured.js'
 import { openProgram, type Program } from '../link/connection.js'
 import { initializeParams, readTraits, type ServerTraits } from '../link/handshake.js'
+import { type OpenLine, programLine, socketLine } from '../link/lines.js'
 import { answerServer } from '../link/requests.js'
 import { fileUri, pathOfUri } from './addresses.js'
 import { createDiagnostics, type Diagnostics } from './diagnostics.js'
@@ -49,7 +50,7 @@ export interface Client {
 }
 
 export interface ClientDeps {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'processes' | 'childEnv' | 'log'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'processes' | 'network' | 'childEnv' | 'log'>
   readonly actors: NativeHost['actors']
   readonly version: string
   onDiagnostics(): void
@@ -77,18 +78,13 @@ export function createClient(deps: ClientDeps, { configured, ...place }: ClientP
 
   async function start(signal: AbortSignal): Promise<void> {
     await close() // I4 of the machine
-    const [name, ...args] = configured.command
-    const program = name === undefined ? undefined : await processes.find(name)
-    if (program === undefined) throw new SvcError('request.unprocessable', `The program "${name ?? ''}" was not found.`)
+    const open = await lineOf(signal)
     signal.throwIfAborted()
     let mine: Program | undefined
     const started = await openProgram({
       effects: deps.effects,
       adapter,
-      program,
-      args,
-      cwd: root,
-      env: { ...childEnv, ...configured.env },
+      open,
       onRequest: (method, params) => answerServer({ rootUri, rootName, settings: configured.settings }, method, params),
       onNotification(method, params) {
         if (mine !== undefined) hear(mine, method, params)
@@ -116,6 +112,16 @@ export function createClient(deps: ClientDeps, { configured, ...place }: ClientP
     }
   }
 
+  async function lineOf(signal: AbortSignal): Promise<OpenLine> {
+    const { command, endpoint, env } = configured
+    const [host, port] = splitEndpoint(endpoint)
+    if (host !== undefined && port !== undefined) return socketLine(deps.effects, { host, port, signal })
+    const [name, ...args] = command
+    const program = name === undefined ? undefined : await processes.find(name)
+    if (program === undefined) throw new SvcError('request.unprocessable', `The program "${name ?? ''}" was not found.`)
+    return programLine(processes, { program, args, cwd: root, env: { ...childEnv, ...env } })
+  }
+
   async function close(): Promise<void> {
     const program = opened
     const wasRunning = running !== undefined
@@ -124,7 +130,7 @@ export function createClient(deps: ClientDeps, { configured, ...place }: ClientP
     if (program === undefined) return
     if (wasRunning) {
       await program.request('shutdown', undefined, { ms: LIMITS.lsp.shutdown }).catch(() => undefined)
-      program.notify('exit')
+      if (configured.endpoint === undefined) program.notify('exit') // What runs for others as well is left.
     }
     await program.end()
   }

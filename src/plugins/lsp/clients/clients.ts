@@ -6,12 +6,11 @@
  * I2 Their number is bounded: the one used longest ago is retired.
  */
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { documentLanguage, isMarker, isWide, matchScore } from '../../../protocol/lsp/adapters.js'
-import { createLru } from '../../../protocol/lru.js'
-import { type ConfiguredAdapter, configuredAdapters } from '../configured.js'
+import { documentLanguage, matchScore } from '../../../protocol/lsp/adapters.js'
+import type { Adapters, ConfiguredAdapter } from '../configured.js'
 import { type Client, createClient } from './client.js'
+import { createRoots } from './roots.js'
 
 export interface Fitting {
   readonly client: Client
@@ -36,24 +35,21 @@ export interface Clients {
 
 export interface ClientsDeps {
   readonly host: Pick<NativeHost, 'effects' | 'actors' | 'config'>
+  readonly adapters: Adapters
   readonly version: string
   onDiagnostics(): void
 }
 
-/** How long the project of a directory is remembered. */
-const ROOT_AGE = 5000
-
-export function createClients({ host, version, onDiagnostics }: ClientsDeps): Clients {
+export function createClients({ host, adapters: configured, version, onDiagnostics }: ClientsDeps): Clients {
   const { effects, actors, config } = host
-  const { files, clock } = effects
+  const roots = createRoots(effects)
   const clients = new Map<string, { readonly client: Client; readonly text: string }>()
-  const roots = createLru<string, { readonly root: string; readonly at: number }>(1000)
   const retiring = new Set<Promise<void>>()
   const over = new AbortController()
 
   const keyOf = (directory: string, root: string, id: string) => [directory, root, id].join('\0')
-  const textOf = ({ command, env, initializationOptions, settings, documentLanguageId }: ConfiguredAdapter) =>
-    JSON.stringify([command, env, initializationOptions, settings, documentLanguageId])
+  const textOf = ({ command, endpoint, env, initializationOptions, settings, documentLanguageId }: ConfiguredAdapter) =>
+    JSON.stringify([command, endpoint ?? null, env, initializationOptions, settings, documentLanguageId])
 
   function retire(key: string): void {
     const gone = clients.get(key)
@@ -81,43 +77,13 @@ export function createClients({ host, version, onDiagnostics }: ClientsDeps): Cl
     return client
   }
 
-  /** The nearest directory above a file that a marker is in; the workspace where there is none. */
-  async function rootOf(directory: string, path: string, { id, markers }: ConfiguredAdapter): Promise<string> {
-    const parent = path.slice(0, path.lastIndexOf('/')) || '/'
-    if (markers.length === 0 || !isWithin(directory, parent)) return directory
-    const key = [directory, id, parent, ...markers].join('\0')
-    const known = roots.get(key)
-    if (known !== undefined && clock.monotonic() - known.at < ROOT_AGE) return known.root
-    let root = directory
-    for (let at = parent; isWithin(directory, at); at = at.slice(0, at.lastIndexOf('/')) || '/') {
-      if (await hasMarker(at, markers)) {
-        root = at
-        break
-      }
-      if (at === directory || at === '/') break
-    }
-    roots.set(key, { root, at: clock.monotonic() })
-    return root
-  }
-
-  async function hasMarker(directory: string, markers: readonly string[]): Promise<boolean> {
-    for (const marker of markers) {
-      if (isWide(marker)) continue
-      if ((await files.entry(`${directory}/${marker}`).catch(() => undefined)) !== undefined) return true
-    }
-    const wide = markers.filter(isWide)
-    if (wide.length === 0) return false
-    const entries = await files.readDirectory(directory).catch(() => [])
-    return entries.some(({ name }) => wide.some((marker) => isMarker(marker, name)))
-  }
-
   async function fittingAdapters(directory: string, path: string): Promise<readonly ConfiguredAdapter[]> {
-    const adapters = configuredAdapters((await config(directory))['lsp'])
+    const adapters = configured((await config(directory))['lsp'])
     for (const [key, { client }] of clients)
       if (client.directory === directory && !adapters.some(({ id }) => id === client.adapter.id)) retire(key)
     const name = path.slice(path.lastIndexOf('/') + 1)
     const scored = adapters
-      .filter(({ fault, command }) => fault === undefined && command.length > 0)
+      .filter(({ fault, command, endpoint }) => fault === undefined && (command.length > 0 || endpoint !== undefined))
       .map((adapter) => ({ adapter, score: matchScore(adapter, name) }))
       .toSorted((a, b) => b.score - a.score)
     const tier = Math.floor((scored[0]?.score ?? 0) / 100)
@@ -132,7 +98,7 @@ export function createClients({ host, version, onDiagnostics }: ClientsDeps): Cl
     async for(directory, path) {
       const fitting: Fitting[] = []
       for (const adapter of await fittingAdapters(directory, path)) {
-        const root = await rootOf(directory, path, adapter)
+        const root = await roots.of(directory, path, adapter)
         if (over.signal.aborted) return []
         fitting.push({ client: clientOf(directory, root, adapter), language: languageOf(adapter, path) })
       }
@@ -143,7 +109,7 @@ export function createClients({ host, version, onDiagnostics }: ClientsDeps): Cl
       if (!running) return []
       const fitting: Fitting[] = []
       for (const adapter of await fittingAdapters(directory, path)) {
-        const known = clients.get(keyOf(directory, await rootOf(directory, path, adapter), adapter.id))
+        const known = clients.get(keyOf(directory, await roots.of(directory, path, adapter), adapter.id))
         if (known?.client.isReady === true && known.text === textOf(adapter))
           fitting.push({ client: known.client, language: languageOf(adapter, path) })
       }

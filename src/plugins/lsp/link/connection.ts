@@ -2,27 +2,23 @@
  * Messages with the program of a language server (subsystems e.4; threat-model §4.12). Requests and answers are matched by `vscode-jsonrpc`,
  * which is loaded when the first server starts.
  *
- * I1 The program runs in a process group of its own, in a clean environment, and all of it is gone when `end` resolves.
+ * I1 A program of ours runs in a process group of its own, in a clean environment, and all of it is gone when `end` resolves.
  * I2 Messages that wait to be looked at are bounded: beyond that the program is not read. What may wait for it is bounded, too, and what it
  *    may send and ask in a while; who goes beyond is lost.
  * I3 What is no message is dropped, and so is what nobody listens to.
  */
 import type { Message, MessageConnection, MessageReader, MessageWriter } from 'vscode-jsonrpc/node'
-import type { ChildPipe } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit } from '../../../protocol/patience.js'
 import { createFrameSplitter } from './frames.js'
+import type { OpenLine } from './lines.js'
 
 export interface ProgramOptions {
-  readonly effects: Pick<NativeHost['effects'], 'processes' | 'clock' | 'log'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'log'>
   readonly adapter: string
-  /** Absolute path of the program, and its arguments. */
-  readonly program: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
+  readonly open: OpenLine
   /** A question of the server; what it throws with a `code` is the error it gets. */
   onRequest(method: string, params: unknown): unknown
   onNotification(method: string, params: unknown): void
@@ -43,35 +39,20 @@ const encoder = new TextEncoder()
 export async function openProgram(options: ProgramOptions): Promise<Program> {
   const rpc = await import('./library.js')
   const { effects, adapter } = options
-  const { clock, log, processes } = effects
+  const { clock, log } = effects
   const over = new AbortController()
   const waiting = new Set<string>() // I2, by the keys of the library's queue
   let notes = 0
   let isPaused = false
   let deliver: (message: Message) => void = () => undefined
-  let stderr = ''
   const asked = createAllowance(LIMITS.lsp.asked)
   const heard = createAllowance(LIMITS.lsp.heard)
 
   const frames = createFrameSplitter({ onFrame: take, onFault: lose })
-  const child: ChildPipe = await processes.open({
-    command: options.program,
-    args: options.args,
-    cwd: options.cwd,
-    env: options.env,
-    inputBacklog: LIMITS.lsp.inputBacklog,
-    onStdout: (chunk) => {
-      if (!over.signal.aborted) frames.push(chunk)
-    },
-    onStderr(chunk) {
-      stderr = (stderr + new TextDecoder().decode(chunk)).slice(-LIMITS.lsp.stderrTail)
-    },
+  const line = await options.open((chunk) => {
+    if (!over.signal.aborted) frames.push(chunk)
   })
-  void child.ended.then(({ exitCode, signal }) => {
-    const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `has ended with code ${exitCode}`
-    const said = stderr.trim()
-    lose(`its program ${how}${said === '' ? '' : `: ${said}`}`)
-  })
+  void line.over.then(lose)
 
   const connection: MessageConnection = rpc.createMessageConnection(
     reader(),
@@ -83,7 +64,7 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
           waiting.delete(keyOf(message) ?? '')
           if (isPaused && waiting.size < LIMITS.lsp.waiting / 2 && !over.signal.aborted) {
             isPaused = false
-            child.resume()
+            line.resume()
           }
           return next(message)
         },
@@ -130,9 +111,8 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
       onError: errors.event,
       onClose: closes.event,
       write(message) {
-        const text = JSON.stringify(message)
         if (over.signal.aborted) return Promise.reject(new Error('the program of the server has ended'))
-        if (child.write(`Content-Length: ${encoder.encode(text).length}\r\n\r\n${text}`)) return Promise.resolve()
+        if (line.write(framed(JSON.stringify(message)))) return Promise.resolve()
         lose('it does not read what it is sent')
         return Promise.reject(new Error('the server does not read what it is sent'))
       },
@@ -157,7 +137,7 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
     deliver(message)
     if (waiting.size < LIMITS.lsp.waiting || isPaused) return
     isPaused = true
-    child.pause()
+    line.pause()
   }
 
   /** The key a message has in the queue of the library; undefined for what is dropped. */
@@ -190,7 +170,7 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
   function lose(reason: string): void {
     if (over.signal.aborted) return
     over.abort(new Error(reason))
-    child.kill()
+    line.end()
     connection.dispose()
     options.onLost(reason)
   }
@@ -227,11 +207,19 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
         over.abort(new Error('the server was ended'))
         connection.dispose()
       }
-      child.closeInput()
-      child.kill()
-      await child.gone
+      line.end()
+      await line.gone
     },
   }
+}
+
+function framed(text: string): Uint8Array {
+  const body = encoder.encode(text)
+  const head = encoder.encode(`Content-Length: ${body.length}\r\n\r\n`)
+  const frame = new Uint8Array(head.length + body.length)
+  frame.set(head)
+  frame.set(body, head.length)
+  return frame
 }
 
 /** The one notification that is listened to. */

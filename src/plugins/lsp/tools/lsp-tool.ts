@@ -1,10 +1,11 @@
 /** Tool `lsp`: what language servers know about a place or a file (sessions-events §10.2). It changes nothing. */
 import * as z from 'zod'
-import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type ToolContext, type ToolContribution, ToolError } from '../../../actors/plugin/native/native.js'
 import { isWithin, TRUSTED_CALLER } from '../../../protocol/caller.js'
+import type { LspStatus } from '../../../protocol/lsp/lsp.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { FileTarget, Queries } from '../queries.js'
-import { documentSymbols, placeQuestions } from '../operations.js'
+import { documentSymbols, placeQuestions, workspaceSymbols } from '../operations.js'
 
 const AT_PLACE = [
   'hover',
@@ -16,53 +17,92 @@ const AT_PLACE = [
   'outgoingCalls',
 ] as const
 const OF_FILE = ['documentSymbol', 'diagnostics'] as const
+const OF_ALL = ['workspaceSymbol', 'status'] as const
 
 const Input = z.strictObject({
-  operation: z.enum([...AT_PLACE, ...OF_FILE]),
-  filePath: z.string().min(1).max(4096).describe('Absolute, or relative to the session directory.'),
-  line: z.number().int().min(0).optional().describe('Counted from zero; for everything but documentSymbol and diagnostics.'),
+  operation: z.enum([...AT_PLACE, ...OF_FILE, ...OF_ALL]),
+  filePath: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('Absolute, or relative to the session directory; not needed for workspaceSymbol and status.'),
+  query: z.string().max(200).optional().describe('Name of a symbol, or a part of it; for workspaceSymbol.'),
+  line: z.number().int().min(0).optional().describe('Counted from zero; for questions at a place.'),
   character: z.number().int().min(0).optional().describe('Byte in the line, counted from zero.'),
 })
+type Input = z.infer<typeof Input>
 
-const DESCRIPTION = `Asks the language servers of a file: hover, goToDefinition, findReferences, goToImplementation, prepareCallHierarchy, incomingCalls and outgoingCalls at a place; documentSymbol and diagnostics of a file.
+const DESCRIPTION = `Asks language servers: hover, goToDefinition, findReferences, goToImplementation, prepareCallHierarchy, incomingCalls and outgoingCalls at a place; documentSymbol and diagnostics of a file; workspaceSymbol for symbols by name, of the servers of a file or of all that run; status tells which servers fit the directory.
 - Lines and columns of the question are counted from zero, columns in bytes of UTF-8. Ranges in the answer are counted from one.
 - An empty answer means that no server is there, or that it knows nothing.`
 
 const MOST = 30_000
 const REMEMBERED = 256
 
-export function lspTool(effects: Pick<NativeHost['effects'], 'files'>, queries: Queries): ToolContribution {
+export interface LspToolDeps {
+  readonly effects: Pick<NativeHost['effects'], 'files'>
+  readonly queries: Queries
+  status(directory: string, signal: AbortSignal): Promise<readonly LspStatus[]>
+}
+
+export function lspTool({ effects, queries, status }: LspToolDeps): ToolContribution {
   /** What was judged is what is read. */
   const judged = createLru<string, string>(REMEMBERED)
   const places = placeQuestions(queries)
   const symbols = documentSymbols(queries)
+  const named = workspaceSymbols(queries)
   const target = (filePath: string, directory: string, signal: AbortSignal) => queries.target(TRUSTED_CALLER, directory, filePath, signal)
 
-  function answer({ operation, line, character }: z.infer<typeof Input>, file: FileTarget): Promise<unknown[]> {
-    if (operation === 'documentSymbol') return symbols(file)
-    if (operation === 'diagnostics') return queries.diagnostics(file)
-    if (line === undefined || character === undefined) throw new ToolError(`"${operation}" needs "line" and "character".`)
-    const question = {
-      hover: places.hover,
-      goToDefinition: places.definition,
-      findReferences: places.references,
-      goToImplementation: places.implementation,
-      prepareCallHierarchy: places.prepare,
-      incomingCalls: places.incoming,
-      outgoingCalls: places.outgoing,
-    }[operation]
-    return question(file, { line, character })
+  function ofFile({ operation, line, character, query = '' }: Input, file: FileTarget): Promise<unknown[]> {
+    switch (operation) {
+      case 'documentSymbol':
+        return symbols(file)
+      case 'diagnostics':
+        return queries.diagnostics(file)
+      case 'workspaceSymbol':
+        return named(file, query)
+      case 'status':
+        return Promise.resolve([])
+      default: {
+        if (line === undefined || character === undefined) throw new ToolError(`"${operation}" needs "line" and "character".`)
+        const question = {
+          hover: places.hover,
+          goToDefinition: places.definition,
+          findReferences: places.references,
+          goToImplementation: places.implementation,
+          prepareCallHierarchy: places.prepare,
+          incomingCalls: places.incoming,
+          outgoingCalls: places.outgoing,
+        }[operation]
+        return question(file, { line, character })
+      }
+    }
   }
 
-  return defineTool<z.infer<typeof Input>>({
+  async function answer(input: Input, { directory, signal, callId }: ToolContext): Promise<readonly unknown[]> {
+    const { operation, filePath, query = '' } = input
+    if (operation === 'status') return (await status(directory, signal)).map(brief)
+    if (filePath === undefined) {
+      if (operation !== 'workspaceSymbol') throw new ToolError(`"${operation}" needs "filePath".`)
+      return queries.symbols(directory, query, signal)
+    }
+    const file = await target(filePath, directory, signal)
+    if (judged.get(`${callId} ${filePath}`) !== file.path) throw new ToolError('The path leads elsewhere than when access was checked.')
+    if ((await effects.files.stat(file.path))?.kind !== 'file') throw new ToolError(`There is no file ${filePath}.`)
+    return ofFile(input, file)
+  }
+
+  return defineTool<Input>({
     id: 'lsp',
     description: DESCRIPTION,
     input: Input,
     permission: 'lsp',
     async needs({ operation, filePath }, { directory, signal, callId }) {
+      const own = { permission: 'lsp', patterns: [operation], title: `Ask language servers: ${operation}` }
+      if (filePath === undefined || operation === 'status') return [own]
       const { path } = await target(filePath, directory, signal)
       judged.set(`${callId} ${filePath}`, path)
-      const own = { permission: 'lsp', patterns: [operation], title: `Ask language servers: ${operation}` }
       const inside = isWithin(directory, path)
       const read = { permission: 'read', patterns: [inside ? path.slice(directory.length + 1) : path], title: `Read ${filePath}` }
       const outside = {
@@ -72,19 +112,20 @@ export function lspTool(effects: Pick<NativeHost['effects'], 'files'>, queries: 
       }
       return inside ? [own, read] : [own, read, outside]
     },
-    async invoke(input, { directory, signal, callId }) {
-      const file = await target(input.filePath, directory, signal)
-      if (judged.get(`${callId} ${input.filePath}`) !== file.path)
-        throw new ToolError('The path leads elsewhere than when access was checked.')
-      if ((await effects.files.stat(file.path))?.kind !== 'file') throw new ToolError(`There is no file ${input.filePath}.`)
-      const found = await answer(input, file)
-      signal.throwIfAborted()
+    async invoke(input, context) {
+      const found = await answer(input, context)
+      context.signal.throwIfAborted()
       const text = found.length === 0 ? 'Nothing was found.' : JSON.stringify(found, null, 1)
       return {
-        title: `${input.operation} ${input.filePath}`,
+        title: [input.operation, input.filePath ?? input.query].filter((each) => each !== undefined).join(' '),
         output: text.length > MOST ? `${text.slice(0, MOST)}\n… (cut)` : text,
         metadata: { lsp: { operation: input.operation, results: found.length } },
       }
     },
   })
+}
+
+/** What a model needs of a row. */
+function brief({ id, status, language, workspace: { root }, detected: { message } }: LspStatus) {
+  return { id, status, language, root, ...(message !== null && { message }) }
 }

@@ -24,6 +24,7 @@ export function setUpSignIns(
   const asked: string[] = []
   const listening: number[] = []
   const network: Effects['network'] = {
+    ...made.network,
     async guardedFetch(address, request) {
       asked.push(`${request.method ?? 'GET'} ${new URL(address).pathname}`)
       const { response, url } = await guarded(address, request)

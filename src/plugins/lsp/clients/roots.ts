@@ -1,0 +1,95 @@
+/**
+ * Which directory is the project of a file (subsystems e.1): the nearest one above it with a marker, within the workspace; of a Rust project
+ * what cargo says of that.
+ */
+import * as z from 'zod'
+import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { isWithin } from '../../../protocol/caller.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { isMarker, isWide } from '../../../protocol/lsp/adapters.js'
+import { createLru } from '../../../protocol/lru.js'
+import type { ConfiguredAdapter } from '../configured.js'
+
+export interface Roots {
+  of(directory: string, path: string, adapter: ConfiguredAdapter): Promise<string>
+}
+
+/** How long the project of a directory is remembered, ms. */
+const ROOT_AGE = 5000
+const REMEMBERED = 1000
+
+const Metadata = z.looseObject({ workspace_root: z.string() })
+
+export function createRoots({
+  files,
+  clock,
+  processes,
+  childEnv,
+}: Pick<NativeHost['effects'], 'files' | 'clock' | 'processes' | 'childEnv'>): Roots {
+  const roots = createLru<string, { readonly root: string; readonly at: number }>(REMEMBERED)
+  /** Of a project and its manifest as it is. */
+  const workspaces = createLru<string, Promise<string>>(REMEMBERED)
+
+  async function hasMarker(directory: string, markers: readonly string[]): Promise<boolean> {
+    for (const marker of markers) {
+      if (isWide(marker)) continue
+      if ((await files.entry(`${directory}/${marker}`).catch(() => undefined)) !== undefined) return true
+    }
+    const wide = markers.filter(isWide)
+    if (wide.length === 0) return false
+    const entries = await files.readDirectory(directory).catch(() => [])
+    return entries.some(({ name }) => wide.some((marker) => isMarker(marker, name)))
+  }
+
+  async function nearest(directory: string, parent: string, markers: readonly string[]): Promise<string> {
+    for (let at = parent; isWithin(directory, at); at = at.slice(0, at.lastIndexOf('/')) || '/') {
+      if (await hasMarker(at, markers)) return at
+      if (at === directory || at === '/') break
+    }
+    return directory
+  }
+
+  /** The workspace of cargo that a package is in; the package where cargo is not there, says nothing or names a place outside. */
+  async function cargoRoot(directory: string, root: string, adapter: ConfiguredAdapter): Promise<string> {
+    const manifest = await files.stat(`${root}/Cargo.toml`).catch(() => undefined)
+    if (manifest === undefined) return root
+    const key = [directory, root, manifest.identity].join('\0')
+    const known = workspaces.get(key) ?? askCargo(root, adapter).then((said) => (isWithin(directory, said) ? said : root))
+    workspaces.set(key, known)
+    return known
+  }
+
+  async function askCargo(root: string, { command: [server = ''] }: ConfiguredAdapter): Promise<string> {
+    const cargo = (await processes.find(server)) === undefined ? undefined : await processes.find('cargo')
+    if (cargo === undefined) return root
+    try {
+      const { exitCode, stdout, captureTruncated } = await processes.run({
+        command: cargo,
+        args: ['metadata', '--no-deps', '--offline', '--format-version', '1'],
+        cwd: root,
+        env: { ...childEnv, RUSTUP_AUTO_INSTALL: '0' },
+        signal: new AbortController().signal,
+        timeoutMs: LIMITS.lsp.cargo,
+        captureBytes: LIMITS.lsp.cargoBytes,
+      })
+      return exitCode === 0 && !captureTruncated ? Metadata.parse(JSON.parse(stdout)).workspace_root : root
+    } catch {
+      return root
+    }
+  }
+
+  return {
+    async of(directory, path, adapter) {
+      const { id, markers, rootStrategy } = adapter
+      const parent = path.slice(0, path.lastIndexOf('/')) || '/'
+      if (markers.length === 0 || !isWithin(directory, parent)) return directory
+      const key = [directory, id, rootStrategy, parent, ...markers].join('\0')
+      const known = roots.get(key)
+      if (known !== undefined && clock.monotonic() - known.at < ROOT_AGE) return known.root
+      const found = await nearest(directory, parent, markers)
+      const root = rootStrategy === 'cargoMetadata' ? await cargoRoot(directory, found, adapter) : found
+      roots.set(key, { root, at: clock.monotonic() })
+      return root
+    },
+  }
+}

@@ -4,6 +4,7 @@ import { createPause, createSlices } from '../../protocol/pause.js'
 import { applyPatchTool } from './apply-patch.js'
 import { editTool } from './edit.js'
 import { createEngine } from './engine.js'
+import { createFormatting } from './format/format.js'
 import { globTool } from './glob.js'
 import { grepTool } from './grep.js'
 import { createLocks } from './locks.js'
@@ -26,7 +27,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
       const targets = createTargets(host)
       const pause = createPause()
       const slices = () => createSlices(() => effects.clock.monotonic(), pause)
-      const changes = { effects, states: host.fileStates, targets, locks: createLocks(), pause }
+      const changes = { effects, states: host.fileStates, targets, locks: createLocks(), pause, formatting: createFormatting(host) }
       const search = { files: effects.files, targets, engine: createEngine(ripgrepPath, effects), slices }
       return {
         tools: [

@@ -8,6 +8,7 @@ import { createFormatting } from './format/format.js'
 import { globTool } from './glob.js'
 import { grepTool } from './grep.js'
 import { createLocks } from './locks.js'
+import { moveChatTool } from './move-chat.js'
 import { readTool } from './read.js'
 import { createTargets } from './targets.js'
 import { writeTool } from './write.js'
@@ -35,6 +36,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
           writeTool(changes),
           editTool(changes),
           applyPatchTool(changes),
+          moveChatTool(host, targets),
           grepTool(search),
           globTool(search),
         ],

@@ -162,6 +162,14 @@ test('a program that a search path finds in the project is not started; by its a
   }
 })
 
+test('an interpreter is not given a file of the project', async () => {
+  const { workspace, warnings } = formatting({ mine: { command: 'sh tools/format.sh $FILE', extensions: ['x'] } })
+  workspace.put('tools/format.sh', 'printf evil > "$1"')
+  await workspace.tool('write').run({ filePath: 'a.x', content: 'a' })
+  expect(content(workspace, 'a.x')).toBe('a')
+  expect(warnings()).toEqual(['its argument "tools/format.sh" names a file of the project; name a file by its absolute path'])
+})
+
 test('where commands run in the sandbox formatters do, and where there is none they do not run', async () => {
   const asked: unknown[] = []
   const sandbox = {

@@ -12,7 +12,7 @@ import { configuredFormatters, FILE, type Formatter } from '../../../protocol/fo
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
-import { basename, dirname, extension, joinPath } from '../paths.js'
+import { basename, dirname, extension, joinPath, resolvePath } from '../paths.js'
 import type { Target } from '../targets.js'
 import { decodeText } from '../text.js'
 import { judgeFormatter } from './guards.js'
@@ -87,6 +87,9 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
     const arguments_ = [...formatter.command.slice(1), ...(verdict.args ?? [])].map((word) => word.replaceAll(FILE, path))
     const isFilter = !formatter.command.some((word) => word.includes(FILE))
     const line = { program, args: arguments_, cwd: verdict.cwd ?? context.directory }
+    const stray = await strayArgument(formatter, line.cwd)
+    if (stray !== undefined)
+      return once(formatter, `its argument "${stray}" names a file of the project; name a file by its absolute path`, context)
     const env = { ...childEnv, ...formatter.environment }
     const started = await confined(line, { path, context, searchPath: env['PATH'] ?? '' })
     if (typeof started === 'string') return once(formatter, started, context)
@@ -134,6 +137,15 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
     if (program === undefined || name.startsWith('/')) return program
     const real = await files.realPath(program).catch(() => program)
     return [program, real].some((path) => isOfProject(path, directory)) ? undefined : program
+  }
+
+  /** I2: an interpreter would take the file from the project it runs in. */
+  async function strayArgument({ command }: Formatter, cwd: string): Promise<string | undefined> {
+    for (const word of command.slice(1)) {
+      if (word.startsWith('-') || word.startsWith('/') || word.includes(FILE)) continue
+      if ((await files.stat(resolvePath(cwd, word)).catch(() => undefined))?.kind === 'file') return word
+    }
+    return undefined
   }
 
   async function confined(line: Line, { path, context, searchPath }: Place): Promise<Pick<Line, 'program' | 'args'> | string> {

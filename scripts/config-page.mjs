@@ -24,7 +24,7 @@ Beside them these are read, each when it is needed and again when it has changed
 | files of \`instructions\` | the same, by path or pattern |
 | \`agents/<name>.md\` (\`agent\`, and \`modes\` for agents that answer by themselves) | an agent: keys of \`agent.<name>\` as front matter, then its prompt |
 | \`commands/<name>.md\` (\`command\`) | a command: keys of \`command.<name>\` as front matter, then its template, with \`$1\` and \`$ARGUMENTS\` |
-| \`skills/<name>/SKILL.md\` (\`skill\`) | a skill: \`name\` and \`description\` as front matter, then what it says; other files beside it |
+| \`skills/<name>/SKILL.md\` (\`skill\`) | a skill: \`name\` and \`description\` as front matter, then what it says; other files beside it. Models are told of it, and load it with the tool \`skill\` |
 | \`plugins/<id>/svc-plugin.json\` | a [plugin](plugins.md) |
 | \`workflows/<name>.md\` | a [workflow](workflows.md) |
 

@@ -69,15 +69,15 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   const scene = open()
   const { place } = scene
   place.configure(
-    '{\n  "formatter": true,\n  "provider": {"odd": {"npm": "@x/odd", "env": ["ODD_KEY"], "options": {"baseURL": "http://127.0.0.1:9/v1"}}}\n}',
+    '{\n  "autoshare": true,\n  "provider": {"odd": {"npm": "@x/odd", "env": ["ODD_KEY"], "options": {"baseURL": "http://127.0.0.1:9/v1"}}}\n}',
   )
   const server = await scene.start({ SVC_AGENT_MODLES_URL: 'http://127.0.0.1:9' })
   const { ok, diagnostics } = await server.get<ConfigValidation>('/v2/config/validate')
-  const key = `${place.configFile}:2:3: "formatter" has no effect: this server does not format files`
+  const key = `${place.configFile}:2:3: "autoshare" has no effect: this server does not share sessions`
   const adapter = `${place.configFile}:3:24: Provider "odd" needs the adapter "@x/odd", which this server does not have. It has`
   expect(ok).toBe(true)
   expect(diagnostics).toMatchObject([
-    { code: 'unsupported', path: 'formatter', message: key, file: place.configFile, line: 2, column: 3 },
+    { code: 'unsupported', path: 'autoshare', message: key, file: place.configFile, line: 2, column: 3 },
     { code: 'unsupported', path: 'provider.odd.npm', file: place.configFile, line: 3, column: 24 },
   ])
   expect(diagnostics[1]?.message).toContain(adapter)
@@ -97,7 +97,7 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   expect(answers[0]?.text).toContain('There is no connection \\"conn_nobody\\" of provider \\"svc\\"')
 
   await server.get('/v2/providers')
-  for (const word of ['SVC_AGENT_MODLES_URL', 'format files', '@x/odd']) {
+  for (const word of ['SVC_AGENT_MODLES_URL', 'does not share sessions', '@x/odd']) {
     expect(
       server
         .stderr()
@@ -107,7 +107,7 @@ test('a key, an adapter, a connection and a variable without effect are told: to
   }
   const told = await doctor(place, { SVC_AGENT_MODLES_URL: 'http://127.0.0.1:9' })
   expect(told).toContain('warn environment SVC_AGENT_MODLES_URL: set without effect, this svc does not read it')
-  expect(told).toContain(`warn configuration formatter: ${key}`)
+  expect(told).toContain(`warn configuration autoshare: ${key}`)
   expect(told).toContain(`odd cannot be used: ${adapter}`)
   expect(told).not.toContain('ODD_KEY')
 })

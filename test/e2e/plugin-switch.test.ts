@@ -80,6 +80,7 @@ test('every built-in plugin is listed with its prefix and what it needs, and not
     ['svc.subagents', 'plugin', '/v2/plugins/dev.svc.subagents', true, ['svc.sessions', 'svc.agents']],
     ['svc.goals', 'plugin', '/v2/plugins/dev.svc.goals', true, ['svc.sessions']],
     ['svc.tools.memory', 'plugin', '/v2/tools', true, undefined],
+    ['svc.tools.skills', 'plugin', '/v2/tools', true, ['svc.skills']],
     ['svc.tools.artifacts', 'plugin', '/v2/tools', true, ['svc.artifacts']],
     ['svc.tools.documentation', 'plugin', '/v2/tools', true, undefined],
     ['svc.web', 'plugin', '/v2/tools', true, undefined],

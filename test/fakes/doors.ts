@@ -63,6 +63,7 @@ export const noDoors: Pick<
     create: unused,
     prompt: unused,
     abort: unused,
+    move: unused,
     clearQueue: unused,
     get: unused,
     isBusy: unused,

@@ -12,6 +12,7 @@ import type { SessionCore } from '../session/core.js'
 import { endedInError, markCompacting } from '../session/history/open-compaction.js'
 import { isSummary } from '../session/history/conversation.js'
 import { removeStaged } from '../session/bundles/import.js'
+import { doMove } from '../session/state/moves.js'
 import { busyStatus } from '../session/admission/queue.js'
 import { ABORTED_CALL } from '../session/run/recorder.js'
 
@@ -29,8 +30,9 @@ export function recover(core: SessionCore): string[] {
     journal.commit('process', (tx) => {
       for (const { id } of messages.get(sessionId) ?? []) endMessage(core, tx, id)
       for (const run of runs.get(sessionId) ?? []) store.runs.finish(run.id, 'interrupted', core.effects.clock.now(), RESTARTED)
-      const session = endCompacting(core, tx, sessionId, messages.get(sessionId) ?? [])
-      if (session === undefined) return
+      const ended = endCompacting(core, tx, sessionId, messages.get(sessionId) ?? [])
+      if (ended === undefined) return
+      const session = doMove(core, tx, ended)
       const busy = busyStatus(core, sessionId)
       core.statuses.set(tx, session, queued.includes(sessionId) ? busy.status : { type: 'idle' }, busy.queued)
     })

@@ -1,5 +1,6 @@
 /** Checks through the API: of a running server, or of one started for the purpose. */
 import { resolve } from 'node:path'
+import { createNodeEffects } from '../../actors/node/node-effects.js'
 import type { ConfigDiagnostic } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { DoctorOptions } from '../arguments.js'
@@ -7,6 +8,7 @@ import type { Client } from '../../client/client-types.js'
 import { type Connection, connect } from '../connection.js'
 import { failureText } from '../failure.js'
 import { type Finding, finding } from '../findings.js'
+import { inspectFormatters } from './formatter-checks.js'
 import { inspectLanguageServers } from './lsp-checks.js'
 import { inspectMcpServers } from './mcp-checks.js'
 import { modelFinding } from './model-check.js'
@@ -27,6 +29,7 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
         ...(await packages(connection, query)),
         ...(await inspectMcpServers(client, query)),
         ...(await inspectLanguageServers(client, query)),
+        ...(await inspectFormatters(client, query, createNodeEffects())),
         ...(options.online ? await (await import('./online-checks.js')).inspectOnline(client, query) : []),
       ]
     } finally {

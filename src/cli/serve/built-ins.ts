@@ -18,6 +18,7 @@ import { mcpPlugin } from '../../plugins/mcp/plugin.js'
 import { ptyPlugin } from '../../plugins/pty/plugin.js'
 import { memoryPlugin } from '../../plugins/memory/plugin.js'
 import { semanticPlugin } from '../../plugins/semantic/plugin.js'
+import { skillsPlugin } from '../../plugins/skills/plugin.js'
 import { shellPlugin } from '../../plugins/shell/plugin.js'
 import { goalsPlugin } from '../../plugins/goals/plugin.js'
 import { subagentsPlugin } from '../../plugins/subagents/plugin.js'
@@ -54,6 +55,7 @@ export async function builtInPlugins(env: Effects['env'], localZone = zoneOfMach
     subagentsPlugin(),
     goalsPlugin({ env }),
     memoryPlugin(),
+    skillsPlugin(),
     artifactsPlugin(),
     documentsPlugin({ directory: documentsDirectory() }),
     webPlugin({ program: readerProgram(), version: VERSION, env }),

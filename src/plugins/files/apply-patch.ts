@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { NativeHost, PermissionNeed, ToolContext, ToolContribution } from '../../actors/plugin/native/native.js'
 import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
 import { type ChangeRecord, recordChange, recordRemoval } from './changes.js'
+import type { Formatted } from './format/format.js'
 import { applyChunks, ChunkError } from './patch-chunks.js'
 import { type FilePatchText, PatchTextError, readPatch } from './patch-text.js'
 import type { Target } from './targets.js'
@@ -38,7 +39,7 @@ interface Planned {
 
 type Files = NativeHost['effects']['files']
 
-export function applyPatchTool({ effects, states, targets, locks, pause }: ChangeTools): ToolContribution {
+export function applyPatchTool({ effects, states, targets, locks, pause, formatting }: ChangeTools): ToolContribution {
   const { files } = effects
   return defineTool<z.infer<typeof Input>>({
     id: 'apply_patch',
@@ -62,8 +63,11 @@ export function applyPatchTool({ effects, states, targets, locks, pause }: Chang
         const changed = [...plan.values()].filter(({ before, after }) => before !== after)
         context.signal.throwIfAborted()
         await writeAll(changed, files)
+        const written = changed.flatMap(({ target, after }) => (after === undefined ? [] : [{ target, content: after }]))
+        const formatted = await formatting.apply(written, context)
+        const now = changed.map((file) => ({ ...file, after: formatted.contents.get(file.target.path) ?? file.after }))
         await pause()
-        return resultOf(changed, files, states.begin(context.sessionId))
+        return resultOf(now, formatted, { files, notes: states.begin(context.sessionId) })
       })
     },
   })
@@ -195,7 +199,12 @@ async function put({ target, mode, movedMode }: Planned, content: Uint8Array | u
   await files.writeAtomic(target.path, content, { canonical: true, mode: bits })
 }
 
-async function resultOf(changed: readonly Planned[], files: Files, notes: ReturnType<ChangeTools['states']['begin']>) {
+interface Recorder {
+  readonly files: Files
+  readonly notes: ReturnType<ChangeTools['states']['begin']>
+}
+
+async function resultOf(changed: readonly Planned[], formatted: Formatted, { files, notes }: Recorder) {
   const records: ChangeRecord[] = []
   for (const { target, before, after, mode } of changed) {
     records.push(
@@ -216,7 +225,15 @@ async function resultOf(changed: readonly Planned[], files: Files, notes: Return
     output:
       changed.length === 0
         ? 'Every file is already as the patch wants it.'
-        : `Applied the patch, +${additions} -${deletions} lines:\n${listed.join('\n')}`,
-    metadata: { snapshots: all('snapshots'), diffs: all('diffs'), files: all('files'), ...(diff !== '' && { diff }), additions, deletions },
+        : `Applied the patch, +${additions} -${deletions} lines:\n${listed.join('\n')}${formatted.told}`,
+    metadata: {
+      snapshots: all('snapshots'),
+      diffs: all('diffs'),
+      files: all('files'),
+      ...(diff !== '' && { diff }),
+      ...(formatted.paths.length > 0 && { formatted: formatted.paths }),
+      additions,
+      deletions,
+    },
   }
 }

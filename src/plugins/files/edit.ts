@@ -25,7 +25,7 @@ const DESCRIPTION = `Replaces text in a file.
 - When oldString fits more than one place nothing is changed: add lines around it, or set replaceAll to rename throughout the file.
 - To create a file use "write".`
 
-export function editTool({ effects, states, targets, locks, pause }: ChangeTools): ToolContribution {
+export function editTool({ effects, states, targets, locks, pause, formatting }: ChangeTools): ToolContribution {
   return defineTool<Input>({
     id: 'edit',
     description: DESCRIPTION,
@@ -39,16 +39,25 @@ export function editTool({ effects, states, targets, locks, pause }: ChangeTools
         const before = await readPresent(effects.files, target)
         if (before === undefined) throw await missingFile(target, context.directory, effects.files)
         const { content, replaced } = replaceIn(readable(before, target), input, target)
-        const after = new TextEncoder().encode(content)
+        const edited = new TextEncoder().encode(content)
         context.signal.throwIfAborted()
         const mode = (await effects.files.entry(target.path))?.mode
-        await writeFile(effects.files, target, after)
+        await writeFile(effects.files, target, edited)
+        const formatted = await formatting.apply([{ target, content: edited }], context)
+        const after = formatted.contents.get(target.path) ?? edited
         await pause()
         const record = await recordChange({ target, before, after, mode }, effects.files, states.begin(context.sessionId))
         return {
           title: target.display,
-          output: `Edited ${target.display}: ${replaced === 1 ? '1 replacement' : `${replaced} replacements`}, +${record.additions} -${record.deletions} lines.`,
-          metadata: { path: target.display, replaced, bytes: after.length, previousBytes: before.length, ...record.metadata },
+          output: `Edited ${target.display}: ${replaced === 1 ? '1 replacement' : `${replaced} replacements`}, +${record.additions} -${record.deletions} lines.${formatted.told}`,
+          metadata: {
+            path: target.display,
+            replaced,
+            bytes: after.length,
+            previousBytes: before.length,
+            ...(formatted.paths.length > 0 && { formatted: formatted.paths }),
+            ...record.metadata,
+          },
         }
       })
     },

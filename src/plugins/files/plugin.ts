@@ -4,9 +4,11 @@ import { createPause, createSlices } from '../../protocol/pause.js'
 import { applyPatchTool } from './apply-patch.js'
 import { editTool } from './edit.js'
 import { createEngine } from './engine.js'
+import { createFormatting } from './format/format.js'
 import { globTool } from './glob.js'
 import { grepTool } from './grep.js'
 import { createLocks } from './locks.js'
+import { moveChatTool } from './move-chat.js'
 import { readTool } from './read.js'
 import { createTargets } from './targets.js'
 import { writeTool } from './write.js'
@@ -26,7 +28,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
       const targets = createTargets(host)
       const pause = createPause()
       const slices = () => createSlices(() => effects.clock.monotonic(), pause)
-      const changes = { effects, states: host.fileStates, targets, locks: createLocks(), pause }
+      const changes = { effects, states: host.fileStates, targets, locks: createLocks(), pause, formatting: createFormatting(host) }
       const search = { files: effects.files, targets, engine: createEngine(ripgrepPath, effects), slices }
       return {
         tools: [
@@ -34,6 +36,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
           writeTool(changes),
           editTool(changes),
           applyPatchTool(changes),
+          moveChatTool(host, targets),
           grepTool(search),
           globTool(search),
         ],

@@ -6,6 +6,7 @@ import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
 import type { Pause } from '../../protocol/pause.js'
 import { recordChange } from './changes.js'
 import { fileFailure } from './failures.js'
+import type { Formatting } from './format/format.js'
 import type { Locks } from './locks.js'
 import type { Target, Targets } from './targets.js'
 import { decodeText, inStyleOf } from './text.js'
@@ -34,9 +35,10 @@ export interface ChangeTools {
   readonly locks: Locks
   /** Waited for before a change is compared, which takes a while. */
   readonly pause: Pause
+  readonly formatting: Formatting
 }
 
-export function writeTool({ effects, states, targets, locks, pause }: ChangeTools): ToolContribution {
+export function writeTool({ effects, states, targets, locks, pause, formatting }: ChangeTools): ToolContribution {
   return defineTool<z.infer<typeof Input>>({
     id: 'write',
     description: DESCRIPTION,
@@ -48,22 +50,25 @@ export function writeTool({ effects, states, targets, locks, pause }: ChangeTool
       const target = await targets.confirm(input.filePath, context)
       return locks.hold(target.path, context.signal, async () => {
         const before = await readPresent(effects.files, target)
-        const after = encode(before, input.content)
-        if (after.length > MAX_FILE_BYTES)
-          throw new ToolError(`The content has ${after.length} bytes; files of at most ${MAX_FILE_BYTES} bytes are written.`)
+        const content = encode(before, input.content)
+        if (content.length > MAX_FILE_BYTES)
+          throw new ToolError(`The content has ${content.length} bytes; files of at most ${MAX_FILE_BYTES} bytes are written.`)
         context.signal.throwIfAborted()
         const mode = (await effects.files.entry(target.path))?.mode
-        await writeFile(effects.files, target, after)
+        await writeFile(effects.files, target, content)
+        const formatted = await formatting.apply([{ target, content }], context)
+        const after = formatted.contents.get(target.path) ?? content
         await pause()
         const record = await recordChange({ target, before, after, mode }, effects.files, states.begin(context.sessionId))
         return {
           title: target.display,
-          output: `${before === undefined ? 'Created' : 'Wrote'} ${target.display} (${after.length} bytes).`,
+          output: `${before === undefined ? 'Created' : 'Wrote'} ${target.display} (${after.length} bytes).${formatted.told}`,
           metadata: {
             path: target.display,
             bytes: after.length,
             previousBytes: before?.length ?? 0,
             created: before === undefined,
+            ...(formatted.paths.length > 0 && { formatted: formatted.paths }),
             ...record.metadata,
           },
         }

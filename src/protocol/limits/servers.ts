@@ -1,6 +1,6 @@
 import { KiB, MiB, MINUTE, SECOND } from './units.js'
 
-/** Limits of servers of the Model Context Protocol (subsystems f; threat-model §4.6, 4.7, 4.12). Sizes in bytes unless they say otherwise, times in ms. */
+/** Limits of servers of the Model Context Protocol (subsystems f; threat-model §4.6, 4.7, 4.12), and of formatters (subsystems b.12). Sizes in bytes unless they say otherwise, times in ms. */
 export const serversLimits = {
   mcp: {
     /** Of each request and of the handshake, unless the configuration says otherwise; and the most it may say. */
@@ -69,5 +69,16 @@ export const serversLimits = {
     discovery: 5 * SECOND,
     tokenSkew: 1 * MINUTE,
     authAnswer: 256 * KiB,
+  },
+  formatters: {
+    /** Of one formatter on one file, and of all of them on the files of one call. */
+    timeout: 10 * SECOND,
+    callTimeout: 30 * SECOND,
+    /** Of what one prints that is no text of a file; characters of it that are logged. */
+    output: 16 * KiB,
+    told: 500,
+    /** A settings file that is looked at; folders above a file that are. */
+    settings: 1 * MiB,
+    folders: 64,
   },
 } as const

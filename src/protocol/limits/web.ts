@@ -1,6 +1,6 @@
 import { KiB, MINUTE, MiB, SECOND } from './units.js'
 
-/** Limits of what is fetched, searched, and read of what was kept. Sizes in bytes, unless a line says otherwise; times in ms. */
+/** Limits of what is fetched, searched, loaded, and read of what was kept. Sizes in bytes, unless a line says otherwise; times in ms. */
 export const webLimits = {
   web: {
     /** Of an address, in characters. */
@@ -37,6 +37,17 @@ export const webLimits = {
     file: 1 * MiB,
     results: 20,
     query: 500,
+  },
+  skills: {
+    /** Workspaces whose skills are remembered. */
+    workspaces: 64,
+    /** Characters of a name, of a description, and of all lines that list skills. */
+    name: 200,
+    description: 500,
+    overview: 12_000,
+    /** Files of a skill that are listed, and entries of its folder that are looked at. */
+    files: 50,
+    lookedAt: 2000,
   },
   artifactTools: {
     lines: 2000,

@@ -36,7 +36,7 @@ export const CONFIG_KEYS: Readonly<Record<ConfigKey, KeyPurpose>> = {
   skills: by('narrower in a workspace', 'further folders in which skills are found (`paths`)'),
   mcp: by('narrower in a workspace', 'servers of the Model Context Protocol by name'),
   lsp: by('narrower in a workspace', 'language servers: on, off, or each by name'),
-  formatter: by('narrower in a workspace', 'programs that format what tools have written'),
+  formatter: by('narrower in a workspace', 'formatters of what tools have written: `true`, or each by name'),
   permission: by('narrower in a workspace', 'what is allowed, asked about or denied, by group and pattern'),
   dangerouslySkipPermissions: by('narrower in a workspace', 'what would be asked about is allowed; what is denied stays denied'),
   tools: by('narrower in a workspace', 'tools by name, on or off: short for a permission'),

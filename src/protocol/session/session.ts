@@ -34,6 +34,10 @@ export const Session = z
     svcTenantId: z.string().optional(),
     /** Prompts that name no agent are answered by the agent `plan`. */
     mode: z.looseObject({ type: z.literal('plan'), entered: ms }).optional(),
+    /** Where the session works once the run under way has ended. */
+    pendingMove: z
+      .looseObject({ directory: z.string(), projectId: z.string(), path: z.string().optional(), switchWorkspace: z.boolean() })
+      .optional(),
     executionID: z.string().optional(),
     executionRootSessionID: z.string().optional(),
     /** The run of a workflow that began the session; its `permission` are the rules of the file. */

@@ -14,7 +14,7 @@ describe('a key that nothing is done with', () => {
     const text = `{
   // grouped, because of an editor group
   "editor": {},
-  "agent": { "formatter": true,
+  "agent": { "autoshare": true,
     "text-verbosity": "low" }
 }`
     const { ok, diagnostics, file } = await diagnose(text)
@@ -24,8 +24,8 @@ describe('a key that nothing is done with', () => {
         {
           level: 'warning',
           code: 'unsupported',
-          path: 'formatter',
-          message: `${file}:4:14: "formatter" has no effect: this server does not format files`,
+          path: 'autoshare',
+          message: `${file}:4:14: "autoshare" has no effect: this server does not share sessions`,
           file,
           line: 4,
           column: 14,
@@ -47,7 +47,9 @@ describe('a key that nothing is done with', () => {
     ['shell', { shell: '/bin/sh' }],
     ['terminal.shell', { terminal: { shell: '/bin/sh' } }],
     ['textVerbosity', { textVerbosity: 'low' }],
-    ['formatter', { formatter: true }],
+    ['formatter.x', { formatter: { x: { command: 'x $FILE' } } }],
+    ['formatter.x', { formatter: { x: { command: 'x', extensions: ['x'] } } }],
+    ['formatter.prettier.comand', { formatter: { prettier: { comand: 'x $FILE' } } }],
     ['mcp.files', { mcp: { files: { command: ['x'] } } }],
     ['lsp.rust.marker', { lsp: { rust: { command: ['ra'], marker: ['x'] } } }],
     ['command.x.agnt', { command: { x: { template: 'x', agnt: 'y' } } }],

@@ -199,6 +199,11 @@ export interface SessionDoor {
   /** Resolves once the prompt is durably admitted. */
   prompt(sessionId: string, request: PromptRequest): Promise<void>
   abort(sessionId: string): Promise<boolean>
+  /**
+   * Notes that the session works in another directory, canonical and there, once the run under way has ended. Rejects with
+   * `resource.not_found`, and when `signal` aborts, with nothing noted.
+   */
+  move(sessionId: string, wanted: { readonly directory: string; readonly switchWorkspace: boolean }, signal: AbortSignal): Promise<void>
   /** Removes prompts that wait and were not begun; answers how many. With `all`, also what the runtime has to tell. */
   clearQueue(sessionId: string, all?: 'all'): number
   /**

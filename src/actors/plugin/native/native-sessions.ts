@@ -9,6 +9,7 @@ import type { SessionCore } from '../../session/core.js'
 import { isOfCompaction } from '../../session/history/conversation.js'
 import { tellSession } from '../../session/admission/notices.js'
 import { clearQueue } from '../../session/admission/queue.js'
+import { noteMove } from '../../session/state/moves.js'
 import { createSession } from '../../session/state/records.js'
 import { noteOnSession } from '../../session/state/session-notes.js'
 import { ABORTED } from '../../session/run/closing.js'
@@ -51,6 +52,7 @@ export function createSessionDoor(
         .map(({ request }) => refusalOf(request)),
     lastEnd: (sessionId) => lastEnd(core, sessionId),
     answers: (sessionId, from) => answersOf(core, sessionId, from),
+    move: (sessionId, wanted, signal) => noteMove(core, sessionId, wanted, signal),
     note: (sessionId, name, value, along) =>
       noteOnSession(core, sessionId, { [name]: value }, along && ((tx) => along(rowsChange(core.store, pluginId, tx)))),
   }

@@ -3,6 +3,7 @@
  * what happens anyway, such as `"lsp": false`, is no complaint.
  */
 import { AgentConfig, CommandConfig, ProviderConfig, ProviderModelConfig } from '../../../protocol/resource/agent-config.js'
+import { configuredFormatters, FORMATTER_KEYS } from '../../../protocol/format/formatters.js'
 import { serverFault } from '../../../protocol/mcp/mcp-config.js'
 import { CompactionConfig } from '../../../protocol/resource/config.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
@@ -30,7 +31,6 @@ const isEmpty = (value: unknown) => isRecord(value) && Object.keys(value).length
 const DOCUMENT: Readonly<Record<string, Reason>> = {
   shell: always('commands run in bash where it exists, else in the shell named by SHELL'),
   textVerbosity: always('set it in the options of a provider, a model or an agent'),
-  formatter: unless(isFalse, 'this server does not format files'),
   watcher: unless(isEmpty, 'no setting of the file watcher is read'),
   share: unless((value) => value === 'disabled', 'this server does not share sessions'),
   autoshare: unless(isFalse, 'this server does not share sessions'),
@@ -106,6 +106,8 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
         return each(document, key, inProvider)
       case 'lsp':
         return each(document, key, inLanguageServer)
+      case 'formatter':
+        return inFormatters(value)
       case 'mcp':
         return Object.entries(recordAt(document, key)).flatMap(([name, server]) => {
           const fault = serverFault(name, server)
@@ -142,6 +144,15 @@ function inProvider(provider: JsonRecord, path: Unsupported['path']): readonly U
 
 function inLanguageServer(server: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
   return strays(server, path, SERVER_KEYS)
+}
+
+function inFormatters(formatter: unknown): readonly Unsupported[] {
+  const faults = new Map(configuredFormatters(formatter).map(({ id, fault }) => [id, fault]))
+  return Object.entries(recordAt({ formatter }, 'formatter')).flatMap(([id, entry]) => {
+    const fault = faults.get(id)
+    if (fault !== undefined) return found(['formatter', id], `it is no formatter that can be used: ${fault}`)
+    return isRecord(entry) ? strays(entry, ['formatter', id], FORMATTER_KEYS) : []
+  })
 }
 
 function each(

@@ -10,7 +10,17 @@ import { slugOf } from '../state/slug.js'
 const TITLE = 1000
 
 /** What belongs to the life of one session, not to its content. */
-const OWN = ['revert', 'executionID', 'executionRootSessionID', 'mode', 'pinned', 'catalogActivity', 'summary', 'goal'] as const
+const OWN = [
+  'revert',
+  'executionID',
+  'executionRootSessionID',
+  'mode',
+  'pendingMove',
+  'pinned',
+  'catalogActivity',
+  'summary',
+  'goal',
+] as const
 
 /** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only. */
 export async function forkSession(core: SessionCore, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {

@@ -122,11 +122,12 @@ function planMove(history: readonly Message[], { from, to }: HistoryMove, direct
   const [first, last] = isBack ? [end, start] : [start, end]
   const unkept: Unkept[] = []
   const steps: FileStep[] = []
+  const places = new Map(history.map(({ info }) => [info.id, info.role === 'assistant' ? info.path.cwd : directory])) // it may have moved since
   for (const part of partsBetween(history, first, last)) {
     const { snapshots, unkept: reason } = changesOf(part)
     if (reason !== undefined) unkept.push({ path: undefined, reason })
     for (const snapshot of snapshots) {
-      const step = stepOf(snapshot, directory)
+      const step = stepOf(snapshot, places.get(part.messageId) ?? directory)
       if (step === undefined || !isKept(step.from) || !isKept(step.to))
         unkept.push({ path: snapshot.path, reason: step === undefined ? 'its path is not plain' : 'its content was not kept' })
       else steps.push(isBack ? { path: step.path, from: step.to, to: step.from } : step)

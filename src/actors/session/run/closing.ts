@@ -11,6 +11,7 @@ import { failCompaction } from '../history/open-compaction.js'
 import { pruneOutputs } from '../history/pruning.js'
 import { usedTokens } from '../history/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
+import { doMove } from '../state/moves.js'
 import { type RunScope, stepsAsked } from './run-scope.js'
 
 /** As which a run ends that somebody aborted. */
@@ -117,8 +118,9 @@ export function endRun(core: SessionCore, tx: Change, slot: RunSlot, status: 'co
   const { sessionId } = slot
   store.runs.finish(slot.runId, status, effects.clock.now(), error)
   executions.runEnded(sessionId, status)
-  const session = store.sessions.get(sessionId)
-  if (session === undefined) return
+  const ended = store.sessions.get(sessionId)
+  if (ended === undefined) return
+  const session = doMove(core, tx, ended)
   const idle = store.queue.count(sessionId) === 0
   const busy = busyStatus(core, sessionId)
   statuses.set(tx, session, idle ? { type: 'idle' } : busy.status, busy.queued)

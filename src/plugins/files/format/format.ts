@@ -1,0 +1,238 @@
+/**
+ * Formats what a tool has written (sessions-events §10.8; subsystems b.12), while the tool holds the file.
+ *
+ * I1 A formatter that fails, is late, or leaves no file or an empty one changes nothing: the file gets back what it held before.
+ * I2 Only the installation names formatters and switches them on; no program that lies in the project is started, nor one that would run code
+ *    of it (`judgeFormatter`). Where commands run in the sandbox, so do formatters, and where that cannot be had none runs.
+ * I3 A protected file stays as it was written: that is what was answered for.
+ */
+import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
+import type { ProcessResult } from '../../../actors/effects.js'
+import { configuredFormatters, FILE, type Formatter } from '../../../protocol/format/formatters.js'
+import { isWithin } from '../../../protocol/caller.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { createLru } from '../../../protocol/lru.js'
+import { basename, dirname, extension, joinPath, resolvePath } from '../paths.js'
+import type { Target } from '../targets.js'
+import { decodeText } from '../text.js'
+import { judgeFormatter } from './guards.js'
+
+/** As large as a file that tools change. */
+const MAX_BYTES = 10 * 1024 * 1024
+
+interface Written {
+  readonly target: Target
+  readonly content: Uint8Array
+}
+
+export interface Formatted {
+  /** What each file holds now, by its canonical path: those that formatters have run on. */
+  readonly contents: ReadonlyMap<string, Uint8Array>
+  /** For `metadata.formatted`: files that formatters have run on. */
+  readonly paths: readonly string[]
+  /** What the model is told; empty when nothing has changed. */
+  readonly told: string
+}
+
+export interface Formatting {
+  /** Runs every formatter that is for these files. Never rejects. */
+  apply(written: readonly Written[], context: ToolContext): Promise<Formatted>
+}
+
+const NOTHING: Formatted = { contents: new Map(), paths: [], told: '' }
+
+type Host = Pick<NativeHost, 'config' | 'protectedFiles' | 'sandbox'> & {
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'processes' | 'childEnv' | 'log'>
+}
+
+export function createFormatting({ effects, ...host }: Host): Formatting {
+  const { clock, files, processes, childEnv, log } = effects
+  /** What was said once and need not be said at every change. */
+  const said = createLru<string, true>(256)
+
+  async function formatAll(written: readonly Written[], context: ToolContext): Promise<Formatted> {
+    const formatters = configuredFormatters((await host.config(context.directory))['formatter'])
+    const wanted = written.filter(({ target, content }) => fitting(formatters, target).length > 0 && isText(content))
+    if (wanted.length === 0) return NOTHING
+    const guarded = await host.protectedFiles.reasons(wanted.map(({ target }) => target.path))
+    const ends = clock.monotonic() + LIMITS.formatters.callTimeout
+    const contents = new Map<string, Uint8Array>()
+    const changes = new Map<string, Set<string>>()
+    for (const [index, { target, content }] of wanted.entries()) {
+      if (guarded[index] !== undefined) continue // I3
+      for (const formatter of fitting(formatters, target)) {
+        const before = contents.get(target.path) ?? content
+        const after = await formatOne(formatter, { target, content: before }, { context, ends })
+        if (after === undefined) continue
+        contents.set(target.path, after)
+        if (!isSame(before, after)) changes.set(formatter.id, (changes.get(formatter.id) ?? new Set()).add(target.display))
+      }
+    }
+    const paths = wanted.filter(({ target }) => contents.has(target.path)).map(({ target }) => target.display)
+    return { contents, paths, told: toldOf(changes) }
+  }
+
+  /** What the file holds then; undefined when the formatter did not run, or failed. */
+  async function formatOne(formatter: Formatter, written: Written, call: Call): Promise<Uint8Array | undefined> {
+    const { path } = written.target
+    const { context, ends } = call
+    const left = ends - clock.monotonic()
+    if (left <= 0 || context.signal.aborted) return undefined
+    const verdict = await judgeFormatter(formatter, path, files)
+    if (verdict.type === 'unwanted') return undefined
+    if (verdict.type === 'refused') return once(formatter, verdict.reason, context)
+    const program = await findProgram(formatter, context.directory)
+    if (program === undefined)
+      return once(formatter, `the program "${formatter.command[0] ?? ''}" was not found outside of the project`, context)
+    const arguments_ = [...formatter.command.slice(1), ...(verdict.args ?? [])].map((word) => word.replaceAll(FILE, path))
+    const isFilter = !formatter.command.some((word) => word.includes(FILE))
+    const line = { program, args: arguments_, cwd: verdict.cwd ?? context.directory }
+    const stray = await strayArgument(formatter, line.cwd)
+    if (stray !== undefined)
+      return once(formatter, `its argument "${stray}" names a file of the project; name a file by its absolute path`, context)
+    const env = { ...childEnv, ...formatter.environment }
+    const started = await confined(line, { path, context, searchPath: env['PATH'] ?? '' })
+    if (typeof started === 'string') return once(formatter, started, context)
+    const result = await processes
+      .run({
+        command: started.program,
+        args: started.args,
+        cwd: line.cwd,
+        env,
+        signal: context.signal,
+        timeoutMs: Math.min(left, LIMITS.formatters.timeout),
+        captureBytes: isFilter ? MAX_BYTES : LIMITS.formatters.output,
+        ...(isFilter && { stdin: new TextDecoder('utf-8', { ignoreBOM: true }).decode(written.content) }),
+      })
+      .catch((error: unknown) => String(error))
+    const after = await outcome(result, written, isFilter)
+    if (typeof after !== 'string') return after
+    log.warn('a formatter failed; the file is as it was written', { formatter: formatter.id, path, reason: after })
+    return undefined
+  }
+
+  /** The content that is on disk when it settles, or why there is none of the formatter's: then the one before is (I1). */
+  async function outcome(result: ProcessResult | string, { target, content }: Written, isFilter: boolean): Promise<Uint8Array | string> {
+    const failure = failureOf(result, isFilter)
+    const now = await files.read(target.path, MAX_BYTES, { canonical: true }).catch(() => undefined)
+    const made = isFilter && typeof result !== 'string' ? new TextEncoder().encode(result.stdout) : now
+    const reason = failure ?? (made === undefined ? 'it left no file, or a larger one than tools change' : emptied(made))
+    const kept = reason === undefined && made !== undefined ? made : content
+    const kind = (await files.entry(target.path))?.kind
+    if (kind !== undefined && kind !== 'file') await files.remove(target.path)
+    if (now === undefined || !isSame(now, kept)) await files.writeAtomic(target.path, kept, { canonical: true })
+    return reason ?? kept
+  }
+
+  function once({ id }: Formatter, reason: string, { directory }: ToolContext): undefined {
+    const key = `${id}\0${directory}\0${reason}`
+    if (said.get(key) !== undefined) return
+    said.set(key, true)
+    log.warn('a formatter does not run', { formatter: id, directory, reason })
+  }
+
+  /** I2: a name is not found in the project, as with `node_modules/.bin` on the search path; an absolute path is the word of the installation. */
+  async function findProgram({ command: [name = ''] }: Formatter, directory: string): Promise<string | undefined> {
+    const program = await processes.find(name)
+    if (program === undefined || name.startsWith('/')) return program
+    const real = await files.realPath(program).catch(() => program)
+    return [program, real].some((path) => isOfProject(path, directory)) ? undefined : program
+  }
+
+  /** I2: an interpreter would take the file from the project it runs in. */
+  async function strayArgument({ command }: Formatter, cwd: string): Promise<string | undefined> {
+    for (const word of command.slice(1)) {
+      if (word.startsWith('-') || word.startsWith('/') || word.includes(FILE)) continue
+      if ((await files.stat(resolvePath(cwd, word)).catch(() => undefined))?.kind === 'file') return word
+    }
+    return undefined
+  }
+
+  async function confined(line: Line, { path, context, searchPath }: Place): Promise<Pick<Line, 'program' | 'args'> | string> {
+    const { directory } = context
+    if (!(await host.sandbox.isOn(directory))) return line
+    const directories = isWithin(directory, path) ? [] : [dirname(path)]
+    const wrapped = await host.sandbox.wrap({
+      ...line,
+      workspace: directory,
+      network: false,
+      searchPath,
+      directories,
+      reads: [],
+      writes: [path],
+    })
+    return 'unavailable' in wrapped ? `there is no sandbox: ${wrapped.unavailable}` : wrapped
+  }
+
+  return {
+    async apply(written, context) {
+      try {
+        return await formatAll(written, context)
+      } catch (error) {
+        log.warn('formatting after a change failed', { directory: context.directory, reason: String(error) })
+        return NOTHING
+      }
+    },
+  }
+}
+
+interface Call {
+  readonly context: ToolContext
+  /** When no further formatter starts, on the monotonic clock. */
+  readonly ends: number
+}
+
+interface Line {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+}
+
+interface Place {
+  readonly path: string
+  readonly context: ToolContext
+  readonly searchPath: string
+}
+
+function fitting(formatters: readonly Formatter[], { path }: Target): readonly Formatter[] {
+  const own = extension(path)
+  return formatters.filter(({ fault, extensions }) => fault === undefined && extensions.includes(own))
+}
+
+/** In the session directory, or among the packages of a folder above it. */
+function isOfProject(path: string, directory: string): boolean {
+  if (isWithin(directory, path)) return true
+  for (let folder = directory; folder !== '/'; folder = dirname(folder)) {
+    if (basename(folder) !== 'node_modules' && isWithin(joinPath(folder, 'node_modules'), path)) return true
+  }
+  return false
+}
+
+function failureOf(result: ProcessResult | string, isFilter: boolean): string | undefined {
+  if (typeof result === 'string') return `it could not be started: ${result}`
+  if (result.timedOut) return 'it took too long and was ended'
+  if (result.aborted) return 'it was ended together with the call'
+  if (result.exitCode === 0) return isFilter && result.captureTruncated ? 'it prints more than a file may have' : undefined
+  const how = result.exitCode === null ? `was ended by ${result.signal ?? 'a signal'}` : `ended with code ${result.exitCode}`
+  return `it ${how}: ${(result.stderr.trim() || result.stdout.trim()).slice(0, LIMITS.formatters.told)}`
+}
+
+function isText(content: Uint8Array): boolean {
+  return content.length > 0 && decodeText(content).status === 'text'
+}
+
+function emptied(content: Uint8Array): string | undefined {
+  return content.length === 0 ? 'it left an empty file' : undefined
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
+
+function toldOf(changes: ReadonlyMap<string, ReadonlySet<string>>): string {
+  if (changes.size === 0) return ''
+  const names = [...changes.keys()].join(' and ')
+  const all = [...new Set([...changes.values()].flatMap((paths) => [...paths]))]
+  const what = all.length === 1 ? 'the file' : `${all.slice(0, 10).join(', ')}${all.length > 10 ? ` and ${all.length - 10} more` : ''}`
+  return `\nFormatted with ${names} afterwards: read ${what} again before you edit there.`
+}

@@ -1,0 +1,141 @@
+/**
+ * What must be true around a file before a built-in formatter runs on it (subsystems b.12): a project that wants it, and no setting of the
+ * project that would make it run code of the project (threat-model W2). Looked at from the folder of the file upwards, nothing is started.
+ */
+import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { isRecord } from '../../../protocol/json.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Formatter } from '../../../protocol/format/formatters.js'
+import { dirname, joinPath } from '../paths.js'
+
+type Files = Pick<NativeHost['effects']['files'], 'read' | 'stat'>
+
+/** How it runs on a file, that nothing there wants it, or why it may not run there. */
+export type Verdict =
+  | { readonly type: 'runs' /** Folder of what wants it. */; readonly cwd?: string; readonly args?: readonly string[] }
+  | { readonly type: 'unwanted' }
+  | { readonly type: 'refused'; readonly reason: string }
+
+const UNWANTED: Verdict = { type: 'unwanted' }
+
+/** `path` is canonical and absolute; it need not exist. Never rejects for what cannot be read: that counts as absent. */
+export async function judgeFormatter({ guard }: Pick<Formatter, 'guard'>, path: string, files: Files): Promise<Verdict> {
+  const folders = foldersAbove(path)
+  if (guard === undefined) return { type: 'runs' }
+  switch (guard) {
+    case 'clang-format':
+      return nearest(folders, async (folder) => hasOne(files, folder, ['.clang-format', '_clang-format']))
+    case 'biome':
+      return nearest(folders, async (folder) => hasOne(files, folder, ['biome.json', 'biome.jsonc']))
+    case 'ruff':
+      return nearest(folders, async (folder) => wantsRuff(files, folder))
+    case 'prettier':
+      return judgePrettier(files, folders)
+    case 'rust':
+      return judgeRust(files, folders)
+  }
+}
+
+/** From the folder of the file to the root. */
+function foldersAbove(path: string): readonly string[] {
+  const folders: string[] = []
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    folders.push(folder)
+    if (folder === '/' || folders.length === LIMITS.formatters.folders) return folders
+  }
+}
+
+async function nearest(folders: readonly string[], isWanted: (folder: string) => Promise<boolean>): Promise<Verdict> {
+  for (const cwd of folders) if (await isWanted(cwd)) return { type: 'runs', cwd }
+  return UNWANTED
+}
+
+async function hasOne(files: Files, folder: string, names: readonly string[]): Promise<boolean> {
+  for (const name of names) if ((await files.stat(joinPath(folder, name)).catch(() => undefined))?.kind === 'file') return true
+  return false
+}
+
+async function textOf(files: Files, path: string): Promise<string | undefined> {
+  const bytes = await files.read(path, LIMITS.formatters.settings).catch(() => undefined)
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+}
+
+async function wantsRuff(files: Files, folder: string): Promise<boolean> {
+  if (await hasOne(files, folder, ['ruff.toml', '.ruff.toml'])) return true
+  for (const name of ['pyproject.toml', 'requirements.txt', 'requirements-dev.txt', 'Pipfile']) {
+    if (/\bruff\b/.test((await textOf(files, joinPath(folder, name))) ?? '')) return true
+  }
+  return false
+}
+
+async function judgePrettier(files: Files, folders: readonly string[]): Promise<Verdict> {
+  const wanted = await nearest(folders, async (folder) => /"prettier"/.test((await textOf(files, joinPath(folder, 'package.json'))) ?? ''))
+  if (wanted.type !== 'runs') return wanted
+  for (const folder of folders) {
+    const settings = await prettierSettings(files, folder)
+    if (settings.type === 'loads') return { type: 'refused', reason: `it would run code of the project, because of ${settings.because}` }
+    if (settings.type === 'plain') break // the nearest settings are the only ones
+  }
+  return wanted
+}
+
+const CODE = ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].flatMap((ending) => [`.prettierrc.${ending}`, `prettier.config.${ending}`])
+const TEXTS = ['.prettierrc', '.prettierrc.json', '.prettierrc.yaml', '.prettierrc.yml', '.prettierrc.json5', '.prettierrc.toml']
+const PACKAGES = ['package.json', 'package.yaml']
+
+type Settings = { readonly type: 'none' | 'plain' } | { readonly type: 'loads'; readonly because: string }
+
+/** What Prettier finds in one folder: `loads` = settings that are code, that name some, or that cannot be read for certain. */
+async function prettierSettings(files: Files, folder: string): Promise<Settings> {
+  let type: 'none' | 'plain' = 'none'
+  for (const name of CODE) if (await hasOne(files, folder, [name])) return { type: 'loads', because: joinPath(folder, name) }
+  for (const name of [...TEXTS, ...PACKAGES]) {
+    const path = joinPath(folder, name)
+    if (!(await hasOne(files, folder, [name]))) continue
+    const text = await textOf(files, path)
+    const kind = text === undefined ? 'loads' : PACKAGES.includes(name) ? packageSettings(text, name) : kindOf(text, name)
+    if (kind === 'loads') return { type: 'loads', because: path }
+    if (kind === 'plain') type = kind
+  }
+  return { type }
+}
+
+/** Settings that name plugins, or are nothing but a name, are loaded as code; what is escaped or tagged could be either. */
+function kindOf(text: string, name: string): 'plain' | 'loads' {
+  if (/plugins|\\|!!/.test(text)) return 'loads'
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .map((line) => line.trim())
+  const first = lines.find((line) => line !== '' && line !== '---' && !line.startsWith('#'))
+  if (first === undefined || first.startsWith('{') || name.endsWith('.toml')) return 'plain'
+  return /^[A-Za-z]+\s*:(?:\s|$)/.test(first) ? 'plain' : 'loads'
+}
+
+function packageSettings(text: string, name: string): 'none' | 'plain' | 'loads' {
+  if (name === 'package.yaml') return /prettier|\\|!!/.test(text) ? 'loads' : 'none'
+  let settings: unknown
+  try {
+    const read: unknown = JSON.parse(text)
+    settings = isRecord(read) ? read['prettier'] : undefined
+  } catch {
+    return 'none' // Prettier does not read it either
+  }
+  if (settings === undefined || settings === null) return 'none'
+  return isRecord(settings) && !JSON.stringify(settings).includes('"plugins"') ? 'plain' : 'loads'
+}
+
+/** In the edition of the crate; a project may not say which program the name `rustfmt` stands for. */
+async function judgeRust(files: Files, folders: readonly string[]): Promise<Verdict> {
+  let edition: string | undefined
+  for (const folder of folders) {
+    for (const name of ['rust-toolchain.toml', 'rust-toolchain']) {
+      const toolchain = await textOf(files, joinPath(folder, name))
+      if (toolchain !== undefined && /path|\\/.test(toolchain)) {
+        return { type: 'refused', reason: `${joinPath(folder, name)} may name a toolchain by its path: it would run code of the project` }
+      }
+    }
+    edition ??= /^\s*edition\s*=\s*["'](\d{4})["']/m.exec((await textOf(files, joinPath(folder, 'Cargo.toml'))) ?? '')?.[1]
+  }
+  return { type: 'runs', ...(folders[0] !== undefined && { cwd: folders[0] }), args: ['--edition', edition ?? '2021'] }
+}

@@ -19,13 +19,14 @@ export interface Reached {
 const OURS = /^Provider "/
 const PAGE = /<!doctype html|<html[\s>]/i
 const KEY_REFUSED = /answered 40[13]\b/
-/** Nobody listens: one more try tells whether somebody is just starting. */
+/** Nobody listens: one more try, soon, tells whether somebody is just starting. */
 const RETRIES_OF_REFUSED = 1
+const WAIT_OF_REFUSED = 1000
 
 /** The failure with address, model and, where it was refused, the variable of the key in its message; what plugins and others say stays as it is. */
 export function explained(error: unknown, reached: Reached): unknown {
   if (!(error instanceof ProviderError) || !OURS.test(error.message)) return error
-  const { retryable, retryAfterMs, overflow } = error
+  const { retryable, overflow } = error
   const isRefused = codeOf(error) === 'ECONNREFUSED'
   const said = PAGE.test(error.message) ? withoutPage(error.message) : error.message
   const hints = [
@@ -33,6 +34,7 @@ export function explained(error: unknown, reached: Reached): unknown {
     ...(KEY_REFUSED.test(error.message) ? [keyOf(reached)] : []),
     ...(isRefused ? ['nothing listens there'] : []),
   ]
+  const retryAfterMs = isRefused ? WAIT_OF_REFUSED : error.retryAfterMs
   const retries = isRefused ? RETRIES_OF_REFUSED : error.retries
   const message = `${said.replace(/\.$/, '')} (${hints.join('; ')}).`
   return new ProviderError(message, { retryable, retryAfterMs, overflow, cause: error, ...(retries !== undefined && { retries }) })

@@ -6,7 +6,7 @@ import type { Line } from '../screen/span.js'
 import { meant } from '../table/nearest.js'
 
 /** The commands of the chat itself, and what they do. */
-export const COMMANDS: Readonly<Record<string, string>> = {
+const COMMANDS: Readonly<Record<string, string>> = {
   help: 'this list',
   queue: '<prompt>  has its turn after the run that is under way',
   undo: 'takes back the last turn with what it changed on disk',

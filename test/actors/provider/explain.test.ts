@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ProviderError } from '../../../src/actors/provider/adapter.js'
 import { explained } from '../../../src/actors/provider/explain.js'
-import { mayRetry, RETRY_POLICY } from '../../../src/machines/retry.js'
+import { mayRetry, RETRY_POLICY, retryDelay } from '../../../src/machines/retry.js'
 
 const REACHED = { wireId: 'gpt-5', baseURL: 'http://me:secret@127.0.0.1:8000/v1?key=k', auth: 'required', env: ['OPENAI_API_KEY'] } as const
 const explain = (message: string, reached: object = {}, cause?: unknown) => {
@@ -38,9 +38,14 @@ it('where nobody listens one more try is made, and no more', () => {
   const cause = new TypeError('fetch failed', {
     cause: Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8000'), { code: 'ECONNREFUSED' }),
   })
-  const { message, retryable, retries } = explain('Provider "x" connection failed: connect ECONNREFUSED 127.0.0.1:8000', {}, cause)
+  const { message, retryable, retries, retryAfterMs } = explain(
+    'Provider "x" connection failed: connect ECONNREFUSED 127.0.0.1:8000',
+    {},
+    cause,
+  )
   expect(message).toContain('; nothing listens there).')
-  const failure = { code: 'provider.failed', message, retryable, retries }
+  const failure = { code: 'provider.failed', message, retryable, retries, retryAfterMs }
+  expect(retryDelay(RETRY_POLICY, failure, 0)).toBe(1000)
   expect([0, 1].map((attempt) => mayRetry(RETRY_POLICY, failure, attempt, 0))).toEqual([true, false])
   expect([2, 3].map((attempt) => mayRetry(RETRY_POLICY, { ...failure, retries: undefined }, attempt, 0))).toEqual([true, false])
 })

@@ -72,6 +72,7 @@ export interface InstanceProblem {
     | 'timeout'
     | 'unstoppable'
     | 'flood'
+    | 'hook'
     | 'log'
   readonly message: string
 }

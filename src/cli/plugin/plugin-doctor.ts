@@ -140,7 +140,7 @@ export function serverFindings(server: ServerView, id: string | undefined): Find
           : state === 'active'
             ? 'ok'
             : 'warning'
-      const detail = diagnostics.map(({ message, action }) => advise(message, action)).join('; ')
+      const detail = diagnostics.map(({ code, message, action }) => advise(message, remedyOf(packageId, code, action))).join('; ')
       return [
         {
           level,
@@ -149,6 +149,13 @@ export function serverFindings(server: ServerView, id: string | undefined): Find
         } as const,
       ]
     })
+}
+
+/** The commands that tell why it failed and mend that; what else there is to do the server says. */
+function remedyOf(id: string, code: string, action: string | undefined): string | undefined {
+  if (code === 'failed' || code === 'degraded')
+    return `svc logs --plugin ${id} tells more; once it is mended: svc plugin trust ${id}; or go back: svc plugin restore ${id}`
+  return code === 'approval-required' ? `look at it, then: svc plugin trust ${id}` : action
 }
 
 function advise(problem: string, action: string | undefined): string {

@@ -24,7 +24,7 @@ export function typescriptSources(id: string, library: { readonly declarations: 
       private: true,
       type: 'module',
       scripts: { build: 'tsc', test: 'npm run build && node --test test/plugin.test.mjs' },
-      devDependencies: { typescript: '>=5.4' },
+      devDependencies: { '@types/node': '>=20', typescript: '>=5.4' },
     }),
     'tsconfig.json': json({
       compilerOptions: {
@@ -32,10 +32,11 @@ export function typescriptSources(id: string, library: { readonly declarations: 
         module: 'nodenext',
         moduleResolution: 'nodenext',
         lib: ['es2023', 'dom'],
-        types: [],
+        types: ['node'],
         strict: true,
         rootDir: 'src',
         outDir: built,
+        noEmitOnError: true,
       },
       include: ['src'],
     }),

@@ -28,6 +28,7 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
     writeError('svc: not approved\n')
     return 1
   }
+  const wasApproved = pinnedApprovalOf(place, read, options.scopeId).ok
   const trust = [...otherRecords(place, record), record]
   const entries = await place.configure({ plugins: { [read.found.id]: { options: { trust } } } })
   const approval = pinnedApprovalOf({ ...place, entries }, read, options.scopeId)
@@ -39,7 +40,10 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
   }
   const message = `approved ${read.found.id} ${read.revision}`
   writeOut(options.json ? `${jsonText({ id: read.found.id, approved: record }, 2)}\n` : `${message}\n`)
-  if (entries.isDisabled(read.found.id)) writeError(`svc: it is switched off; switch it on with: svc plugin enable ${read.found.id}\n`)
+  const { id } = read.found
+  if (entries.isDisabled(id)) writeError(`svc: it is switched off; switch it on with: svc plugin enable ${id}\n`)
+  else if (wasApproved)
+    writeError(`svc: it was approved before; where it failed, this starts it anew: svc plugin disable ${id} && svc plugin enable ${id}\n`)
   return 0
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PluginSocket } from '../../../src/actors/plugin/registry/contributions.js'
 import { createEventSender } from '../../../src/actors/plugin/process/external-events.js'
 import type { ExternalProvider } from '../../../src/actors/plugin/process/external-provider.js'
-import { toContributions } from '../../../src/actors/plugin/process/external.js'
+import { toContributions, uncalledHooks } from '../../../src/actors/plugin/process/external.js'
 import { toolResult } from '../../../src/actors/plugin/process/external-tools.js'
 import { parseInitializeReply } from '../../../src/actors/plugin/process/initialize.js'
 import type { GenerateRequest, StreamPart } from '../../../src/actors/provider/adapter.js'
@@ -355,4 +355,15 @@ describe('a socket', () => {
     expect(await collect(slow.socket)).toEqual([expect.stringContaining('does not read')])
     expect(slow.failures).toEqual([])
   })
+})
+
+test.each([
+  [['tool.before', 'event'], undefined],
+  [['tool.bfore'], 'The hook "tool.bfore" is never called; did you mean "tool.before"?'],
+  [
+    ['mine', 'other'],
+    expect.stringMatching(/^The hook "mine" is never called \(nor 1 others of this plugin\); hooks are chat\.messages, .*, event$/),
+  ],
+])('of declared hooks %j those that nobody calls are told', (hooks, told) => {
+  expect(uncalledHooks({ hooks })).toEqual(told)
 })

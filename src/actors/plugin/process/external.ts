@@ -1,7 +1,8 @@
 /** A plugin process's declarations as contributions: every callback becomes a call through its link (plugin-protocol §4.5–4.7). */
 import type { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
 import type { Clock } from '../../effects.js'
-import { EVENT_HOOK, type EventsContribution } from '../registry/contributions.js'
+import { nearest } from '../../../protocol/nearest.js'
+import { EVENT_HOOK, type EventsContribution, HOOK_NAMES } from '../registry/contributions.js'
 import type { EventSender } from './external-events.js'
 import { externalProvider } from './external-provider.js'
 import { externalRoute, externalSocketRoute } from './external-routes.js'
@@ -31,6 +32,16 @@ export function toContributions(reply: InitializeReply, parts: ExternalParts): C
     messageParts: reply.messageParts,
     mcp: reply.mcp,
   }
+}
+
+/** What is to be said of declared hooks that nobody calls (plugin-protocol §5.1); undefined when there are none. */
+export function uncalledHooks({ hooks }: Pick<InitializeReply, 'hooks'>): string | undefined {
+  const known: readonly string[] = [...HOOK_NAMES, EVENT_HOOK]
+  const [first, ...others] = hooks.filter((name) => !known.includes(name))
+  if (first === undefined) return undefined
+  const near = nearest(first, known)
+  const rest = others.length === 0 ? '' : ` (nor ${others.length} others of this plugin)`
+  return `The hook "${first.slice(0, 100)}" is never called${rest}; ${near === undefined ? `hooks are ${known.join(', ')}` : `did you mean "${near}"?`}`
 }
 
 function eventsOf({ hooks, eventNamespaces }: InitializeReply, sender: EventSender): EventsContribution | undefined {

@@ -11,7 +11,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
 import type { Contributions } from '../native/native.js'
-import { toContributions } from './external.js'
+import { toContributions, uncalledHooks } from './external.js'
 import { createEventSender, type EventSender } from './external-events.js'
 import { parseInitializeReply } from './initialize.js'
 import { type InstanceEffects, instanceLogic } from './instance.actor.js'
@@ -134,6 +134,8 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subje
   try {
     const reply = parseInitializeReply(await link.call('initialize', params, { timeoutMs: LIMITS.plugins.initialize }))
     child.loaded()
+    const uncalled = uncalledHooks(reply)
+    if (uncalled !== undefined) onProblem({ code: 'hook', message: uncalled })
     const events = createEventSender({ link, clock: effects.clock, onProblem })
     return {
       name: reply.name,

@@ -14,7 +14,7 @@ test('the doctor tells which formatters run, are missing, are not wanted, and ma
     { id: 'mine', state: 'runs' },
   ])
   expect(findings.map(({ level, detail }) => `${level}: ${detail}`)).toEqual([
-    'ok: run after changes: biome, mine; not installed: gofmt; not wanted by a file here: ruff',
+    'ok: run after changes: biome, mine; not found outside of the project: gofmt; not wanted by a file here: ruff',
     'warning: prettier does not run: it would run code of the project, because of /work/prettier.config.mjs (docs/formatters.md)',
   ])
 })

@@ -57,5 +57,5 @@ test('what an agent writes is formatted where the commands run, is undone whole,
   const told = await promisify(execFile)(process.execPath, [PROGRAM, 'doctor', '--directory', place.repo], {
     env: { ...place.env, ...env },
   }).catch((error: { stdout: string }) => error)
-  expect(told.stdout).toMatch(/ok +formatters +run after changes: biome, mine; not installed: .*gofmt/)
+  expect(told.stdout).toMatch(/ok +formatters +run after changes: biome, mine; not found outside of the project: .*gofmt/)
 }, 60_000)

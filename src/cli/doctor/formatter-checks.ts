@@ -2,6 +2,7 @@
 import type { Effects } from '../../actors/effects.js'
 import type { Client } from '../../client/client-types.js'
 import { judgeFormatter } from '../../plugins/files/format/guards.js'
+import { formatterProgram } from '../../plugins/files/format/programs.js'
 import { configuredFormatters, type Formatter } from '../../protocol/format/formatters.js'
 import { failureText } from '../failure.js'
 import type { Finding } from '../findings.js'
@@ -33,8 +34,8 @@ async function stateOf(formatter: Formatter, directory: string, { files, process
   if (verdict.type === 'refused') return { id, state: 'refused', reason: verdict.reason }
   if (verdict.type === 'unwanted') return { id, state: 'unwanted' }
   const [program = ''] = command
-  if ((await processes.find(program)) !== undefined) return { id, state: 'runs' }
-  return { id, state: 'missing', reason: `the program "${program}" was not found` }
+  if ((await formatterProgram({ files, processes }, program, directory)) !== undefined) return { id, state: 'runs' }
+  return { id, state: 'missing' }
 }
 
 /** Nothing where no formatter is switched on. What is missing keeps nobody from an answer. Pure. */
@@ -43,7 +44,7 @@ export function formatterFindings(states: readonly FormatterState[]): Finding[] 
   const ids = (state: FormatterState['state']) => states.filter((each) => each.state === state).map(({ id }) => id)
   const told = [
     ...named('run after changes:', ids('runs')),
-    ...named('not installed:', ids('missing')),
+    ...named('not found outside of the project:', ids('missing')),
     ...named('not wanted by a file here:', ids('unwanted')),
   ]
   return [

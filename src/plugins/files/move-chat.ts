@@ -23,8 +23,13 @@ export function moveChatTool({ effects: { files }, sessions }: Host, targets: Ta
     description: DESCRIPTION,
     input: MoveInput,
     permission: 'move_chat',
-    needs: async ({ directory }, context) =>
-      targets.judge(directory, context, { permission: 'move_chat', verb: 'Move the conversation to', changes: true }),
+    async needs({ directory, create_directory: mayCreate = true }, context) {
+      const needs = await targets.judge(directory, context, { permission: 'move_chat', verb: 'Move the conversation to', changes: true })
+      const path = String(needs.at(-1)?.metadata?.['path'])
+      if (!mayCreate || (await files.stat(path).catch(() => undefined)) !== undefined) return needs
+      const made = await targets.judge(directory, context, { permission: 'edit', verb: 'Make', changes: true })
+      return [...needs, ...made.filter(({ permission }) => permission === 'edit')]
+    },
     async invoke({ directory, create_directory: mayCreate = true, switch_workspace: switchWorkspace = true }, context) {
       const target = await targets.confirm(directory, context)
       const { sessionId, signal } = context

@@ -101,6 +101,17 @@ test('outside of the session directory it is asked about as any access there; wh
   expect(directoryOf(free, own)).toBe(place)
 })
 
+test('who may not edit goes to a directory that is there, and makes none', async () => {
+  const service = await start({ config: { permission: { '*': 'allow', edit: 'deny' } } })
+  const id = await service.session()
+  await turn(service, id, moves({ directory: 'none' }))
+  expect(lastCall(service, id)).toMatchObject({ status: 'error' })
+  expect(existsSync(join(service.directory, 'none'))).toBe(false)
+  mkdirSync(join(service.directory, 'there'))
+  await turn(service, id, moves({ directory: 'there' }))
+  expect(directoryOf(service, id)).toBe(join(service.directory, 'there'))
+})
+
 test('what is no directory, or missing and not to be made, and a task stay where they are', async () => {
   const service = await start()
   const id = await service.session()

@@ -12,10 +12,11 @@ import { configuredFormatters, FILE, type Formatter } from '../../../protocol/fo
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
-import { basename, dirname, extension, joinPath, resolvePath } from '../paths.js'
+import { dirname, extension, resolvePath } from '../paths.js'
 import type { Target } from '../targets.js'
 import { decodeText } from '../text.js'
 import { judgeFormatter } from './guards.js'
+import { formatterProgram } from './programs.js'
 
 /** As large as a file that tools change. */
 const MAX_BYTES = 10 * 1024 * 1024
@@ -81,7 +82,7 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
     const verdict = await judgeFormatter(formatter, path, files)
     if (verdict.type === 'unwanted') return undefined
     if (verdict.type === 'refused') return once(formatter, verdict.reason, context)
-    const program = await findProgram(formatter, context.directory)
+    const program = await formatterProgram(effects, formatter.command[0] ?? '', context.directory)
     if (program === undefined)
       return once(formatter, `the program "${formatter.command[0] ?? ''}" was not found outside of the project`, context)
     const arguments_ = [...formatter.command.slice(1), ...(verdict.args ?? [])].map((word) => word.replaceAll(FILE, path))
@@ -129,14 +130,6 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
     if (said.get(key) !== undefined) return
     said.set(key, true)
     log.warn('a formatter does not run', { formatter: id, directory, reason })
-  }
-
-  /** I2: a name is not found in the project, as with `node_modules/.bin` on the search path; an absolute path is the word of the installation. */
-  async function findProgram({ command: [name = ''] }: Formatter, directory: string): Promise<string | undefined> {
-    const program = await processes.find(name)
-    if (program === undefined || name.startsWith('/')) return program
-    const real = await files.realPath(program).catch(() => program)
-    return [program, real].some((path) => isOfProject(path, directory)) ? undefined : program
   }
 
   /** I2: an interpreter would take the file from the project it runs in. */
@@ -197,15 +190,6 @@ interface Place {
 function fitting(formatters: readonly Formatter[], { path }: Target): readonly Formatter[] {
   const own = extension(path)
   return formatters.filter(({ fault, extensions }) => fault === undefined && extensions.includes(own))
-}
-
-/** In the session directory, or among the packages of a folder above it. */
-function isOfProject(path: string, directory: string): boolean {
-  if (isWithin(directory, path)) return true
-  for (let folder = directory; folder !== '/'; folder = dirname(folder)) {
-    if (basename(folder) !== 'node_modules' && isWithin(joinPath(folder, 'node_modules'), path)) return true
-  }
-  return false
 }
 
 function failureOf(result: ProcessResult | string, isFilter: boolean): string | undefined {

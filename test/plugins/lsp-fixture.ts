@@ -2,12 +2,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { openSocket } from '../../src/actors/node/network/socket.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
 import type { NativeHost } from '../../src/actors/plugin/native/native.js'
 import { lspPlugin } from '../../src/plugins/lsp/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { noDoors } from '../fakes/doors.js'
 import { createFakeEffects } from '../fakes/effects.js'
 
@@ -75,6 +77,18 @@ export function openLsp(lsp: Readonly<Record<string, object>>, atEnd: (end: () =
       return (await tool.invoke(read, context)).output
     },
     clock: fake.clock,
+    /** What the work comes to, while the time passes that a server is given to find something. */
+    async settled<T>(work: Promise<T>): Promise<T> {
+      let isOver = false
+      const over = () => (isOver = true)
+      void work.then(over, over)
+      while (!isOver) {
+        const { nextTimer } = fake.clock
+        if (nextTimer !== undefined && nextTimer <= LIMITS.lsp.settle) fake.clock.advance(nextTimer)
+        await nextTurn()
+      }
+      return work
+    },
     /** A program on the search path. */
     install(name: string, text: string): void {
       mkdirSync(`${fake.paths.home}/bin`, { recursive: true })

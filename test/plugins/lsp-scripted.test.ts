@@ -182,6 +182,7 @@ describe('a hostile language server', () => {
     ['lies', 'it sent a message of more than 16777216 bytes'],
     ['headless', 'it sent a head of a message that is too long'],
     ['refuses', 'not today'],
+    ['short', 'it sent a message without a length'],
     ['asks', 'it asks without end'],
     ['floods', 'it sends without end'],
   ])('that %s is ended, and told so', async (habit, reason) => {
@@ -190,6 +191,42 @@ describe('a hostile language server', () => {
     await lsp.call('hover', AT)
     await expect.poll(async () => (await statusOf(lsp))?.detected.message).toBe(reason)
     await expect.poll(() => lsp.alive()).toBe(0)
+  })
+
+  it('that never says what it can is given up after half a minute, and asked again later', async () => {
+    const lsp = open('mum')
+    lsp.write('a.it', 'a')
+    const late = lsp.call('hover', AT)
+    await expect.poll(() => lsp.clock.nextTimer).toBe(LIMITS.lsp.initialize)
+    lsp.clock.advance(LIMITS.lsp.initialize)
+    expect(await late).toEqual([])
+    expect((await statusOf(lsp))?.detected.message).toBe('the server did not answer initialize in time')
+    await expect.poll(() => lsp.alive()).toBe(0)
+    expect(await lsp.call('hover', AT)).toEqual([]) // It has never answered: nobody waits for it.
+  })
+
+  it('that shouts, and publishes without end, costs bounded memory and answers still', async () => {
+    const lsp = open('shouts,publishes')
+    lsp.write('a.it', 'bad')
+    expect(await lsp.call('hover', AT)).toHaveLength(1)
+    expect(await lsp.call('diagnostics', { file: 'a.it' })).toHaveLength(1)
+    const { length } = JSON.stringify(await lsp.call('diagnostics', { file: '/srv/2999.it' }))
+    expect(length).toBeLessThan(LIMITS.lsp.fileDiagnostics)
+  })
+
+  it('costs no other server anything while it floods or asks', async () => {
+    const lsp = openLsp({
+      flood: { command: scripted('floods'), extensions: ['flood'] },
+      asks: { command: scripted('asks'), extensions: ['asks'] },
+      well: { command: scripted('silent'), extensions: ['it'] },
+    })
+    for (const name of ['a.it', 'a.flood', 'a.asks']) lsp.write(name, 'a')
+    await lsp.call('hover', AT)
+    const odd = Promise.all(['a.flood', 'a.asks'].map((file) => lsp.call('hover', { ...AT, file })))
+    for (let count = 0; count < 20; count++) expect(await lsp.call('hover', AT)).toHaveLength(1)
+    await odd
+    await expect.poll(() => lsp.alive(), { timeout: 10_000 }).toBe(1)
+    expect(await lsp.call('hover', AT)).toHaveLength(1)
   })
 
   it('that does not answer costs its questions the time they may take, and no other server anything', async () => {

@@ -40,6 +40,8 @@ export const repositoriesLimits = {
     /** How long diagnostics are waited for: by who asks, by who touches a file, by a tool that has changed some. */
     diagnosticsWait: 2 * SECOND,
     touchWait: 600,
+    /** How long a server that finds nothing in a file it was just told of is given to find something. */
+    settle: 250,
     toolWait: 3 * SECOND,
     shutdown: 250,
     /** A server that broke is started again no sooner; one that nobody asks is ended. */

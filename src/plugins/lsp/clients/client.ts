@@ -12,7 +12,7 @@ import { type LspClientEvent, type LspClientInput, lspClientMachine } from '../.
 import { SvcError } from '../../../protocol/errors.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { sleep, waitAtMost } from '../../../protocol/patience.js'
+import { sleep } from '../../../protocol/patience.js'
 import { type ConfiguredAdapter, splitEndpoint } from '../configured.js'
 import { openProgram, type Program } from '../link/connection.js'
 import { initializeParams, readTraits, type ServerTraits } from '../link/handshake.js'
@@ -203,6 +203,14 @@ export function createClient(deps: ClientDeps, { configured, ...place }: ClientP
     }
   }
 
+  /** Resolves when something is accepted for the file, `ms` later at the latest. */
+  async function published(path: string, ms: number, signal: AbortSignal): Promise<void> {
+    const done = new AbortController()
+    const late = sleep(clock, ms, AbortSignal.any([signal, done.signal]))
+    await Promise.race([diagnostics.next(path), late])
+    done.abort()
+  }
+
   return {
     adapter: configured,
     root,
@@ -239,13 +247,12 @@ export function createClient(deps: ClientDeps, { configured, ...place }: ClientP
     async look(mine, document, ms, signal) {
       if (mine.traits.pull !== undefined) return pull(mine, document, ms, signal).catch(() => undefined)
       if (!diagnostics.isAwaited(document.path)) return
-      const aborted = new AbortController()
-      await waitAtMost(
-        clock,
-        Promise.race([diagnostics.next(document.path), sleep(clock, ms, AbortSignal.any([signal, aborted.signal]))]),
-        ms,
-      )
-      aborted.abort()
+      const { path, version } = document
+      const begun = clock.monotonic()
+      await published(path, ms, signal)
+      if (version > 0 || diagnostics.isAwaited(path) || diagnostics.of(path) !== undefined) return
+      // Of a file it was just told of, a server may say that nothing is wrong before it has looked.
+      await published(path, Math.min(LIMITS.lsp.settle, ms - (clock.monotonic() - begun)), signal)
     },
     async retire() {
       tell({ type: 'retire.requested' })

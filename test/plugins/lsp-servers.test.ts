@@ -221,6 +221,9 @@ describe('a real language server answers all it can', () => {
     if (!hasClangd && process.env['CI'] === undefined) skip('clangd is not installed')
     const at = found('cpp')
     const use = place('main.cpp', 'add')
+    // What is in other files it knows some time after it was told of them.
+    const indexed = () => Promise.all([lsp.call('definition', use), lsp.call('incomingCalls', use)])
+    await expect.poll(indexed, { timeout: 20_000 }).toMatchObject([[at('lib.cpp', 'add')], [{}]])
     const answers = await everything({
       use,
       signature: behind(use, 4),

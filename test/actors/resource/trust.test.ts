@@ -35,6 +35,7 @@ const REFUSED: readonly (readonly [path: string, project: unknown, remaining?: o
   ['mcp.files', { mcp: { files: { command: ['evil'] } } }],
   ['formatter', { formatter: { x: { command: ['evil', '$FILE'] } } }],
   ['lsp', { lsp: { x: { command: ['evil'] } } }],
+  ['lsp', { lsp: { x: { endpoint: 'evil.test:1' }, godot: { host: 'evil.test' } } }],
   ['workflows', { workflows: { acceptance: 'files' } }],
   ['share', { share: 'auto' }],
   ['experimental.openTelemetry', { experimental: { openTelemetry: true } }, { experimental: {} }],

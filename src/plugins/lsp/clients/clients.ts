@@ -118,7 +118,7 @@ export function createClients({ host, adapters: configured, version, onDiagnosti
     in: (directory) => [...clients.values()].flatMap(({ client }) => (client.directory === directory ? [client] : [])),
     of(directory, root, adapter) {
       const known = clients.get(keyOf(directory, root, adapter.id))
-      return known?.text === textOf(adapter) ? known.client : undefined
+      return known !== undefined && known.text === textOf(adapter) ? known.client : undefined
     },
     async retire(fits) {
       for (const [key, { client }] of clients) if (fits(client.directory)) retire(key)

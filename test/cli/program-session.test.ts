@@ -47,7 +47,9 @@ describe('svc session', () => {
     expect((await json<Listed[]>(['session', 'list'])).map((each) => each.id).toSorted()).toEqual([copy, id].toSorted())
     const refused = await home.run(['session', 'delete', id])
     expect([refused.code, refused.stderr]).toEqual([1, 'svc: deleting a session needs --yes where nobody can be asked\n'])
-    expect((await home.run(['session', 'delete', id, '--yes'])).stdout).toBe(`deleted ${id} and the session that came from it (forks, subagents)\n`)
+    expect((await home.run(['session', 'delete', id, '--yes'])).stdout).toBe(
+      `deleted ${id} and the session that came from it (forks, subagents)\n`,
+    )
     expect(await json<Listed[]>(['session', 'list'])).toEqual([])
   })
 

@@ -34,8 +34,8 @@ interface Viewer {
 }
 
 /** The plugin in a service with fake terminals. */
-export async function startPty(store?: Store): Promise<PtyPlace> {
-  const service = await startTestService({ plugins: [ptyPlugin()], ...(store && { store }) })
+export async function startPty(store?: Store, config?: Record<string, unknown>): Promise<PtyPlace> {
+  const service = await startTestService({ plugins: [ptyPlugin()], ...(store && { store }), ...(config && { config }) })
   const { plugins } = service.runtime
   const whole = (call: Partial<OperationCall>): OperationCall => ({
     caller: TRUSTED_CALLER,

@@ -98,6 +98,20 @@ describe('terminals', () => {
     await place.create({ command: ['cat'] })
   })
 
+  test.each([
+    ['/bin/sh', ['/bin/sh']],
+    [{ program: '/bin/sh', args: ['-i'] }, ['/bin/sh', '-i']],
+    ['zsh', ['zsh']],
+    ['/nonexistent/sh', undefined],
+    ['relative/sh', undefined],
+    [7, undefined],
+  ])('begin with the configured shell %j where it is there', async (shell, command) => {
+    const usual = (await (await startPty()).create({})).command
+    const place = await startPty(undefined, { shell })
+    expect((await place.create({})).command).toEqual(command ?? usual)
+    expect((await place.create({ command: ['/bin/cat'] })).command).toEqual(['/bin/cat'])
+  })
+
   test('tell of the shells of this machine', async () => {
     const place = await startPty()
     const shells = (await place.call('shells')) as { path: string; name: string; acceptable: boolean }[]

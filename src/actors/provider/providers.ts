@@ -223,9 +223,10 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       )
     },
     async resolve(directory, ref) {
-      const { provider, model } = await find(await load(directory), directory, ref).catch(async (error: unknown) => {
-        const newest = await loadNewest(directory)
-        return find(newest, directory, ref).catch(() => {
+      let catalog = await load(directory)
+      const { provider, model } = await find(catalog, directory, ref).catch(async (error: unknown) => {
+        catalog = await loadNewest(directory)
+        return find(catalog, directory, ref).catch(() => {
           throw error
         })
       })
@@ -237,7 +238,7 @@ export function createProviders({ effects, configs, contributions, source = NO_S
         ref,
         model: model.record,
         adapter: fitAdapter(adapterOf(reached), model, reached),
-        options: { ...requestOptions(provider.options), ...model.options, ...variant },
+        options: { ...verbosityFor(reached, catalog), ...requestOptions(provider.options), ...model.options, ...variant },
       }
     },
   }
@@ -245,6 +246,15 @@ export function createProviders({ effects, configs, contributions, source = NO_S
 
 const NO_CREDENTIALS: Pick<CredentialFile, 'read'> = { read: () => Promise.resolve(EMPTY) }
 const NO_SOURCE: CatalogSource = { known: () => Promise.resolve(NOTHING_INSTALLED.offered), renew: () => Promise.resolve() }
+
+/** Adapters whose API can be told how much to write; others would refuse the field, or never look at it. */
+const TOLD_VERBOSITY: ReadonlySet<string> = new Set(['@ai-sdk/openai', '@openrouter/ai-sdk-provider'])
+
+/** The least of all options. A provider that a plugin brings goes by its own id, and is told. */
+function verbosityFor({ id, npm }: Pick<CatalogProvider, 'id' | 'npm'>, { textVerbosity }: Pick<Catalog, 'textVerbosity'>) {
+  const isTold = textVerbosity !== undefined && (TOLD_VERBOSITY.has(npm) || npm === id)
+  return isTold ? { textVerbosity } : {}
+}
 
 function isReachable({ via }: CatalogModel): boolean {
   return via === undefined || via.contribution !== undefined

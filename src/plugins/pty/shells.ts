@@ -1,4 +1,5 @@
 /** Shells of this machine, and the one a terminal gets when nobody names a command (subsystems g). */
+import * as z from 'zod'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import type { Shell } from '../../protocol/terminal/pty.js'
 
@@ -22,8 +23,19 @@ export async function listShells(world: World): Promise<Shell[]> {
   return shells.length > 0 ? shells : [shellOf(FALLBACK)]
 }
 
-/** The user's own shell, else the first of the common ones, as a login shell where it knows what that is. */
-export async function defaultCommand(world: World): Promise<string[]> {
+const Configured = z.union([z.string().min(1), z.looseObject({ program: z.string().min(1), args: z.array(z.string()).optional() })])
+
+/** The `shell` of a configuration as a command; undefined when there is none. */
+export function configuredShell({ shell }: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { data } = Configured.safeParse(shell)
+  if (data === undefined || typeof data === 'string') return data === undefined ? undefined : [data]
+  return [data.program, ...(data.args ?? [])]
+}
+
+/** The configured shell where it is there, else the user's own, else the first of the common ones, as a login shell where it knows what that is. */
+export async function defaultCommand(world: World, configured: readonly string[] | undefined): Promise<string[]> {
+  const [program = '', ...args] = configured ?? []
+  if (program.startsWith('/') ? await isProgram(world, program) : program !== '' && !program.includes('/')) return [program, ...args]
   for (const path of preferred(world)) {
     const { name, acceptable } = shellOf(path)
     if (acceptable && (await isProgram(world, path))) return LOGIN.has(name) ? [path, '-l'] : [path]

@@ -11,7 +11,7 @@ import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { Pty, type PtyCreateRequest, type PtyUpdateRequest } from '../../protocol/terminal/pty.js'
-import { defaultCommand } from './shells.js'
+import { configuredShell, defaultCommand } from './shells.js'
 import { createTerminal, type Terminal } from './terminal.js'
 
 const KIND = 'terminal'
@@ -37,7 +37,7 @@ interface Listed {
   readonly tenantId: string
 }
 
-export function createTerminals({ effects, rows, actors }: Pick<NativeHost, 'effects' | 'rows' | 'actors'>): Terminals {
+export function createTerminals({ effects, rows, actors, config }: Pick<NativeHost, 'effects' | 'rows' | 'actors' | 'config'>): Terminals {
   const { clock, ids, files, log } = effects
   const listed = new Map<string, Listed>()
   /** Being created, and being ended. */
@@ -107,10 +107,10 @@ export function createTerminals({ effects, rows, actors }: Pick<NativeHost, 'eff
     return canonical
   }
 
-  async function commandOf({ command = [] }: PtyCreateRequest, cwd: string): Promise<string[]> {
+  async function commandOf({ command = [] }: PtyCreateRequest, directory: string, cwd: string): Promise<string[]> {
     const parts = command.map((part) => part.trim()).filter((part) => part !== '')
     const [program, ...args] = parts
-    if (program === undefined) return defaultCommand(effects)
+    if (program === undefined) return defaultCommand(effects, configuredShell(await config(directory)))
     // A path with a slash means the directory the program starts in; the search path is for names.
     return [program.includes('/') && !program.startsWith('/') ? `${cwd}/${program}` : program, ...args]
   }
@@ -128,7 +128,7 @@ export function createTerminals({ effects, rows, actors }: Pick<NativeHost, 'eff
       starting++
       try {
         const cwd = (await directoryOf(caller, directory, request.cwd)) ?? directory
-        const command = await commandOf(request, cwd)
+        const command = await commandOf(request, directory, cwd)
         const info: Pty = { id: ids.next('pty'), command, cwd, title: request.title?.trim() || TITLE, time: clock.now() }
         put(info, 'pty.created')
         listed.set(info.id, { terminal: createTerminal({ effects, actors, onExit }, info), tenantId: caller.tenantId })

@@ -20,11 +20,17 @@ const by = (set: WhoSets, does: string): KeyPurpose => ({ does, set })
 
 export const CONFIG_KEYS: Readonly<Record<ConfigKey, KeyPurpose>> = {
   $schema: by('everybody', 'names the JSON Schema of the file for editors; nothing else'),
-  shell: by('the installation', 'the shell that commands run in: a program, or `program` and `args`'),
+  shell: by(
+    'the installation',
+    'the shell of new terminals: a program, or `program` and `args`; commands of models run in bash, as which they are judged',
+  ),
   model: by('everybody', 'the model of sessions that name none, as `provider/model`'),
   smallModel: by('everybody', 'the model of small tasks such as titles, as `provider/model`'),
   variant: by('everybody', 'the variant of the model that is asked for; `thinking`, `reasoning` and `reasoningEffort` mean the same'),
-  textVerbosity: by('everybody', 'how much a model writes'),
+  textVerbosity: by(
+    'everybody',
+    'how much a model writes: `low`, `medium` or `high`, where its API can be told (OpenAI, OpenRouter, providers of plugins)',
+  ),
   defaultAgent: by('everybody', 'the agent of sessions that name none; one that is neither hidden nor a subagent'),
   agent: by('narrower in a workspace', 'agents by name: prompt, model, permissions, limits; `disable` removes one'),
   command: by('everybody', 'commands by name: a template and what runs it'),

@@ -156,6 +156,17 @@ describe('a resolved model', () => {
     expect(await resolve('unknown')).toEqual({ a: 1, b: 2, c: 2 })
   })
 
+  it('is told how much to write where its API can be told, below all other options', async () => {
+    const told = async (provider: object, textVerbosity: unknown = 'low') => {
+      const { providers } = setUp({ textVerbosity, provider: { local: { ...LOCAL, ...provider } } })
+      return (await providers.resolve(DIRECTORY, { providerId: 'local', id: 'small' })).options
+    }
+    expect(await told({ npm: '@ai-sdk/openai' })).toEqual({ textVerbosity: 'low' })
+    expect(await told({ npm: '@ai-sdk/openai', options: { ...LOCAL.options, textVerbosity: 'high' } })).toEqual({ textVerbosity: 'high' })
+    expect(await told({ npm: '@ai-sdk/openai' }, 'loud')).toEqual({})
+    expect(await told({})).toEqual({})
+  })
+
   it('reads its key when it is used, from the first variable that is set', async () => {
     const env: Record<string, string> = { SECOND: 'two' }
     const { providers, made } = setUp({ provider: { local: { ...LOCAL, env: ['FIRST', 'SECOND'] } } }, { env })

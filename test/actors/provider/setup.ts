@@ -35,7 +35,11 @@ export function setUp(
     }
   }
   const contributions: ProviderContribution[] = [
-    { npm: ['@ai-sdk/openai-compatible', '@ai-sdk/groq'], endpoints: { '@ai-sdk/groq': 'https://groq.example/v1' }, create },
+    {
+      npm: ['@ai-sdk/openai-compatible', '@ai-sdk/groq', '@ai-sdk/openai'],
+      endpoints: { '@ai-sdk/groq': 'https://groq.example/v1' },
+      create,
+    },
     {
       npm: ['svc'],
       builtin: {

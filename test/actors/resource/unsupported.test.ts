@@ -15,7 +15,7 @@ describe('a key that nothing is done with', () => {
   // grouped, because of an editor group
   "editor": {},
   "agent": { "autoshare": true,
-    "text-verbosity": "low" }
+    "autoupdate": true }
 }`
     const { ok, diagnostics, file } = await diagnose(text)
     expect({ ok, diagnostics }).toEqual({
@@ -33,8 +33,8 @@ describe('a key that nothing is done with', () => {
         {
           level: 'warning',
           code: 'unsupported',
-          path: 'textVerbosity',
-          message: `${file}:5:5: "textVerbosity" has no effect: set it in the options of a provider, a model or an agent`,
+          path: 'autoupdate',
+          message: `${file}:5:5: "autoupdate" has no effect: this server does not update itself`,
           file,
           line: 5,
           column: 5,
@@ -44,9 +44,6 @@ describe('a key that nothing is done with', () => {
   })
 
   it.each([
-    ['shell', { shell: '/bin/sh' }],
-    ['terminal.shell', { terminal: { shell: '/bin/sh' } }],
-    ['textVerbosity', { textVerbosity: 'low' }],
     ['formatter.x', { formatter: { x: { command: 'x $FILE' } } }],
     ['formatter.x', { formatter: { x: { command: 'x', extensions: ['x'] } } }],
     ['formatter.prettier.comand', { formatter: { prettier: { comand: 'x $FILE' } } }],

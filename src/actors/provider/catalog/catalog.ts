@@ -51,6 +51,8 @@ export interface Catalog {
   /** Top-level `model`, `smallModel` and `variant`. */
   readonly model: string | undefined
   readonly smallModel: string | undefined
+  /** How much a model is to write, where its API can be told. */
+  readonly textVerbosity: string | undefined
   readonly variant: string | undefined
   /** Model servers on this machine are looked for (`network.localModels`). */
   readonly localModels: boolean
@@ -86,6 +88,7 @@ type ProviderConfig = z.infer<typeof ProviderConfig>
 const Selections = z.looseObject({
   model: z.string().optional().catch(undefined),
   smallModel: z.string().optional().catch(undefined),
+  textVerbosity: z.enum(['low', 'medium', 'high']).optional().catch(undefined),
   variant: z.string().optional().catch(undefined),
   enabledProviders: z.array(z.string()).optional().catch(undefined),
   disabledProviders: z.array(z.string()).optional().catch(undefined),
@@ -99,7 +102,16 @@ export function readCatalog(
   contributions: readonly ProviderContribution[],
   installed: Installed = NOTHING_INSTALLED,
 ): Catalog {
-  const { model, smallModel, variant, enabledProviders, disabledProviders, provider = {}, network } = Selections.parse(document)
+  const {
+    model,
+    smallModel,
+    textVerbosity,
+    variant,
+    enabledProviders,
+    disabledProviders,
+    provider = {},
+    network,
+  } = Selections.parse(document)
   const configs = new Map<string, ProviderConfig>()
   for (const [id, value] of Object.entries(provider)) {
     const parsed = ProviderConfig.safeParse(asDeclared(ProviderConfig, value))
@@ -114,6 +126,7 @@ export function readCatalog(
     switchedOff: new Set(ids.filter((id) => !isOn(id))),
     model,
     smallModel,
+    textVerbosity,
     variant,
     localModels: network?.localModels === true,
   }

@@ -24,13 +24,10 @@ const unless =
   (isMet: (value: unknown) => boolean, reason: string): Reason =>
   (value) =>
     isMet(value) ? undefined : reason
-const always = (reason: string): Reason => unless(() => false, reason)
 const isFalse = (value: unknown) => value === false
 const isEmpty = (value: unknown) => isRecord(value) && Object.keys(value).length === 0
 
 const DOCUMENT: Readonly<Record<string, Reason>> = {
-  shell: always('commands run in bash where it exists, else in the shell named by SHELL'),
-  textVerbosity: always('set it in the options of a provider, a model or an agent'),
   watcher: unless(isEmpty, 'no setting of the file watcher is read'),
   share: unless((value) => value === 'disabled', 'this server does not share sessions'),
   autoshare: unless(isFalse, 'this server does not share sessions'),
@@ -85,8 +82,6 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
     const reason = Object.hasOwn(DOCUMENT, key) ? DOCUMENT[key]?.(value) : undefined
     if (reason !== undefined) return [{ path: [key], reason }]
     switch (key) {
-      case 'terminal':
-        return Object.hasOwn(recordAt(document, key), 'shell') ? found([key, 'shell'], DOCUMENT['shell']?.(value)) : []
       case 'skills':
         return [
           ...strays(recordAt(document, key), [key], SKILL_KEYS),

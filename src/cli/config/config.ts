@@ -6,8 +6,12 @@ import { publishedConfigSchema } from '../../actors/resource/config/config-refer
 import { writableFile } from '../../actors/resource/config/config-write.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/json.js'
+import { nearest } from '../../protocol/nearest.js'
+import { canonicalKey, isKnownKey } from '../../protocol/resource/agent-config.js'
+import { CONFIG_KEYS } from '../../protocol/resource/config-keys.js'
 import { existingDirectory } from '../directory.js'
 import { jsonText, writeError, writeOut } from '../output.js'
+import { wrongUse } from '../wrong-use.js'
 import type { ConfigOptions, GetOptions, SetOptions } from './config-arguments.js'
 
 /** Runs one action; answers the exit code: 0 done, 1 refused or something is wrong. */
@@ -47,9 +51,20 @@ async function set({ key, value, directory, global, json }: SetOptions): Promise
   if (global) await effects.files.makeDirectory(effects.paths.config, { mode: 0o700 })
   const at = global ? await effects.files.realPath(effects.paths.config) : workspace
   const patch = key.split('.').reduceRight<unknown>((inner, step) => ({ [step]: inner }), meant(value))
+  refuseMistyped(key)
   const shown = await configs.update(at, isRecord(patch) ? patch : {})
+  const { diagnostics } = await configs.validate(at)
+  for (const each of diagnostics)
+    if (each.path === key || key.startsWith(`${each.path}.`)) writeError(`svc: ${each.path}: ${each.message}\n`)
   writeOut(json ? `${jsonText(shown, 2)}\n` : `wrote ${await writableFile(effects, at)}\n`)
   return 0
+}
+
+/** A first word that is no key, and near one. Other keys are those of clients, and kept. */
+function refuseMistyped(key: string): void {
+  const [word = ''] = key.split('.')
+  const near = isKnownKey(canonicalKey([], word)) ? undefined : nearest(word, Object.keys(CONFIG_KEYS))
+  if (near !== undefined) throw wrongUse(`there is no key "${word}"; did you mean "${near}"? Nothing was written`)
 }
 
 async function path({ directory, json }: { readonly directory: string | undefined; readonly json: boolean }): Promise<number> {

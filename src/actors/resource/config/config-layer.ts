@@ -33,6 +33,9 @@ const MAX_PLACED = 64
 const LISTS = ['agent', 'command', 'provider', 'permission', 'instructions']
 const MAX_DEFINITIONS = 1024
 
+/** Type errors that are named beside the first. */
+const MORE_ERRORS = 4
+
 /** Reads the text of a configuration file. */
 export function readLayer(text: string): LayerRead {
   return check(text, normaliseLayer)
@@ -43,7 +46,7 @@ export function readMcpLayer(text: string): LayerRead {
   return check(text, (document) => ({ mcp: isRecord(document['mcp']) ? document['mcp'] : document }))
 }
 
-/** The first type error of a flat document, or undefined. */
+/** The first type error of a flat document, which names some more of them, or undefined. */
 export function findTypeError(document: JsonRecord): { readonly path: readonly (string | number)[]; readonly message: string } | undefined {
   const crowded = LISTS.find((key) => sizeAt(document, key) > MAX_DEFINITIONS)
   if (crowded !== undefined) return { path: [crowded], message: `has more than ${MAX_DEFINITIONS} entries` }
@@ -52,9 +55,10 @@ export function findTypeError(document: JsonRecord): { readonly path: readonly (
     return { path: fault.path.map((step) => (typeof step === 'number' ? step : String(step))), message: fault.message }
   const checked = AgentDocument.safeParse(document)
   if (checked.success) return undefined
-  const [issue] = checked.error.issues
+  const [issue, ...others] = checked.error.issues
   const path = (issue?.path ?? []).map((segment) => (typeof segment === 'number' ? segment : String(segment)))
-  return { path, message: issue?.message ?? 'is not valid' }
+  const more = others.slice(0, MORE_ERRORS).map((each) => `; "${each.path.join('.')}": ${each.message}`)
+  return { path, message: `${issue?.message ?? 'is not valid'}${more.join('')}` }
 }
 
 function sizeAt(document: JsonRecord, key: string): number {

@@ -4,6 +4,8 @@ import { isLiteral } from '../../provider/catalog/variables.js'
 import { knownVendors } from '../../provider/catalog/known-vendors.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
 import { isKnownKey } from '../../../protocol/resource/agent-config.js'
+import { CONFIG_KEYS } from '../../../protocol/resource/config-keys.js'
+import { nearest } from '../../../protocol/nearest.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../../protocol/resource/config.js'
 import { publicText } from '../../../protocol/secrets.js'
 import { readPluginEntries } from '../../plugin/entry/entries.js'
@@ -53,12 +55,16 @@ export function validateSnapshot(
     ...checkSandbox(snapshot, noSandbox),
     ...checkAdapters(snapshot, contributions),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,
-    ...Object.keys(document).flatMap((key) =>
-      isKnownKey(key) ? [] : [warning(key, `the key "${key}" is not known; it is kept and not used`)],
-    ),
+    ...Object.keys(document).flatMap((key) => (isKnownKey(key) ? [] : [warning(key, unknownKey(key))])),
   ]
   const diagnostics = found.map((each) => ({ ...each, message: publicText(each.message) }))
   return { ok: diagnostics.every(({ level }) => level !== 'error'), diagnostics }
+}
+
+/** What is said of a key of a document that nothing reads. */
+export function unknownKey(key: string): string {
+  const near = nearest(key, Object.keys(CONFIG_KEYS))
+  return `the key "${key}" is not known; it is kept and not used${near === undefined ? '' : `; did you mean "${near}"?`}`
 }
 
 function checkProviders(document: JsonRecord): ConfigDiagnostic[] {

@@ -1,4 +1,4 @@
-import { constants, accessSync, statSync } from 'node:fs'
+import { constants, accessSync, existsSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 
 /** The absolute entries of a search path, in order and once each: an empty or relative entry would mean the workspace (threat-model C5). */
@@ -22,7 +22,7 @@ export function findProgram(program: string, searchPath: string): string | undef
 
 function isExecutable(path: string): boolean {
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
+    if (!existsSync(path) || !statSync(path).isFile()) return false // Most are not there, and this is the cheapest way to learn it.
     accessSync(path, constants.X_OK)
     return true
   } catch {

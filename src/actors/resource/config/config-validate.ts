@@ -62,7 +62,7 @@ export function validateSnapshot(
 }
 
 /** What is said of a key of a document that nothing reads. */
-export function unknownKey(key: string): string {
+function unknownKey(key: string): string {
   const near = nearest(key, Object.keys(CONFIG_KEYS))
   return `the key "${key}" is not known; it is kept and not used${near === undefined ? '' : `; did you mean "${near}"?`}`
 }

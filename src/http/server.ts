@@ -11,6 +11,7 @@ import type { Clock, Log } from '../actors/effects.js'
 import type { Runtime } from '../actors/facades.js'
 import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
+import { systemRoutes as systemContracts } from '../protocol/system/system.js'
 import { ptyRoutes } from '../protocol/terminal/pty.js'
 import { createAdmission } from './admission/admission.js'
 import { createAudit } from './admission/audit.js'
@@ -21,6 +22,7 @@ import { createDoors, isLoopbackName } from './admission/doors.js'
 import { sendError } from './errors.js'
 import { createGate } from './admission/gate.js'
 import { createGuesses } from './admission/guesses.js'
+import { createPace } from './pace.js'
 import { artifactRoutes } from './routes/artifacts.js'
 import { exportRoutes, importRoutes } from './routes/bundles.js'
 import { catalogRoutes } from './routes/catalog.js'
@@ -103,6 +105,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const guesses = createGuesses(clock)
   const gate = createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential: () => refusedCredentials({}) })
   const audit = createAudit(runtime.system, log)
+  const pace = createPace(LIMITS.http.begunInTurn, setImmediate)
 
   app.decorateRequest('caller', null)
   app.decorateRequest('allowedOrigin', undefined)
@@ -114,7 +117,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       tickets.arrive(request.raw)
       upgrades.endWith(request, reply)
       reply.raw.once('close', () => audit.recordLeft(request, reply.raw))
-      if (!gate(request, reply)) done()
+      if (gate(request, reply)) return
+      if (request.routeOptions.config.contract?.id === systemContracts.health.id) done()
+      else pace(done)
     } catch (error) {
       done(error instanceof Error ? error : new SvcError('server.internal'))
     }

@@ -6,6 +6,8 @@ export const serverLimits = {
     jsonBody: 2 * MiB,
     /** Of operations that take a prompt: its text, and the contents of attached files. */
     promptBody: 3 * MiB,
+    /** Requests that begin in one turn of the event loop. */
+    begunInTurn: 8,
     headerBlock: 16 * KiB,
     url: 8 * KiB,
     headersTimeout: 15 * SECOND,

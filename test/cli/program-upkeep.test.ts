@@ -1,5 +1,5 @@
 /** `svc usage`, `svc logs` and `svc cleanup` of the built program, on one state directory. */
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makeHome } from './program.js'
@@ -31,7 +31,7 @@ test('the log is kept, without prompts, and read by level and plugin', async () 
 test('what would go is told, and goes with a yes only where no server uses it', async () => {
   const looked = await home.run(['cleanup'])
   expect(looked.stdout).toMatch(
-    /^WHAT .*\nconversations .*\nlog .*\n(cache .*\n)?all .*\nnothing was changed; svc cleanup --yes does it\n$/,
+    /^WHAT .*\nconversations .*\n(search index .*\n)?log .*\n(cache .*\n)?all .*\nnothing was changed; svc cleanup --yes does it\n$/,
   )
   const server = await home.serve()
   expect(await home.run(['cleanup', '--yes'])).toMatchObject({ code: 1, stderr: expect.stringContaining('stop it, and the cache') })
@@ -40,4 +40,11 @@ test('what would go is told, and goes with a yes only where no server uses it', 
   expect((await home.run(['cleanup', '--yes'])).code).toBe(0)
   expect(existsSync(join(home.path, '.cache', 'svc'))).toBe(false)
   expect((await home.run(['session', 'list'])).stdout.split('\n')).toHaveLength(4)
+})
+
+test('a damaged index of the search is told as what is made again', async () => {
+  writeFileSync(join(home.state, 'search.sqlite3'), 'no database')
+  const { code, stdout } = await home.run(['doctor'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^warn +search index .*; the server makes it again from the conversations$/m)
 })

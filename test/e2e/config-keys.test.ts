@@ -14,6 +14,7 @@ import {
   text,
   toolCall,
 } from '../fixtures/model-server.js'
+import { ptyRoutes } from '../../src/protocol/terminal/pty.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 import type { AnyEvent } from './stream.js'
@@ -28,6 +29,7 @@ interface Turn {
 
 interface Outside {
   get<T>(path: string): Promise<T>
+  post(path: string, body: object): Promise<unknown>
   /** A prompt and everything that came of it. */
   turn(replies?: readonly Reply[], body?: object): Promise<Turn>
   /** Every request since the test began. */
@@ -62,7 +64,10 @@ const CASES: Readonly<Record<keyof typeof CONFIG_KEYS, Case>> = {
     set: { $schema: './schema.json' },
     see: async ({ get }) => expect(await get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] }),
   },
-  shell: { set: { shell: '/bin/sh' }, see: isTold('shell') },
+  shell: {
+    set: { shell: { program: '/bin/sh', args: ['-i'] } },
+    see: async ({ post }) => expect(await post(ptyRoutes.create.path, {})).toMatchObject({ command: ['/bin/sh', '-i'] }),
+  },
   model: {
     set: { model: 'test/small' },
     see: async ({ get, turn }) => {
@@ -84,7 +89,12 @@ const CASES: Readonly<Record<keyof typeof CONFIG_KEYS, Case>> = {
       expect((await turn()).requests[0]?.body).toMatchObject({ effort: 'high' })
     },
   },
-  textVerbosity: { set: { textVerbosity: 'low' }, see: isTold('textVerbosity') },
+  textVerbosity: {
+    get set() {
+      return { textVerbosity: 'low', provider: { test: { ...BASE().provider.test, npm: '@openrouter/ai-sdk-provider' } } }
+    },
+    see: async ({ turn }) => expect((await turn()).requests[0]?.body).toMatchObject({ verbosity: 'low' }),
+  },
   defaultAgent: {
     set: { defaultAgent: 'plan' },
     see: async ({ get }) => expect(await get('/v2/config/defaults')).toMatchObject({ defaultAgent: 'plan' }),
@@ -219,6 +229,7 @@ test.each(Object.entries(CASES))('%s', async (_key, { set, see }) => {
   const begun = model.requests.length
   await see({
     get: (path) => server.get(path),
+    post: async (path, body) => (await server.call('POST', path, body)).body,
     get requests() {
       return model.requests.slice(begun)
     },

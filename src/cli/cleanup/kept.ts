@@ -26,17 +26,23 @@ const PARTS: readonly (readonly [what: string, name: string, stays: string])[] =
 /** `free`: bytes of the database that hold nothing. */
 export function keptParts({ state, cache }: Paths, free: (path: string) => number): readonly Kept[] {
   const database = join(state, 'agent.sqlite3')
-  const rows = [database, `${database}-wal`, `${database}-shm`].filter((path) => existsSync(path))
-  const bytes = rows.reduce((sum, path) => sum + sizeOf(path).bytes, 0)
+  const index = join(state, 'search.sqlite3')
   const goes = existsSync(database) ? free(database) : 0
   const log = sizeOf(join(state, 'log'))
   const cached = sizeOf(cache)
   return [
-    { what: 'conversations', path: database, files: rows.length, bytes, goes, stays: 'with --unused-for, or svc session delete' },
+    { what: 'conversations', path: database, ...databaseSize(database), goes, stays: 'with --unused-for, or svc session delete' },
+    { what: 'search index', path: index, ...databaseSize(index), goes: 0, stays: 'with their conversations; made again from them' },
     ...PARTS.map(([what, name, stays]) => ({ what, path: join(state, name), ...sizeOf(join(state, name)), goes: 0, stays })),
     { what: 'log', path: join(state, 'log'), ...log, goes: sizeOf(olderLog(state)).bytes, stays: 'by itself, when it is full' },
     { what: 'cache', path: cache, ...cached, goes: cached.bytes, stays: 'made again when needed' },
   ]
+}
+
+/** With what SQLite keeps beside it. */
+function databaseSize(path: string): { readonly files: number; readonly bytes: number } {
+  const files = [path, `${path}-wal`, `${path}-shm`].filter((each) => existsSync(each))
+  return { files: files.length, bytes: files.reduce((sum, each) => sum + sizeOf(each).bytes, 0) }
 }
 
 /** The half of the log that nothing is added to. */

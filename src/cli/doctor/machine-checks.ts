@@ -24,6 +24,9 @@ export function inspectMachine(): Promise<Finding[]> {
     finding('environment', environment, 'warning'),
     finding('state directory', () => stateDirectory(state)),
     finding('database', () => database(join(state, 'agent.sqlite3'))),
+    ...(existsSync(join(state, 'search.sqlite3'))
+      ? [finding('search index', () => searchIndex(join(state, 'search.sqlite3')), 'warning')]
+      : []),
     finding('ripgrep', async () => firstLine((await import('@vscode/ripgrep')).rgPath, ['--version'])),
     finding('git', () => firstLine('git', ['--version']), 'warning'),
     finding('shell parser', shellParser),
@@ -96,6 +99,17 @@ async function database(path: string): Promise<string> {
     return `${path}, ${Math.ceil(statSync(path).size / 1024)} KiB, sound`
   } finally {
     handle.close()
+  }
+}
+
+/** A damaged one costs nothing but time: the server discards it, and makes it again. */
+async function searchIndex(path: string): Promise<string> {
+  try {
+    return await database(path)
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}; the server makes it again from the conversations`, {
+      cause: error,
+    })
   }
 }
 

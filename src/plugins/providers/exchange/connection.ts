@@ -43,6 +43,8 @@ export interface ConnectionDeps {
   readonly turn: () => Promise<void> | undefined
 }
 
+/** Bytes that the SDK gets between two turns: it costs by the event, of which the smallest have six. */
+const SLICE = 4096
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
 
 export function createConnection({ fetch, headers: given, tooLarge, page, turn }: ConnectionDeps): Connection {
@@ -80,6 +82,17 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
     const reader = source.getReader()
     let reading = false
     let rewriting = false
+    /** Of a piece that was read: what the SDK makes of many events at once nobody else can interrupt. */
+    let rest: Uint8Array<ArrayBuffer> | undefined
+    const next = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+      if (rest !== undefined) await turn()
+      if (ended) return undefined
+      reading = rest === undefined
+      const piece = rest ?? (await read(reader))
+      reading = false
+      rest = piece === undefined || piece.byteLength <= SLICE ? undefined : piece.subarray(SLICE)
+      return piece?.subarray(0, SLICE)
+    }
     const drain = async () => {
       while ((await read(reader)) !== undefined) unheard = 0
     }
@@ -95,10 +108,9 @@ export function createConnection({ fetch, headers: given, tooLarge, page, turn }
         async pull(body) {
           let rewritten: Uint8Array<ArrayBuffer> | undefined
           while (rewritten === undefined && !ended) {
-            reading = true
-            const piece = await read(reader)
-            reading = false
-            if (ended) return void drain()
+            const wasWaiting = rest !== undefined
+            const piece = await next()
+            if (ended) return wasWaiting ? undefined : void drain()
             if (piece === undefined) {
               ended = true
               return body.close()

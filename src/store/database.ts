@@ -35,6 +35,9 @@ export function openHandle(path: string): Handle {
   }
 }
 
+/** Pages, of 4 KiB: a commit that makes the log longer moves it, where the thread of checkpoints has not. */
+const LONGEST_LOG = 16_384
+
 function configure(database: Handle): void {
   database.exec(`
     pragma journal_mode = wal;
@@ -42,7 +45,7 @@ function configure(database: Handle): void {
     pragma foreign_keys = on;
     pragma mmap_size = 0;
     pragma cache_size = -2048;
-    pragma wal_autocheckpoint = 2000;
+    pragma wal_autocheckpoint = ${LONGEST_LOG};
     pragma journal_size_limit = ${LIMITS.store.walBytes};
     pragma trusted_schema = off;
   `)

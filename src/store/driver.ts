@@ -8,12 +8,15 @@ import { SvcError } from '../protocol/errors.js'
 
 const FIRST_WITH_BINARIES = 22
 
+const hasBinaries = Number.parseInt(process.versions.node, 10) >= FIRST_WITH_BINARIES
+/** The name of its package. */
+export const DRIVER = hasBinaries ? 'better-sqlite3-prebuilt' : 'better-sqlite3'
+
 export const Database = load(createRequire(import.meta.url))
 
 function load(require: NodeJS.Require): typeof Driver {
-  const hasBinaries = Number.parseInt(process.versions.node, 10) >= FIRST_WITH_BINARIES
   try {
-    return require(hasBinaries ? 'better-sqlite3-prebuilt' : 'better-sqlite3') as typeof Driver
+    return require(DRIVER) as typeof Driver
   } catch (cause) {
     const message = `The SQLite driver for Node ${process.versions.node} is not installed. Run "npm ci" with this Node where svc is installed.`
     throw new SvcError('store.unavailable', message, {}, { cause })

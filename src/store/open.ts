@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createArtifactTable } from './artifacts.js'
 import { createPluginRowTable } from './plugin-rows.js'
 import { createConnection } from './connection.js'
+import { type Checkpoints, createCheckpoints } from './checkpoints.js'
 import { createContents, removeTornContents } from './contents.js'
 import type { Connection } from './connection.js'
 import { createCounters, createSequenceReservation } from './counters.js'
@@ -43,7 +44,8 @@ export interface StoreOptions {
 export function openStore(options: StoreOptions): Store {
   if (options.directory === ':memory:') {
     const connection = createConnection(() => openDatabase(':memory:', options.now()), { reopens: false })
-    return assemble(connection, options.failpoint, { log: undefined, search: undefined, release: () => connection.close() })
+    const nowhere = { log: undefined, search: undefined, checkpoints: createCheckpoints(undefined) }
+    return assemble(connection, options.failpoint, { ...nowhere, release: () => connection.close() })
   }
   const directory = prepareDirectory(options.directory)
   const lock = acquireLock(directory)
@@ -55,15 +57,17 @@ export function openStore(options: StoreOptions): Store {
       return openDatabase(path, options.now())
     }
     const connection = createConnection(open, { reopens: true })
+    const checkpoints = createCheckpoints(path)
     const release = () => {
       try {
+        checkpoints.close()
         connection.exec('pragma wal_checkpoint(truncate)')
       } finally {
         connection.close()
         lock.release()
       }
     }
-    return assemble(connection, options.failpoint, { log: `${path}-wal`, search: join(directory, 'search.sqlite3'), release })
+    return assemble(connection, options.failpoint, { log: `${path}-wal`, search: join(directory, 'search.sqlite3'), checkpoints, release })
   } catch (error) {
     lock.release()
     throw error
@@ -75,11 +79,12 @@ interface Files {
   readonly log: string | undefined
   /** The index of the search; undefined in memory. */
   readonly search: string | undefined
+  readonly checkpoints: Checkpoints
   release(): void
 }
 
 function assemble(connection: Connection, failpoint: Failpoint | undefined, files: Files): Store {
-  const transact = createTransact(connection, failpoint)
+  const transact = createTransact(connection, failpoint, files.checkpoints.committed)
   const counters = createCounters(connection)
   const contents = createContents(connection)
   removeTornContents(connection, (change) => transact('process', change))

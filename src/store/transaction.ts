@@ -3,7 +3,7 @@
  *
  * I1 One transaction at a time; a nested call joins it. I2 A throw anywhere inside, caught or not, rolls everything
  * back. I3 The sync mode changes between transactions only: `power` syncs the log at its commit and with it all
- * `process` commits before it.
+ * `process` commits before it. `onCommit` hears of every transaction that is over.
  */
 import type { Connection } from './connection.js'
 import type { Durability } from './store.js'
@@ -13,7 +13,7 @@ export type Transact = <T>(durability: Durability, change: () => T) => T
 /** A named place where tests let a store operation fail by throwing (threat-model §8). */
 export type Failpoint = (name: 'commit') => void
 
-export function createTransact(connection: Connection, failpoint: Failpoint | undefined): Transact {
+export function createTransact(connection: Connection, failpoint: Failpoint | undefined, onCommit = (): void => undefined): Transact {
   let active: Durability | undefined
   let synced: Durability | undefined
   let nestedFailure: { readonly error: unknown } | undefined
@@ -52,6 +52,7 @@ export function createTransact(connection: Connection, failpoint: Failpoint | un
     } finally {
       active = undefined
       nestedFailure = undefined
+      onCommit()
     }
   }
 }

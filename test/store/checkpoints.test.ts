@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createCheckpoints } from '../../src/store/checkpoints.js'
+import { openDatabase } from '../../src/store/database.js'
+
+let directory = ''
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+it('begin after so many commits, one at a time', async () => {
+  let finish = (): void => undefined
+  const checkpoint = vi.fn<() => Promise<void>>(() => new Promise<void>((done) => (finish = done)))
+  const close = vi.fn<() => void>()
+  const { committed, close: end } = createCheckpoints('/db', { every: 2, start: () => ({ checkpoint, close }) })
+  committed()
+  expect(checkpoint).not.toHaveBeenCalled()
+  for (let index = 0; index < 9; index++) committed()
+  expect(checkpoint).toHaveBeenCalledTimes(1)
+  finish()
+  await vi.waitFor(() => {
+    committed()
+    expect(checkpoint).toHaveBeenCalledTimes(2)
+  })
+  end()
+  expect(close).toHaveBeenCalledOnce()
+})
+
+it('are none of a database in memory, and close nothing that never began', () => {
+  const start = vi.fn<() => never>()
+  const memory = createCheckpoints(undefined, { every: 1, start })
+  memory.committed()
+  memory.close()
+  createCheckpoints('/db', { every: 2, start }).close()
+  expect(start).not.toHaveBeenCalled()
+})
+
+it('move the log beside the commits, with every row kept and no handle left open', async () => {
+  const path = join(directory, 'agent.sqlite3')
+  const database = openDatabase(path, 1)
+  database.exec('create table numbers (n integer, text text)')
+  const { committed, close } = createCheckpoints(path, { every: 100 })
+  const insert = database.prepare('insert into numbers values (?, ?)')
+  const before = statSync(path).size
+  let rows = 0
+  await expect
+    .poll(() => {
+      for (let index = 0; index < 100; index++) {
+        insert.run(rows++, 'x'.repeat(4000))
+        committed()
+      }
+      return statSync(path).size
+    })
+    .toBeGreaterThan(before + 400_000)
+  close()
+  expect(database.pragma('wal_checkpoint(truncate)')).toEqual([{ busy: 0, log: 0, checkpointed: 0 }])
+  expect(database.prepare('select count(*) as count from numbers').get()).toEqual({ count: rows })
+  expect(database.pragma('quick_check(1)', { simple: true })).toBe('ok')
+  database.close()
+  expect(() => statSync(`${path}-wal`)).toThrow('ENOENT')
+})

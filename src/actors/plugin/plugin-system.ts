@@ -131,7 +131,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       }
       case 'package': {
         const { found, entry, place } = origin.sighting
-        const subject = { packageId: found.id, digest: found.digest, source: found.source, entry, place }
+        const subject = { packageId: found.id, folder: found.root, digest: found.digest, source: found.source, entry, place }
         return planPackage({ effects, store, sandbox, brokered, ...programs, serverUrl, startProcess: start }, subject, revision)
       }
       case 'process': {

@@ -37,6 +37,11 @@ export function troubleOf(lives: Lives): string | undefined {
   if (!TROUBLED.has(state)) return undefined
   const isWaiting = state === 'permission-required' || (state === 'update-available' && !isFailedUpdate(lives))
   const reasons = isWaiting ? '' : diagnostics.map(({ message }) => message.replace(/\.$/, '')).join('; ')
-  const mend = isWaiting ? `look at it, then: svc plugin trust ${packageId}` : `svc plugin doctor ${packageId}`
+  const hasRun = diagnostics.some(({ code }) => code === 'failed' || code === 'degraded')
+  const mend = isWaiting
+    ? `look at it, then: svc plugin trust ${packageId}`
+    : hasRun
+      ? `svc logs --plugin ${packageId}`
+      : `svc plugin doctor ${packageId}`
   return `${stateWords(lives)}${reasons === '' ? '' : `: ${reasons}`} -> ${mend}`
 }

@@ -91,6 +91,7 @@ describe('the log of a plugin', () => {
       pluginId: 'dev.example.x',
       instanceId: 'plugin-instance-1',
       onProblem: (problem) => problems.push(problem),
+      shown: { from: '/copies/1/', to: '/home/ada/x/' },
     })
     return { effects, problems, write: (text: string) => log.receive(Buffer.from(text)), log }
   }
@@ -105,6 +106,13 @@ describe('the log of a plugin', () => {
       { ...ids, line: 'two' },
     ])
     expect(log.lastLine).toBe('two')
+  })
+
+  test('names files where their author has them', () => {
+    const { effects, write, log } = start()
+    write('File "/copies/1/plugin.py", line 3')
+    log.end()
+    expect(effects.logs.map(({ fields }) => fields?.['line'])).toEqual(['File "/home/ada/x/plugin.py", line 3'])
   })
 
   test('has at most 50 lines a second and counts the rest', () => {

@@ -30,6 +30,8 @@ export interface PlanDeps {
 
 export interface PlanSubject {
   readonly packageId: string
+  /** Where its author has it: what runs is a copy. */
+  readonly folder: string
   /** Of what was found: preferred among contents that share a revision. */
   readonly digest: string
   readonly source: PackageSource
@@ -39,7 +41,7 @@ export interface PlanSubject {
 
 /** How a revision is started; rejects with `plugin.invalid` or `request.unprocessable` and a sentence when it cannot be. */
 export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision: string): Promise<StartPlan> {
-  const { packageId, entry, place } = subject
+  const { packageId, folder, entry, place } = subject
   const { root, manifest, target, trust } = await approvedCopy(deps, subject, revision)
   const { granted, unbrokered } = intersectCapabilities({
     declared: target.capabilities,
@@ -56,6 +58,7 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     config: entry.config,
     timeoutMs: entry.timeoutMs,
     directory: root,
+    folder,
     env: pluginEnvironment(deps.effects, { pluginId: packageId, directory: root, serverUrl: deps.serverUrl() }),
     capabilities: new Set(granted),
     eventNamespaces: target.eventNamespaces,

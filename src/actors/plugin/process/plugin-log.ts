@@ -23,11 +23,13 @@ export interface PluginLogOptions {
   readonly pluginId: string
   readonly instanceId: string
   onProblem(problem: InstanceProblem): void
+  /** A text that is written as another: the folder of a copy as the one its author knows. */
+  readonly shown?: { readonly from: string; readonly to: string } | undefined
   /** A line that is logged. */
   onLine?(text: string): void
 }
 
-export function createPluginLog({ clock, log, pluginId, instanceId, onProblem, onLine }: PluginLogOptions): PluginLog {
+export function createPluginLog({ clock, log, pluginId, instanceId, onProblem, shown, onLine }: PluginLogOptions): PluginLog {
   const { logLineBytes, logLinesPerSecond } = LIMITS.plugins
   const rate = createRate(clock)
   const decoder = new TextDecoder()
@@ -46,7 +48,8 @@ export function createPluginLog({ clock, log, pluginId, instanceId, onProblem, o
   const lines = createLineSplitter(logLineBytes + 1, {
     onLine(line) {
       const isLogged = mayLog()
-      const text = decoder.decode(line.subarray(0, isLogged ? line.length : QUOTED))
+      const written = decoder.decode(line.subarray(0, isLogged ? line.length : QUOTED))
+      const text = shown === undefined ? written : written.replaceAll(shown.from, shown.to)
       if (!EPILOGUE.test(text)) lastLine = text
       if (!isLogged) return
       log.info('plugin output', { pluginId, instanceId, line: text, ...(dropped === 0 ? {} : { droppedBefore: dropped }) })

@@ -55,6 +55,7 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     pluginId,
     instanceId: owner.instanceId,
     onProblem,
+    shown: spec.folder === undefined ? undefined : { from: `${spec.directory}/`, to: `${spec.folder}/` },
     onLine: (text) => onLine?.(owner.registryGeneration ?? 0, text),
   })
   let opened: ChildPipe | undefined

@@ -15,6 +15,8 @@ export interface ProcessSpec {
   readonly timeoutMs: number
   /** Working directory of the child and `initialize.directory`. Absolute. */
   readonly directory: string
+  /** Where its author has what is in `directory`: named in its place in what the plugin writes to its log. */
+  readonly folder?: string
   /** Absolute path. */
   readonly program: string
   readonly args: readonly string[]

@@ -41,6 +41,8 @@ interface PackageContext extends PackageInput {
   readonly lastGood: string | undefined
   /** Signature of the candidate that was refused last: it is not tried again for the same. */
   readonly refused: string | undefined
+  /** Its revision: what was approved in the place of what serves, and did not start. */
+  readonly refusedRevision: string | undefined
   /** Why it is degraded, failed or retained; undefined when all is well. */
   readonly reason: string | undefined
 }
@@ -147,12 +149,12 @@ export const packageMachine = setup({
       verdict === 'trusted' && context.serving?.signature === signature,
     wasJudged: ({ context }, { verdict, signature }: Assessment) =>
       context.assessment?.verdict === verdict && context.assessment.signature === signature,
-    /** What serves was approved and stays so, although the new content is not, or not yet. */
-    keepsServing: ({ context: { serving } }, { verdict, revision, approved }: Assessment) =>
+    /** What serves was approved and stays so, or what was approved in its place has not started, although the new content is not approved, or not yet. */
+    keepsServing: ({ context: { serving, refusedRevision } }, { verdict, revision, approved }: Assessment) =>
       serving !== undefined &&
       (verdict === 'untrusted' || verdict === 'invalid') &&
       revision !== serving.revision &&
-      approved.includes(serving.revision),
+      approved.some((each) => each === serving.revision || each === refusedRevision),
     isTrusted: ({ context }) => context.assessment?.verdict === 'trusted',
     mayEnable: ({ context }) => context.wanted && context.assessment?.verdict === 'trusted',
     isServing: ({ context }) => context.serving !== undefined,
@@ -194,8 +196,13 @@ export const packageMachine = setup({
       reason: undefined,
       lastGood: candidate?.revision,
       refused: undefined,
+      refusedRevision: undefined,
     })),
-    noteRefused: assign({ candidate: undefined, refused: ({ context }) => context.candidate?.signature }),
+    noteRefused: assign({
+      candidate: undefined,
+      refused: ({ context }) => context.candidate?.signature,
+      refusedRevision: ({ context }) => context.candidate?.revision,
+    }),
     forgetServing: assign({ serving: undefined }),
     noteEnd: enqueueActions(({ context, enqueue }, number: number) => {
       if (!context.alive.includes(number)) return
@@ -233,6 +240,7 @@ export const packageMachine = setup({
     strikes: 0,
     lastGood: undefined,
     refused: undefined,
+    refusedRevision: undefined,
     reason: undefined,
   }),
   initial: 'resting',

@@ -56,6 +56,19 @@ it.each([
   expect(send()).toEqual({ state: 'restoring', serving: undefined, candidate: 'a' })
 })
 
+it('content that was approved in the place of what serves, and did not start, keeps nothing from serving that comes after it', () => {
+  const { send } = updating()
+  const approvedAlone = { ...found('b'), approved: ['b'] }
+  send({ type: 'assessed', assessment: approvedAlone }, copied)
+  expect(send(refused(2))).toMatchObject({ state: 'update-available', serving: 'a' })
+  const changed: Assessment = { ...found('c'), verdict: 'untrusted', approved: ['b'] }
+  expect(send({ type: 'assessed', assessment: changed })).toMatchObject({ state: 'update-available', serving: 'a' })
+  expect(send({ type: 'assessed', assessment: { ...found('c'), approved: ['c'] } }, copied)).toMatchObject({ serving: 'a', candidate: 'c' })
+  expect(send(refused(3))).toMatchObject({ state: 'update-available', serving: 'a' })
+  const withdrawn: Assessment = { ...found('d'), verdict: 'untrusted', approved: [] }
+  expect(send({ type: 'assessed', assessment: withdrawn })).toMatchObject({ state: 'permission-required', serving: undefined })
+})
+
 it('new content that is refused while nothing approved ever served fails', () => {
   const { send } = updating()
   send({ type: 'assessed', assessment: { ...found('b'), signature: 'b only', approved: ['b'] } }, lost, copied)

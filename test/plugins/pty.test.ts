@@ -104,7 +104,6 @@ describe('terminals', () => {
     ['zsh', ['zsh']],
     ['/nonexistent/sh', undefined],
     ['relative/sh', undefined],
-    [7, undefined],
   ])('begin with the configured shell %j where it is there', async (shell, command) => {
     const usual = (await (await startPty()).create({})).command
     const place = await startPty(undefined, { shell })

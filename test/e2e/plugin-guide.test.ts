@@ -79,6 +79,8 @@ function makePrograms(place: Place): string {
       'if [ "$1" = install ]; then',
       '  mkdir -p node_modules/.bin',
       `  ln -s "${modules}/typescript" node_modules/typescript`,
+      '  mkdir -p node_modules/@types',
+      `  ln -s "${modules}/@types/node" node_modules/@types/node`,
       '  ln -s ../typescript/bin/tsc node_modules/.bin/tsc',
       '  exit 0',
       'fi',

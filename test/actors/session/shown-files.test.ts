@@ -48,3 +48,22 @@ it('files of a long prompt are told and read whole, and stored once: waiting, as
   const stored = service.store.contents.find(id, createHash('sha256').update(content).digest('hex'))
   expect(stored).toMatch(/^[0-9a-f]{32}$/)
 })
+
+it('files of a prompt that is refused are not kept', async () => {
+  const service = await startTestService()
+  const id = await service.session()
+  const attached = (letter: string) => [
+    {
+      type: 'file' as const,
+      mime: 'image/png',
+      filename: 'a.png',
+      url: `data:image/png;base64,${letter.repeat(LIMITS.sessions.longPrompt)}`,
+    },
+  ]
+  const stored = (letter: string) =>
+    service.store.contents.find(id, createHash('sha256').update(letter.repeat(LIMITS.sessions.longPrompt)).digest('hex'))
+  const messageId = 'msg_0123456789abAAAAAAAAAAAAAA'
+  await service.prompt(id, { messageId, parts: attached('A'), noReply: true })
+  await expect(service.prompt(id, { messageId, parts: attached('B'), noReply: true })).rejects.toThrow('other content')
+  expect([stored('A'), stored('B')]).toEqual([expect.any(String), undefined])
+})

@@ -302,6 +302,7 @@ export const VALID_CALLS: Readonly<Record<string, ValidCall>> = {
     const { id, at } = await talked(world, 'please serve')
     const { runningBackgroundTasks = [] } = await world.server.get<SessionRuntimeSnapshot>(`${at}/runtime`)
     const answer = await world.server.call('DELETE', `${at}/jobs/${runningBackgroundTasks[0]?.jobId ?? ''}`)
+    if (!answer.text.includes('stopping')) return answer
     await world.stream.waitFor((event) => event.type === 'session.background_task.completed' && event.data.sessionID === id)
     return answer
   },

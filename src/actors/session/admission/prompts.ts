@@ -51,11 +51,15 @@ export async function submitPrompt(
     sessionOrThrow(core, sessionId) // It may have been deleted meanwhile.
     throw error
   })
+  const { store } = core
   try {
     await place(core, caller, sessionId, prompt, delivery, wake)
-  } finally {
-    core.store.contents.release(prompt.parts)
+  } catch (error) {
+    store.contents.release(prompt.parts)
+    store.transact('process', () => store.messages.sweepContents(sessionId))
+    throw error
   }
+  store.contents.release(prompt.parts)
 }
 
 async function place(

@@ -1,7 +1,7 @@
-/** How large a campaign is: small by default, each time with another part of it, and whole with `SVC_CAMPAIGN=whole` (`npm run campaigns`). */
+/** How large a campaign is: small by default, and whole with `SVC_CAMPAIGN=whole` (`npm run campaigns`). */
 export const WHOLE = process.env['SVC_CAMPAIGN'] === 'whole'
-/** `SVC_CAMPAIGN_SEED` makes a run again. */
-export const SEED = Number(process.env['SVC_CAMPAIGN_SEED'] ?? Date.now() % 100_000)
+/** A small run is the same each time, so that what passes here passes there; a whole one differs, and `SVC_CAMPAIGN_SEED` makes it again. */
+export const SEED = Number(process.env['SVC_CAMPAIGN_SEED'] ?? (WHOLE ? Date.now() % 1_000_000 : 1))
 
 /** `SVC_CAMPAIGN_TIMES`, or what is given for a small or a whole run. */
 export function times(small: number, whole: number): number {

@@ -9,10 +9,9 @@ import { finish, reply, startModelServer, text } from '../../fixtures/model-serv
 import { makePlace, withModel } from '../../e2e/place.js'
 import { quantile, startProbe } from '../../e2e/probe.js'
 import { openScene, type Server } from '../../e2e/server.js'
+import { SEED, WHOLE } from '../scale.js'
 import { allBodies, type Body, someBodies } from './bodies.js'
 
-const whole = process.env['SVC_CAMPAIGN'] === 'whole'
-const seed = Number(process.env['SVC_CAMPAIGN_SEED'] ?? (whole ? Date.now() % 1_000_000 : 1))
 const BODIES = 200
 const FILES = ['svc.json', 'svc.jsonc', '.svc/config.json']
 const ANSWERS = new Set([200, 201, 204, 400, 403, 404, 409, 422, 429])
@@ -25,7 +24,7 @@ test('bodies of every shape and size are answered, and the server keeps answerin
   scene.place.configure(withModel(model.url))
   try {
     const server = await scene.start({ SVC_AGENT_TOKEN: 'secret' })
-    const bodies = whole ? allBodies() : someBodies(BODIES, seed)
+    const bodies = WHOLE ? allBodies() : someBodies(BODIES, SEED)
     const probe = await startProbe(server, '/v2/health', 20)
     const wrong: string[] = []
     for (const body of bodies) {
@@ -39,7 +38,7 @@ test('bodies of every shape and size are answered, and the server keeps answerin
     const times = await probe.stop()
     const health = { p99: quantile(times, 0.99), max: times.at(-1) ?? Number.NaN }
     console.info(
-      `request bodies: ${bodies.length} of seed ${seed}, health p99 ${health.p99.toFixed(0)} ms, max ${health.max.toFixed(0)} ms`,
+      `request bodies: ${bodies.length} of seed ${SEED}, health p99 ${health.p99.toFixed(0)} ms, max ${health.max.toFixed(0)} ms`,
     )
     expect(wrong).toEqual([])
     expect(health.p99).toBeLessThanOrEqual(200)

@@ -4,26 +4,25 @@
  */
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { SEED, WHOLE } from '../scale.js'
 import { campaign, effectsUnder, type Outcome } from './campaign.js'
 
-const whole = process.env['SVC_CAMPAIGN'] === 'whole'
-const seed = Number(process.env['SVC_CAMPAIGN_SEED'] ?? (whole ? Date.now() % 1_000_000 : 1))
-const LINES = Number(process.env['SVC_CAMPAIGN_LINES'] ?? (whole ? 250_000 : 1500))
+const LINES = Number(process.env['SVC_CAMPAIGN_LINES'] ?? (WHOLE ? 250_000 : 1500))
 const HOUR = 3_600_000
 const bash = ['bash', 'timeout'].every((name) => ['/usr/bin', '/bin'].some((directory) => existsSync(`${directory}/${name}`)))
 
 function report(name: string, { generated, allowed, run, endless, escapes }: Outcome): void {
   console.info(
-    `${name}: seed ${seed}, generated ${generated}, judged allow ${allowed}, run ${run}, without end ${endless}, escapes ${escapes.length}`,
+    `${name}: seed ${SEED}, generated ${generated}, judged allow ${allowed}, run ${run}, without end ${endless}, escapes ${escapes.length}`,
   )
   for (const { index, line, short, effects } of escapes) console.info(JSON.stringify({ index, short, effects, line }))
 }
 
 test.skipIf(!bash)(
   'no line that needs no answer leaves a mark, changes a file or shows a secret',
-  { timeout: whole ? HOUR : 60_000 },
+  { timeout: WHOLE ? HOUR : 60_000 },
   async () => {
-    const outcome = await campaign({ seed, lines: LINES })
+    const outcome = await campaign({ seed: SEED, lines: LINES })
     report('shell-meaning', outcome)
     expect(outcome.escapes.map(({ short }) => short)).toEqual([])
     expect(outcome.allowed).toBeGreaterThan(outcome.generated / 10)

@@ -13,6 +13,7 @@ import { buildLuaSandbox } from './build-lua-sandbox.mjs'
 import { buildPluginLibrary } from './build-plugin.mjs'
 import { buildReader } from './build-reader.mjs'
 import { buildTestLibrary } from './build-testing.mjs'
+import { buildToolbox } from './build-toolbox.mjs'
 import { compileAhead } from './compile-ahead.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -85,20 +86,21 @@ export function settings() {
   }
 }
 
-/** Builds dist/main.js, the program it loads, the libraries of plugin authors and for tests, the client, the inspector and the sandbox program, then removes what an earlier build left. */
+/** Builds dist/main.js, the program it loads, the libraries of plugin authors and for tests, the client, the inspector, the sandbox program, the reader and the toolbox, then removes what an earlier build left. */
 export async function buildProgram() {
   const sandbox = buildLuaSandbox()
   const client = buildClient(root, settings())
   const inspector = buildInspector(root)
   const reader = buildReader()
   const testing = buildTestLibrary(root, settings())
+  const toolbox = buildToolbox(root, settings())
   const program = [
     await entry(),
     await bundle({ svc: 'src/cli/main.ts' }, [SERVER_APART]),
     await bundle({ serve: 'src/cli/serve/serve.ts' }),
   ]
   const library = await buildPluginLibrary(root, settings())
-  const others = await Promise.all([sandbox, client, inspector, reader, testing, copyDocuments()])
+  const others = await Promise.all([sandbox, client, inspector, reader, testing, toolbox, copyDocuments()])
   const compiled = await compileAhead(root, program.flat())
   removeStale(new Set([...program.flat(), ...library, ...others.flat(), ...compiled]))
 }

@@ -26,6 +26,7 @@ Beside them these are read, each when it is needed and again when it has changed
 | \`commands/<name>.md\` (\`command\`) | a command: keys of \`command.<name>\` as front matter, then its template, with \`$1\` and \`$ARGUMENTS\` |
 | \`skills/<name>/SKILL.md\` (\`skill\`) | a skill: \`name\` and \`description\` as front matter, then what it says; other files beside it. Models are told of it, and load it with the tool \`skill\` |
 | \`plugins/<id>/svc-plugin.json\` | a [plugin](plugins.md) |
+| \`tools/<name>.ts\`, \`.js\` and their kin (\`.svc\` of the workspace and \`~/.config/svc\` alone) | [tools](plugins.md#a-tool-without-a-plugin), which run once they were approved |
 | \`workflows/<name>.md\` | a [workflow](workflows.md) |
 
 Folders lie in a configuration directory, such as \`.svc\` of a project. An agent that only reads, \`.svc/agents/reviewer.md\`:

@@ -27,6 +27,7 @@ export function offerOf(plugin: Plugin): AnyRecord {
     ),
     messageParts: plugin.messageParts ?? [],
     mcp: plugin.mcp ?? [],
+    ...(plugin.problems === undefined || plugin.problems.length === 0 ? {} : { problems: plugin.problems }),
   }
 }
 

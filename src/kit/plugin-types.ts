@@ -18,6 +18,8 @@ export interface Plugin {
   readonly websocketRoutes?: readonly PluginSocketRoute[]
   readonly messageParts?: readonly MessagePart[]
   readonly mcp?: readonly McpServer[]
+  /** What of the plugin does not work, a sentence each: shown to its user beside its state. */
+  readonly problems?: readonly string[]
   /** Called once, before the plugin offers anything; a rejection makes the start fail. At most 8 seconds. */
   initialize?(context: InitializeContext): Maybe<void>
 }

@@ -57,6 +57,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   sandbox: { layers: ['sandbox', 'protocol'], packages: ['fengari'], node: true },
   // The program that makes text of web pages: a process of its own, started by path.
   reader: { layers: ['reader', 'protocol'], packages: ['@mozilla/readability', 'htmlparser2', 'linkedom', 'turndown', 'zod'], node: true },
+  // The program that runs directories of tools: a process of its own, started by path.
+  toolbox: { layers: ['toolbox', 'kit', 'protocol'], packages: ['sucrase'], node: true },
   // Runs in a browser: of the server only types of what it answers.
   page: {
     layers: ['page'],
@@ -109,10 +111,14 @@ const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; rea
 ]
 
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
-  { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/|store\/)/ },
-  { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/)/ },
+  { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/|store\/)/ },
+  { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/)/ },
   // Yielding to the event loop is not waiting.
-  { pattern: /^(node:)?timers(\/promises)?$/, allowed: /^src\/(actors\/node\/|sandbox\/node-|cli\/|testing\/)/, except: ['setImmediate'] },
+  {
+    pattern: /^(node:)?timers(\/promises)?$/,
+    allowed: /^src\/(actors\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/)/,
+    except: ['setImmediate'],
+  },
 ]
 
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'base', 'stuff', 'lib'])

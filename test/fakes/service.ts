@@ -87,7 +87,7 @@ export async function startTestService(
     config: options.config,
     inspectPayloads: options.inspectPayloads,
     version: '0.0.0-test',
-    programs: { node: process.execPath, luaSandbox: options.luaSandbox ?? '/nowhere/lua-sandbox.js' },
+    programs: { node: process.execPath, luaSandbox: options.luaSandbox ?? '/nowhere/lua-sandbox.js', toolbox: '/nowhere/toolbox.js' },
   })
   const { runtime } = running
   onTestFinished(stop)

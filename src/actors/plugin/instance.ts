@@ -73,6 +73,7 @@ export interface InstanceProblem {
     | 'unstoppable'
     | 'flood'
     | 'hook'
+    | 'reported'
     | 'log'
   readonly message: string
 }

@@ -48,6 +48,8 @@ export interface PluginPrograms {
   readonly node: string
   /** Absolute path of the program that runs Lua packages. */
   readonly luaSandbox: string
+  /** Absolute path of the program that runs directories of tools. */
+  readonly toolbox: string
 }
 
 export interface PluginSystemDeps {

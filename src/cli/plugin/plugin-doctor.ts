@@ -137,7 +137,7 @@ export function serverFindings(server: ServerView, id: string | undefined): Find
       const level =
         state === 'failed' || state === 'degraded' || isFailedUpdate({ state, diagnostics })
           ? 'error'
-          : state === 'active'
+          : state === 'active' && diagnostics.every(({ code }) => code !== 'reported')
             ? 'ok'
             : 'warning'
       const detail = diagnostics.map(({ code, message, action }) => advise(message, remedyOf(packageId, code, action))).join('; ')

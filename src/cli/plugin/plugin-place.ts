@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path'
 import type { Effects } from '../../actors/effects.js'
 import { createNodeEffects } from '../../actors/node/node-effects.js'
 import { type PluginEntries, readPluginEntries } from '../../actors/plugin/entry/entries.js'
-import { discoverPackages, type FoundPackage } from '../../actors/plugin/package/package-files.js'
+import type { FoundPackage } from '../../actors/plugin/package/package-files.js'
 import { hashPackage } from '../../actors/plugin/package/revision.js'
+import { findPackages } from '../../actors/plugin/package/tool-directory.js'
 import { createConfigs } from '../../actors/resource/config/config.js'
 import { type Applicant, type Authorization, authorize } from '../../machines/plugin/capability.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -32,15 +33,11 @@ export async function openPluginPlace(directory: string | undefined): Promise<Pl
   const effects = createNodeEffects(process.env['SVC_LOG'] === undefined ? { logLevel: 'error' } : {})
   const workspace = await canonicalDirectory(directory ?? '.')
   const configs = createConfigs({ effects })
-  const roots = pluginRoots(effects.paths.config, workspace)
   const readEntries = async () => {
     const { trusted, workspace: narrowing } = await configs.snapshots.get(workspace, { fresh: true })
     return readPluginEntries(trusted, narrowing)
   }
-  const found = [
-    ...(await discoverPackages(effects, roots.user, 'user')),
-    ...(await discoverPackages(effects, roots.workspace, 'workspace')),
-  ]
+  const found = await findPackages(effects, effects.paths.config, workspace)
   return {
     effects,
     workspace,

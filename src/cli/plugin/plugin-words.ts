@@ -26,6 +26,7 @@ export function capabilityWords(capability: HostCapability): string {
 /** What is started, as a person would write it. */
 export function runtimeWords({ runtime, entrypoint, command }: AgentTarget): string {
   if (runtime === 'lua') return `Lua ${entrypoint}, in a sandbox`
+  if (entrypoint === '' && command.length === 0) return 'its files in a process of Node, with your rights' // a directory of tools
   return `the program ${command.length > 0 ? command.join(' ') : entrypoint}, with your rights`
 }
 

@@ -31,10 +31,13 @@ export function isFailedUpdate({ state, diagnostics }: Omit<Lives, 'packageId'>)
 
 const TROUBLED: ReadonlySet<PackageState> = new Set(['permission-required', 'degraded', 'failed', 'update-available'])
 
-/** What keeps a package from serving what is there, and the command that mends it; undefined when nothing does. */
+/** What keeps a package from serving all that is there, and the command that mends it; undefined when nothing does. */
 export function troubleOf(lives: Lives): string | undefined {
   const { packageId, state, diagnostics } = lives
-  if (!TROUBLED.has(state)) return undefined
+  if (!TROUBLED.has(state)) {
+    const reported = diagnostics.find(({ code }) => code === 'reported')
+    return reported && `${stateWords(lives)}, but not whole: ${reported.message} -> svc logs --plugin ${packageId}`
+  }
   const isWaiting = state === 'permission-required' || (state === 'update-available' && !isFailedUpdate(lives))
   const reasons = isWaiting ? '' : diagnostics.map(({ message }) => message.replace(/\.$/, '')).join('; ')
   const hasRun = diagnostics.some(({ code }) => code === 'failed' || code === 'degraded')

@@ -8,7 +8,7 @@ import type { ReaderProgram } from '../../plugins/web/reading.js'
 const PLACES = ['./', '../'] as const
 
 export function pluginPrograms(): PluginPrograms {
-  return { node: process.execPath, luaSandbox: builtBeside('lua-sandbox.js') }
+  return { node: process.execPath, luaSandbox: builtBeside('lua-sandbox.js'), toolbox: builtBeside('toolbox.js') }
 }
 
 export function readerProgram(): ReaderProgram {

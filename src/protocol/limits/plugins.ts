@@ -10,6 +10,8 @@ export const pluginsLimits = {
     /** How long a copy of content that nobody approves any more is kept. */
     copyRetention: 7 * DAY,
     packagesPerRoot: 512,
+    /** Milliseconds for one file of a directory of tools to be loaded. */
+    toolFile: 5000,
     manifestBytes: 256 * KiB,
     frameBytes: 1 * MiB,
     /** Values in one frame, on all levels together. */

@@ -133,6 +133,8 @@ export const InitializeReply = z.looseObject({
   websocketRoutes: list(RouteDeclaration),
   messageParts: list(PartDeclaration),
   mcp: list(McpDeclaration),
+  /** What of the plugin does not work, for its user (docs/decisions/076). */
+  problems: list(z.string()),
 })
 export type InitializeReply = z.infer<typeof InitializeReply>
 

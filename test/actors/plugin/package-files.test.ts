@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { discoverPackages, type PackageSource } from '../../../src/actors/plugin/package/package-files.js'
+import { findPackages } from '../../../src/actors/plugin/package/tool-directory.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { asOrdinaryUser } from '../../fakes/ordinary-user.js'
 import { writePackage } from '../../fakes/packages.js'
@@ -99,6 +100,33 @@ describe('discovery', () => {
       ['dev.example.good', []],
       ['b', ['The id "dev.example.good" belongs to the package in "a" already.']],
     ])
+  })
+
+  it('finds directories of tools where a file of them holds tools, under ids that no package may have', async () => {
+    const project = join(root, 'project')
+    put('taken', { ...GOOD, id: 'workspace.tools' })
+    const config = join(root, 'config')
+    for (const [directory, names] of [
+      [join(config, 'tools'), ['b.ts', 'notes.md']],
+      [join(project, '.svc/tools'), ['a.d.ts', '.a.js', 'lib/a.js']],
+    ] as const)
+      for (const name of names) {
+        mkdirSync(dirname(join(directory, name)), { recursive: true })
+        writeFileSync(join(directory, name), '')
+      }
+    const found = () => findPackages(effects, config, project)
+    expect((await found()).map(({ id, source, problems }) => [id, source, problems])).toEqual([['user.tools', 'user', []]])
+    writeFileSync(join(project, '.svc/tools/a.js'), '')
+    expect((await found()).map(({ id, manifest }) => [id, manifest?.agent?.scope])).toEqual([
+      ['user.tools', 'user'],
+      ['workspace.tools', 'workspace'],
+    ])
+    chmodSync(join(project, '.svc/tools'), 0o777)
+    expect((await found())[1]?.problems).toMatchObject([
+      { code: 'exposed', message: expect.stringContaining('.svc/tools is not read') as string },
+    ])
+    const [taken] = await discoverPackages(effects, root, 'user')
+    expect(taken?.problems[0]?.message).toContain('the id "workspace.tools" is that of a directory of tools')
   })
 
   it('finds at most 512 packages in one directory', async () => {

@@ -179,7 +179,7 @@ describe('after a crash', () => {
 
   it('recovering again changes nothing more', async () => {
     const { effects, store } = prepare()
-    const { core } = await assemble({ effects, store, programs: { node: process.execPath, luaSandbox: '' }, version: '0' })
+    const { core } = await assemble({ effects, store, programs: { node: process.execPath, luaSandbox: '', toolbox: '' }, version: '0' })
     recover(core)
     const events = store.events.after(0, 1000)
     const message = store.messages.get('msg_open')

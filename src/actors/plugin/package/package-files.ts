@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachedThrough } from '../../../machines/exposure.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { MANIFEST_FILE, type PackageDiagnostic, type PackageLifecycleInfo, type PackageManifest } from '../../../protocol/plugin/plugin.js'
+import { isToolsId } from '../../../protocol/plugin/tool-files.js'
 import type { Effects } from '../../effects.js'
 import { parseManifest } from './package-manifest.js'
 import { packageProblems } from './package-problems.js'
@@ -107,6 +108,7 @@ async function readPackage(effects: Pick<Effects, 'files' | 'platform'>, { name,
   try {
     const bytes = await effects.files.read(join(root, MANIFEST_FILE), LIMITS.plugins.manifestBytes, { canonical: true })
     const manifest = parseManifest(bytes)
+    if (isToolsId(manifest.id)) throw new Error(`the id "${manifest.id}" is that of a directory of tools`)
     return { id: manifest.id, root, source, manifest, problems: await packageProblems(effects, { root, source, manifest }) }
   } catch (error) {
     const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')

@@ -1,8 +1,7 @@
 /**
- * One look at the packages of a workspace: what lies in the two plugin directories, hashed, against what the
+ * One look at the packages of a workspace: what lies in the directories of plugins and tools, hashed, against what the
  * configuration says (plugin-protocol §1.4, §3.2). Executes nothing (threat-model W1).
  */
-import { join } from 'node:path'
 import type { Assessment } from '../../../machines/plugin/assessment.js'
 import type { PackagePlace } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
@@ -13,8 +12,9 @@ import { type AssessDeps, assess, grantedOf, type ReadPackage } from './assess.j
 import type { PluginEntries } from '../entry/entries.js'
 import type { PackageEntry } from '../entry/entry-options.js'
 import { OFF_FOR_ALL, offReason } from '../native/switches.js'
-import { discoverPackages, type FoundPackage } from './package-files.js'
+import type { FoundPackage } from './package-files.js'
 import type { PackageReader } from './package-reader.js'
+import { findPackages } from './tool-directory.js'
 import type { TrustPins } from './trust-pins.js'
 
 export interface LookDeps {
@@ -44,10 +44,7 @@ export async function lookAtPackages(
   sessions: ReadonlySet<string>,
 ): Promise<Sighting[]> {
   const { effects, isSession } = deps
-  const found = [
-    ...(await discoverPackages(effects, join(effects.paths.config, 'plugins'), 'user')),
-    ...(await discoverPackages(effects, join(directory, '.svc/plugins'), 'workspace')),
-  ]
+  const found = await findPackages(effects, effects.paths.config, directory)
   const read: ReadPackage[] = []
   for (const each of found) read.push(await withRevision(deps, each))
   const sightings = await Promise.all(

@@ -2,6 +2,7 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { authorize, intersectCapabilities, noBroker, type PackagePlace } from '../../../machines/plugin/capability.js'
 import { SvcError } from '../../../protocol/errors.js'
+import { isToolsId } from '../../../protocol/plugin/tool-files.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type AgentTarget, type HostCapability, MANIFEST_FILE } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../effects.js'
@@ -15,15 +16,18 @@ import type { PackageStore } from './package-store.js'
 import { type ProcessSpec, pluginEnvironment } from '../process/process-spec.js'
 import { type Sandbox, sandboxPolicy } from '../entry/sandbox.js'
 import type { Reach } from '../registry/view.js'
+import { toolsManifest } from './tool-directory.js'
 
 export interface PlanDeps {
   readonly effects: Pick<Effects, 'files' | 'processes' | 'childEnv' | 'env'>
   readonly store: PackageStore
   readonly sandbox: Sandbox
   readonly brokered: ReadonlySet<HostCapability>
-  /** Absolute paths of Node and of the Lua sandbox program. */
+  /** Absolute paths of Node and of the programs it runs packages with. */
   readonly node: string
   readonly luaSandbox: string
+  /** Runs directories of tools. */
+  readonly toolbox: string
   serverUrl(): string | undefined
   startProcess(spec: ProcessSpec): StartInstance
 }
@@ -62,7 +66,7 @@ export async function planPackage(deps: PlanDeps, subject: PlanSubject, revision
     env: pluginEnvironment(deps.effects, { pluginId: packageId, directory: root, serverUrl: deps.serverUrl() }),
     capabilities: new Set(granted),
     eventNamespaces: target.eventNamespaces,
-    ...(await commandOf(deps, target, root, { network: granted.includes('network'), entry })),
+    ...(await commandOf(deps, packageId, target, root, { network: granted.includes('network'), entry })),
   }
   return {
     pluginId: packageId,
@@ -81,7 +85,9 @@ async function approvedCopy({ effects, store }: PlanDeps, subject: PlanSubject, 
   for (const digest of digestsOf(subject, revision)) {
     const root = await store.path({ revision, digest })
     if (root === undefined) continue
-    const manifest = parseManifest(await effects.files.read(join(root, MANIFEST_FILE), LIMITS.plugins.manifestBytes))
+    const manifest = isToolsId(packageId)
+      ? toolsManifest(packageId)
+      : parseManifest(await effects.files.read(join(root, MANIFEST_FILE), LIMITS.plugins.manifestBytes))
     const target = manifest.agent
     if (target === null) throw new SvcError('plugin.invalid', 'the package has no agent part', { packageId })
     const authorization = authorize({ packageId, revision, digest, source, target, place }, entry.trust)
@@ -100,16 +106,21 @@ type Command = Pick<ProcessSpec, 'program' | 'args' | 'watch'>
 
 async function commandOf(
   deps: PlanDeps,
+  packageId: string,
   target: AgentTarget,
   root: string,
   { network, entry }: { network: boolean; entry: PackageEntry },
 ): Promise<Command> {
-  const command: Command =
-    target.runtime === 'lua'
-      ? luaCommand({ node: deps.node, sandbox: deps.luaSandbox, manifest: join(root, MANIFEST_FILE) })
+  const { node, luaSandbox, toolbox } = deps
+  const isOfTools = isToolsId(packageId)
+  const command: Command = isOfTools
+    ? { program: node, args: [toolbox, root] }
+    : target.runtime === 'lua'
+      ? luaCommand({ node, sandbox: luaSandbox, manifest: join(root, MANIFEST_FILE) })
       : await processCommand(deps, target, root)
-  const reads = target.runtime === 'lua' ? [dirname(deps.luaSandbox)] : [] // it starts a thread from the file beside it
-  const policy = sandboxPolicy(entry.sandbox, deps.effects.env)
+  const reads = isOfTools ? [dirname(toolbox)] : target.runtime === 'lua' ? [dirname(luaSandbox)] : [] // both load files beside them
+  const asked = sandboxPolicy(entry.sandbox, deps.effects.env)
+  const policy = isOfTools && asked === 'auto' ? 'off' : asked // tools are for the files and programs of the project
   const wrapped = await deps.sandbox.wrap(policy, { program: command.program, args: command.args, cwd: root, network, reads })
   if ('unavailable' in wrapped) throw new SvcError('request.unprocessable', wrapped.unavailable)
   return { ...command, ...wrapped }

@@ -44,6 +44,13 @@ export function uncalledHooks({ hooks }: Pick<InitializeReply, 'hooks'>): string
   return `The hook "${first.slice(0, 100)}" is never called${rest}; ${near === undefined ? `hooks are ${known.join(', ')}` : `did you mean "${near}"?`}`
 }
 
+const REPORTED = 2000
+
+/** What a plugin says of itself that does not work, as one text. */
+export function reportedText({ problems }: Pick<InitializeReply, 'problems'>): string {
+  return problems.join('; ').slice(0, REPORTED)
+}
+
 function eventsOf({ hooks, eventNamespaces }: InitializeReply, sender: EventSender): EventsContribution | undefined {
   const namespaces = hooks.includes(EVENT_HOOK) ? [''] : eventNamespaces
   return namespaces.length === 0 ? undefined : { namespaces, deliver: (event) => sender.deliver(event) }

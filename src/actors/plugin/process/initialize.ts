@@ -5,7 +5,7 @@ import { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
 
 const TOOL_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const SERVICES = ['agents', 'commands', 'skills', 'systemContext', 'prompts', 'config', 'providers'] as const
-const LISTS = ['tools', 'hooks', 'eventNamespaces', 'routes', 'websocketRoutes', 'messageParts', 'mcp'] as const
+const LISTS = ['tools', 'hooks', 'eventNamespaces', 'routes', 'websocketRoutes', 'messageParts', 'mcp', 'problems'] as const
 
 type Fields = Record<string, unknown>
 

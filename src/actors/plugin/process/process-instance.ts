@@ -11,7 +11,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { InstanceProblem, PluginInstance, StartInstance } from '../instance.js'
 import type { Contributions } from '../native/native.js'
-import { toContributions, uncalledHooks } from './external.js'
+import { reportedText, toContributions, uncalledHooks } from './external.js'
 import { createEventSender, type EventSender } from './external-events.js'
 import { parseInitializeReply } from './initialize.js'
 import { type InstanceEffects, instanceLogic } from './instance.actor.js'
@@ -136,6 +136,7 @@ async function initialize({ effects }: ProcessDeps, spec: ProcessSpec, at: Subje
     child.loaded()
     const uncalled = uncalledHooks(reply)
     if (uncalled !== undefined) onProblem({ code: 'hook', message: uncalled })
+    if (reply.problems.length > 0) onProblem({ code: 'reported', message: reportedText(reply) })
     const events = createEventSender({ link, clock: effects.clock, onProblem })
     return {
       name: reply.name,

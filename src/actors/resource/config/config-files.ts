@@ -2,6 +2,7 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { expandHome } from '../../../machines/permission/permission.js'
 import { isWithin } from '../../../protocol/caller.js'
+import { TOOLS_DIRECTORY } from '../../../protocol/plugin/tool-files.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import type { Effects } from '../../effects.js'
 import type { FileProbe } from './file-probe.js'
@@ -82,9 +83,9 @@ export function installationDirectories({ env, paths }: PlanEffects): readonly s
   return [paths.config, join(paths.home, PROJECT_DIRECTORY), ...fromEnvironment(env['SVC_AGENT_CONFIG_DIR'], paths)]
 }
 
-/** Where plugins of a directory may lie. */
+/** Where plugins and tools of a directory may lie. */
 export function pluginRoots({ paths }: Pick<PlanEffects, 'paths'>, directory: string): readonly string[] {
-  return [paths.config, join(directory, PROJECT_DIRECTORY, 'plugins')]
+  return [paths.config, join(directory, PROJECT_DIRECTORY, 'plugins'), join(directory, PROJECT_DIRECTORY, TOOLS_DIRECTORY)]
 }
 
 /** The nearest ancestor (or the directory itself) that holds `.git`, found without running version control. */

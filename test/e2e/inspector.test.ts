@@ -267,7 +267,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const line = page.locator('tr[data-workflow="report"]')
     await line.waitFor()
     expect(await line.innerText()).toMatch(/paused[\s\S]*T09:00/)
-    const due = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5000).toISOString().replace('.000Z', 'Z')
+    const due = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2000).toISOString().replace('.000Z', 'Z')
     save(`active: true\nschedule: { at: "${due}" }`)
     await expect.poll(() => line.innerText(), { timeout: 20_000 }).toMatch(/completed[\s\S]*schedule/)
     await shot(page, 'workflows', ['report', 'completed'])
@@ -351,10 +351,20 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const { records } = trace
     const place = offline.page.locator('#place')
     const shown = offline.page.locator(`#tree .row[data-actor="session:${session.id}"] .state`)
-    for (let step = records.length - 1; step >= 0; step--) {
-      await offline.page.keyboard.press('[')
+    const at = async (step: number) => {
       await place.filter({ hasText: new RegExp(`^${step} of `) }).waitFor()
       for (const state of await shown.allInnerTexts()) states.add(state)
+    }
+    for (let step = records.length - 1; step > records.length - 10; step--) {
+      await offline.page.keyboard.press('[')
+      await at(step)
+    }
+    const moves = records.flatMap(({ actorId, type }, index) =>
+      actorId === `session:${session.id}` && type === 'transition' ? [index] : [],
+    )
+    for (const step of moves.flatMap((index) => [index, index + 1])) {
+      await offline.page.locator('#position').fill(String(step))
+      await at(step)
     }
     expect(states).toEqual(new Set(['idle', 'looking', 'running']))
     await offline.page.locator('#position').fill(String(records.length))
@@ -403,7 +413,8 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const call = page.locator('#tree .row', { hasText: 'tool-call' })
     expect(await call.count()).toBe(0)
     await page.locator('#log-filter').fill('execution.settled')
-    await page.locator('#log .row.transition', { hasText: 'execution.settled' }).first().dblclick() // the filter is applied a frame later
+    // In one step: the filter is applied a frame later, and moves the rows.
+    await page.locator('#log .row.transition', { hasText: 'execution.settled' }).first().dispatchEvent('click', { detail: 2 })
     await call.first().click()
     await expect.poll(() => current(page)).toBe('settled')
     await page.locator('#back').click()

@@ -1,5 +1,5 @@
 /** What a picture of a page shows: text is looked for in the pixels where the page says it is. */
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 interface Box {
   readonly text: string
@@ -25,14 +25,23 @@ export async function pictureOf(page: Page): Promise<Picture> {
   const png = await page.screenshot({ animations: 'disabled', caret: 'hide' })
   const after = new Set((await page.evaluate(textInSight)).map((box) => JSON.stringify(box)))
   const boxes = before.filter((box) => after.has(JSON.stringify(box)))
-  const painter = await page.context().newPage()
-  try {
-    const contrasts = await painter.evaluate(contrastsIn, { png: png.toString('base64'), boxes })
-    const illegible = boxes.flatMap(({ text }, index) => ((contrasts[index] ?? 0) < CONTRAST ? [text] : []))
-    return { png, texts: boxes.map(({ text }) => text), illegible }
-  } finally {
-    await painter.close()
-  }
+  const painter = await painterOf(page)
+  const contrasts = await painter.evaluate(contrastsIn, { png: png.toString('base64'), boxes })
+  const illegible = boxes.flatMap(({ text }, index) => ((contrasts[index] ?? 0) < CONTRAST ? [text] : []))
+  return { png, texts: boxes.map(({ text }) => text), illegible }
+}
+
+const painters = new WeakMap<Browser, Promise<Page>>()
+
+/** An empty page in a window of its own: one in the window of another would put that into the background. */
+async function painterOf(page: Page): Promise<Page> {
+  const browser = page.context().browser()
+  if (browser === null) throw new Error('there is no browser')
+  const known = await painters.get(browser)
+  if (known?.isClosed() === false) return known
+  const painter = browser.newContext().then((own) => own.newPage())
+  painters.set(browser, painter)
+  return painter
 }
 
 /** Runs in the page: every piece of text that nothing covers, with the part of its box that is in the window. */
@@ -64,13 +73,13 @@ async function contrastsIn({ png, boxes }: { png: string; boxes: readonly Box[] 
   const context = canvas.getContext('2d', { willReadFrequently: true })
   if (context === null) throw new Error('this browser cannot paint')
   context.drawImage(bitmap, 0, 0)
-  const linear = (value: number) => (value <= 10 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4)
+  const linear = Float64Array.from({ length: 256 }, (_, value) => (value <= 10 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4))
   return boxes.map(({ x, y, width, height }) => {
     const { data } = context.getImageData(x, y, width, height)
     let [darkest, brightest] = [1, 0]
     for (let at = 0; at < data.length; at += 4) {
-      const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3)
-      const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+      const part = (weight: number, channel: number) => weight * (linear[data[at + channel] ?? 0] ?? 0)
+      const luminance = part(0.2126, 0) + part(0.7152, 1) + part(0.0722, 2)
       darkest = Math.min(darkest, luminance)
       brightest = Math.max(brightest, luminance)
     }

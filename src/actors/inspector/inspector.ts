@@ -2,6 +2,7 @@
  * The inspector: what lives in this service and what happens to it (architecture §8).
  *
  * I1 Opened by the first viewer, closed `linger` after the last has left; closed, no actor is observed and nothing is kept.
+ *    The end of the service closes it at once.
  * I2 What viewers read comes from one bounded ring; no viewer and no number of events makes it grow.
  */
 import { createAlarm } from '../../protocol/alarm.js'
@@ -40,6 +41,12 @@ export interface InspectorDeps {
   readonly stateOf?: ObserverDeps['stateOf']
 }
 
+export interface InspectorOfServer extends Inspector {
+  readonly viewers: number
+  /** Keeps nothing more, and nobody alive. */
+  end(): void
+}
+
 export function createInspector({
   effects,
   directory,
@@ -50,7 +57,7 @@ export function createInspector({
   configuration,
   callOf,
   stateOf,
-}: InspectorDeps): Inspector & { readonly viewers: number } {
+}: InspectorDeps): InspectorOfServer {
   const { clock, log } = effects
   const charts = createCharts()
   const ring = createRing(LIMITS.inspector)
@@ -119,6 +126,10 @@ export function createInspector({
     },
     get viewers() {
       return viewers.size
+    },
+    end() {
+      closing.end()
+      close()
     },
   }
 }

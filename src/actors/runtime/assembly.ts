@@ -279,6 +279,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
       await keptContents.sweep()
       await serving.sweep()
     },
+    /** Nothing of it outlives the service. */
+    endInspection: () => inspector.end(),
     tidy: () => tidyWhenQuiet({ bus, effects, isBusy: () => statuses.all().size > 0 }),
     counters: () => ({
       subscribers: bus.subscribers,

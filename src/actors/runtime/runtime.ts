@@ -109,6 +109,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
       closeStore: fromPromise<void, void>(async () => {
         maintenance?.stop()
         stopTidying?.()
+        parts.endInspection()
         store.close()
       }),
       abandon: fromPromise<void, void>(async () => {
@@ -120,6 +121,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<RunningRun
         parts.plugins.stop()
         const gone = Promise.all([effects.processes.killAll(), effects.terminals.killAll()])
         await waitAtMost(effects.clock, Promise.all([listener?.close(), gone]), 100)
+        parts.endInspection()
         store.close()
       }),
     },

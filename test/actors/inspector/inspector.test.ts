@@ -162,6 +162,14 @@ describe('a viewer', () => {
     await service.stop()
   })
 
+  test('that has just left does not keep a service alive that ends', async () => {
+    const service = await startTestService({ steps: [] })
+    viewer(service).close()
+    expect(service.effects.clock.pendingTimers).toBeGreaterThan(0)
+    await service.stop()
+    expect(service.effects.clock.pendingTimers).toBe(0)
+  })
+
   test('that does not keep up is sent nothing more, and later what the ring still holds', async () => {
     const service = await startTestService({ steps: [says('one')] })
     const slow = viewer(service)

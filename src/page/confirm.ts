@@ -47,7 +47,7 @@ function approved(plugin: InspectedPlugin): (readonly [string, string])[] {
     ['package', `${pluginId} (${source ?? ''})`],
     ['content', revision],
     ['digest', digest],
-    ['runs as', runtime === 'lua' ? 'Lua, in a sandbox' : 'a program, with your rights'],
+    ['runs as', runtime === 'lua' ? 'Lua, in a sandbox' : 'a program, with your rights where no bubblewrap contains it'],
     ['scope', [scope, scopeId, workspace].filter(Boolean).join(' · ')],
     ['grants', requested.length === 0 ? 'none: it asks nothing of the host' : requested.join(', ')],
   ]

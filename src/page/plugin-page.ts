@@ -75,7 +75,7 @@ function why(plugin: InspectedPlugin): Child[] {
 }
 
 function trustOf({ verdict, retainedRevision, runtime }: InspectedPlugin): string {
-  const kind = runtime === 'lua' ? 'Lua in a sandbox' : 'a program with your rights'
+  const kind = runtime === 'lua' ? 'Lua in a sandbox' : 'a program'
   if (verdict === 'trusted' || verdict === 'ungranted') return `this content is approved, as ${kind}`
   return retainedRevision === undefined
     ? `this content is not approved; it would run as ${kind}`

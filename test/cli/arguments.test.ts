@@ -141,6 +141,7 @@ describe('the command line', () => {
     ['run --modle svc/offline hi', 'svc run has no option --modle; did you mean --model?'],
     ['run --model --json hi', '--model needs a value: --model <id>'],
     ['run --json=yes hi', '--json takes no value'],
+    ['run --unattended deny hi', '--unattended takes no value; write -- before "deny" where it is a word of its own'],
     ['help rnu', 'did you mean run?'],
     ['completion tcsh', 'bash, zsh and fish, not "tcsh"'],
     ['run --model /offline hi', '--model must be provider/model'],

@@ -19,21 +19,17 @@ async function findings(): Promise<{ level: string; check: string; detail: strin
 }
 
 describe('svc plugin doctor', () => {
-  test('is content with an approved package, and says so for a place without packages', async () => {
+  test('says so for a place without packages, and is not content with one nobody approved', async () => {
     expect(await home.run('doctor')).toEqual({ code: 0, stdout: 'no packages\n', stderr: '' })
     await home.run('init', ID)
     expect((await home.run('doctor')).code).toBe(1)
-    await home.run('trust', ID, '--yes')
-    expect(await findings()).toEqual([{ level: 'ok', check: ID, detail: expect.stringMatching(/^sha256:[0-9a-f]{64}, 2 files, approved/) }])
   })
 
   test('tells both revisions of a package that changed since it was approved, and the command that approves it', async () => {
     await home.run('init', ID)
-    await home.run('trust', ID, '--yes')
-    const [before] = await findings()
+    const old = /sha256:[0-9a-f]{64}/.exec((await home.run('trust', ID, '--yes')).stdout)?.[0]
     home.write(file('agent.lua'), 'return { tools = {} }')
     const [changed] = await findings()
-    const old = before?.detail.slice(0, 71)
     expect(changed).toMatchObject({ level: 'error', check: ID })
     expect(changed?.detail).toMatch(
       new RegExp(`^its content changed since it was approved: ${old} then, sha256:[0-9a-f]{64} now -> .*svc plugin trust ${ID}`),

@@ -1,5 +1,5 @@
 /** What a plugin author does at work: `svc plugin dev`, `test`, `restore`, `untrust` and `remove` of the built program. */
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makeHome } from './program.js'
@@ -16,6 +16,17 @@ test('a package is served again after every change, called once, brought back, a
   const work = home.start(['plugin', 'dev', ID])
   await work.prints(/^dev\.example\.hello sha256:\w{12} serves\n/)
   expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
+  const text = readFileSync(join(root, 'agent.lua'), 'utf8')
+  writeFileSync(join(root, 'agent.lua'), text.replace('local name =', 'error("not today")\n  local name ='))
+  await work.prints(/(^dev\.example\.hello sha256:\w{12} serves$[^]*){2}/m)
+  const thrown = await home.run(CALL)
+  expect(thrown).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/agent\.lua:4: not today\n.*at agent\.lua:4[^]*svc: .*not today/) as string,
+  })
+  writeFileSync(join(root, 'agent.lua'), text)
+  await work.prints(/(^dev\.example\.hello sha256:\w{12} serves$[^]*){3}/m)
   writeFileSync(join(root, 'agent.lua'), 'this is no Lua')
   await work.prints(/^dev\.example\.hello sha256:\w{12} serves with earlier content, because what it is now did not start: .*\n/m)
   const restored = await home.run(['plugin', 'restore', ID, '--yes'])

@@ -1,6 +1,6 @@
 /** Packages as `svc plugin init` writes them and the examples, driven over their pipes the way the server drives them. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -91,7 +91,23 @@ describe('what svc plugin init writes', () => {
     const approved = await home.run(['plugin', 'trust', 'dev.example.hello', '--yes', '--json'])
     const { revision } = (JSON.parse(approved.stdout) as { approved: { revision: string } }).approved
     expect(approved.stderr).toContain(revision)
-    expect((await home.run(['plugin', 'doctor'])).code).toBe(0)
+    const sound = await home.run(['plugin', 'doctor'])
+    expect([sound.code, sound.stdout]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`${revision}, 2 files, approved[^]*started for this check: it serves`)),
+    ])
+  })
+
+  test('is started by the doctor, who tells of one that fails', async () => {
+    const shown = await home.run(['plugin', 'init', 'dev.example.hello', '--language', 'javascript'])
+    expect(shown.code).toBe(0)
+    writeFileSync(join(home.workspace, '.svc/plugins/dev.example.hello/plugin.js'), "throw new Error('not today')\n")
+    await home.run(['plugin', 'trust', 'dev.example.hello', '--yes'])
+    const { code, stdout } = await home.run(['plugin', 'doctor'])
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/started for this check: it does not run[^]*svc logs --plugin dev\.example\.hello/),
+    ])
   })
 })
 
@@ -100,7 +116,6 @@ describe('the library', () => {
     await home.run(['plugin', 'init', 'dev.example.hello', '--language', 'javascript'])
     const root = join(home.workspace, '.svc/plugins/dev.example.hello')
     const text = readFileSync(join(root, 'plugin.js'), 'utf8').replace('return {', "console.log('not a frame')\n        return {")
-    const { writeFileSync } = await import('node:fs')
     writeFileSync(join(root, 'plugin.js'), text)
     const plugin = await startPackage(root)
     const reply = await plugin.call('tool.invoke', { tool: 'hello', directory: '/w', input: { name: 'Ada' } })

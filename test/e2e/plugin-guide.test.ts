@@ -1,6 +1,6 @@
 /** docs/plugins.md, followed word for word: every command and file of its guide, and then a real server whose model calls the tool. */
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -47,6 +47,37 @@ describe('the guide for plugin authors', () => {
     },
     120_000,
   )
+})
+
+test('the commands of the reference are offered in each language', async () => {
+  const text = readFileSync(new URL('../../docs/plugins.md', import.meta.url), 'utf8')
+  const reference = text.slice(text.indexOf('### Other contributions'), text.indexOf('### The library for Node'))
+  const [lua = '', js = '', python = ''] = [...reference.matchAll(/^```\w+\n([^]*?\n)```$/gm)].map(([, block]) => block)
+  scene = openScene(makePlace())
+  const { place } = scene
+  const env = { ...place.env, ...INTERPRETERS }
+  const svc = (...args: readonly string[]) => execute(process.execPath, [PROGRAM, ...args], { cwd: place.repo, env })
+  for (const [language, name, change] of [
+    ['lua', 'agent.lua', () => lua],
+    ['javascript', 'plugin.js', () => js],
+    ['python', 'plugin.py', (file: string) => file.replace(/^ {4}"services": \{\}.*\n/m, () => python)],
+  ] as const) {
+    const id = `dev.example.${language}`
+    await svc('plugin', 'init', id, '--language', language)
+    const path = `.svc/plugins/${id}/${name}`
+    place.write(path, change(place.read(path)))
+    await svc('plugin', 'trust', id, '--yes')
+  }
+  const server = await scene.start(INTERPRETERS)
+  await server.get('/v2/tools') // waits until they have started
+  const names = async () => (await server.get<{ name: string }[]>('/v2/commands')).map(({ name }) => name)
+  await expect.poll(names).toEqual(expect.arrayContaining(['standup', 'weigh', 'recap']))
+  const { id } = await server.createSession({ model: { providerId: 'svc', modelId: 'offline' } })
+  expect(await server.call('POST', `/v2/sessions/${id}/commands`, { command: 'recap', arguments: 'the day' })).toMatchObject({
+    status: 200,
+  })
+  await server.call('POST', `/v2/sessions/${id}/wait`)
+  expect(JSON.stringify((await server.messages(id))[0])).toContain('Sum up the day.')
 })
 
 /** Runs every block in the workspace; answers everything that was printed. Rejects with the output of the first that fails. */

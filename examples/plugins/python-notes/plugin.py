@@ -56,6 +56,16 @@ _calls = {}  # id of a call of the host -> event that is set when it is cancelle
 _owner = None
 
 
+SERVICES = {
+    "agent.list": "agents",
+    "command.list": "commands",
+    "skill.list": "skills",
+    "systemContext.sections": "systemContext",
+    "prompt.render": "prompts",
+    "config.load": "config",
+}
+
+
 class Call:
     """What a tool gets besides its input."""
 
@@ -103,7 +113,19 @@ def _initialize(params):
         "tools": tools,
         "hooks": list(PLUGIN.get("hooks", {})),
         "eventNamespaces": PLUGIN.get("events", {}).get("namespaces", []),
+        "services": {kind: [_declared(service) for service in services] for kind, services in PLUGIN.get("services", {}).items()},
     }
+
+
+def _declared(service):
+    return {"id": service["id"], "priority": service.get("priority", 0)}
+
+
+def _serve(kind, params):
+    for service in PLUGIN.get("services", {}).get(kind, []):
+        if service["id"] == params["serviceId"]:
+            return service["handler"](params.get("request") or {})
+    raise LookupError(f"unknown {kind} service {params['serviceId']}")
 
 
 def _perform(method, params, cancelled):
@@ -118,6 +140,8 @@ def _perform(method, params, cancelled):
     if method == "hook.invoke":
         hook = PLUGIN.get("hooks", {}).get(params["hook"])
         return params["value"] if hook is None else hook(params["context"], params["value"])
+    if method in SERVICES:
+        return _serve(SERVICES[method], params)
     raise LookupError(f"unknown method {method}")
 
 

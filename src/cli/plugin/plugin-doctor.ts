@@ -2,15 +2,16 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FoundPackage } from '../../actors/plugin/package/package-files.js'
-import { createSandbox, sandboxPolicy } from '../../actors/plugin/entry/sandbox.js'
+import { createSandbox, packagePolicy } from '../../actors/plugin/entry/sandbox.js'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../machines/plugin/capability.js'
 import { SvcError } from '../../protocol/errors.js'
+import { isToolsId } from '../../protocol/plugin/tool-files.js'
 import { failureText } from '../failure.js'
 import { type Finding, renderFindings } from '../findings.js'
 import type { PluginDoctorOptions } from './plugin-arguments.js'
 import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { isFailedUpdate, stateWords } from './state-words.js'
-import { askServer, type ServerView } from './plugin-server.js'
+import { askServer, type ServerView, startAndAsk } from './plugin-server.js'
 import { jsonText, writeOut } from '../output.js'
 
 /** Prints the findings; answers 1 when one of them keeps a package from running. */
@@ -23,18 +24,31 @@ export async function pluginDoctor(options: PluginDoctorOptions): Promise<number
       `there is no package ${options.id} for ${place.workspace}; "svc plugin list" shows what there is`,
     )
   }
-  const server = await askServer(options.server, place.workspace)
+  const onDisk = await packageFindings(place, packages)
   const findings = [
     ...place.entries.diagnostics.map(
       ({ level, path, message }): Finding => ({ level, check: 'configuration', detail: `${path}: ${message}` }),
     ),
-    ...(await packageFindings(place, packages)),
-    ...serverFindings(server, options.id),
+    ...onDisk,
+    ...(await startedFindings(options, place, onDisk)),
   ]
   const ok = findings.every(({ level }) => level !== 'error')
   if (options.json) writeOut(`${jsonText({ ok, findings }, 2)}\n`)
   else writeOut(findings.length === 0 ? 'no packages\n' : renderFindings(findings))
   return ok ? 0 : 1
+}
+
+/** What a server says of them; where none runs, one that is started for what nothing on disk speaks against. */
+async function startedFindings(
+  { server, id }: PluginDoctorOptions,
+  { workspace }: PluginPlace,
+  onDisk: readonly Finding[],
+): Promise<Finding[]> {
+  const running = await askServer(server, workspace)
+  if (running.type !== 'absent') return serverFindings(running, id)
+  const sound = new Set(onDisk.flatMap(({ level, check }) => (level === 'ok' ? [check] : [])))
+  if (sound.size === 0) return []
+  return serverFindings(await startAndAsk(workspace), id).filter(({ check }) => sound.has(check) || check === 'server')
 }
 
 /** What files and programs alone tell of packages. */
@@ -79,12 +93,12 @@ function capabilityFindings({ found, target }: ReadPackage): Finding[] {
 }
 
 async function programFindings(place: PluginPlace, { found, target }: ReadPackage): Promise<Finding[]> {
-  if (target.runtime === 'lua') return []
+  if (target.runtime === 'lua' || isToolsId(found.id)) return [] // svc runs them by programs of its own
   const check = found.id
   const [program = target.entrypoint, ...args] = target.command
   const path = await findProgram(place, found.root, program, target.command.length === 0)
   if (path === undefined) return [{ level: 'error', check, detail: missing(program, target.command.length === 0) }]
-  const policy = sandboxPolicy(place.entries.package(check).sandbox, place.effects.env)
+  const policy = packagePolicy(check, place.entries.package(check).sandbox, place.effects.env)
   const network = target.capabilities.includes('network')
   const isFromPackage = target.command.length === 0 || program.includes('/')
   const trial = isFromPackage ? args : ['--version']

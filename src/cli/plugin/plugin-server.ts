@@ -1,7 +1,7 @@
 /** What a running server says about the packages of a workspace. */
 import { nodePaths } from '../../actors/node/paths.js'
 import type { PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
-import { connectTo } from '../connection.js'
+import { connect, connectTo } from '../connection.js'
 import { failureText } from '../failure.js'
 import { readPresence } from '../presence.js'
 
@@ -18,6 +18,21 @@ export async function askServer(url: string | undefined, directory: string): Pro
     return { type: 'answered', url: address, packages: await connectTo(address).client.plugins.lifecycle({ directory }) }
   } catch (error) {
     return { type: 'silent', url: address, reason: failureText(error).split('\n')[0] ?? '' }
+  }
+}
+
+/** Asks a server that is started for the question and starts each approved package once. Never rejects. */
+export async function startAndAsk(directory: string): Promise<ServerView> {
+  try {
+    const { client, close, url, isOwn } = await connect(undefined)
+    try {
+      await client.tools.list({ directory }) // waits until they have started
+      return { type: 'answered', url, packages: await client.plugins.lifecycle({ directory }), isOwn }
+    } finally {
+      await close()
+    }
+  } catch (error) {
+    return { type: 'silent', url: 'a server for this check', reason: failureText(error).split('\n')[0] ?? '' }
   }
 }
 

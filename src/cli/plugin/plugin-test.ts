@@ -1,8 +1,12 @@
 /** `svc plugin test`: one call of a tool, on the way a model's call takes: rules, hooks, checks and limits included. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '../../client/client-types.js'
 import type { ToolPart } from '../../protocol/message/message.js'
 import { SvcError } from '../../protocol/errors.js'
-import { connect } from '../connection.js'
+import type { PackageState } from '../../protocol/plugin/plugin.js'
+import { InspectedLines } from '../../protocol/system/inspector.js'
+import { printable } from '../../protocol/visible-text.js'
+import { type Connection, connect } from '../connection.js'
 import { directoryOn } from '../directory.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 import { meant } from '../table/nearest.js'
@@ -16,19 +20,44 @@ export async function testPlugin({ id, tool, input, directory, server, json }: T
     const { client } = connection
     const query = { directory: directoryOn(server, directory) }
     await refuseAbsent(client, query, { id, tool })
+    const began = Date.now()
     const part = await callTool(client, query, { tool, input })
     const { state } = part
     if (json) writeOut(`${jsonText(state, 2)}\n`)
     else if (state.status === 'completed') writeOut(`${state.output}\n`)
-    else
+    else {
+      for (const line of await writtenSince(connection, `${id}@${query.directory}`, began)) writeError(`${printable(line)}\n`, 'dim')
       writeError(
         `svc: ${state.status === 'error' ? state.error : 'the call has not ended'} -> svc logs --plugin ${id} shows what it wrote\n`,
       )
+    }
     return state.status === 'completed' ? 0 : 1
   } finally {
     await connection.close()
   }
 }
+
+/** What a plugin wrote to its log during a call, a trace of what was thrown among it; nothing where the server does not tell. */
+async function writtenSince({ open }: Connection, key: string, since: number): Promise<readonly string[]> {
+  for (let look = 0; look < LOOKS; look++, await delay(PAUSE)) {
+    try {
+      const response = await open({ method: 'GET', target: `/v2/inspector/lines?${new URLSearchParams({ plugin: key })}` })
+      const { lines } = InspectedLines.parse(await response.json())
+      const fresh = lines.filter(({ at }) => at >= since).map(({ text }) => text)
+      if (fresh.length > 0) return fresh
+    } catch {
+      return []
+    }
+  }
+  return []
+}
+
+/** Its log comes by another pipe than its answer. */
+const LOOKS = 3
+const PAUSE = 50
+
+/** With something, whatever is wrong with the rest. */
+const SERVES: ReadonlySet<PackageState | undefined> = new Set(['active', 'update-available'])
 
 type Query = { readonly directory: string }
 
@@ -37,7 +66,7 @@ async function refuseAbsent(client: Client, query: Query, { id, tool }: { id: st
   await client.tools.list(query) // waits until packages have started
   const lives = (await client.plugins.lifecycle(query)).find(({ packageId }) => packageId === id)
   const trouble = lives === undefined ? undefined : troubleOf(lives)
-  if (trouble !== undefined && lives?.state !== 'update-available') throw new SvcError('plugin.failed', `${id} ${trouble}`)
+  if (trouble !== undefined && !SERVES.has(lives?.state)) throw new SvcError('plugin.failed', `${id} ${trouble}`)
   const plugin = (await client.plugins.list(query)).find((each) => each.id === id)
   if (plugin === undefined) throw new SvcError('resource.not_found', `there is no plugin ${id} here; "svc plugin list" shows what there is`)
   const tools = (plugin.contributions ?? []).filter(({ kind }) => kind === 'tool').map((each) => each.id)

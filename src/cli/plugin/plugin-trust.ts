@@ -6,13 +6,14 @@
  * I2 Nothing is written without a yes of the person at the terminal or `--yes`.
  * I3 Nothing is approved that no broker provides here.
  */
+import { createSandbox, packagePolicy } from '../../actors/plugin/entry/sandbox.js'
 import type { FoundPackage } from '../../actors/plugin/package/package-files.js'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../machines/plugin/capability.js'
 import { SvcError } from '../../protocol/errors.js'
 import { HostCapability, type TrustRecord } from '../../protocol/plugin/plugin.js'
 import type { TrustOptions } from './plugin-arguments.js'
 import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
-import { capabilityWords, columns, runtimeWords } from './plugin-words.js'
+import { capabilityWords, columns, rightsWords, runtimeWords } from './plugin-words.js'
 import { createTerminal } from '../terminal.js'
 import { printable } from '../../protocol/visible-text.js'
 import { jsonText, writeError, writeOut } from '../output.js'
@@ -22,7 +23,7 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
   const place = await openPluginPlace(options.directory)
   const read = await readPackage(place, choose(place, options))
   const record = recordFor(place, read, options)
-  const shown = description(place, read, record)
+  const shown = description(place, read, record, await rightsOf(place, read))
   writeError(columns(shown.map((row) => row.map(printable))))
   if (!options.yes && !(await isConfirmed())) {
     writeError('svc: not approved\n')
@@ -116,7 +117,17 @@ function otherRecords(place: PluginPlace, record: TrustRecord): TrustRecord[] {
   return place.entries.package(record.packageId).trust.filter((other) => !isSamePlace(other))
 }
 
-function description(place: PluginPlace, read: ReadPackage, record: TrustRecord): string[][] {
+/** As the server here will start it. */
+async function rightsOf({ effects, entries }: PluginPlace, { found, target }: ReadPackage): Promise<string> {
+  const policy = packagePolicy(found.id, entries.package(found.id).sandbox, effects.env)
+  const network = target.capabilities.includes('network')
+  const program = { program: process.execPath, args: [], cwd: found.root, network }
+  const wrapped = await createSandbox(effects).wrap(policy, program)
+  if ('unavailable' in wrapped) return `which cannot be: ${wrapped.unavailable}`
+  return rightsWords({ isContained: wrapped.program !== program.program, network })
+}
+
+function description(place: PluginPlace, read: ReadPackage, record: TrustRecord, rights: string): string[][] {
   const { target, found } = read
   const may = record.capabilities.map((capability) => `${capability}: ${capabilityWords(capability)}`)
   const [first = 'ask nothing of the host', ...rest] = may
@@ -125,7 +136,7 @@ function description(place: PluginPlace, read: ReadPackage, record: TrustRecord)
     ['from', `${found.root} (${found.source})`],
     ['content', read.revision],
     ['', `${read.files} files, ${read.bytes} bytes`],
-    ['runs', runtimeWords(target)],
+    ['runs', runtimeWords(target, rights)],
     ['scope', scopeWords(record)],
     ['may', first],
     ...rest.map((line) => ['', line]),

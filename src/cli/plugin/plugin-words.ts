@@ -23,11 +23,17 @@ export function capabilityWords(capability: HostCapability): string {
   return CAPABILITIES[capability]
 }
 
-/** What is started, as a person would write it. */
-export function runtimeWords({ runtime, entrypoint, command }: AgentTarget): string {
+/** What is started, as a person would write it; `rights` of a program are in `rightsWords`. */
+export function runtimeWords({ runtime, entrypoint, command }: AgentTarget, rights: string): string {
   if (runtime === 'lua') return `Lua ${entrypoint}, in a sandbox`
-  if (entrypoint === '' && command.length === 0) return 'its files in a process of Node, with your rights' // a directory of tools
-  return `the program ${command.length > 0 ? command.join(' ') : entrypoint}, with your rights`
+  if (entrypoint === '' && command.length === 0) return `its files in a process of Node, ${rights}` // a directory of tools
+  return `the program ${command.length > 0 ? command.join(' ') : entrypoint}, ${rights}`
+}
+
+/** What a program may that was approved. */
+export function rightsWords({ isContained, network }: { readonly isContained: boolean; readonly network: boolean }): string {
+  if (!isContained) return 'with your rights'
+  return `contained by bubblewrap: it sees its own folder and the programs of the system, ${network ? 'and the network' : 'and no network'}`
 }
 
 /** `sha256:` and the first characters of a revision. */

@@ -31,8 +31,8 @@ export function readLine<const P extends Page>(page: P, args: readonly string[])
   })
   const given = new Map<string, (string | true)[]>()
   const words: string[] = []
-  for (const token of tokens) {
-    if (token.kind === 'positional') words.push(token.value)
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'positional') words.push(refuseAnswer(page, token, tokens[index - 1]))
     if (token.kind !== 'option') continue
     const option = page.options[token.name]
     if (option === undefined) throw new Error(unknownOption(page, token.name, token.rawName))
@@ -72,6 +72,19 @@ function unalias({ options }: Page, args: readonly string[]): string[] {
 
 function unknownOption({ name: command, options }: Page, name: string, raw: string): string {
   return `svc ${command} has no option ${raw}${meant(name, Object.keys(options), (near) => `--${near}`)}`
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number]
+
+/** Words that somebody means as the value of the option before them. */
+const ANSWERS = new Set('true false on off allow deny reject ask once always never'.split(' '))
+
+/** The word, unless it looks like the value of a flag that has none: it would become part of what is asked. */
+function refuseAnswer({ options }: Page, { value, index }: Extract<Token, { kind: 'positional' }>, before: Token | undefined): string {
+  const isAfterFlag = before?.kind === 'option' && before.index === index - 1 && options[before.name]?.type === 'flag'
+  if (isAfterFlag && before.rawName.startsWith('--') && ANSWERS.has(value))
+    throw new Error(`${before.rawName} takes no value; write -- before "${value}" where it is a word of its own`)
+  return value
 }
 
 function typedValue(name: string, option: Option, value: string | undefined, isInline: boolean): string | true {

@@ -8,6 +8,7 @@
  */
 import { dirname } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
+import { isToolsId } from '../../../protocol/plugin/tool-files.js'
 import type { Effects } from '../../effects.js'
 import {
   bubblewrapLine,
@@ -56,6 +57,12 @@ export function sandboxPolicy(sandbox: boolean | undefined, env: Readonly<Record
     default:
       return 'auto'
   }
+}
+
+/** The same of a package: tools are for the files and programs of a project, and are contained where that is asked for alone (decisions/076). */
+export function packagePolicy(packageId: string, ...asked: Parameters<typeof sandboxPolicy>): SandboxPolicy {
+  const policy = sandboxPolicy(...asked)
+  return policy === 'auto' && isToolsId(packageId) ? 'off' : policy
 }
 
 /** One for the whole server. */

@@ -14,7 +14,7 @@ import type { PackageSource } from './package-files.js'
 import { parseManifest } from './package-manifest.js'
 import type { PackageStore } from './package-store.js'
 import { type ProcessSpec, pluginEnvironment } from '../process/process-spec.js'
-import { type Sandbox, sandboxPolicy } from '../entry/sandbox.js'
+import { packagePolicy, type Sandbox } from '../entry/sandbox.js'
 import type { Reach } from '../registry/view.js'
 import { toolsManifest } from './tool-directory.js'
 
@@ -119,8 +119,7 @@ async function commandOf(
       ? luaCommand({ node, sandbox: luaSandbox, manifest: join(root, MANIFEST_FILE) })
       : await processCommand(deps, target, root)
   const reads = isOfTools ? [dirname(toolbox)] : target.runtime === 'lua' ? [dirname(luaSandbox)] : [] // both load files beside them
-  const asked = sandboxPolicy(entry.sandbox, deps.effects.env)
-  const policy = isOfTools && asked === 'auto' ? 'off' : asked // tools are for the files and programs of the project
+  const policy = packagePolicy(packageId, entry.sandbox, deps.effects.env)
   const wrapped = await deps.sandbox.wrap(policy, { program: command.program, args: command.args, cwd: root, network, reads })
   if ('unavailable' in wrapped) throw new SvcError('request.unprocessable', wrapped.unavailable)
   return { ...command, ...wrapped }

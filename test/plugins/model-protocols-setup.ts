@@ -13,7 +13,7 @@ import { joined, REQUEST, settings } from './openai-compatible-setup.js'
 const PLUGINS = [createOpenAICompatiblePlugin, createOpenAIPlugin, createAnthropicPlugin, createGooglePlugin]
 
 /** What serves an adapter package. */
-function contributionOf(npm: string, fetch: typeof globalThis.fetch): ProviderContribution {
+export function contributionOf(npm: string, fetch: typeof globalThis.fetch): ProviderContribution {
   const absent = () => Promise.reject(new Error('not part of this test'))
   const host = {
     ...noDoors,

@@ -16,6 +16,8 @@ import { searchService, websearchTool } from '../../src/plugins/web/websearch.js
 import type { ToolContext } from '../../src/actors/plugin/native/native.js'
 import { noDoors } from '../fakes/doors.js'
 import { createFakeEffects } from '../fakes/effects.js'
+import { contributionOf } from './model-protocols-setup.js'
+import { REQUEST, settings } from './openai-compatible-setup.js'
 
 const ANSWER = JSON.stringify({
   results: [],
@@ -49,6 +51,14 @@ const network = { ...createFakeEffects().network, guardedFetch: createGuardedFet
 const signal = new AbortController().signal
 const effectsWith = (env: Record<string, string> = {}) => ({ ...createFakeEffects(), network, fetch: wayOut.fetch, env })
 
+/** One step of a model of this adapter package. */
+function chatBy(npm: string): (address: string) => Promise<unknown> {
+  return (address) => {
+    const adapter = contributionOf(npm, wayOut.fetch).create(settings({ npm, baseURL: address, apiKey: () => 'secret' }))
+    return adapter.generate(REQUEST, () => undefined, signal)
+  }
+}
+
 /** Who asks an address that the operator has named, by what it asks. */
 const NAMED: Readonly<Record<string, (address: string) => Promise<unknown>>> = {
   async websearch(address) {
@@ -68,6 +78,10 @@ const NAMED: Readonly<Record<string, (address: string) => Promise<unknown>>> = {
     ),
   mcp: (address) => createGuardedHttp({ fetch: wayOut.fetch, network }, { url: address })(address, { method: 'POST', body: '{}' }),
   models: (address) => createDiscovery(effectsWith()).models({ providerId: 'acme', baseURL: address, key: 'secret', headers: {} }),
+  'chat completions': chatBy('@ai-sdk/openai-compatible'),
+  'OpenAI responses': chatBy('@ai-sdk/openai'),
+  'Anthropic messages': chatBy('@ai-sdk/anthropic'),
+  Google: chatBy('@ai-sdk/google'),
   catalog: (address) => createCatalogSource(effectsWith({ SVC_AGENT_MODELS_URL: address, SVC_AGENT_MODELS_FETCH: '1' })).renew(true),
 }
 

@@ -72,14 +72,26 @@ export function createCloner(
       { signal, timeout, onStderr: (chunk) => progress.push(decoder.decode(chunk, { stream: true })), ...(onStdout && { onStdout }) },
     )
     progress.end()
-    if (exitCode !== 0) throw invalid(`Git could not clone the repository: ${said.trim() || 'it was ended.'}`)
+    const hint = REDIRECTED.test(said) ? ' Redirects are not followed: clone the address that it leads to.' : ''
+    if (exitCode !== 0) throw invalid(`Git could not clone the repository: ${said.trim() || 'it was ended.'}${hint}`)
   }
 
   return {
     async fetchNew(source) {
       const { url, ref, depth, target } = source
       const options = [...(ref === undefined ? [] : [`--branch=${ref}`]), ...(depth === undefined ? [] : [`--depth=${depth}`])]
-      const args = ['clone', '--progress', '--no-checkout', '--template=', '--no-recurse-submodules', ...options, '--', url, target]
+      const args = [
+        ...STAY,
+        'clone',
+        '--progress',
+        '--no-checkout',
+        '--template=',
+        '--no-recurse-submodules',
+        ...options,
+        '--',
+        url,
+        target,
+      ]
       const known = WAY_OUT.flatMap((name) => (effects.childEnv[name] === undefined ? [] : [[name, effects.childEnv[name]] as const]))
       const authorities = effects.childEnv['SSL_CERT_FILE']
       await run(source, args, {
@@ -105,6 +117,10 @@ export function createCloner(
     if (bytes > cloneBytes) throw invalid(`The repository is larger than ${Math.round(cloneBytes / MiB)} MiB.`)
   }
 }
+
+/** Who named an address did not name where it leads (threat-model N1). */
+const STAY = ['-c', 'http.followRedirects=false']
+const REDIRECTED = /returned error: 30[12378]\b/
 
 /** Adds up the sizes of `git ls-tree -l -z`: `mode type object size<TAB>path<NUL>`. */
 function createSum(onSum: (bytes: number) => void): (chunk: Uint8Array) => void {

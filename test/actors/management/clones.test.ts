@@ -127,13 +127,16 @@ test('a clone that is cancelled, or stopped, while its server keeps silent leave
   }
 })
 
-test('a bare repository is cloned over http', async () => {
+test('a bare repository is cloned over http, and nothing is asked where a server leads', async () => {
   const { management, at } = createManagedPlace({ git: false })
   const { url } = origin(at)
   const bare = at('bare.git')
   execFileSync('git', ['clone', '--quiet', '--bare', url, bare])
   execFileSync('git', ['-C', bare, 'update-server-info'])
+  const led: string[] = []
   const server = createServer(({ url: path = '/' }, answer) => {
+    if (path.startsWith('/moved')) return answer.writeHead(301, { location: path.replace('/moved', '/inner') }).end()
+    if (path.startsWith('/inner')) led.push(path)
     const file = join(bare, new URL(path, 'http://x').pathname)
     const isThere = existsSync(file) && statSync(file).isFile()
     answer.writeHead(isThere ? 200 : 404).end(isThere ? readFileSync(file) : '')
@@ -144,6 +147,13 @@ test('a bare repository is cloned over http', async () => {
   try {
     const { path } = await management.repositories.create(operator, { kind: 'clone', remoteUrl }, FOREVER)
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('content\n')
+    await expect(
+      management.repositories.create(operator, { kind: 'clone', remoteUrl: `${remoteUrl}moved/` }, FOREVER),
+    ).rejects.toMatchObject({
+      code: 'management.invalid_request',
+      message: expect.stringContaining('Redirects are not followed: clone the address that it leads to.') as string,
+    })
+    expect(led).toEqual([])
   } finally {
     server.closeAllConnections()
     server.close()

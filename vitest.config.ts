@@ -55,7 +55,8 @@ export default defineConfig({
           name: 'program',
           include: isWhole ? [...PROGRAM, CONFORMANCE] : PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
-          maxWorkers: 2,
+          // A quarter of their time is waiting for programs.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

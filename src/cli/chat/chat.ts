@@ -21,6 +21,7 @@ import { wrongUse } from '../wrong-use.js'
 import { keepHistory, readHistory } from './chat-history.js'
 import { chooseAgent, modelsText } from './chat-choices.js'
 import { helpLines, offered, understand } from './chat-lines.js'
+import { shareStatusLine } from './status-line.js'
 
 const ATTEMPTS = 6
 
@@ -68,6 +69,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
       }),
   }
   const answers = createAnswers('ask', terminal)
+  const statusLine = shareStatusLine(terminal.status)
 
   function requestOf(text: string, delivery: 'queue' | 'steer'): PromptRequest {
     for (const path of missingFiles(text, directory)) terminal.note(`@${path} leads to no file; it is sent as text`)
@@ -84,7 +86,8 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
   async function turn(text: string): Promise<void> {
     const run = new AbortController()
     runs.add(run)
-    const presentation = createPresentation(terminal, { isVerbose: options.isVerbose, isThinking })
+    const line = statusLine.begin()
+    const presentation = createPresentation({ ...terminal, status: line.draw }, { isVerbose: options.isVerbose, isThinking })
     const { onPermission, onQuestion } = answers
     try {
       for await (const event of client.prompt(sessionId, requestOf(text, 'queue'), {
@@ -99,6 +102,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
     } finally {
       runs.delete(run)
       presentation.end()
+      line.end()
     }
   }
 

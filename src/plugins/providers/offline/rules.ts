@@ -97,8 +97,10 @@ export const RULES: readonly Rule[] = [
   ),
 ]
 
+/** Without quotes, and without the `@` that names a file in a prompt. */
 function bare(text = ''): string {
-  return /^(["'`])[^]*\1$/.test(text) && text.length > 1 ? text.slice(1, -1) : text
+  const plain = /^(["'`])[^]*\1$/.test(text) && text.length > 1 ? text.slice(1, -1) : text
+  return plain.replace(/^@(?=.)/, '')
 }
 
 /** JSON of an object; undefined for anything else. */

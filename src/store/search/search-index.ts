@@ -238,12 +238,12 @@ interface Entries {
   put(message: SearchedMessage): boolean
   remove(messageId: string): void
   clear(): void
-  /** A part of the merging that was put off since the last call; false when there was none. */
+  /** A part of the merging that was put off; false when there is none. */
   mergeOwed(): boolean
 }
 
 /** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
-const MERGED = { words: 24, grams: 24, spelling: 8 }
+const MERGED = { words: 16, grams: 16, spelling: 8 }
 /** Runs of one level before they are merged beside the steps, and before a commit does it at once. */
 const RUNS = { most: 8, tooMany: 400 }
 
@@ -272,13 +272,13 @@ function createEntries(handle: Handle): Entries {
   const merges = Object.entries(MERGED).map(([table, pages]) =>
     handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
   )
-  let isOwed = false
+  let owed: typeof merges = []
   let terms = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms').get()?.n ?? 0
 
   function remove(messageId: string): void {
     const doc = known.get(messageId)
     if (doc === undefined) return
-    isOwed = true
+    owed = merges
     deleteDoc.run(doc.key)
     deleteWords.run(doc.key)
     deleteGrams.run(doc.key)
@@ -301,7 +301,7 @@ function createEntries(handle: Handle): Entries {
       if (before?.text === text) return false
       if (before !== undefined) remove(id)
       if (text.trim() === '') return before !== undefined
-      isOwed = true
+      owed = merges
       const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
       const said = wordsOf(text)
       const parts = sideWords(text)
@@ -317,10 +317,10 @@ function createEntries(handle: Handle): Entries {
       terms = 0
     },
     mergeOwed() {
-      if (!isOwed) return false
-      isOwed = false
-      for (const merge of merges) merge.run()
-      return true
+      const [first, ...others] = owed
+      owed = others
+      first?.run()
+      return first !== undefined
     },
   }
 }

@@ -83,16 +83,16 @@ export function createCheckpoints(path: string | undefined, { every = EVERY, isS
 
 function startThread(path: string, isSynced: boolean): CheckpointThread {
   const closed = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const handleClosed = new Int32Array(closed)
   const driver = createRequire(import.meta.url).resolve(DRIVER)
   const workerData = { path, driver, closed, synchronous: isSynced ? 'full' : 'off' }
   const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [], resourceLimits: MEMORY })
   worker.unref()
   let resolve = (): void => undefined
   const settle = () => resolve()
-  let isOver = false
   const ended = new Promise<never>((_, reject) => {
     const over = () => {
-      isOver = true
+      Atomics.store(handleClosed, 0, 1)
       reject(new Error('the thread of the checkpoints has ended'))
     }
     worker.once('error', over).once('exit', over)
@@ -106,9 +106,8 @@ function startThread(path: string, isSynced: boolean): CheckpointThread {
       return Promise.race([moved, ended])
     },
     close() {
-      if (isOver) return
       worker.postMessage('close', [])
-      Atomics.wait(new Int32Array(closed), 0, 0, PATIENCE)
+      Atomics.wait(handleClosed, 0, 0, PATIENCE)
       void worker.terminate()
     },
   }

@@ -73,33 +73,57 @@ const shown = (times) =>
 const cpu = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000
 
 store.search.open()
-const steps = []
-const before = cpu()
-for (let step = 'more'; step === 'more'; ) {
-  const began = performance.now()
-  step = store.search.step()
-  steps.push(performance.now() - began)
+/** Steps as the indexer makes them, others between them; answers how long each held the main thread. */
+async function catchUp() {
+  const held = []
+  for (let step = 'more'; step === 'more'; ) {
+    await new Promise(setImmediate)
+    const began = performance.now()
+    step = store.search.step()
+    held.push(performance.now() - began)
+  }
+  return held
 }
-console.log(`build of ${COUNT}: ${((cpu() - before) / COUNT).toFixed(3)} ms CPU a message; steps of 8: ${shown(steps)}`)
+const before = cpu()
+const steps = await catchUp()
+console.log(`build of ${COUNT}: ${((cpu() - before) / COUNT).toFixed(3)} ms CPU a message; steps: ${shown(steps)}`)
 console.log(
   `index: ${(statSync(join(directory, 'search.sqlite3')).size / 1e6).toFixed(0)} MB of ${(texts.join('').length / 1e6).toFixed(0)} MB text`,
 )
 
+const sum = (times) => times.reduce((total, time) => total + time, 0)
 const turns = []
+const floors = []
+const turnSteps = []
 for (let at = 0; at < 300; at++) {
   const ids = [`msg_p${at}`, `msg_a${at}`]
+  const said = performance.now()
   store.transact('process', () => {
     for (const id of ids) {
       say(id, 'ses_0', `${sentence()} needle${at}`)
       tell(id, 'ses_0')
     }
   })
-  const began = performance.now()
-  while (store.search.step() === 'more');
-  turns.push(performance.now() - began)
+  floors.push(performance.now() - said)
+  const held = await catchUp()
+  turns.push(sum(held))
+  turnSteps.push(...held)
   if (store.search.find(`needle${at}`, 10).length !== 2) throw new Error('a turn was not found')
 }
-console.log(`one turn of two messages, with its commit: ${shown(turns)}`)
+const mean = (times) => sum(times) / times.length
+console.log(`one turn of two messages, on the main thread: mean ${mean(turns).toFixed(2)}  ${shown(turns)}`)
+console.log(`  the commit that says them: ${shown(floors)}; indexing is ${(mean(turns) / mean(floors)).toFixed(1)} times that`)
+console.log(`  each step of it: ${shown(turnSteps)}`)
+const longest = []
+for (let at = 0; at < 20; at++) {
+  store.transact('process', () => {
+    say(`msg_l${at}`, 'ses_0', Array.from({ length: 900 }, pick).join(' '))
+    tell(`msg_l${at}`, 'ses_0')
+  })
+  longest.push(Math.max(...(await catchUp())))
+}
+console.log(`the longest step of a message as long as any is indexed: ${shown(longest)}`)
+console.log(`longest step on the main thread: ${[...steps, ...turnSteps].reduce((most, time) => Math.max(most, time), 0).toFixed(1)} ms`)
 
 const some = (make) => Array.from({ length: 200 }, make)
 const chosen = () => texts[Math.floor(roll() * COUNT)].split(' ')
@@ -126,6 +150,24 @@ for (const [name, queries] of Object.entries(QUERIES)) {
   console.log(`${name.padEnd(16)} ${shown(times)}`)
 }
 console.log(`${'all'.padEnd(16)} ${shown(all)}`)
+
+const LENGTH = 256
+const vector = () => Float32Array.from({ length: LENGTH }, () => roll() - 0.5)
+const refused = store.search.useVectors('bench/model')
+if (refused === undefined) {
+  for (let batch = store.search.unembedded(32); batch.length > 0; batch = store.search.unembedded(32))
+    store.search.putVectors(batch.map(({ key }) => ({ key, vector: vector() })))
+  const times = (near) =>
+    some(rare).map((query) => {
+      const began = performance.now()
+      store.search.find(query, 20, undefined, near?.())
+      return performance.now() - began
+    })
+  const words = times()
+  const meant = times(vector)
+  const ratio = quantile(meant, 0.95) / quantile(words, 0.95)
+  console.log(`with vectors of ${LENGTH} numbers ${shown(meant)}; p95 is ${ratio.toFixed(1)} times that of the words alone`)
+} else console.log(`no vectors: ${refused}`)
 store.close()
 rmSync(directory, { recursive: true })
 rmSync(bundle)

@@ -2,8 +2,9 @@
  * Moves the write-ahead log into the database beside the event loop: SQLite would do it in a commit, which then waits for the disk.
  *
  * I1 One checkpoint at a time, by a handle of its own in a thread of its own, with synced writes: a kill finds the log or the database whole.
- * I2 The thread starts with the first checkpoint, and keeps nobody alive. What it fails to do the next commit of a long log does
- *    (`wal_autocheckpoint`).
+ *    A file that is not trusted after a loss of power anyway does without (`isSynced`).
+ * I2 The thread starts with the first checkpoint, and keeps nobody alive. One that has ended is followed by another, a few times. What they
+ *    fail to do the next commit of a long log does (`wal_autocheckpoint`).
  * I3 After `close` no handle of it is open, so whoever closes the last handle can remove the log.
  */
 import { createRequire } from 'node:module'
@@ -12,6 +13,8 @@ import { DRIVER } from './driver.js'
 
 /** Commits between two checkpoints. */
 const EVERY = 200
+/** Threads that may end before none is started any more. */
+const FAILURES = 3
 /** For the thread to close its handle, ms. */
 const PATIENCE = 2000
 /** Megabytes: it holds nothing. */
@@ -21,7 +24,7 @@ const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads')
 const Database = require(workerData.driver)
 const database = new Database(workerData.path, { timeout: 0, fileMustExist: true })
-database.exec('pragma synchronous = full; pragma wal_autocheckpoint = 0')
+database.exec('pragma synchronous = ' + workerData.synchronous + '; pragma wal_autocheckpoint = 0')
 const closed = new Int32Array(workerData.closed)
 parentPort.on('message', (what) => {
   if (what === 'checkpoint') {
@@ -36,7 +39,7 @@ parentPort.on('message', (what) => {
 `
 
 interface CheckpointThread {
-  /** Resolves when it is done, or when the thread has ended. */
+  /** Resolves when it is done; rejects when the thread has ended. */
   checkpoint(): Promise<void>
   /** Waits until its handle is closed. */
   close(): void
@@ -49,21 +52,28 @@ export interface Checkpoints {
 }
 
 /** `path`: the database; undefined for one in memory, which has no log. */
-export function createCheckpoints(path: string | undefined, { every = EVERY, start = startThread } = {}): Checkpoints {
+export function createCheckpoints(path: string | undefined, { every = EVERY, isSynced = true, start = startThread } = {}): Checkpoints {
   let commits = 0
   let thread: CheckpointThread | undefined
   let isMoving = false
+  let failures = 0
   return {
     committed() {
       if (path === undefined || ++commits < every || isMoving) return
       commits = 0
       isMoving = true
       try {
-        thread ??= start(path)
+        thread ??= start(path, isSynced)
       } catch {
         return // I2
       }
-      void thread.checkpoint().then(() => (isMoving = false))
+      thread.checkpoint().then(
+        () => (isMoving = false),
+        () => {
+          thread = undefined
+          isMoving = ++failures === FAILURES // I2
+        },
+      )
     },
     close() {
       thread?.close()
@@ -71,14 +81,23 @@ export function createCheckpoints(path: string | undefined, { every = EVERY, sta
   }
 }
 
-function startThread(path: string): CheckpointThread {
+function startThread(path: string, isSynced: boolean): CheckpointThread {
   const closed = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const handleClosed = new Int32Array(closed)
   const driver = createRequire(import.meta.url).resolve(DRIVER)
-  const worker = new Worker(PROGRAM, { eval: true, workerData: { path, driver, closed }, env: {}, execArgv: [], resourceLimits: MEMORY })
+  const workerData = { path, driver, closed, synchronous: isSynced ? 'full' : 'off' }
+  const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [], resourceLimits: MEMORY })
   worker.unref()
   let resolve = (): void => undefined
   const settle = () => resolve()
-  const ended = new Promise<void>((over) => worker.once('error', () => over()).once('exit', () => over()))
+  const ended = new Promise<never>((_, reject) => {
+    const over = () => {
+      Atomics.store(handleClosed, 0, 1)
+      reject(new Error('the thread of the checkpoints has ended'))
+    }
+    worker.once('error', over).once('exit', over)
+  })
+  ended.catch(() => undefined)
   worker.on('message', settle)
   return {
     checkpoint() {
@@ -88,7 +107,7 @@ function startThread(path: string): CheckpointThread {
     },
     close() {
       worker.postMessage('close', [])
-      Atomics.wait(new Int32Array(closed), 0, 0, PATIENCE)
+      Atomics.wait(handleClosed, 0, 0, PATIENCE)
       void worker.terminate()
     },
   }

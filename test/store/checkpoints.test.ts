@@ -29,6 +29,23 @@ it('begin after so many commits, one at a time', async () => {
   expect(close).toHaveBeenCalledOnce()
 })
 
+it('are made by another thread when one has ended, and by the commits when that happens again and again', async () => {
+  const close = vi.fn<() => void>()
+  const start = vi.fn<() => { checkpoint(): Promise<void>; close(): void }>(() => ({
+    checkpoint: () => Promise.reject(new Error('ended')),
+    close,
+  }))
+  const { committed, close: end } = createCheckpoints('/db', { every: 1, start })
+  for (let commits = 0; commits < 9; commits++) {
+    committed()
+    await Promise.resolve()
+    await Promise.resolve()
+  }
+  expect(start).toHaveBeenCalledTimes(3)
+  end()
+  expect(close).not.toHaveBeenCalled()
+})
+
 it('are none of a database in memory, and close nothing that never began', () => {
   const start = vi.fn<() => never>()
   const memory = createCheckpoints(undefined, { every: 1, start })

@@ -13,6 +13,8 @@ export const searchLimits = {
     excerpt: 200,
     /** Messages that are looked at in one step. */
     step: 8,
+    /** Characters after which a step takes no further message. */
+    stepText: 2_000,
     /** Events that are looked at in one step, and bytes of them: many tell of one message. */
     events: 256,
     eventBytes: 512 * KiB,

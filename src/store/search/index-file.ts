@@ -5,9 +5,11 @@
  * I2 A commit survives the death of the process. Where the system tells one start of itself from another, nothing waits for the disk while
  *    the file is in use, and what another start of the system left in use is not trusted (I1). Elsewhere loss of power may take the last
  *    commits, and the cursor with them.
+ * I3 The log is moved into the file beside the event loop (`logMover`); what is not, the commit does that makes it too long.
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { readFileSync, rmSync } from 'node:fs'
+import { type Checkpoints, createCheckpoints } from '../checkpoints.js'
 import { openHandle } from '../database.js'
 import { isSpoilt, storeFault } from '../faults.js'
 import { preparePrivateFile } from '../state-directory.js'
@@ -15,6 +17,16 @@ import { VECTOR_SCHEMA } from './vectors.js'
 
 /** Another number, and every index is made anew. */
 const VERSION = 2
+
+/** Pages of the log at which a commit moves it itself (I3): 16 MiB. */
+const LONGEST_LOG = 4096
+/** Commits between two moves. */
+const MOVED_EVERY = 40
+
+/** I3. To be told of every commit, and to be closed before the file is. `path`: undefined for one in memory. */
+export function logMover(path: string | undefined, handle: Handle): Checkpoints {
+  return createCheckpoints(path, { every: MOVED_EVERY, isSynced: handle.pragma('synchronous', { simple: true }) !== 0 })
+}
 
 /** Names the start of the system this process runs in; null where the system does not tell. */
 function bootOf(): string | null {
@@ -120,7 +132,7 @@ function configured(handle: Handle): Handle {
       pragma synchronous = normal;
       pragma mmap_size = 0;
       pragma cache_size = -4096;
-      pragma wal_autocheckpoint = 250;
+      pragma wal_autocheckpoint = ${LONGEST_LOG};
       pragma journal_size_limit = 16777216;
       pragma trusted_schema = off;
     `)

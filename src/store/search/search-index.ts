@@ -4,13 +4,15 @@
  * I1 A step and the cursor behind it are one commit, so a kill repeats at most one step, and none twice.
  * I2 A message is read as it is now, not as the event tells it: steps may be repeated, left out or taken in any order.
  * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the index begins anew.
+ * I4 A step is short: it stops after some characters, and the full texts are merged in steps of their own, some pages at a time.
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { folded, sideWords, wordsOf } from '../../protocol/search/words.js'
 import { isSpoilt, storeFault } from '../faults.js'
-import { closeIndexFile, openIndexFile, removeIndexFile } from './index-file.js'
+import type { Checkpoints } from '../checkpoints.js'
+import { closeIndexFile, logMover, openIndexFile, removeIndexFile } from './index-file.js'
 import { createLookup, type Lookup } from './lookup.js'
 import type { SearchIndex } from './search.js'
 import type { SearchedMessage, SearchSource } from './source.js'
@@ -18,6 +20,7 @@ import { fused, openVectors, type Vectors } from './vectors.js'
 
 interface Opened {
   readonly handle: Handle
+  readonly log: Checkpoints
   readonly writer: Writer
   readonly lookup: Lookup
   readonly vectors?: { readonly model: string; readonly of: Vectors }
@@ -30,15 +33,17 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
   let opened: Opened | undefined
 
   function close(): void {
-    const handle = opened?.handle
+    if (opened === undefined) return
+    const { handle, log } = opened
     opened = undefined
-    if (handle !== undefined) closeIndexFile(handle)
+    log.close()
+    closeIndexFile(handle)
   }
 
   function use(): { readonly isNew: boolean } {
     const { handle, isNew } = openIndexFile(path)
     try {
-      opened = { handle, writer: createWriter(handle, source), lookup: createLookup(handle), isSpoilt: false }
+      opened = { handle, log: logMover(path, handle), writer: createWriter(handle, source), lookup: createLookup(handle), isSpoilt: false }
       return { isNew }
     } catch (error) {
       handle.close()
@@ -61,7 +66,9 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       if (opened === undefined) throw new SvcError('store.unavailable', 'The index of the search is not open.')
       if (opened.isSpoilt) return 'damaged'
       try {
-        return opened.writer.step() ? 'more' : 'done'
+        const isMore = opened.writer.step()
+        opened.log.committed()
+        return isMore ? 'more' : 'done'
       } catch (error) {
         if (opened.handle.inTransaction) opened.handle.exec('rollback')
         if (isSpoilt(error)) return 'damaged'
@@ -91,8 +98,12 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       }
     },
     unembedded: (limit) => opened?.vectors?.of.pending(limit) ?? [],
-    putVectors: (entries) => opened?.vectors?.of.put(entries),
+    putVectors(entries) {
+      opened?.vectors?.of.put(entries)
+      opened?.log.committed()
+    },
     discard() {
+      opened?.log.close()
       opened?.handle.close()
       opened = undefined
       if (path !== undefined) removeIndexFile(path)
@@ -138,11 +149,19 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
   const entries = createEntries(handle)
   const value = (name: string) => meta.get(name)?.value
 
+  /** Answers the last that was put: I4. */
+  function putSome(messages: readonly SearchedMessage[]): SearchedMessage | undefined {
+    let characters = 0
+    for (const message of messages) {
+      if (entries.put(message)) characters += message.text.length
+      if (characters >= LIMITS.search.stepText) return message
+    }
+    return messages.at(-1)
+  }
+
   /** Every message there is, by its row; what happens meanwhile is told by the events behind the cursor. */
   function readAll(after: number): void {
-    const messages = source.all(after, LIMITS.search.step)
-    for (const message of messages) entries.put(message)
-    const last = messages.at(-1)
+    const last = putSome(source.all(after, LIMITS.search.step))
     if (last === undefined) setMeta.run('read', 1)
     else setMeta.run('after', last.key)
   }
@@ -154,9 +173,7 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
       for (const { messageId } of docs) if (source.message(messageId) === undefined) entries.remove(messageId)
       advance(key, docs.at(-1)?.key)
     } else {
-      const messages = source.ofSession(sessionId, after, step)
-      for (const message of messages) entries.put(message)
-      advance(key, messages.at(-1)?.position)
+      advance(key, putSome(source.ofSession(sessionId, after, step))?.position)
     }
   }
 
@@ -168,18 +185,17 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
   function readChanges(cursor: number): boolean {
     let last: number | undefined
     const touched = new Set<string>()
+    let characters = 0
     for (const { sequence, sessionId, messageId, isSaid } of source.changes(cursor)) {
       if (messageId === undefined) for (const isSweep of [1, 0] as const) addWork.run(sessionId, isSweep)
-      else if (isSaid) {
-        if (touched.size === LIMITS.search.step && !touched.has(messageId)) break
+      else if (isSaid && !touched.has(messageId)) {
+        if (touched.size === LIMITS.search.step || characters >= LIMITS.search.stepText) break
         touched.add(messageId)
+        const message = source.message(messageId)
+        if (message === undefined) entries.remove(messageId)
+        else if (entries.put(message)) characters += message.text.length
       }
       last = sequence
-    }
-    for (const id of touched) {
-      const message = source.message(id)
-      if (message === undefined) entries.remove(id)
-      else entries.put(message)
     }
     if (last !== undefined) setMeta.run('cursor', last)
     else if (source.head() - cursor > FAR) setMeta.run('cursor', source.head())
@@ -210,7 +226,7 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
   return {
     step() {
       handle.exec('begin')
-      const isMore = work()
+      const isMore = entries.mergeOwed() || work()
       handle.exec('commit')
       return isMore
     },
@@ -218,9 +234,26 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
 }
 
 interface Entries {
-  put(message: SearchedMessage): void
+  /** Whether anything was changed by it. */
+  put(message: SearchedMessage): boolean
   remove(messageId: string): void
   clear(): void
+  /** A part of the merging that was put off; false when there is none. */
+  mergeOwed(): boolean
+}
+
+/** Full texts, and the pages of each that are merged after a step: more than its levels rewrite of what a step writes. */
+const MERGED = { words: 16, grams: 16, spelling: 8 }
+/** Runs of one level before they are merged beside the steps, and before a commit does it at once. */
+const RUNS = { most: 8, tooMany: 400 }
+
+/** I4. SQLite would merge in the commit that makes it due, and all that is due; it is kept in the file, which may be of before. */
+function mergeBeside(handle: Handle): void {
+  const setting = (table: string, name: string, value: number) => `insert into ${table} (${table}, rank) values ('${name}', ${value});`
+  handle.transaction(() => {
+    for (const table of Object.keys(MERGED))
+      handle.exec(setting(table, 'automerge', 0) + setting(table, 'crisismerge', RUNS.tooMany) + setting(table, 'usermerge', RUNS.most))
+  })()
 }
 
 function createEntries(handle: Handle): Entries {
@@ -235,11 +268,17 @@ function createEntries(handle: Handle): Entries {
   const deleteGrams = handle.prepare<[number]>('delete from grams where rowid = ?')
   const noteTerm = handle.prepare<[string]>('insert into terms (term) values (?) on conflict do nothing')
   const noteSpelling = handle.prepare<[number | bigint, string]>('insert into spelling (rowid, term) values (?, ?)')
+  mergeBeside(handle)
+  const merges = Object.entries(MERGED).map(([table, pages]) =>
+    handle.prepare(`insert into ${table} (${table}, rank) values ('merge', ${pages})`),
+  )
+  let owed: typeof merges = []
   let terms = handle.prepare<[], { n: number }>('select coalesce(max(key), 0) as n from terms').get()?.n ?? 0
 
   function remove(messageId: string): void {
     const doc = known.get(messageId)
     if (doc === undefined) return
+    owed = merges
     deleteDoc.run(doc.key)
     deleteWords.run(doc.key)
     deleteGrams.run(doc.key)
@@ -259,21 +298,29 @@ function createEntries(handle: Handle): Entries {
   return {
     put({ id, sessionId, role, created, text }) {
       const before = known.get(id)
-      if (before?.text === text) return
+      if (before?.text === text) return false
       if (before !== undefined) remove(id)
-      if (text.trim() === '') return
+      if (text.trim() === '') return before !== undefined
+      owed = merges
       const { lastInsertRowid: key } = insert.run(id, sessionId, role, created, text)
       const said = wordsOf(text)
       const parts = sideWords(text)
       insertWords.run(key, said.join(' '), parts.join(' '))
       insertGrams.run(key, folded(text))
       note(new Set([...said, ...parts]))
+      return true
     },
     remove,
     clear() {
       handle.exec(`delete from docs; delete from work; insert into words (words) values ('delete-all');
         insert into grams (grams) values ('delete-all'); delete from terms; insert into spelling (spelling) values ('delete-all');`)
       terms = 0
+    },
+    mergeOwed() {
+      const [first, ...others] = owed
+      owed = others
+      first?.run()
+      return first !== undefined
     },
   }
 }

@@ -1,8 +1,9 @@
-import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/protocol/limits.js'
+import { openIndexFile } from '../../../src/store/search/index-file.js'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
 import { catchUp, find, say, storeWith, tell } from './corpus.js'
@@ -99,6 +100,21 @@ describe('what changes', () => {
     expect(catchUp(store)).toBe(3)
   })
 
+  it('takes no more text in one step than there is time for, and merges in steps of their own', () => {
+    const STEPS = 1 + 3
+    const text = 'a retry of it '.repeat(LIMITS.search.stepText / 14 + 1)
+    const store = storeWith(Array.from({ length: 5 }, (_, at) => ({ id: `msg_${at}`, text })))
+    expect(catchUp(store)).toBe(1 + 5 * STEPS + 1)
+    store.transact('process', () => {
+      for (let at = 5; at < 8; at++) {
+        say(store, { id: `msg_${at}`, text })
+        tell(store, 'message.updated', { info: { id: `msg_${at}` } })
+      }
+    })
+    expect(catchUp(store)).toBe(3 * STEPS)
+    expect(find(store, 'retry')).toHaveLength(8)
+  })
+
   it('follows the events: said, changed, undone, shown again, deleted', () => {
     const store = storeWith(SAID.slice(0, 2))
     catchUp(store)
@@ -166,6 +182,46 @@ describe('the file', () => {
     expect(catchUp(second)).toBeGreaterThan(0)
     expect(find(second, 'tapir')).toEqual(['msg_9'])
     second.close()
+  })
+
+  it('stays small in runs to look into, merged beside the steps, however often it is written', () => {
+    const { store: open, path } = stored()
+    const store = storeWith([], open())
+    catchUp(store)
+    for (let at = 0; at < 300; at++) {
+      store.transact('process', () => {
+        say(store, { id: `msg_${at}`, text: `turn ${at} of many` })
+        tell(store, 'message.updated', { info: { id: `msg_${at}` } })
+      })
+      catchUp(store)
+    }
+    expect(find(store, 'turn 299')[0]).toBe('msg_299')
+    store.close()
+    const { handle } = openIndexFile(path)
+    for (const table of ['words', 'grams', 'spelling'])
+      expect(Number(handle.prepare(`select count(distinct segid) from ${table}_idx`).pluck().get())).toBeLessThan(30)
+    handle.close()
+  })
+
+  it('is kept up and searched when the thread beside it cannot open it', async () => {
+    const { store: open, path } = stored()
+    const store = storeWith([], open())
+    catchUp(store)
+    renameSync(path, `${path}.away`)
+    for (let at = 0; at < 250; at++) {
+      store.transact('process', () => {
+        say(store, { id: `msg_${at}`, text: `turn ${at}` })
+        tell(store, 'message.updated', { info: { id: `msg_${at}` } })
+      })
+      catchUp(store)
+      await new Promise(setImmediate)
+    }
+    expect([store.search.size(), find(store, 'turn 249')[0]]).toEqual([250, 'msg_249'])
+    renameSync(`${path}.away`, path)
+    store.close()
+    const again = open()
+    expect([again.search.open().isNew, catchUp(again), find(again, 'turn 249')[0]]).toEqual([false, 0, 'msg_249'])
+    again.close()
   })
 
   it.each([

@@ -81,6 +81,8 @@ export function createCheckpoints(path: string | undefined, { every = EVERY, isS
   }
 }
 
+const ENDED = 'the thread of the checkpoints has ended'
+
 function startThread(path: string, isSynced: boolean): CheckpointThread {
   const closed = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const handleClosed = new Int32Array(closed)
@@ -88,22 +90,20 @@ function startThread(path: string, isSynced: boolean): CheckpointThread {
   const workerData = { path, driver, closed, synchronous: isSynced ? 'full' : 'off' }
   const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [], resourceLimits: MEMORY })
   worker.unref()
-  let resolve = (): void => undefined
-  const settle = () => resolve()
-  const ended = new Promise<never>((_, reject) => {
-    const over = () => {
-      Atomics.store(handleClosed, 0, 1)
-      reject(new Error('the thread of the checkpoints has ended'))
-    }
-    worker.once('error', over).once('exit', over)
-  })
-  ended.catch(() => undefined)
-  worker.on('message', settle)
+  let moving: { done(): void; fail(reason: Error): void } | undefined
+  const fail = () => {
+    Atomics.store(handleClosed, 0, 1)
+    moving?.fail(new Error(ENDED))
+  }
+  worker
+    .on('message', () => moving?.done())
+    .once('error', fail)
+    .once('exit', fail)
   return {
     checkpoint() {
-      const moved = new Promise<void>((done) => (resolve = done))
+      if (Atomics.load(handleClosed, 0) === 1) return Promise.reject(new Error(ENDED))
       worker.postMessage('checkpoint', [])
-      return Promise.race([moved, ended])
+      return new Promise((done, reject) => (moving = { done, fail: reject }))
     },
     close() {
       worker.postMessage('close', [])

@@ -157,7 +157,7 @@ function topicOf([command, action]: readonly string[]): string | undefined {
 
 function unknownCommand(name: string): string {
   const names = PAGES.flatMap((each) => ('alias' in each && each.alias !== undefined ? [each.name, each.alias] : [each.name]))
-  return `there is no command "${name}"${meant(name, names) || `; the commands are ${PAGES.map((each) => each.name).join(', ')}`}`
+  return `there is no ${name.startsWith('-') ? 'option' : 'command'} "${name}"${meant(name, names) || `; the commands are ${PAGES.map((each) => each.name).join(', ')}`}`
 }
 
 function readCommand(name: string, args: string[]): Command {

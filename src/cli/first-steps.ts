@@ -12,7 +12,7 @@ export const FIRST_STEPS = [
 ]
 
 /** Said from the second time on. */
-export const NEXT_STEP = 'No language model can be used yet; svc models tells the one step to one.'
+export const NEXT_STEP = 'No language model can be used yet; svc models tells how to get one.'
 
 const KEY = /^(?:ANTHROPIC|OPENAI|GEMINI|OPENROUTER|XAI|DEEPSEEK|GROQ|MISTRAL)_API_KEY$/
 

@@ -26,7 +26,7 @@ describe('svc plugin trust', () => {
     const revision = /sha256:[0-9a-f]{64}/.exec(stderr)?.[0]
     expect([code, stdout]).toEqual([0, `approved ${ID} ${revision}\n`])
     const root = join(home.workspace, '.svc/plugins', ID)
-    for (const shown of [`${ID}  Hello 2`, `${root} (workspace)`, '1 files', `workspace ${home.workspace}`]) {
+    for (const shown of [`${ID}  Hello 2`, `${root} (workspace)`, '1 file,', `workspace ${home.workspace}`]) {
       expect(stderr).toContain(shown)
     }
     expect(stderr).toContain('workspace-read: read and list every file of the workspace')

@@ -98,16 +98,23 @@ describe('what svc plugin init writes', () => {
     ])
   })
 
-  test('is started by the doctor, who tells of one that fails', async () => {
+  test('is started by the doctor, who tells of one that fails, as a run does; what was approved before it comes back', async () => {
     const shown = await home.run(['plugin', 'init', 'dev.example.hello', '--language', 'javascript'])
     expect(shown.code).toBe(0)
-    writeFileSync(join(home.workspace, '.svc/plugins/dev.example.hello/plugin.js'), "throw new Error('not today')\n")
+    const hello = ['plugin', 'test', 'dev.example.hello', 'hello', '{"name": "Ada"}']
     await home.run(['plugin', 'trust', 'dev.example.hello', '--yes'])
+    expect((await home.run(hello)).stdout).toBe('Hello, Ada!\n')
+    writeFileSync(join(home.workspace, '.svc/plugins/dev.example.hello/plugin.js'), "throw new Error('not today')\n")
+    expect((await home.run(['plugin', 'list'])).stdout).toContain('serves with what was approved; its content changed since')
+    await home.run(['plugin', 'trust', 'dev.example.hello', '--yes'])
+    expect((await home.run(['run', 'call hello {"name": "Ada"}'])).stderr).toContain('plugin dev.example.hello does not run')
     const { code, stdout } = await home.run(['plugin', 'doctor'])
     expect([code, stdout]).toEqual([
       1,
       expect.stringMatching(/started for this check: it does not run[^]*svc logs --plugin dev\.example\.hello/),
     ])
+    expect((await home.run(['plugin', 'restore', 'dev.example.hello', '--yes'])).code).toBe(0)
+    expect((await home.run(hello)).stdout).toBe('Hello, Ada!\n')
   })
 })
 

@@ -68,7 +68,13 @@ async function inspectPackage(place: PluginPlace, found: FoundPackage): Promise<
     const read = await readPackage(place, found)
     const problems = [...approvalFindings(place, read), ...capabilityFindings(read), ...(await programFindings(place, read))]
     if (problems.length > 0) return problems
-    return [{ level: 'ok', check, detail: `${read.revision}, ${read.files} files, approved for ${read.target.scope} scope` }]
+    return [
+      {
+        level: 'ok',
+        check,
+        detail: `${read.revision}, ${read.files === 1 ? '1 file' : `${read.files} files`}, approved for ${read.target.scope} scope`,
+      },
+    ]
   } catch (error) {
     return [{ level: 'error', check, detail: failureText(error) }]
   }

@@ -2,7 +2,7 @@
 import { failureText } from '../failure.js'
 import type { PackageState } from '../../protocol/plugin/plugin.js'
 import type { ListOptions } from './plugin-arguments.js'
-import { approvalOf, openPluginPlace, type PluginPlace, readPackage } from './plugin-place.js'
+import { applicantOf, approvalOf, openPluginPlace, type PluginPlace, readPackage } from './plugin-place.js'
 import { troubleOf } from './state-words.js'
 import { askServer } from './plugin-server.js'
 import { columns, shortRevision } from './plugin-words.js'
@@ -32,6 +32,8 @@ export async function listPlugins(options: ListOptions): Promise<number> {
     const problem = troubleOf({ packageId: row.id, state, diagnostics: lives?.diagnostics ?? [] })
     return { ...row, state, ...(row.problem === undefined && problem !== undefined && { problem }) }
   })
+  if (server.type === 'absent' && merged.length > 0)
+    writeError('svc: no server runs, so states are those on disk; svc plugin doctor starts each once\n', 'dim')
   if (server.type === 'silent') writeError(`svc: states are those on disk: ${server.reason}\n`)
   if (options.json) writeOut(`${jsonText(merged, 2)}\n`)
   else if (merged.length === 0) writeOut(`no packages; make one with: svc plugin init dev.example.hello\n`)
@@ -44,7 +46,10 @@ async function rowOf(place: PluginPlace, found: PluginPlace['packages'][number])
   try {
     const read = await readPackage(place, found)
     const approved = approvalOf(place, read).ok
-    const state = place.entries.isDisabled(found.id) ? 'disabled' : approved ? 'trusted' : 'permission-required'
+    const { workspaceId = '' } = applicantOf(place, read).place
+    const isChanged = !approved && place.entries.package(found.id).trust.some((trust) => trust.workspaceId === workspaceId)
+    const waits = isChanged ? 'update-available' : 'permission-required'
+    const state = place.entries.isDisabled(found.id) ? 'disabled' : approved ? 'trusted' : waits
     return { ...at, scope: read.target.scope, revision: read.revision, approved, state }
   } catch (error) {
     return { ...at, approved: false, state: 'failed', problem: failureText(error) }

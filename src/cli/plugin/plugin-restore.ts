@@ -1,9 +1,12 @@
 /** `svc plugin restore`: the folder of a package gets content back that was approved, from the copy svc runs. */
-import { cpSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createPackageStore, type PinnedContent } from '../../actors/plugin/package/package-store.js'
+import { parseManifest } from '../../actors/plugin/package/package-manifest.js'
 import { hashPackage } from '../../actors/plugin/package/revision.js'
 import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { MANIFEST_FILE } from '../../protocol/plugin/plugin.js'
 import { printable } from '../../protocol/visible-text.js'
 import { connect } from '../connection.js'
 import { jsonText, writeError, writeOut } from '../output.js'
@@ -61,10 +64,39 @@ async function keptOf({ effects, entries, workspace }: PluginPlace, id: string, 
     const path = await store.path({ revision: content.revision, digest })
     if (path !== undefined) return { revision: content.revision, path }
   }
+  const earlier = await latestCopy(effects, id, present?.digest)
+  if (earlier !== undefined) return earlier
   throw new SvcError(
     'resource.not_found',
     `there is no other approved content of ${id}: svc keeps what has served, for seven days after it was replaced`,
   )
+}
+
+/** The content before, of which a newer approval has taken the place: what is restored of it is asked about again. */
+async function latestCopy(
+  { files, hasher, paths }: PluginPlace['effects'],
+  id: string,
+  present: string | undefined,
+): Promise<Kept | undefined> {
+  const directory = join(paths.state, 'plugins')
+  const copies = await Promise.all(
+    (await files.readDirectory(directory).catch(() => [])).map(async ({ name }) => {
+      const path = join(directory, name, 'content')
+      try {
+        const manifest = parseManifest(await files.read(join(path, MANIFEST_FILE), LIMITS.plugins.manifestBytes))
+        if (manifest.id !== id) return []
+        const { revision, digest } = await hashPackage({ files, hasher }, await files.realPath(path))
+        return [{ revision, digest, path, madeAt: statSync(join(directory, name)).ctimeMs }]
+      } catch {
+        return [] // one that is being made, or of a directory of tools
+      }
+    }),
+  )
+  const until = copies.flat().find(({ digest }) => digest === present)?.madeAt ?? Infinity
+  return copies
+    .flat()
+    .filter(({ madeAt }) => madeAt < until)
+    .toSorted((a, b) => b.madeAt - a.madeAt)[0]
 }
 
 /** What the server serves in place of the content it found: the one that runs, or one for the moment. */

@@ -17,7 +17,7 @@ import { createTerminal, type Terminal } from '../terminal.js'
 import { type AnswerSchema, readAnswerSchema } from './answer-schema.js'
 import { createAnswers, refusalText } from './answers.js'
 import { attachmentsOf, missingFiles } from './attachments.js'
-import { tellFirst } from './first-notes.js'
+import { tellFirst, tellLast } from './first-notes.js'
 import { chooseModel } from './model-choice.js'
 import { doubtfulCommand } from './named-command.js'
 import { createPresentation, createSilentPresentation } from './presentation.js'
@@ -61,6 +61,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   const began = performance.now()
   const progress: Progress = {}
   const prompts = new Set<string>()
+  const told = new Set<string>()
   const meter = createMeter(prompts)
   const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
   const { signal, forget } = watchInterrupts(() => terminal.interrupted())
@@ -95,7 +96,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
 
   /** Asks again for an answer that does not match the schema. */
   async function converse(client: Client, isOwn: boolean): Promise<void> {
-    const sessionId = await openSession(client, options, terminal, isOwn ? titleOf(textOf(request)) : undefined)
+    const sessionId = await openSession(client, options, terminal, isOwn ? titleOf(textOf(request)) : undefined, told)
     progress.sessionId = sessionId
     const model = options.model === undefined ? {} : { model: await modelOf(client, sessionId, options.model) }
     const doubt = await doubtfulCommand(client, directoryOn(options.server, options.directory), textOf(request))
@@ -116,6 +117,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     const connection = await connect(options.server)
     try {
       await converse(connection.client, connection.isOwn)
+      await tellLast(connection.client, directoryOn(options.server, options.directory), terminal, told)
       if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection, options, terminal)
     } finally {
       await connection.close()
@@ -198,10 +200,11 @@ export async function openSession(
   { session, continues, directory, server }: Pick<RunOptions, 'session' | 'continues' | 'directory' | 'server'>,
   terminal: Terminal,
   title?: string,
+  told = new Set<string>(),
 ): Promise<string> {
   const place = directoryOn(server, directory)
   if (session === undefined && !continues) {
-    await tellFirst(client, place, terminal)
+    await tellFirst(client, place, terminal, told)
     return (await client.sessions.create({ directory: place, body: title === undefined ? {} : { title } })).id
   }
   const { id, title: named } = session === undefined ? await latestSession(client, place) : await findSession(client, session)

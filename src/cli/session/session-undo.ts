@@ -13,7 +13,7 @@ export async function undoTurns(client: Client, direction: 'undo' | 'redo', { id
   const { nodes } = await client.sessions.undoTree({ sessionId: id })
   const undone = nodes.flatMap(({ messageID, title, status }) => (status === 'applied' ? [] : [{ messageId: messageID, title, status }]))
   if (json) writeOut(`${jsonText({ id, undone }, 2)}\n`)
-  else if (undone.length === 0) writeOut('nothing is undone any more\n')
+  else if (undone.length === 0) writeOut(direction === 'redo' ? 'brought back; nothing is undone any more\n' : 'nothing is undone\n')
   else {
     for (const { title } of undone) writeOut(`undone: ${printable(shortTitle(title))}\n`)
     writeOut(`bring back with: svc session redo ${id}\n`)

@@ -13,6 +13,7 @@ test('variables of svc without effect are named; those that are read, given to c
       SVC_LOG: 'info',
       SVC_TERMINAL: '1',
       SVC_TEST_SEED: '1',
+      SVC_URL: 'http://x.test',
       SVC_AGENT_MODELS_URL: 'http://x.test',
       SVC_AGENT_MY_VENDOR_2_BASE_URL: 'http://x.test',
       SVC_AGENT_BASEURL: 'http://x.test',

@@ -97,7 +97,7 @@ describe('a conversation of sixty turns', () => {
     expect(messages.filter(({ info }) => info.role === 'assistant' && info.error !== undefined)).toEqual([])
     expect(messages.filter(({ info }) => info.role === 'user' && info.agent !== 'svc')).toHaveLength(61)
     await stream.idle(sessionId)
-    expect(rebuild(stream.events, sessionId)).toEqual(messages)
+    await expect.poll(() => rebuild(stream.events, sessionId)).toEqual(messages)
   }, 60_000)
 })
 
@@ -112,7 +112,7 @@ describe('a request that is too large for the model', () => {
     expect(textOf(messages.at(-1))).toContain('I know 6 facts')
     expect(messages.filter(({ info }) => info.role === 'assistant' && info.error !== undefined)).toEqual([])
     await stream.idle(sessionId, from)
-    expect(rebuild(stream.events, sessionId)).toEqual(messages)
+    await expect.poll(() => rebuild(stream.events, sessionId)).toEqual(messages)
   })
 
   test('ends the run when no compaction can make it fit, after two calls', async () => {

@@ -41,7 +41,7 @@ describe('SIGTERM', () => {
     const { server, stream, sessionId } = await begin([reply(text('half an answer'), stay)])
     await stream.waitFor((event) => event.type === 'message.part.delta')
     await server.prompt(sessionId, { prompt: 'later', messageId: 'msg_later' }, 'prompt-async')
-    expect(await stop(server)).toBeLessThan(5000)
+    expect(await stop(server)).toBeLessThan(9000)
     await stream.ended
     await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow('fetch failed')
     expect(await model.requests[0]?.ended).toBe('cut')
@@ -106,7 +106,7 @@ describe('SIGTERM', () => {
     await untilNone(() => (model.requests.length === 3 && has('in a command') && has('in a terminal') ? [] : theirs()), 20_000)
     const all = theirs()
     expect([model.requests.length, has('in a command'), has('in a terminal')]).toEqual([3, true, true])
-    expect(await stop(server)).toBeLessThan(5000) // 3 s are promised, and kept by the deadlines; this machine may be busy
+    expect(await stop(server)).toBeLessThan(9000) // before the last deadline, which kills; a machine may be busy
     expect(all.filter(isRunning)).toEqual([])
     await Promise.all(streams.map(({ ended }) => ended))
   })

@@ -15,17 +15,14 @@ export const GIVEN = new Set(
     /\s+/,
   ),
 )
-/** The address of a server, as programs of the documents read it; svc reads SVC_SERVER. */
-const OF_PROGRAMS = 'SVC_URL'
-const OURS = /^SVC_(?!TEST_)/
+/** `URL` is the address of a server, as programs of the documents read it. */
+const OURS = /^SVC_(?!TEST_|URL$)/
 /** Addresses of vendors, for whatever vendors there are. */
 const ADDRESS = /^SVC_AGENT_[A-Z0-9_]+_BASE_URL$/
 
 /** Variables of svc that are set to something and not read, by name. */
 export function unreadVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(env)
-    .filter(
-      (name) => OURS.test(name) && env[name] !== '' && !READ.has(name) && !GIVEN.has(name) && name !== OF_PROGRAMS && !ADDRESS.test(name),
-    )
+    .filter((name) => OURS.test(name) && env[name] !== '' && !READ.has(name) && !GIVEN.has(name) && !ADDRESS.test(name))
     .toSorted()
 }

@@ -15,8 +15,13 @@ const write = stdout.write.bind(stdout)
 stdout.write = stderr.write.bind(stderr)
 register(new URL('toolbox-hooks.js', import.meta.url))
 
+/** Programs that look for lines: what is wrong with so many files is told whole. */
+const CHECKS = 5
+let checks = 0
+
 /** What Node prints for a file it cannot parse begins with the path and the line. */
-function lineOf(file: string): Promise<string | undefined> {
+async function lineOf(file: string): Promise<string | undefined> {
+  if (++checks > CHECKS) return undefined
   return new Promise((resolve) => {
     execFile(execPath, ['--check', file], { timeout: LIMITS.plugins.toolFile }, (_error, _output, printed) => {
       const at = printed.indexOf(`${file}:`)

@@ -132,4 +132,8 @@ test('tools of the user are there in every workspace', async () => {
   await lifecycleOf(server, 'user.tools')
   await untilState(stream, 'user.tools', 'active')
   expect(await outcomes({ name: 'now', input: {} })).toEqual(['noon'])
+  writeFileSync(join(tools, 'now.cjs'), "module.exports = { description: 'Tells.', execute() { throw new RangeError('no') } }\n")
+  await svc('plugin', 'trust', 'user.tools', '--yes')
+  const thrown: unknown = await svc('plugin', 'test', 'user.tools', 'now', '{}').catch((error: unknown) => error)
+  expect(thrown).toMatchObject({ code: 1, stderr: expect.stringMatching(/RangeError: no\n +at .*tools\/now\.cjs:1/) as string })
 })

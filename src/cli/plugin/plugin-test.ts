@@ -1,9 +1,10 @@
 /** `svc plugin test`: one call of a tool, on the way a model's call takes: rules, hooks, checks and limits included. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { placeKey } from '../../actors/plugin/package/package-look.js'
 import type { Client } from '../../client/client-types.js'
 import type { ToolPart } from '../../protocol/message/message.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { PackageState } from '../../protocol/plugin/plugin.js'
+import type { PackageState, PluginScope } from '../../protocol/plugin/plugin.js'
 import { InspectedLines } from '../../protocol/system/inspector.js'
 import { printable } from '../../protocol/visible-text.js'
 import { type Connection, connect } from '../connection.js'
@@ -19,14 +20,14 @@ export async function testPlugin({ id, tool, input, directory, server, json }: T
   try {
     const { client } = connection
     const query = { directory: directoryOn(server, directory) }
-    await refuseAbsent(client, query, { id, tool })
+    const { scope } = await refuseAbsent(client, query, { id, tool })
     const began = Date.now()
     const part = await callTool(client, query, { tool, input })
     const { state } = part
     if (json) writeOut(`${jsonText(state, 2)}\n`)
     else if (state.status === 'completed') writeOut(`${state.output}\n`)
     else {
-      for (const line of await writtenSince(connection, `${id}@${query.directory}`, began)) writeError(`${printable(line)}\n`, 'dim')
+      for (const line of await writtenSince(connection, keyOf(id, scope, query.directory), began)) writeError(`${printable(line)}\n`, 'dim')
       writeError(
         `svc: ${state.status === 'error' ? state.error : 'the call has not ended'} -> svc logs --plugin ${id} shows what it wrote\n`,
       )
@@ -35,6 +36,11 @@ export async function testPlugin({ id, tool, input, directory, server, json }: T
   } finally {
     await connection.close()
   }
+}
+
+/** Names the actor of a package; a session of its own it has not here. */
+function keyOf(id: string, scope: PluginScope = 'workspace', directory: string): string {
+  return placeKey(id, { scope, workspaceId: directory, scopeId: undefined })
 }
 
 /** What a plugin wrote to its log during a call, a trace of what was thrown among it; nothing where the server does not tell. */
@@ -62,7 +68,11 @@ const SERVES: ReadonlySet<PackageState | undefined> = new Set(['active', 'update
 type Query = { readonly directory: string }
 
 /** A package that does not serve, or a tool it has not, is told before anything runs. */
-async function refuseAbsent(client: Client, query: Query, { id, tool }: { id: string; tool: string }): Promise<void> {
+async function refuseAbsent(
+  client: Client,
+  query: Query,
+  { id, tool }: { id: string; tool: string },
+): Promise<{ readonly scope: PluginScope | undefined }> {
   await client.tools.list(query) // waits until packages have started
   const lives = (await client.plugins.lifecycle(query)).find(({ packageId }) => packageId === id)
   const trouble = lives === undefined ? undefined : troubleOf(lives)
@@ -70,7 +80,7 @@ async function refuseAbsent(client: Client, query: Query, { id, tool }: { id: st
   const plugin = (await client.plugins.list(query)).find((each) => each.id === id)
   if (plugin === undefined) throw new SvcError('resource.not_found', `there is no plugin ${id} here; "svc plugin list" shows what there is`)
   const tools = (plugin.contributions ?? []).filter(({ kind }) => kind === 'tool').map((each) => each.id)
-  if (tools.includes(tool)) return
+  if (tools.includes(tool)) return { scope: lives?.scope }
   throw new SvcError('resource.not_found', `${id} has no tool "${tool}"${meant(tool, tools) || `; it has ${tools.join(', ') || 'none'}`}`)
 }
 

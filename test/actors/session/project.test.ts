@@ -8,15 +8,15 @@ describe('a directory without a repository', () => {
     const effects = createFakeEffects()
     let looks = 0
     const stat = async (path: string) => {
-      if (path === '/work/.git') looks += 1
+      if (path === '/project/.git') looks += 1
       return effects.files.stat(path)
     }
     const projects = createProjects({ ...effects, files: { ...effects.files, stat } })
-    await Promise.all([projects.identify('/work'), projects.identify('/work')])
-    expect(await projects.identify('/work')).toMatchObject({ projectId: 'global', approvals: 'global:/work' })
+    await Promise.all([projects.identify('/project'), projects.identify('/project')])
+    expect(await projects.identify('/project')).toMatchObject({ projectId: 'global', approvals: 'global:/project' })
     expect(looks).toBe(1)
     effects.clock.advance(LIMITS.git.absent)
-    await projects.identify('/work')
+    await projects.identify('/project')
     expect(looks).toBe(2)
   })
 })

@@ -4,13 +4,14 @@ import { reachedThrough } from '../../../machines/exposure.js'
 import { PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { isToolFile, TOOLS_DIRECTORY, type ToolsId } from '../../../protocol/plugin/tool-files.js'
 import type { Effects } from '../../effects.js'
+import { PROJECT_DIRECTORY } from '../../resource/config/config-files.js'
 import { discoverPackages, type FoundPackage, type PackageSource } from './package-files.js'
 
 type FindEffects = Pick<Effects, 'files' | 'platform'>
 
 /** Packages of the user, then of a workspace: those of the plugin directories, then the directory of tools. Never rejects. */
 export async function findPackages(effects: FindEffects, config: string, directory: string): Promise<FoundPackage[]> {
-  return [...(await packagesIn(effects, config, 'user')), ...(await packagesIn(effects, join(directory, '.svc'), 'workspace'))]
+  return [...(await packagesIn(effects, config, 'user')), ...(await packagesIn(effects, join(directory, PROJECT_DIRECTORY), 'workspace'))]
 }
 
 async function packagesIn(effects: FindEffects, root: string, source: PackageSource): Promise<FoundPackage[]> {

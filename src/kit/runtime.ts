@@ -4,7 +4,8 @@
  * I1 Every request with an id gets one reply, also one that is not understood.
  * I2 Cancellations, `shutdown` and answers of the host act the moment they arrive, however much is under way.
  * I3 At most `LIMITS.plugins.pendingCalls` calls are under way; further ones are refused with an error.
- * I4 Events are handled one at a time, in order; at most `LIMITS.plugins.eventQueue` wait.
+ * I4 Events are handled one at a time, in order; at most `LIMITS.plugins.eventQueue` wait. A handler that answers no
+ *    promise has heard of every event before the call that follows them.
  * I5 After the end every signal is aborted and nothing more is sent.
  */
 import { LIMITS } from '../protocol/limits.js'
@@ -49,8 +50,8 @@ export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
   const tasks = new Set<Promise<void>>()
   let owner: Owner | undefined
   let isReady = false
-  let waitingEvents = 0
-  let lastEvent: Promise<unknown> = Promise.resolve()
+  const waitingEvents: AnyRecord[] = []
+  let isHandling = false
 
   const reverse = createReverseCalls(() => owner, sendLine)
   const host = createHost(reverse.request)
@@ -181,25 +182,36 @@ export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
 
   function acceptEvent(params: AnyRecord): void {
     if (!isReady) return
-    if (waitingEvents >= LIMITS.plugins.eventQueue) return wire.note(`the event ${String(params['type'])} was dropped: too many wait`) // I4
-    waitingEvents++
-    const turn = lastEvent.then(() => handleEvent(params))
-    lastEvent = turn
-    track(turn)
+    if (waitingEvents.length >= LIMITS.plugins.eventQueue)
+      return wire.note(`the event ${String(params['type'])} was dropped: too many wait`) // I4
+    waitingEvents.push(params)
+    if (!isHandling) track(handleEvents())
   }
 
-  async function handleEvent(params: AnyRecord): Promise<void> {
+  /** Waits for promises alone, so that what needs none is done when this returns. */
+  async function handleEvents(): Promise<void> {
+    isHandling = true
+    for (let event = waitingEvents.shift(); event !== undefined; event = waitingEvents.shift()) {
+      try {
+        for (const handle of handlersOf(event)) {
+          const handled = handle()
+          if (isPromise(handled)) await handled
+        }
+      } catch (error) {
+        wire.note(`the handler of ${String(event['type'])} failed: ${errorTrace(error)}`)
+      }
+    }
+    isHandling = false
+  }
+
+  function handlersOf(event: AnyRecord): readonly (() => unknown)[] {
     const context = { host, signal: life.signal }
     const { namespaces = [], handler } = plugin.events ?? {}
-    try {
-      const isWanted = namespaces.some((prefix) => String(params['type']).startsWith(prefix))
-      if (isWanted) await handler?.call(plugin.events, params as unknown as PluginEvent, context)
-      await plugin.hooks?.['event']?.(params, null, context)
-    } catch (error) {
-      wire.note(`the handler of ${String(params['type'])} failed: ${errorTrace(error)}`)
-    } finally {
-      waitingEvents--
-    }
+    const isWanted = namespaces.some((prefix) => String(event['type']).startsWith(prefix))
+    return [
+      () => (isWanted ? handler?.call(plugin.events, event as unknown as PluginEvent, context) : undefined),
+      () => plugin.hooks?.['event']?.(event, null, context),
+    ]
   }
 
   async function reply(id: number, outcome: AnyRecord): Promise<void> {
@@ -222,6 +234,10 @@ export function createRuntime(plugin: Plugin, wire: Wire): PluginRuntime {
     tasks.add(task)
     void task.finally(() => tasks.delete(task))
   }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value
 }
 
 /** What was called, for the log: `tool.invoke hello`. */

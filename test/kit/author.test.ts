@@ -291,6 +291,55 @@ describe('events', () => {
   })
 })
 
+describe('events and calls that arrive together', () => {
+  test('a handler that answers no promise has heard of every event before the call, also after one that threw', async () => {
+    const heard: number[] = []
+    const wire = onWire({
+      events: {
+        namespaces: [''],
+        handler({ sequence }) {
+          if (sequence === 2) throw new Error('no')
+          heard.push(sequence ?? 0)
+        },
+      },
+      tools: [{ id: 'heard', description: 'x', parameters: { type: 'object' }, execute: () => ({ output: heard.join() }) }],
+    })
+    await wire.initialize()
+    for (const sequence of [1, 2, 3, 4])
+      wire.runtime.accept({ method: 'event', params: { id: `e${sequence}`, type: 'session.updated', sequence, properties: {} } })
+    wire.runtime.accept({ id: 2, method: 'tool.invoke', params: { tool: 'heard', directory: '/', input: {} } })
+    expect(await wire.reply(2)).toMatchObject({ result: { output: '1,3,4' } })
+  })
+
+  test('behind a handler that waits, calls are answered and only so many events are kept', async () => {
+    let resolve: () => void = () => undefined
+    const promise = new Promise<void>((go) => {
+      resolve = go
+    })
+    let handled = 0
+    const wire = onWire({
+      events: {
+        namespaces: [''],
+        async handler() {
+          await promise
+          handled++
+        },
+      },
+      tools: [{ id: 'heard', description: 'x', parameters: { type: 'object' }, execute: () => ({ output: String(handled) }) }],
+    })
+    await wire.initialize()
+    const { eventQueue } = LIMITS.plugins
+    for (let sequence = 1; sequence <= eventQueue + 3; sequence++)
+      wire.runtime.accept({ method: 'event', params: { id: `e${sequence}`, type: 'session.updated', sequence, properties: {} } })
+    wire.runtime.accept({ id: 2, method: 'tool.invoke', params: { tool: 'heard', directory: '/', input: {} } })
+    expect(await wire.reply(2)).toMatchObject({ result: { output: '0' } })
+    resolve()
+    await wire.runtime.settled()
+    expect(handled).toBe(eventQueue + 1)
+    expect(wire.notes).toEqual(Array.from({ length: 2 }, () => 'the event session.updated was dropped: too many wait'))
+  })
+})
+
 describe('what is thrown', () => {
   test('is told with its type, and noted with file, line, traceback and cause', async () => {
     const wire = onWire({

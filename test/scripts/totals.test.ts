@@ -10,18 +10,36 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-totals-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 type Status = 'passed' | 'failed' | 'skipped' | 'todo'
+/** Each test is in a file of its own; `broken` is a file that does not load. */
+type Run = readonly (Status | 'broken')[]
 
-/** What is printed for a run with these tests, each in a file of its own; `broken` files did not load. */
-function totals(tests: readonly Status[], { broken = 0, ci = 'true' } = {}) {
-  const count = (wanted: Status) => tests.filter((status) => status === wanted).length
-  const loaded = tests.map((status, index) => ({ status: 'passed', assertionResults: [{ status, fullName: `test ${index}` }] }))
-  const testResults = [...loaded, ...Array.from({ length: broken }, () => ({ status: 'failed', assertionResults: [] }))]
-  const report = { numPassedTests: count('passed'), numFailedTests: count('failed'), testResults }
-  writeFileSync(join(folder, 'report.json'), JSON.stringify(report))
-  const env = { ...process.env, CI: ci }
-  const { status, stdout } = spawnSync(process.execPath, [SCRIPT, join(folder, 'report.json')], { encoding: 'utf8', env })
+function print({
+  args = [],
+  runs,
+  ci = 'true',
+}: {
+  readonly args?: readonly string[]
+  readonly runs: readonly Run[]
+  readonly ci?: string
+}) {
+  const paths = runs.map((run, at) => {
+    const testResults = run.map((status, index) => ({
+      name: `/project/${index}.test.ts`,
+      status: status === 'broken' ? 'failed' : status,
+      assertionResults: status === 'broken' ? [] : [{ status, fullName: `test ${index}` }],
+    }))
+    const path = join(folder, `${at}.json`)
+    writeFileSync(path, JSON.stringify({ testResults }))
+    return path
+  })
+  const { status, stdout } = spawnSync(process.execPath, [SCRIPT, ...args, ...paths], {
+    encoding: 'utf8',
+    env: { ...process.env, CI: ci },
+  })
   return [status, stdout]
 }
+
+const totals = (run: Run, { ci = 'true' } = {}) => print({ runs: [run], ci })
 
 test('a run in which everything passed is good', () => {
   expect(totals(['passed', 'passed'])).toEqual([0, '2 passed, 0 failed, 0 skipped\n'])
@@ -33,15 +51,30 @@ test('a skipped test is told by its name, and is a failure in CI alone', () => {
   expect(totals(['passed', 'skipped', 'todo'], { ci: '' })).toEqual([0, said])
 })
 
-test.each<[what: string, tests: readonly Status[], broken: number, line: string]>([
-  ['a test that failed', ['passed', 'failed'], 0, '1 passed, 1 failed, 0 skipped\n'],
-  ['a file that does not load', ['passed'], 1, '1 passed, 1 failed, 0 skipped\n'],
-  ['a run without tests', [], 0, '0 passed, 0 failed, 0 skipped\n'],
-])('%s is a failure', (_what, tests, broken, line) => {
-  expect(totals(tests, { broken })).toEqual([1, line])
+test.each<[what: string, run: Run, line: string]>([
+  ['a test that failed', ['passed', 'failed'], '1 passed, 1 failed, 0 skipped\n'],
+  ['a file that does not load', ['passed', 'broken'], '1 passed, 1 failed, 0 skipped\n'],
+  ['a run without tests', [], '0 passed, 1 failed, 0 skipped\n'],
+])('%s is a failure', (_what, run, line) => {
+  expect(totals(run)).toEqual([1, line])
 })
 
 test('a report that is not there is a failure', () => {
   const { status, stdout } = spawnSync(process.execPath, [SCRIPT, join(folder, 'none.json')], { encoding: 'utf8' })
   expect([status, stdout]).toEqual([1, '0 passed, 1 failed, 0 skipped\n'])
+})
+
+test('files that failed are named for a second try, unless there are many', () => {
+  expect(print({ args: ['--failed'], runs: [['passed', 'failed', 'broken']] })).toEqual([0, '/project/1.test.ts\n/project/2.test.ts\n'])
+  expect(print({ args: ['--failed'], runs: [Array.from({ length: 6 }, () => 'failed')] })).toEqual([0, ''])
+})
+
+test('what passes at the second try is told, and counts as passed', () => {
+  const said = 'passed at the second try: test 0\n2 passed, 0 failed, 0 skipped\n'
+  expect(print({ runs: [['failed', 'passed'], ['passed']] })).toEqual([0, said])
+})
+
+test('what fails twice, or is broken at the second try, is a failure', () => {
+  expect(print({ runs: [['failed', 'passed'], ['failed']] })).toEqual([1, '1 passed, 1 failed, 0 skipped\n'])
+  expect(print({ runs: [['failed', 'passed'], ['broken']] })).toEqual([1, '1 passed, 1 failed, 0 skipped\n'])
 })

@@ -19,7 +19,7 @@ export interface InstanceInput {
 export interface ProcessEnding {
   readonly exitCode: number | null
   readonly signal: string | null
-  readonly lastLine: string
+  readonly lastWords: string
 }
 
 interface InstanceContext extends InstanceInput {
@@ -76,7 +76,7 @@ export const instanceMachine = setup({
       on: {
         'start.cancelled': { target: 'killing', actions: { type: 'refuse', params: 'The start was cancelled.' } },
         'rule.broken': { target: 'killing', actions: { type: 'refuse', params: ({ event }) => notStarted(event.reason) } },
-        'process.ended': { target: 'killing', actions: { type: 'refuse', params: ({ event }) => notStarted(lastWords(event.ending)) } },
+        'process.ended': { target: 'killing', actions: { type: 'refuse', params: ({ event }) => notStarted(endedText(event.ending)) } },
       },
       states: {
         spawning: {
@@ -141,7 +141,7 @@ function notStarted(reason: string): string {
   return `The plugin did not start: ${reason}`
 }
 
-function lastWords(ending: ProcessEnding): string {
-  const { lastLine } = ending
-  return `${endingText(ending, undefined)}${lastLine === '' ? '' : ` The last line of its log: ${lastLine}`}`
+function endedText(ending: ProcessEnding): string {
+  const { lastWords } = ending
+  return `${endingText(ending, undefined)}${lastWords === '' ? '' : ` The last line of its log: ${lastWords}`}`
 }

@@ -172,6 +172,14 @@ describe('svc run', () => {
     expect(await record('--session', 'ses_nope', 'hi')).toMatchObject({ code: 1, error: { code: 'resource.not_found' } })
   })
 
+  test('begins no session with a model that is not there', async () => {
+    const sessions = async () => JSON.parse((await home.run(['session', 'list', '--json'])).stdout) as { id: string }[]
+    const before = await sessions()
+    const { code, stderr } = await home.run(['run', '--model', 'nope', 'hi'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('There is no model "nope"')])
+    expect(await sessions()).toEqual(before)
+  })
+
   test('needs a prompt', async () => {
     const { code, stderr } = await home.run(['run'])
     expect([code, stderr]).toEqual([2, 'svc: the prompt on standard input is empty\n'])

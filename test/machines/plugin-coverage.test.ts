@@ -122,7 +122,7 @@ describe('every transition is covered by generated paths', () => {
   })
 
   it('of the instance machine, which has failed only by itself', () => {
-    const ended = (exitCode: number | null) => ({ type: 'process.ended', ending: { exitCode, signal: null, lastLine: 'bye' } }) as never
+    const ended = (exitCode: number | null) => ({ type: 'process.ended', ending: { exitCode, signal: null, lastWords: 'bye' } }) as never
     const explored = explore(instanceMachine, { instanceId: 'plugin-instance-1' }, [
       ...['drain.requested', 'retire.requested', 'kill.requested', 'start.cancelled'].map((type) => ({ type })),
       { type: 'rule.broken', reason: 'it floods' } as never,

@@ -15,7 +15,7 @@ import { createAnswers } from '../run/answers.js'
 import { attachmentsOf, missingFiles } from '../run/attachments.js'
 import { chooseModel } from '../run/model-choice.js'
 import { createPresentation } from '../run/presentation.js'
-import { openSession } from '../run/run.js'
+import { existingSession, openSession } from '../run/run.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { wrongUse } from '../wrong-use.js'
 import { keepHistory, readHistory } from './chat-history.js'
@@ -46,8 +46,9 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
   const directory = directoryOn(options.server, options.directory)
   const commands = await client.commands.list({ directory })
   const known = commands.map(({ name }) => name)
-  let sessionId = await openSession(client, options, plain)
-  let model = options.model === undefined ? undefined : await chooseModel(client, directory, options.model)
+  const existing = await existingSession(client, options)
+  let model = options.model === undefined ? undefined : await chooseModel(client, existing?.directory ?? directory, options.model)
+  let sessionId = await openSession(client, existing, options, plain)
   let { agent, isThinking } = options
   let lines = ''
   let asked: Waiting | undefined

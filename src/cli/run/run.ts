@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import type { Client, PromptEnd } from '../../client/client-types.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
+import type { Session } from '../../protocol/session/session.js'
 import type { RunOptions } from '../arguments.js'
 import { connect, type Connection } from '../connection.js'
 import { directoryOn } from '../directory.js'
@@ -96,9 +97,12 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
 
   /** Asks again for an answer that does not match the schema. */
   async function converse(client: Client, isOwn: boolean): Promise<void> {
-    const sessionId = await openSession(client, options, terminal, isOwn ? titleOf(textOf(request)) : undefined, told)
+    const existing = await existingSession(client, options)
+    const place = existing?.directory ?? directoryOn(options.server, options.directory)
+    // The models of the session's directory count; nothing is begun with one that is not there.
+    const model = options.model === undefined ? {} : { model: await chooseModel(client, place, options.model) }
+    const sessionId = await openSession(client, existing, options, terminal, isOwn ? titleOf(textOf(request)) : undefined, told)
     progress.sessionId = sessionId
-    const model = options.model === undefined ? {} : { model: await modelOf(client, sessionId, options.model) }
     const doubt = await doubtfulCommand(client, directoryOn(options.server, options.directory), textOf(request))
     if (doubt !== undefined) terminal.note(doubt)
     let body = { ...request, ...model }
@@ -194,20 +198,30 @@ function titleOf(prompt: string): string | undefined {
   return [...(/\S[^\n]*/.exec(prompt)?.[0].trimEnd() ?? '')].slice(0, LIMITS.sessions.titleLength).join('') || undefined
 }
 
-/** A new session, with a title where one is given, or one to go on in: then what it waits for is said. */
-export async function openSession(
+/** The session to go on in; undefined when a new one is wanted. Throws when there is none to go on in. */
+export async function existingSession(
   client: Client,
   { session, continues, directory, server }: Pick<RunOptions, 'session' | 'continues' | 'directory' | 'server'>,
+): Promise<Session | undefined> {
+  if (session !== undefined) return findSession(client, session)
+  return continues ? latestSession(client, directoryOn(server, directory)) : undefined
+}
+
+/** Goes on in a session, and says what it waits for; or makes a new one, with a title where one is given. Answers its id. */
+export async function openSession(
+  client: Client,
+  existing: Session | undefined,
+  { continues, directory, server }: Pick<RunOptions, 'continues' | 'directory' | 'server'>,
   terminal: Terminal,
   title?: string,
   told = new Set<string>(),
 ): Promise<string> {
-  const place = directoryOn(server, directory)
-  if (session === undefined && !continues) {
+  if (existing === undefined) {
+    const place = directoryOn(server, directory)
     await tellFirst(client, place, terminal, told)
     return (await client.sessions.create({ directory: place, body: title === undefined ? {} : { title } })).id
   }
-  const { id, title: named } = session === undefined ? await latestSession(client, place) : await findSession(client, session)
+  const { id, title: named } = existing
   if (continues) terminal.note(`going on in ${id} (${shortTitle(named)})`)
   for (const each of await pendingOf(client, id)) terminal.note(`pending: ${pendingText(each)}`)
   if ((await client.sessions.status())[id] !== undefined) terminal.note('a run is under way; this prompt has its turn after it')
@@ -216,10 +230,4 @@ export async function openSession(
 
 function textOf({ parts: [first] = [] }: PromptRequest): string {
   return first?.type === 'text' ? first.text : ''
-}
-
-/** The models of the session's directory count. */
-async function modelOf(client: Client, sessionId: string, named: string): ReturnType<typeof chooseModel> {
-  const { directory } = await client.sessions.get({ sessionId })
-  return chooseModel(client, directory, named)
 }

@@ -105,7 +105,7 @@ describe('the log of a plugin', () => {
       { ...ids, line: 'one' },
       { ...ids, line: 'two' },
     ])
-    expect(log.lastLine).toBe('two')
+    expect(log.lastWords).toBe('two')
   })
 
   test('names files where their author has them', () => {
@@ -125,10 +125,33 @@ describe('the log of a plugin', () => {
     expect(effects.logs.at(-1)?.fields).toMatchObject({ line: 'y', droppedBefore: 10 })
   })
 
-  test('quotes the error itself of a program that fell over, not its stack', () => {
+  test.each([
+    [
+      'of Node',
+      'Error: no licence\n    at main (file:///x/plugin.mjs:1:7)\n    at run (file:///x/other.mjs:2:3)\n\nNode.js v20.20.2\n',
+      'Error: no licence (/x/plugin.mjs:1)',
+    ],
+    [
+      'of Node that does not parse',
+      '/copies/1/plugin.js:3\n  let = \n      ^\n\nSyntaxError: let\n    at wrapSafe (node:internal:1:2)\n',
+      'SyntaxError: let (/home/ada/x/plugin.js:3)',
+    ],
+    [
+      'of Python',
+      'Traceback (most recent call last):\n  File "/x/a.py", line 9, in <module>\n    main()\n  File "/x/b.py", line 3, in main\n    raise ValueError("no")\nValueError: no\n',
+      'ValueError: no (/x/b.py:3)',
+    ],
+    [
+      'of Python that does not parse',
+      '  File "/x/a.py", line 2\n    def (\n        ^\nSyntaxError: invalid syntax\n',
+      'SyntaxError: invalid syntax (/x/a.py:2)',
+    ],
+    ['that names its place itself', '/x/a.js:1\nmissing\n^\nTypeError: at /x/a.js:1\n', 'TypeError: at /x/a.js:1'],
+    ['without a place', 'gone\n    at nowhere\n', 'gone'],
+  ])('quotes the error of a program that fell over and where it was: %s', (_name, text, expected) => {
     const { write, log } = start()
-    write('Error: no licence\n    at main (file:///plugin.mjs:1:7)\n\nNode.js v20.20.2\n')
-    expect(log.lastLine).toBe('Error: no licence')
+    write(text)
+    expect(log.lastWords).toBe(expected)
   })
 
   test('drops lines over 64 KiB with a warning', () => {

@@ -5,16 +5,41 @@ import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import type { InstanceProblem } from '../instance.js'
 import { createRate } from '../calls/rate.js'
 
-/** Of the last line, for the message about a plugin that did not start. */
+/** Of the last words, for the message about a plugin that did not start. */
 const QUOTED = 500
-/** What Node writes below the message of an error. */
+/** What Node writes below the message of an error, and the place in it. */
 const EPILOGUE = /^(?: {4}at |Node\.js v\d)/
+const FRAME = /(?:\(|at )(?:file:\/\/)?(\/[^()]+:\d+):\d+\)?$/
+/** What Python and Node write above the message of an error: the place, then what stands there. */
+const PROLOGUE = /^(?: {2}File "(?<file>[^"]+)", line (?<line>\d+)|(?:file:\/\/)?(?<place>\/[^ ]+:\d+)$)/
 
 export interface PluginLog {
   receive(chunk: Uint8Array): void
   end(): void
-  /** The last line so far that is not the tail of a stack trace, shortened. */
-  readonly lastLine: string
+  /** What it ended with so far, shortened: the last line that is not the tail of a stack trace, and the place that the trace names. */
+  readonly lastWords: string
+}
+
+/** Follows lines to their last words. */
+function createLastWords(): { see(line: string): void; readonly text: string } {
+  let said = ''
+  let above: string | undefined
+  let place: string | undefined
+  return {
+    see(line) {
+      const before = PROLOGUE.exec(line)?.groups
+      if (before !== undefined) above = before['place'] ?? `${before['file']}:${before['line']}`
+      else if (EPILOGUE.test(line)) place ??= FRAME.exec(line)?.[1]
+      else if (above === undefined || /^\S/.test(line)) {
+        said = line
+        place = above
+        above = undefined
+      }
+    },
+    get text() {
+      return (place === undefined || said.includes(place) ? said : `${said} (${place})`).slice(0, QUOTED).toWellFormed()
+    },
+  }
 }
 
 export interface PluginLogOptions {
@@ -34,7 +59,7 @@ export function createPluginLog({ clock, log, pluginId, instanceId, onProblem, s
   const rate = createRate(clock)
   const decoder = new TextDecoder()
   let dropped = 0
-  let lastLine = ''
+  const last = createLastWords()
 
   const mayLog = (): boolean => {
     if (rate.count() <= logLinesPerSecond) return true
@@ -50,7 +75,7 @@ export function createPluginLog({ clock, log, pluginId, instanceId, onProblem, s
       const isLogged = mayLog()
       const written = decoder.decode(line.subarray(0, isLogged ? line.length : QUOTED))
       const text = shown === undefined ? written : written.replaceAll(shown.from, shown.to)
-      if (!EPILOGUE.test(text)) lastLine = text
+      last.see(text)
       if (!isLogged) return
       log.info('plugin output', { pluginId, instanceId, line: text, ...(dropped === 0 ? {} : { droppedBefore: dropped }) })
       dropped = 0
@@ -66,8 +91,8 @@ export function createPluginLog({ clock, log, pluginId, instanceId, onProblem, s
   return {
     receive: (chunk) => lines.push(chunk),
     end: () => lines.end(),
-    get lastLine() {
-      return lastLine.slice(0, QUOTED).toWellFormed()
+    get lastWords() {
+      return last.text
     },
   }
 }

@@ -109,7 +109,7 @@ export async function openChild({ effects, host, onLine }: ProcessDeps, spec: Pr
     output.end()
     await link.ended()
     watchdog.stop()
-    return { exitCode, signal, lastLine: output.lastLine }
+    return { exitCode, signal, lastWords: output.lastWords }
   }
   const retire = (): void => {
     lease.revoke()

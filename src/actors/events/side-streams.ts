@@ -2,10 +2,12 @@
  * The two projected streams: root sessions of a directory, and execution activity (sessions-events §11.9–11.10).
  *
  * I1 An edge of one family costs a look at that family. I2 The changes of one turn of the event loop are one snapshot of all executions.
+ * I3 Who listens to the directory that a session leaves gets one more `session.updated` of it, with its new directory.
  */
 import { setImmediate } from 'node:timers'
 import { createAlarm } from '../../protocol/alarm.js'
 import type { Caller } from '../../protocol/caller.js'
+import { isRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { CatalogActivity, ExecutionSummary, Session } from '../../protocol/session/session.js'
 import type { Store } from '../../store/store.js'
@@ -22,8 +24,10 @@ const EDGES = new Set([
   'session.created',
   'session.updated',
   'session.deleted',
+  'session.moved',
   'session.status',
   'session.execution.updated',
+  'session.background_tasks.updated',
   'permission.asked',
   'permission.replied',
   'question.asked',
@@ -54,6 +58,11 @@ export function createSideStreams(deps: {
     const root = families.rootOf(record.sessionId)
     if (root === undefined || !owners.mayHear(caller, root)) return
     const isRoot = root === record.sessionId
+    if (record.type === 'session.moved') {
+      const moved = isRoot ? leftBy(record.data, directory) : undefined
+      if (moved !== undefined) tellUpdated(moved, sink)
+      return
+    }
     const info = isRoot && LIFECYCLE.has(record.type) ? sessionIn(record.data) : undefined
     const session = info ?? store.sessions.get(root)
     if (session === undefined || session.directory !== directory) return
@@ -66,6 +75,12 @@ export function createSideStreams(deps: {
       if (record.type === 'session.deleted') return
     }
     sink.write(journal.baseline('session.catalog.activity', { sessionID: root, activity }))
+  }
+
+  /** I3. */
+  function tellUpdated(info: Session, sink: FrameSink): void {
+    const data = { sessionID: info.id, info: { ...info, catalogActivity: activities.of(info.id) } }
+    sink.write(journal.baseline('session.updated', data))
   }
 
   function sendRoots(caller: Caller, directory: string, sink: FrameSink): void {
@@ -146,4 +161,10 @@ function isLagging(sink: FrameSink): boolean {
 
 function sessionIn(data: unknown): Session | undefined {
   return typeof data === 'object' && data !== null && 'info' in data ? (data.info as Session) : undefined
+}
+
+/** The session of `session.moved`, if it left that directory. */
+function leftBy(data: unknown, directory: string): Session | undefined {
+  const isLeft = isRecord(data) && data['previousDirectory'] === directory && data['directory'] !== directory
+  return isLeft ? sessionIn(data) : undefined
 }

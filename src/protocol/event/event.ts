@@ -243,7 +243,8 @@ export const eventRoutes = {
     access: { class: 'directory' },
     headers: directoryHeaders,
     query: z.strictObject(directoryQuery),
-    summary: 'Subscribe to root sessions of a directory and their activity.',
+    summary:
+      'Subscribe to root sessions of a directory and their activity; of one that moves away comes a last `session.updated`, with its new directory.',
     success: { ...streamOf('A stream of events of root sessions.'), schema: Event },
   }),
   activity: defineRoute({

@@ -55,7 +55,13 @@ function sideStreams({ pending = 0 } = {}) {
   const insert = (id: string) => journal.commit('process', () => store.sessions.insert(session(id)))
   const change = (id: string) =>
     journal.commit('process', (tx) => tx.emit('session.deleted', { sessionID: id, info: session(id), tenantID: 'local' }))
-  return { streams, looks, written, sink, insert, change, ended: () => ended }
+  const move = (id: string, previousDirectory: string, directory: string) =>
+    journal.commit('process', (tx) => {
+      const info = { ...session(id), directory }
+      store.sessions.update(info)
+      tx.emit('session.moved', { sessionID: id, info, previousDirectory, directory, switchWorkspace: false })
+    })
+  return { streams, looks, written, journal, sink, insert, change, move, ended: () => ended }
 }
 
 describe('the side streams', () => {
@@ -66,6 +72,35 @@ describe('the side streams', () => {
     expect(looks).toEqual({ all: 1, one: 0, summaries: 0 })
     for (const id of ['ses_1', 'ses_2', 'ses_3']) change(id)
     expect(looks).toEqual({ all: 1, one: 3, summaries: 0 })
+  })
+
+  it('tell the activity again when commands in the background are others', () => {
+    const { streams, written, sink, insert, journal } = sideStreams()
+    insert('ses_1')
+    streams.subscribeCatalog(TRUSTED_CALLER, '/srv', sink)
+    written.length = 0
+    journal.commit('process', (tx) =>
+      tx.emit('session.background_tasks.updated', {
+        sessionID: 'ses_1',
+        runningBackgroundTasks: [],
+        backgroundJobsEpoch: 'e',
+        backgroundJobsRevision: 1,
+      }),
+    )
+    expect(written).toEqual([expect.stringContaining('"type":"session.catalog.activity"')])
+  })
+
+  it('tell those who listen to a directory once of a session that leaves it', () => {
+    const { streams, written, sink, insert, move } = sideStreams()
+    insert('ses_1')
+    streams.subscribeCatalog(TRUSTED_CALLER, '/srv', sink)
+    written.length = 0
+    move('ses_1', '/srv', '/elsewhere')
+    move('ses_1', '/elsewhere', '/further')
+    expect(written).toHaveLength(1)
+    expect(written[0]).toContain('"type":"session.updated"')
+    expect(written[0]).toContain('"directory":"/elsewhere"')
+    expect(written[0]).toContain('"catalogActivity":"idle"')
   })
 
   it('tell the changes of one turn in one snapshot of all executions, and nothing once closed', async () => {

@@ -34,7 +34,7 @@ export function startIndexer(
       open: fromPromise(() => logged('could not be opened', () => search.open())),
       catchUp: fromPromise(({ signal }) => logged('could not be kept up', () => catchUp(signal))),
       discard: fromPromise(() => {
-        log.warn('the index of the search is damaged; it is made anew')
+        log.warn('the index of the search cannot be kept up; it is made anew')
         return logged('could not be removed', () => search.discard())
       }),
     },

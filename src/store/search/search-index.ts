@@ -3,7 +3,7 @@
  *
  * I1 A step and the cursor behind it are one commit, so a kill repeats at most one step, and none twice.
  * I2 A message is read as it is now, not as the event tells it: steps may be repeated, left out or taken in any order.
- * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the index begins anew.
+ * I3 What the events no longer tell, because they are removed after a while, is read from the rows: the file is discarded, and made anew.
  * I4 A step is short: it stops after some characters, and the full texts are merged in steps of their own, some pages at a time.
  */
 import type { Database as Handle } from 'better-sqlite3'
@@ -66,9 +66,9 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
       if (opened === undefined) throw new SvcError('store.unavailable', 'The index of the search is not open.')
       if (opened.isSpoilt) return 'damaged'
       try {
-        const isMore = opened.writer.step()
+        const result = opened.writer.step()
         opened.log.committed()
-        return isMore ? 'more' : 'done'
+        return result
       } catch (error) {
         if (opened.handle.inTransaction) opened.handle.exec('rollback')
         if (isSpoilt(error)) return 'damaged'
@@ -121,7 +121,7 @@ export function createSearchIndex(path: string | undefined, source: SearchSource
 }
 
 interface Writer {
-  step(): boolean
+  step(): ReturnType<SearchIndex['step']>
 }
 
 /** Events that told nothing, before the cursor is moved behind them. */
@@ -202,10 +202,8 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
     return last !== undefined
   }
 
-  function work(): boolean {
-    const cursor = value('cursor')
-    if (cursor === undefined || cursor < source.prunedThrough() || cursor > source.head()) {
-      if (cursor !== undefined) entries.clear()
+  function work(cursor: number | undefined): boolean {
+    if (cursor === undefined) {
       setMeta.run('cursor', source.head())
       setMeta.run('after', 0)
       setMeta.run('read', 0)
@@ -225,10 +223,12 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
 
   return {
     step() {
+      const cursor = value('cursor')
+      if (cursor !== undefined && (cursor < source.prunedThrough() || cursor > source.head())) return 'damaged' // I3
       handle.exec('begin')
-      const isMore = entries.mergeOwed() || work()
+      const isMore = entries.mergeOwed() || work(cursor)
       handle.exec('commit')
-      return isMore
+      return isMore ? 'more' : 'done'
     },
   }
 }
@@ -237,7 +237,6 @@ interface Entries {
   /** Whether anything was changed by it. */
   put(message: SearchedMessage): boolean
   remove(messageId: string): void
-  clear(): void
   /** A part of the merging that was put off; false when there is none. */
   mergeOwed(): boolean
 }
@@ -311,11 +310,6 @@ function createEntries(handle: Handle): Entries {
       return true
     },
     remove,
-    clear() {
-      handle.exec(`delete from docs; delete from work; insert into words (words) values ('delete-all');
-        insert into grams (grams) values ('delete-all'); delete from terms; insert into spelling (spelling) values ('delete-all');`)
-      terms = 0
-    },
     mergeOwed() {
       const [first, ...others] = owed
       owed = others

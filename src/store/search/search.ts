@@ -18,7 +18,7 @@ export interface Unembedded {
 export interface SearchIndex {
   /** Opens the file, or makes it; answers whether it begins from nothing. Throws `store.unavailable`. */
   open(): { readonly isNew: boolean }
-  /** One bounded step towards what the sessions hold now; `damaged`: the file is to be discarded. Throws `store.unavailable`, also while it is not open. */
+  /** One bounded step towards what the sessions hold now; `damaged`: it cannot be kept up, and the file is to be discarded. Throws `store.unavailable`, also while it is not open. */
   step(): 'more' | 'done' | 'damaged'
   /** Forgets everything; the next `open` begins from nothing. */
   discard(): void

@@ -166,7 +166,7 @@ describe('what changes', () => {
 })
 
 describe('the file', () => {
-  it('goes on where it was left, and begins anew when the events are gone', () => {
+  it('goes on where it was left, and is to be discarded when the events are gone', () => {
     const { store: open } = stored()
     const first = storeWith(SAID, open())
     catchUp(first)
@@ -179,6 +179,8 @@ describe('the file', () => {
       tell(second, 'session.status', {})
     })
     while (second.prune({ before: 1e12, maxRows: 0, maxBytes: 0, batch: 100, auditRows: 10 }));
+    expect([second.search.step(), find(second, 'doubling')]).toEqual(['damaged', ['msg_1', 'msg_6']])
+    second.search.discard()
     expect(catchUp(second)).toBeGreaterThan(0)
     expect(find(second, 'tapir')).toEqual(['msg_9'])
     second.close()

@@ -182,12 +182,18 @@ function createWriter(handle: Handle, source: SearchSource): Writer {
     else moveWork.run(after, key)
   }
 
+  /** What there is to be done for all of a session: nothing for one that begins. */
+  function noteSession(sessionId: string): void {
+    if (docsOf.get(sessionId, -1, 1) !== undefined) addWork.run(sessionId, 1)
+    if (source.ofSession(sessionId, -1, 1).length > 0) addWork.run(sessionId, 0)
+  }
+
   function readChanges(cursor: number): boolean {
     let last: number | undefined
     const touched = new Set<string>()
     let characters = 0
     for (const { sequence, sessionId, messageId, isSaid } of source.changes(cursor)) {
-      if (messageId === undefined) for (const isSweep of [1, 0] as const) addWork.run(sessionId, isSweep)
+      if (messageId === undefined) noteSession(sessionId)
       else if (isSaid && !touched.has(messageId)) {
         if (touched.size === LIMITS.search.step || characters >= LIMITS.search.stepText) break
         touched.add(messageId)

@@ -62,6 +62,37 @@ it('forgets a session that was only visited, and then its workspace, once nobody
   workspaces.stop()
 })
 
+it('tells its actor of uses that follow at once only once, and stays while it is used', async () => {
+  const effects = createFakeEffects()
+  const directory = effects.paths.cwd
+  const idle: (string | undefined)[] = []
+  let told = 0
+  const workspaces = createWorkspaces({
+    effects,
+    snapshots: createSnapshots(effects),
+    actors: { add: (ref: AnyActorRef) => void ref.subscribe(() => told++) } as never,
+    look: async () => ({ perSession: false }),
+    onIdle: (_directory, sessionId) => void idle.push(sessionId),
+  })
+  await workspaces.use(directory)
+  await workspaces.use(directory, { sessionId: 'awake', isVisit: false })
+  const before = told
+  for (let at = 0; at < 50; at++) {
+    await workspaces.use(directory)
+    await workspaces.use(directory, { sessionId: 'awake', isVisit: false })
+  }
+  expect(told).toBe(before)
+  expect(workspaces.sessionEnded('awake')).toBe(directory)
+  for (let at = 0; at < 3; at++) {
+    await effects.clock.advanceAsync(LIMITS.plugins.idleTeardown - 1)
+    expect(idle).toEqual([])
+    await workspaces.use(directory)
+  }
+  await effects.clock.advanceAsync(LIMITS.plugins.idleTeardown)
+  expect(idle).toEqual([undefined])
+  workspaces.stop()
+})
+
 it('looks again after a look that failed, and hears changes told meanwhile and later', async () => {
   const effects = createFakeEffects()
   const directory = effects.paths.cwd

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../src/protocol/limits.js'
 import { openIndexFile } from '../../../src/store/search/index-file.js'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
+import { session } from '../records.js'
 import { catchUp, find, say, storeWith, tell } from './corpus.js'
 
 const SAID = [
@@ -163,6 +164,31 @@ describe('what changes', () => {
     catchUp(store)
     expect([find(store, 'visible'), find(store, 'hidden')]).toEqual([['msg_1'], []])
   })
+})
+
+it('has nothing to do for sessions that begin, and reads those that come with messages', () => {
+  const store = storeWith(SAID)
+  catchUp(store)
+  store.transact('process', () => {
+    for (let at = 0; at < 20; at++) {
+      store.sessions.insert(session(`ses_new_${at}`))
+      tell(store, 'session.created', {}, `ses_new_${at}`)
+    }
+  })
+  expect(catchUp(store)).toBe(1)
+  store.transact('process', () => {
+    store.sessions.insert(session('ses_fork'))
+    say(store, { id: 'msg_fork', text: 'a quokka', sessionId: 'ses_fork' })
+    tell(store, 'session.created', {}, 'ses_fork')
+  })
+  catchUp(store)
+  expect(find(store, 'quokka')).toEqual(['msg_fork'])
+  store.transact('process', () => {
+    store.sessions.delete('ses_fork')
+    tell(store, 'session.deleted', {}, 'ses_fork')
+  })
+  catchUp(store)
+  expect(find(store, 'quokka')).toEqual([])
 })
 
 describe('the file', () => {

@@ -51,9 +51,13 @@ interface Held {
   /** The configuration of the last look. */
   seen: ConfigSnapshot | undefined
   watches: RootWatches | undefined
+  /** When the machine was told last that nobody in particular uses it; monotonic ms. */
+  usedAt: number
 }
 
 const PATIENCE = 1000
+/** Uses by nobody in particular that follow so soon, ms, are not told: the machine counts them in minutes. */
+const SOON = 1000
 
 export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: WorkspacesDeps): Workspaces {
   const { clock, log } = effects
@@ -102,7 +106,7 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
     const known = tracked.get(directory)
     if (known !== undefined) return known
     const ref = createActor(logic, { id: `workspace:${directory}`, input: { directory }, clock })
-    const held: Held = { ref, seen: undefined, watches: undefined }
+    const held: Held = { ref, seen: undefined, watches: undefined, usedAt: Number.NEGATIVE_INFINITY }
     tracked.set(directory, held)
     ref.on('session.idle', ({ sessionId }) => onIdle(directory, sessionId))
     ref.subscribe({
@@ -121,6 +125,14 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
     return held
   }
 
+  /** Whether nobody in particular used it for a while; from now on somebody has. */
+  function isLongAgo(held: Held): boolean {
+    const now = clock.monotonic()
+    if (now - held.usedAt < SOON) return false
+    held.usedAt = now
+    return true
+  }
+
   /** What no watch tells. */
   async function isChanged(directory: string, held: Held): Promise<boolean> {
     const snapshot = await snapshots.get(directory).catch(() => held.seen)
@@ -135,7 +147,8 @@ export function createWorkspaces({ effects, snapshots, actors, look, onIdle }: W
       const { ref } = held
       const { context } = ref.getSnapshot()
       const isNewcomer = session !== undefined && !context.sessions.includes(session.sessionId)
-      ref.send({ type: 'used', session })
+      if (session === undefined ? isLongAgo(held) : isNewcomer || context.visits.includes(session.sessionId))
+        ref.send({ type: 'used', session })
       const isDue = (isNewcomer && context.perSession) || ref.getSnapshot().hasTag('due') || (await isChanged(directory, held))
       if (isDue) ref.send({ type: 'look.requested' })
       if (ref.getSnapshot().hasTag('looking')) await waitAtMost(clock, untilLooked(ref), PATIENCE)

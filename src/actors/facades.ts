@@ -62,7 +62,8 @@ export interface Sessions {
   list(caller: Caller, query: SessionListQuery): RawJson
   /** Throws `resource.not_found`. */
   get(id: string): Session
-  update(id: string, request: UpdateSessionRequest): Promise<Session>
+  /** A directory may be relative to that of the session; throws `request.invalid_directory`, `auth.directory_forbidden`. */
+  update(caller: Caller, id: string, request: UpdateSessionRequest): Promise<Session>
   delete(id: string): Promise<true>
   children(id: string): SessionPage
   status(caller: Caller): Record<string, SessionStatus>
@@ -295,8 +296,8 @@ export interface System {
   audit(caller: Caller, limit: number): AuditEntry[]
   recordAudit(entry: { readonly caller: Caller; readonly method: string; readonly path: string; readonly status: number }): void
   defaults(directory: string): Promise<ConfigDefaults>
-  /** Canonical directory; `request.invalid_directory` when missing or not a directory. Relative paths and `~` resolve. */
-  canonicalDirectory(path: string): Promise<string>
+  /** Canonical directory; `request.invalid_directory` when missing or not a directory. `~` resolves, relative paths from `base` or the working directory. */
+  canonicalDirectory(path: string, base?: string): Promise<string>
   /** Directories the caller may use that begin with what was typed, relative to `base`. */
   completeDirectory(caller: Caller, text: string, base: string, limit: number): Promise<string[]>
   /** Working directory of the server, canonical: the directory of calls that name none. */

@@ -109,3 +109,13 @@ test('null stands for what is absent, and models may be spelled as in other clie
   })
   expect(moved).toMatchObject({ status: 200, body: { title: 'nulls', model: { providerId: 'test', id: 'scripted' } } })
 })
+
+test('a session moves to a directory that is named in quotes and relative to its own', async () => {
+  const { body } = await server.call('POST', '/v2/sessions', {})
+  const { id, directory } = body as Session
+  const move = (to: string) => server.call('PATCH', `/v2/sessions/${id}`, { directory: to })
+  expect(await move('".svc/agents"')).toMatchObject({ status: 200, body: { directory: `${directory}/.svc/agents` } })
+  expect(await move("'team'")).toMatchObject({ status: 200, body: { directory: `${directory}/.svc/agents/team` } })
+  expect(await move('"team"')).toMatchObject({ status: 400, body: { code: 'request.invalid_directory' } })
+  expect(await move('../../..')).toMatchObject({ status: 200, body: { directory } })
+})

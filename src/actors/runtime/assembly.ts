@@ -187,7 +187,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const sessions = createSessions(
     core,
-    { canonical: (path) => system.canonicalDirectory(path), complete: system.completeDirectory },
+    { canonical: (path, base) => system.canonicalDirectory(path, base), complete: system.completeDirectory },
     { inspect, actors },
   )
   const sides = createSideStreams({

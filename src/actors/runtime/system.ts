@@ -83,7 +83,7 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
     },
     capabilities: async (directory) => [...capabilitiesOf(version, effects), ...(await deps.plugins.capabilities(directory))],
     directories: (caller, path) => directories.list(caller, path),
-    canonicalDirectory: (path) => directories.canonical(path, workingDirectory),
+    canonicalDirectory: (path, base = workingDirectory) => directories.canonical(path, base),
     completeDirectory: directories.complete,
     async tools(directory) {
       await deps.plugins.ready(directory)

@@ -1,6 +1,6 @@
 /** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (architecture §4). */
 import { waitAtMost } from '../../protocol/patience.js'
-import { type Caller, LOCAL_TENANT } from '../../protocol/caller.js'
+import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { InspectionEvent } from 'xstate'
@@ -29,7 +29,7 @@ const DIRECTORY_OPTIONS = 100
 
 /** Directories as clients name them. */
 interface SessionDirectories {
-  canonical(path: string): Promise<string>
+  canonical(path: string, base: string): Promise<string>
   complete(caller: Caller, text: string, base: string, limit: number): Promise<string[]>
 }
 
@@ -102,7 +102,12 @@ export function createSessions(
     },
     list: (caller, query) => listSessions(core, caller, query),
     get,
-    update: (id, request) => updateSession(core, id, request, directories.canonical),
+    update: (caller, id, request) =>
+      updateSession(core, id, request, async (path, base) => {
+        const directory = await directories.canonical(path, base)
+        if (!mayUseDirectory(caller, directory)) throw new SvcError('auth.directory_forbidden')
+        return directory
+      }),
     async delete(id) {
       await quiesce(id)
       await Promise.all(core.store.sessions.family(id).map((member) => core.restores.settled(member)))

@@ -16,11 +16,7 @@ export function sessionRoutes(bind: Binder, { sessions }: Runtime, admission: Ad
   bind.json(contracts.create, ({ caller, directory, body }) => sessions.create(caller, directory, body))
   bind.json(contracts.status, ({ caller }) => sessions.status(caller))
   bind.json(contracts.get, ({ params }) => sessions.get(params.session_id))
-  bind.json(contracts.update, async ({ caller, params, body }) => {
-    if (body.directory === undefined) return sessions.update(params.session_id, body)
-    const directory = await admission.directory(caller, body.directory)
-    return sessions.update(params.session_id, { ...body, directory })
-  })
+  bind.json(contracts.update, ({ caller, params, body }) => sessions.update(caller, params.session_id, body))
   bind.json(contracts.delete, ({ params }) => sessions.delete(params.session_id))
   bind.json(contracts.children, ({ params }) => sessions.children(params.session_id))
   bind.json(contracts.runtime, ({ params }) => sessions.runtime(params.session_id))

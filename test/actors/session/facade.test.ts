@@ -91,11 +91,11 @@ describe('the list of sessions', () => {
     const service = await startTestService()
     const id = await service.session()
     const { sessions } = service.runtime
-    expect((await sessions.update(id, { time: { archived: 5 } })).time.archived).toBe(5)
+    expect((await sessions.update(TRUSTED_CALLER, id, { time: { archived: 5 } })).time.archived).toBe(5)
     expect(list(service, {}).items).toEqual([])
     expect(list(service, { archived: 'true' }).items).toHaveLength(1)
-    expect((await sessions.update(id, { title: 'Still' })).time.archived).toBe(5)
-    expect((await sessions.update(id, { time: { archived: 0 } })).time).not.toHaveProperty('archived')
+    expect((await sessions.update(TRUSTED_CALLER, id, { title: 'Still' })).time.archived).toBe(5)
+    expect((await sessions.update(TRUSTED_CALLER, id, { time: { archived: 0 } })).time).not.toHaveProperty('archived')
     expect(list(service, {}).items).toMatchObject([{ title: 'Still' }])
   })
 })
@@ -109,17 +109,19 @@ describe('changing a session', () => {
     const release = held(service)
     await service.prompt(id, 'go')
     await generating(service)
-    await expect(sessions.update(id, { directory: 'sub' })).rejects.toMatchObject({ code: 'resource.conflict' })
+    await expect(sessions.update(TRUSTED_CALLER, id, { directory: 'sub' })).rejects.toMatchObject({ code: 'resource.conflict' })
     release.open()
     await service.idle(id)
-    const moved = await sessions.update(id, { directory: '"sub"' })
+    const moved = await sessions.update(TRUSTED_CALLER, id, { directory: '"sub"' })
     expect(moved.directory).toBe(join(service.directory, 'sub'))
     expect(service.events.slice(-2)).toMatchObject([
       { type: 'session.updated', data: { info: moved } },
       { type: 'session.moved', data: { previousDirectory: service.directory, directory: moved.directory, switchWorkspace: false } },
     ])
-    await expect(sessions.update(id, { directory: 'nowhere' })).rejects.toMatchObject({ code: 'request.invalid_directory' })
-    await expect(sessions.update(id, { agent: 'nobody' })).rejects.toMatchObject({ code: 'request.invalid' })
+    const scoped = { ...TRUSTED_CALLER, directoryPrefixes: [service.directory] }
+    await expect(sessions.update(scoped, id, { directory: '../..' })).rejects.toMatchObject({ code: 'auth.directory_forbidden' })
+    await expect(sessions.update(TRUSTED_CALLER, id, { directory: 'nowhere' })).rejects.toMatchObject({ code: 'request.invalid_directory' })
+    await expect(sessions.update(TRUSTED_CALLER, id, { agent: 'nobody' })).rejects.toMatchObject({ code: 'request.invalid' })
   })
 
   it('toggles its pin', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { gate, type PlayedStep, type PlayedTool, says, startTestService } from '../../fakes/service.js'
 
@@ -135,7 +136,7 @@ describe('a title', () => {
     service.steps.push(step, step, step)
     await service.prompt(id, 'hello')
     await service.idle(id)
-    await service.runtime.sessions.update(id, { title: 'Mine' })
+    await service.runtime.sessions.update(TRUSTED_CALLER, id, { title: 'Mine' })
     release.open()
     await service.effects.clock.advanceAsync(10)
     expect(service.runtime.sessions.get(id).title).toBe('Mine')

@@ -148,16 +148,16 @@ export function familyActivity(
   return members.some((id) => outstanding.has(id)) ? 'background' : 'idle'
 }
 
-/** Changes a session; `canonical` resolves a new directory (sessions-events §2.3). */
+/** Changes a session; `directoryAt` resolves a new directory, which may be relative to that of the session (sessions-events §2.3). */
 export async function updateSession(
   core: SessionCore,
   id: string,
   request: UpdateSessionRequest,
-  canonical: (path: string) => Promise<string>,
+  directoryAt: (path: string, base: string) => Promise<string>,
 ): Promise<Session> {
   const before = sessionOrThrow(core, id)
   if (request.agent !== undefined) await knownAgent(core, before.directory, request.agent)
-  const directory = request.directory === undefined ? undefined : await canonical(absolute(before.directory, request.directory))
+  const directory = request.directory === undefined ? undefined : await directoryAt(unquoted(request.directory), before.directory)
   const moved = directory !== undefined && directory !== before.directory ? directory : undefined
   const project = moved === undefined ? undefined : await core.projects.identify(moved)
   if (request.model !== undefined) await core.providers.checkConnection(directory ?? before.directory, request.model)
@@ -189,9 +189,8 @@ export async function updateSession(
   return next
 }
 
-function absolute(directory: string, path: string): string {
-  const text = path.trim().replace(/^(['"])(.*)\1$/, '$2')
-  return text.startsWith('/') || text === '~' || text.startsWith('~/') ? text : `${directory}/${text}`
+function unquoted(path: string): string {
+  return path.trim().replace(/^(['"])(.*)\1$/, '$2')
 }
 
 export function pinSession(core: SessionCore, id: string, pinned: boolean | undefined): Session {

@@ -104,6 +104,8 @@ export const runMachine = setup({
      * prompts, and records the run as finished when no step follows.
      */
     closeStep: requiredPromise<StepEnd | 'due', { runId: string; step: number; continued: number; mayCompact: boolean }>('closeStep'),
+    /** Tells that the model has ended its answer, while its calls go on. */
+    endStreaming: requiredPromise<void, { runId: string }>('endStreaming'),
     /** Publishes the `retry` status. */
     announceRetry: requiredPromise<void, { runId: string; attempt: number; delay: number; message: string }>('announceRetry'),
     /** Records the step and the run as failed, or as aborted when there is no failure; every open part ends. */
@@ -179,6 +181,7 @@ export const runMachine = setup({
   delays: {
     retryDelay: ({ context }) => retryDelay(context.policy, context.failure ?? FAULT, context.attempt - 1),
     abortDeadline: LIMITS.run.abort,
+    settlesSoon: LIMITS.run.settlesSoon,
   },
 }).createMachine({
   id: 'run',
@@ -273,6 +276,14 @@ export const runMachine = setup({
         },
         settling: {
           always: { guard: 'callsSettled', target: '#run.closing' },
+          initial: 'soon',
+          states: {
+            soon: { after: { settlesSoon: { target: 'long' } } },
+            /** Calls take their time: what the model took is told before they have settled. */
+            long: {
+              invoke: { id: 'endStreaming', src: 'endStreaming', input: ({ context }) => ({ runId: context.runId }), onError: {} },
+            },
+          },
         },
         backingOff: {
           tags: ['retrying'],

@@ -66,6 +66,8 @@ describe('every transition is covered by generated paths', () => {
         error('closeStep'),
         error('announceRetry'),
         after('retryDelay', 'run.working.backingOff'),
+        after('settlesSoon', 'run.working.settling.soon'),
+        error('endStreaming'),
         done('recordEnd'),
         error('recordEnd'),
         after('abortDeadline', 'run.ending.aborting'),

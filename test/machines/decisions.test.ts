@@ -125,7 +125,11 @@ describe('the run machine', () => {
       context: { active: ['a'], callsStarted: 1 },
       actions: ['xstate.spawnChild call:a'],
     })
-    expect(run(prepared, called('a'), { type: 'generation.finished' }).value).toEqual({ working: 'settling' })
+    expect(run(prepared, called('a'), { type: 'generation.finished' }).value).toEqual({ working: { settling: 'soon' } })
+    expect(run(prepared, called('a'), { type: 'generation.finished' }, after('settlesSoon', 'run.working.settling.soon'))).toMatchObject({
+      value: { working: { settling: 'long' } },
+      actions: expect.arrayContaining(['xstate.spawnChild endStreaming']),
+    })
     expect(run(prepared, called('a'), { type: 'generation.finished' }, settled('a')).value).toBe('closing')
     expect(run(prepared, { type: 'generation.finished' }).value).toBe('closing')
   })

@@ -57,6 +57,8 @@ export const sessionsLimits = {
   run: {
     abort: 900,
     concurrentTools: 10,
+    /** Until calls that are still open when the model has ended its answer are taken for long ones, ms: then the time of the model is told. */
+    settlesSoon: 100,
     permissionRounds: 4,
     approvals: 2000,
     retries: 3,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { Session } from '../../../src/protocol/session/session.js'
-import { gate, says, startTestService, type TestService } from '../../fakes/service.js'
+import { calls, gate, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const USAGE = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }
 const list = (service: TestService, query: Parameters<TestService['runtime']['sessions']['list']>[1]) =>
@@ -191,6 +191,23 @@ describe('the runtime of a session', () => {
     await service.idle(id)
     expect(sessions.runtime(id).execution).toMatchObject({ finished: true, completedMs: 500, activeSegments: {} })
   })
+})
+
+it('an execution counts the time of the model, not that of its tools', async () => {
+  const release = gate()
+  const slow: PlayedTool = { id: 'slow', invoke: () => release.promise.then(() => ({ title: '', output: '' })) }
+  const service = await startTestService({ tools: [slow] })
+  const id = await service.session()
+  const execution = () => service.runtime.sessions.runtime(id).execution
+  service.steps.push(calls({ callId: 'a', tool: 'slow' }), says('x'))
+  await service.prompt(id, 'go')
+  await service.until(({ type, data }) => type === 'message.part.updated' && JSON.stringify(data).includes('"status":"running"'))
+  expect(Object.keys(execution()?.activeSegments ?? {})).toHaveLength(1)
+  await service.effects.clock.advanceAsync(5000)
+  expect(execution()).toMatchObject({ finished: false, completedMs: 0, activeSegments: {} })
+  release.open()
+  await service.idle(id)
+  expect(execution()).toMatchObject({ finished: true, completedMs: 0, activeSegments: {} })
 })
 
 it('the last word about a child says that it has completed', async () => {

@@ -57,7 +57,7 @@ export async function openCompaction(core: SessionCore, scope: CompactionScope, 
       model: writer.model,
       path,
     })
-    if (scope.run?.step !== undefined) core.executions.endSegment(tx, rootId, scope.run.step.segmentId)
+    if (scope.run?.step !== undefined) core.executions.endSegment(tx, rootId, { segmentId: scope.run.step.segmentId })
     core.executions.startSegment(tx, rootId, segmentId)
     const expected = scope.run === undefined ? undefined : { rest: scope.run.size - plan.gain, trigger: policy.trigger }
     const { longest } = plan

@@ -46,7 +46,7 @@ export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, R
     if (before !== undefined && before.open?.recorder.closed !== true) return before
     const { target, rootId, session } = run
     const scope: CompactionScope = {
-      slot: { sessionId: session.id, rootId, runId, segmentId: undefined },
+      slot: { sessionId: session.id, rootId, runId, segment: undefined },
       markId: core.effects.ids.next('msg'),
       run,
       target: async () => target,
@@ -71,7 +71,7 @@ export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, R
       const rootId = rootOf(core, sessionId)
       const startedAt = core.effects.clock.now()
       const scope: CompactionScope = {
-        slot: { sessionId, rootId, runId, segmentId: undefined },
+        slot: { sessionId, rootId, runId, segment: undefined },
         markId: core.effects.ids.next('msg'),
         run: undefined,
         target: () => resolveTarget(core, sessionId, {}),

@@ -80,7 +80,7 @@ export function endedInError(core: Pick<Core, 'effects'>, tx: Change, sessionId:
 }
 
 function settle(core: Core, tx: Change, open: OpenCompaction, more: Readonly<Record<string, unknown>>): Session | undefined {
-  core.executions.endSegment(tx, open.rootId, open.segmentId)
+  core.executions.endSegment(tx, open.rootId, open)
   const session = core.store.sessions.get(open.sessionId)
   return session === undefined ? undefined : markCompacting(core, tx, { ...session, ...more }, undefined)
 }

@@ -11,8 +11,9 @@ import { failCompaction } from '../history/open-compaction.js'
 import { pruneOutputs } from '../history/pruning.js'
 import { usedTokens } from '../history/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
+import type { Segment } from '../state/executions.js'
 import { doMove } from '../state/moves.js'
-import { type RunScope, stepsAsked } from './run-scope.js'
+import { type RunScope, type StepScope, stepsAsked } from './run-scope.js'
 
 /** As which a run ends that somebody aborted. */
 export const ABORTED = 'Session aborted'
@@ -34,7 +35,7 @@ export function closeStep(
     step.recorder.close(tx, { finish: step.finish, tokens, cost: stepCost(run.target.model.model, tokens) })
     if (mayCompact && isDue(run, usedTokens(tokens))) {
       tx.after(() => (run.size = usedTokens(tokens)))
-      core.executions.endSegment(tx, run.rootId, step.segmentId)
+      core.executions.endSegment(tx, run.rootId, segmentOf(step))
       return 'due'
     }
     pruneOutputs(core, tx, run)
@@ -44,7 +45,7 @@ export function closeStep(
     const asked = stepsAsked(run, number)
     const isAnswered = steered > 0 || asked > 0 || !run.prompt.noReply
     const follows = isAnswered && hasFollowUp({ finish: step.finish, toolCalls, steered, step: asked, limit, continued })
-    if (follows) core.executions.endSegment(tx, run.rootId, step.segmentId)
+    if (follows) core.executions.endSegment(tx, run.rootId, segmentOf(step))
     else endRun(core, tx, slotOf(run), 'completed')
     return { follows, wasCut: wasCut(step.finish) && steered === 0, isContinuation: toolCalls === 0 && steered === 0 }
   })
@@ -105,11 +106,23 @@ export interface RunSlot {
   readonly sessionId: string
   readonly rootId: string
   readonly runId: string
-  readonly segmentId: string | undefined
+  readonly segment: Segment | undefined
 }
 
+/** An execution ends also where no segment is open. */
+const NONE: Segment = { segmentId: '' }
+
 function slotOf({ session, rootId, runId, step }: RunScope): RunSlot {
-  return { sessionId: session.id, rootId, runId, segmentId: step?.segmentId }
+  return { sessionId: session.id, rootId, runId, segment: step && segmentOf(step) }
+}
+
+function segmentOf({ segmentId, recorder }: StepScope): Segment {
+  return { segmentId, until: recorder.info.time.streamed }
+}
+
+/** The time of the model is over, while calls of its step go on. */
+export function endStreaming(core: SessionCore, { rootId, step }: RunScope): void {
+  if (step !== undefined) core.journal.commit('process', (tx) => core.executions.endSegment(tx, rootId, segmentOf(step)))
 }
 
 /** Gives the slot back: the run is over. */
@@ -124,7 +137,7 @@ export function endRun(core: SessionCore, tx: Change, slot: RunSlot, status: 'co
   const idle = store.queue.count(sessionId) === 0
   const busy = busyStatus(core, sessionId)
   statuses.set(tx, session, idle ? { type: 'idle' } : busy.status, busy.queued)
-  executions.endSegment(tx, slot.rootId, slot.segmentId ?? '', sessionId)
+  executions.endSegment(tx, slot.rootId, slot.segment ?? NONE, sessionId)
 }
 
 /** Publishes the `retry` status while a failed attempt waits; the attempt's segment ends. */
@@ -132,7 +145,7 @@ export function announceRetry(core: SessionCore, run: RunScope, attempt: number,
   core.journal.commit('process', (tx) => {
     const next = core.effects.clock.now() + delay
     core.statuses.set(tx, run.session, { type: 'retry', attempt, message, next }, busyStatus(core, run.session.id).queued, run)
-    if (run.step !== undefined) core.executions.endSegment(tx, run.rootId, run.step.segmentId)
+    if (run.step !== undefined) core.executions.endSegment(tx, run.rootId, segmentOf(run.step))
   })
 }
 

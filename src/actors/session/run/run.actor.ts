@@ -3,7 +3,7 @@ import { fromCallback, fromPromise } from 'xstate'
 import { runMachine } from '../../../machines/run.machine.js'
 import { type ToolCallInput, toolCallMachine } from '../../../machines/tool-call.machine.js'
 import { askCall, executeCall, judgeCall, refuseCall } from './calls.js'
-import { announceAttempt, announceRetry, closeStep, recordAbort, recordFailure } from './closing.js'
+import { announceAttempt, announceRetry, closeStep, endStreaming, recordAbort, recordFailure } from './closing.js'
 import type { SessionCore } from '../core.js'
 import { compactionLogic } from '../history/compaction.actor.js'
 import type { Compactions } from '../history/compactions.js'
@@ -85,6 +85,7 @@ export function runLogic(core: SessionCore, context: SystemContext, runs: Runs, 
       }),
       compaction: compactionLogic(core, compactions.scopeOf),
       closeStep: fromPromise(async ({ input: { runId, step, ...rest } }) => closeStep(core, runOf(runId), { number: step, ...rest })),
+      endStreaming: fromPromise(async ({ input: { runId } }) => endStreaming(core, runOf(runId))),
       announceRetry: fromPromise(async ({ input }) => announceRetry(core, runOf(input.runId), input.attempt, input.delay, input.message)),
       recordEnd: fromPromise(async ({ input: { runId, failure } }) =>
         failure === undefined ? recordAbort(core, runOf(runId)) : recordFailure(core, runOf(runId), failure),

@@ -12,12 +12,19 @@ import type { Change } from '../../events/journal.js'
 import type { Outstanding } from './outstanding.js'
 import type { Statuses } from './statuses.js'
 
+/** The time of one stream of a provider. */
+export interface Segment {
+  readonly segmentId: string
+  /** When the stream ended, ms; undefined: now. */
+  readonly until?: number | undefined
+}
+
 export interface Executions {
   /** Joins the family's execution, or begins one when the last is finished. Answers its id. */
   admit(tx: Change, rootId: string, messageId: string): string
   startSegment(tx: Change, rootId: string, segmentId: string): void
   /** Ends a segment, if it is open; with `exempt`, also finishes the execution when nothing else of the family is active. */
-  endSegment(tx: Change, rootId: string, segmentId: string, exempt?: string): void
+  endSegment(tx: Change, rootId: string, segment: Segment, exempt?: string): void
   /** Finishes the execution when nothing of the family is active; `exempt` = the session whose run is just ending. */
   settle(tx: Change, rootId: string, exempt?: string): void
   current(rootId: string): ExecutionActivitySnapshot | undefined
@@ -125,11 +132,11 @@ export function createExecutions(deps: {
       if (last === undefined) return
       put(tx, { ...last, finished: false, activeSegments: { ...last.activeSegments, [segmentId]: effects.clock.now() } })
     },
-    endSegment(tx, rootId, segmentId, exempt) {
+    endSegment(tx, rootId, { segmentId, until = effects.clock.now() }, exempt) {
       const last = latest(tx, rootId)
       if (last === undefined || last.finished) return
       const { [segmentId]: started, ...activeSegments } = last.activeSegments
-      const spent = started === undefined ? 0 : Math.max(0, effects.clock.now() - started)
+      const spent = started === undefined ? 0 : Math.max(0, until - started)
       const finished = exempt !== undefined && Object.keys(activeSegments).length === 0 && isQuiet(rootId, exempt)
       if (started === undefined && !finished) return
       put(tx, { ...last, activeSegments, completedMs: last.completedMs + spent, finished }, exempt)

@@ -39,8 +39,8 @@ export function createMessageTable(connection: Connection, contents: Contents): 
   const message = connection.query<[string], JsonRow>(`select ${MESSAGE_JSON} from messages where id = ? and undone = 0`)
   const part = connection.query<[string], JsonRow>(`select json from parts where id = ? and undone = 0
     and (select undone from messages where key = message_key) = 0`)
-  const place = connection.query<[string, string], { position: number }>(
-    'select position from messages where id = ? and session_id = ? and undone = 0',
+  const place = connection.query<[string, string, string], { position: number }>(
+    `select position from messages where (id = ? or key = (select message_key from parts where id = ?)) and session_id = ? and undone = 0`,
   )
   const ascending = connection.query<[string, number, number], PageRow>(
     `select id, ${MESSAGE_JSON} from messages where session_id = ? and position > ? and undone = 0 order by position limit ?`,
@@ -83,7 +83,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
 
   function rows(query: MessagePageQuery): PageRow[] {
     const limit = query.limit ?? -1
-    const position = query.cursor === undefined ? undefined : place.get(query.cursor, query.sessionId)?.position
+    const position = query.cursor === undefined ? undefined : place.get(query.cursor, query.cursor, query.sessionId)?.position
     return query.order === 'asc'
       ? ascending.all(query.sessionId, position ?? -1, limit)
       : descending.all(query.sessionId, position ?? Number.MAX_SAFE_INTEGER, limit)

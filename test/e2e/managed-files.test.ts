@@ -135,3 +135,28 @@ test('a bundle of 500 files, one that is packed, one that leads out and one of a
   expect(readdirSync(scene.place.repo).toSorted()).toEqual(['.git', 'README.md'])
   expect((await install(bundle({ 'a/b.txt': 'x' }))).status).toBe(201)
 })
+
+test('a revision that is expected in the query is one that is expected, of every kind', async () => {
+  scene = openScene(makePlace())
+  const server = await scene.start(OPERATOR)
+  const stale = '?expectedRevision=sha256:stale'
+  const conflict = { status: 409, body: { code: 'management.revision_conflict' } }
+  for (const kind of ['agents', 'commands', 'skills'] as const) {
+    const made = await server.call('POST', `${MANAGED}/${kind}/one`, { content: 'First.' })
+    const { revision } = made.body as ManagedResource
+    expect(await server.call('PUT', `${MANAGED}/${kind}/one${stale}`, { content: 'Second.' })).toMatchObject(conflict)
+    expect(await server.call('DELETE', `${MANAGED}/${kind}/one${stale}`)).toMatchObject(conflict)
+    expect(readFileSync(join(scene.place.repo, PATHS[kind]('one')), 'utf8')).toContain('First.')
+    expect(await server.call('DELETE', `${MANAGED}/${kind}/one?expectedRevision=${revision}`)).toMatchObject({ status: 204 })
+  }
+  await server.call('POST', `${MANAGED}/workspaces`, { id: 'one', root: scene.place.repo })
+  expect(await server.call('PUT', `${MANAGED}/workspaces/one${stale}`, { name: 'Other' })).toMatchObject(conflict)
+  const workflow = { id: 'one', name: 'One', active: false, schedule: { frequency: 'daily' }, prompt: 'list' }
+  expect(await server.call('POST', '/v2/plugins/dev.svc.workflows', workflow)).toMatchObject({ status: 201 })
+  for (const [method, body] of [
+    ['PUT', workflow],
+    ['PATCH', { name: 'Two' }],
+    ['DELETE', undefined],
+  ] as const)
+    expect(await server.call(method, `/v2/plugins/dev.svc.workflows/one${stale}`, body)).toMatchObject({ status: 409 })
+})

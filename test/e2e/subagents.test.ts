@@ -157,6 +157,15 @@ test('a command that is a subtask is delegated, and the model goes on', async ()
   expect(await tasksOf(id)).toMatchObject([{ status: 'completed', result: 'Did inspect.' }])
 })
 
+test('a subtask of a prompt that is only stored is not delegated', async () => {
+  const { id } = await server.createSession()
+  const part = { type: 'subtask', prompt: 'do:inspect', description: 'later', agent: 'general' }
+  await server.prompt(id, { noReply: true, parts: [part] })
+  await server.call('POST', `/v2/sessions/${id}/wait`)
+  expect((await server.messages(id)).map(({ info, parts }) => [info.role, parts.map(({ type }) => type)])).toEqual([['user', ['subtask']]])
+  expect(await tasksOf(id)).toEqual([])
+})
+
 test('stopping a task leaves nothing of it, and nothing is told', async () => {
   const { id } = await server.createSession()
   const from = stream.events.length

@@ -45,6 +45,12 @@ describe('messages', () => {
     expect([ids(rest), rest.next]).toEqual([['msg_1'], undefined])
   })
 
+  it('takes the id of a part as a cursor for its message', () => {
+    const store = conversation(question, answer, empty)
+    const page = (order: 'asc' | 'desc') => store.messages.page({ sessionId: 'ses_1', order, cursor: 'prt_3' }).items
+    expect([page('asc'), page('desc')]).toEqual([[JSON.stringify(empty)], [JSON.stringify(question)]])
+  })
+
   it('ignores a cursor that is unknown or of another session', () => {
     const store = conversation(question, { info: user('msg_9', 'ses_2'), parts: [] })
     for (const cursor of ['msg_none', 'msg_9']) {

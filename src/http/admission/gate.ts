@@ -56,7 +56,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCr
     }
     if (!open) authenticate(request)
     sockets.admit(request.raw.socket)
-    if (request.is404) throw notFound()
+    if (request.is404) throw EXTERNAL.test(path) ? noExternalAgents() : notFound()
     if (calls.closing && !open) throw new SvcError('lifecycle.closed')
     return false
   }
@@ -76,6 +76,13 @@ function isPreflight(request: FastifyRequest): boolean {
   return (
     request.method === 'OPTIONS' && request.allowedOrigin !== undefined && request.headers['access-control-request-method'] !== undefined
   )
+}
+
+/** Operations of the contract that this version does not have (http-contract §5.3, §5.5). */
+const EXTERNAL = /^\/v2\/(?:external|sessions\/external|sessions\/[^/]+\/external)\//
+
+function noExternalAgents(): SvcError {
+  return new SvcError('feature.not_implemented', 'Conversations with external agents are not part of this version.')
 }
 
 function notFound(): SvcError {

@@ -21,7 +21,7 @@ const TodoInput = z.strictObject({
       z.strictObject({
         content: z.string().min(1).max(2000).describe('What is to be done, in one sentence.'),
         status: z.enum(['pending', 'in_progress', 'completed', 'cancelled']),
-        priority: z.enum(['high', 'medium', 'low']),
+        priority: z.string().min(1).max(50).describe('high, medium or low.'),
       }),
     )
     .max(200)

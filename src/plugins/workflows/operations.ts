@@ -2,6 +2,7 @@
 import { upcoming } from '../../machines/schedule/occurrence.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { expectedOf } from '../../protocol/management/expected.js'
 import type { WorkflowDefinition, WorkflowDefinitionPatch, WorkflowRun } from '../../protocol/workflow/workflow.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import type { Operation, OperationCall } from '../../actors/plugin/native/native-doors.js'
@@ -199,13 +200,12 @@ function read(effects: NativeHost['effects'], { caller, directory, params, query
   const texts: Readonly<Record<string, unknown>> = { ...record(params), ...record(query), ...record(headers) }
   const text = (name: string) => (typeof texts[name] === 'string' ? texts[name] : undefined)
   const limit = texts['limit']
-  const expected = text('if-match') ?? text('expectedRevision')
   return {
     context: text('scope') === 'installation' ? installationContext(effects) : workspaceContext(directory),
     id: text('workflow_id') ?? '',
     runId: text('run_id') ?? '',
     limit: typeof limit === 'number' ? limit : LIMITS.workflows.historyDefault,
-    expected: expected?.replace(/^"(.*)"$/, '$1'),
+    expected: expectedOf(undefined, text('expectedRevision'), text('if-match')),
     body,
   }
 }

@@ -42,7 +42,13 @@ export type MarkdownWriteRequest = z.infer<typeof MarkdownWriteRequest>
 const query = z.strictObject({ ...directoryQuery, ...scopeQuery })
 const common = { tag: 'management', access: { class: 'directory', operator: true }, headers: directoryHeaders, query } as const
 const headers = z.looseObject({ ...directoryHeaders.shape, 'if-match': revisionText.optional() })
-const one = { ...common, headers, params: z.strictObject({ id: z.string() }) } as const
+/** What a call expects may stand in its body, its query or its header. */
+const one = {
+  ...common,
+  headers,
+  query: z.strictObject({ ...query.shape, expectedRevision: revisionText.optional() }),
+  params: z.strictObject({ id: z.string() }),
+} as const
 const PREFIX = '/v2/management'
 
 /** The five operations of a kind that is one Markdown file. */

@@ -44,7 +44,8 @@ const ONE = `${PREFIX}/{id}`
 const query = z.strictObject({ ...directoryQuery, ...scopeQuery })
 const headers = z.looseObject({ ...directoryHeaders.shape, 'if-match': revisionText.optional() })
 const list = { tag: 'management', access: { class: 'directory', operator: true }, headers: directoryHeaders, query } as const
-const common = { ...list, headers } as const
+const expecting = { expectedRevision: revisionText.optional() }
+const common = { ...list, headers, query: z.strictObject({ ...query.shape, ...expecting }) } as const
 const one = { ...common, params: z.strictObject({ id: z.string() }) } as const
 const versioned = z.strictObject({ id: z.string(), version: z.string() })
 const resource = { description: 'The skill.', schema: ManagedResource } as const
@@ -60,7 +61,7 @@ export const managedSkillRoutes = {
   }),
   install: defineRoute({
     ...common,
-    query: z.strictObject(directoryQuery),
+    query: z.strictObject({ ...directoryQuery, ...expecting }),
     id: 'v2.management.skills.install',
     method: 'POST',
     path: `${PREFIX}/install`,
@@ -122,7 +123,6 @@ export const managedSkillRoutes = {
   }),
   restore: defineRoute({
     ...common,
-    query: z.strictObject({ ...directoryQuery, ...scopeQuery, expectedRevision: revisionText.optional() }),
     params: versioned,
     id: 'v2.management.skills.versions.restore',
     method: 'POST',

@@ -111,6 +111,7 @@ export const managedWorkspaceRoutes = {
   update: defineRoute({
     ...one,
     headers,
+    query,
     id: 'v2.management.workspaces.update',
     method: 'PUT',
     path: `${WORKSPACES}/{id}`,
@@ -159,6 +160,7 @@ export const managedRepositoryRoutes = {
   update: defineRoute({
     ...one,
     headers,
+    query,
     id: 'v2.management.repositories.update',
     method: 'PUT',
     path: `${REPOSITORIES}/{id}`,

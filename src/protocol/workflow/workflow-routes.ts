@@ -27,6 +27,7 @@ const write = {
   ...common,
   access: { class: 'directory', operator: true },
   headers: z.looseObject({ ...directoryHeaders.shape, 'if-match': revision }),
+  query: z.strictObject({ ...query, expectedRevision: revision }),
 } as const
 const one = { params: z.strictObject({ workflow_id: z.string() }) } as const
 const run = { params: z.strictObject({ workflow_id: z.string(), run_id: z.string() }) } as const
@@ -85,7 +86,6 @@ export const workflowRoutes = {
     id: 'v2.plugins.workflows.delete',
     method: 'DELETE',
     path: ONE,
-    query: z.strictObject({ ...query, expectedRevision: revision }),
     summary: 'Remove the file of a workflow; its history stays.',
     success: { status: 204, description: 'Removed.' },
   }),
@@ -94,7 +94,7 @@ export const workflowRoutes = {
     isForOwnPage: true,
     ...one,
     headers: write.headers,
-    query: z.strictObject({ ...query, expectedRevision: revision }),
+    query: write.query,
     id: 'v2.plugins.workflows.activate',
     method: 'POST',
     path: `${ONE}/activate`,

@@ -70,7 +70,7 @@ it('tells its actor of uses that follow at once only once, and stays while it is
   const workspaces = createWorkspaces({
     effects,
     snapshots: createSnapshots(effects),
-    actors: { add: (ref: AnyActorRef) => void ref.subscribe(() => told++) } as never,
+    actors: { add: (ref: AnyActorRef) => void ref.subscribe(() => told++) },
     look: async () => ({ perSession: false }),
     onIdle: (_directory, sessionId) => void idle.push(sessionId),
   })

@@ -68,6 +68,16 @@ describe('undo and redo', () => {
     expect(await sessions.unrevert(id)).toEqual(back)
   })
 
+  it('refuse a part without its message', async () => {
+    const { service, id, sessions } = await twoTurns()
+    const whole = service.messages(id)
+    await expect(sessions.undo(id, { partId: 'prt_1' })).rejects.toMatchObject({ code: 'request.invalid' })
+    expect(service.messages(id)).toEqual(whole)
+    await sessions.undo(id, {})
+    await expect(sessions.redo(id, { partId: 'prt_1' })).rejects.toMatchObject({ code: 'request.invalid' })
+    expect(service.messages(id)).toEqual(whole.slice(0, 3))
+  })
+
   it('tells what is removed and what comes back', async () => {
     const { service, id, sessions } = await twoTurns()
     const seen = service.events.length

@@ -83,7 +83,7 @@ async function place(
 
 function settle(core: SessionCore, caller: Caller, request: PromptContent): QueuedPrompt {
   const parts = contentOf(request)
-  const calls = [...callsOf(parts), ...(request.calls ?? [])]
+  const calls = [...callsOf(parts, request.noReply ?? false), ...(request.calls ?? [])]
   if (request.system?.includes(RUNTIME_MARKER)) {
     throw new SvcError('request.invalid', '"system" contains a marker that is reserved for runtime notifications.')
   }
@@ -129,12 +129,12 @@ function resourceOf(url: string) {
   return server === undefined || uri === undefined ? undefined : { server, uri }
 }
 
-/** A subtask is delegated before anything else of its prompt is answered (sessions-events §10.12). */
-function callsOf(parts: readonly PromptPart[]): GivenCall[] {
+/** A subtask is delegated before anything else of its prompt is answered (sessions-events §10.12); a prompt that is only stored delegates nothing. */
+function callsOf(parts: readonly PromptPart[], noReply: boolean): GivenCall[] {
   return parts.flatMap((part): GivenCall[] => {
     const resource = part.type === 'file' ? resourceOf(part.url) : undefined
     if (resource !== undefined) return [{ tool: 'mcp_resource', input: resource }]
-    if (part.type !== 'subtask') return []
+    if (part.type !== 'subtask' || noReply) return []
     const { prompt, description, agent, model, command } = part
     const input = {
       description,

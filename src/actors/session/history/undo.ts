@@ -29,7 +29,7 @@ export function createUndo(core: UndoCore): Undo {
 
   async function revert(id: string, { messageId, partId }: RevertRequest): Promise<Session> {
     const session = sessionOrThrow(core, id)
-    if (messageId === undefined) throw new SvcError('request.invalid', 'messageId names the message to go back to; it is required.')
+    if (messageId === undefined) throw new SvcError('request.invalid', 'messageId names the message to go to; it is required.')
     refuseWhileBusy(core, id)
     const to = { messageID: messageId, ...(partId !== undefined && { partID: partId }) }
     if (boundaryOf(store.messages.logical(id), to) === undefined)
@@ -42,7 +42,7 @@ export function createUndo(core: UndoCore): Undo {
     revert,
     async undo(id, request) {
       const session = sessionOrThrow(core, id)
-      if (request.messageId !== undefined) return revert(id, request)
+      if (isNamed(request)) return revert(id, request)
       refuseWhileBusy(core, id)
       const to = stepBack(store.messages.logical(id), markOf(session))
       return to === undefined ? session : move(id, to)
@@ -52,7 +52,7 @@ export function createUndo(core: UndoCore): Undo {
       refuseWhileBusy(core, id)
       const mark = markOf(session)
       if (mark === undefined) return session
-      if (request.messageId !== undefined) return revert(id, request)
+      if (isNamed(request)) return revert(id, request)
       return move(id, stepForward(store.messages.logical(id), mark))
     },
     async unrevert(id) {
@@ -62,6 +62,11 @@ export function createUndo(core: UndoCore): Undo {
     },
     undoTree: (id) => undoTree(id, store.messages.logical(id), markOf(sessionOrThrow(core, id))),
   }
+}
+
+/** Whether it says where to go; a part alone does not, and `revert` says so. */
+function isNamed({ messageId, partId }: RevertRequest): boolean {
+  return messageId !== undefined || partId !== undefined
 }
 
 /** Where the undone part of a session begins. */

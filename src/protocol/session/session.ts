@@ -38,6 +38,7 @@ export const Session = z
     pendingMove: z
       .looseObject({ directory: z.string(), projectId: z.string(), path: z.string().optional(), switchWorkspace: z.boolean() })
       .optional(),
+    /** The last execution that worked for it, and the root of its family then. */
     executionID: z.string().optional(),
     executionRootSessionID: z.string().optional(),
     /** The run of a workflow that began the session; its `permission` are the rules of the file. */

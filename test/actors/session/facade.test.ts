@@ -189,7 +189,17 @@ describe('the runtime of a session', () => {
     await service.effects.clock.advanceAsync(500)
     release.open()
     await service.idle(id)
-    expect(sessions.runtime(id).execution).toMatchObject({ finished: true, completedMs: 500, activeSegments: {} })
+    const first = sessions.runtime(id).execution
+    expect(first).toMatchObject({ finished: true, completedMs: 500, activeSegments: {} })
+    expect(sessions.get(id)).toMatchObject({ executionID: first?.executionId, executionRootSessionID: id })
+    const child = await service.session({ parentId: id })
+    service.steps.push(says('x'))
+    await service.prompt(child, 'go')
+    await service.idle(child)
+    const second = sessions.runtime(id).execution?.executionId
+    expect(second).not.toBe(first?.executionId)
+    expect(sessions.get(child)).toMatchObject({ executionID: second, executionRootSessionID: id })
+    await expect(sessions.fork(child, {})).resolves.not.toHaveProperty('executionID')
   })
 })
 

@@ -65,8 +65,18 @@ function userModelOf({ id: modelId, ...rest }: ModelRef): UserModel {
   return { ...rest, modelId }
 }
 
+/** The execution that works for a session (sessions-events §2.1). */
+type Membership = Pick<Session, 'executionID' | 'executionRootSessionID'>
+
 /** Appends the user message and updates the session, inside the caller's commit. Answers the session after it. */
-export function appendPrompt(core: SessionCore, tx: Change, sessionId: string, prompt: QueuedPrompt, target: RunTarget): Session {
+export function appendPrompt(
+  core: SessionCore,
+  tx: Change,
+  sessionId: string,
+  prompt: QueuedPrompt,
+  target: RunTarget,
+  member: Membership = {},
+): Session {
   const { store, effects } = core
   const now = effects.clock.now()
   const before = sessionOrThrow(core, sessionId)
@@ -77,6 +87,7 @@ export function appendPrompt(core: SessionCore, tx: Change, sessionId: string, p
     agent: before.agent ?? target.agent.record.name,
     model: target.model.ref,
     ...(title === undefined ? {} : { title }),
+    ...member,
     time: { ...before.time, updated: now },
   }
   if (before['revert'] !== undefined) store.messages.discard(sessionId)

@@ -93,15 +93,20 @@ function claim(core: SessionCore, row: QueueRow, target: RunTarget, ceilings: Ru
   const { store, journal, effects, statuses, executions } = core
   return journal.commit('process', (tx) => {
     dequeue(core, tx, row)
-    const session = appendPrompt(core, tx, sessionId, row.request, target)
-    if (isSilent(row.request)) return undefined
+    if (isSilent(row.request)) {
+      appendPrompt(core, tx, sessionId, row.request, target)
+      return undefined
+    }
+    const rootId = rootOf(core, sessionId)
+    const executionId = executions.next(tx, rootId)
+    const member = { executionID: executionId, executionRootSessionID: rootId }
+    const session = appendPrompt(core, tx, sessionId, row.request, target, member)
     const runId = effects.ids.next('evt')
     const startedAt = effects.clock.now()
-    const rootId = rootOf(core, sessionId)
     store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: row.request.unattended === true })
     const { status, queued } = busyStatus(core, sessionId)
     statuses.set(tx, session, status, queued, { runId, startedAt })
-    executions.admit(tx, rootId, row.request.messageId)
+    executions.admit(tx, rootId, row.request.messageId, executionId)
     return {
       session,
       rootId,

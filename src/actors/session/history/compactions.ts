@@ -80,7 +80,7 @@ export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, R
       core.journal.commit('process', (tx) => {
         core.store.runs.insert({ id: runId, sessionId, status: 'running', startedAt, unattended: false })
         core.statuses.set(tx, session, { type: 'busy' }, 0, { runId, startedAt })
-        core.executions.admit(tx, rootId, scope.markId)
+        core.executions.admit(tx, rootId, scope.markId, core.executions.next(tx, rootId))
         tx.after(() => asked.set(sessionId, scope))
       })
       return runId

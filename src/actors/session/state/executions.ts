@@ -20,8 +20,10 @@ export interface Segment {
 }
 
 export interface Executions {
-  /** Joins the family's execution, or begins one when the last is finished. Answers its id. */
-  admit(tx: Change, rootId: string, messageId: string): string
+  /** The id of the family's execution; of one that is to begin when the last is finished. */
+  next(tx: Change, rootId: string): string
+  /** Joins the family's execution, or begins one under that id when the last is finished. */
+  admit(tx: Change, rootId: string, messageId: string, executionId: string): void
   startSegment(tx: Change, rootId: string, segmentId: string): void
   /** Ends a segment, if it is open; with `exempt`, also finishes the execution when nothing else of the family is active. */
   endSegment(tx: Change, rootId: string, segment: Segment, exempt?: string): void
@@ -112,10 +114,12 @@ export function createExecutions(deps: {
   }
 
   return {
-    admit(tx, rootId, messageId) {
+    next(tx, rootId) {
       const last = latest(tx, rootId)
-      if (last !== undefined && !last.finished) return last.executionId
-      const executionId = effects.ids.next('evt')
+      return last === undefined || last.finished ? effects.ids.next('evt') : last.executionId
+    },
+    admit(tx, rootId, messageId, executionId) {
+      if (latest(tx, rootId)?.finished === false) return
       put(tx, {
         executionId,
         rootSessionId: rootId,
@@ -125,7 +129,6 @@ export function createExecutions(deps: {
         revision: -1,
         finished: false,
       })
-      return executionId
     },
     startSegment(tx, rootId, segmentId) {
       const last = latest(tx, rootId)

@@ -37,6 +37,7 @@ end
 return { tools = { { id = "broken", execute = function() local x = outer({}); return x end } } }`)
     const { error } = await sandbox.tool('broken')
     expect(error).toBe("main.lua:1: attempt to index a nil value (field 'a')")
+    await sandbox.line('at main.lua:6')
     expect(sandbox.stderr().trim().split('\n')).toEqual([
       "main.lua:1: attempt to index a nil value (field 'a')",
       expect.stringMatching(/^ {2}at main\.lua:1: in .*inner/),

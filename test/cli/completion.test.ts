@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { completion } from '../../src/cli/table/completion.js'
 import { manualPage } from '../../src/cli/table/man.js'
+import { lacking } from '../fakes/machine.js'
 
 let folder = ''
 beforeAll(() => {
@@ -49,8 +50,13 @@ const COMPLETED: Readonly<Record<'bash' | 'zsh' | 'fish', (line: string) => stri
   fish: (line) => shell('fish', ['--no-config', '-c'], `source _svc.fish; complete -C '${line}'`).map((each) => each.split('\t')[0] ?? ''),
 }
 
-describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (name) => {
+describe.each([
+  { name: 'bash', why: lacking('bash') },
+  { name: 'zsh', why: lacking('zsh') },
+  { name: 'fish', why: lacking('fish') },
+] as const)('completion in $name$why', ({ name, why }) => {
   const complete = COMPLETED[name]
+  beforeEach(({ skip }) => skip(why !== '', why))
 
   test('offers commands, actions and options', () => {
     expect(complete('svc se').toSorted()).toEqual(['serve', 'session'])
@@ -72,7 +78,8 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (name) => {
   })
 })
 
-test('the manual page renders without a complaint', () => {
+const NO_GROFF = lacking('groff')
+test.skipIf(NO_GROFF !== '')(`the manual page renders without a complaint${NO_GROFF}`, () => {
   const file = join(folder, 'svc.1')
   writeFileSync(file, manualPage('1.2.3'))
   const shown = execFileSync('groff', ['-man', '-Tutf8', '-ww', '-rLL=100n', '-P-cbou', file], {

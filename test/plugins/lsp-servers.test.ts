@@ -3,10 +3,10 @@
  * cannot do.
  */
 import { Buffer } from 'node:buffer'
-import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lacking } from '../fakes/machine.js'
 import { openLsp } from './lsp-fixture.js'
 
 const require = createRequire(import.meta.url)
@@ -107,19 +107,11 @@ const NOTHING = {
   diagnostics: [],
 }
 
-/** In PATH, as the plugin looks for it. */
-const hasClangd = (process.env['PATH'] ?? '').split(':').some((directory) => {
-  try {
-    accessSync(join(directory, 'clangd'), constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-})
+const NO_CLANGD = lacking('clangd')
 
 const SLOW = 60_000
 /** One for each server. */
-const FIRST = ['lib.ts', 'lib.py', 'lib.sh', 'a.yaml', 'a.json', ...(hasClangd ? ['lib.cpp'] : [])]
+const FIRST = ['lib.ts', 'lib.py', 'lib.sh', 'a.yaml', 'a.json', ...(NO_CLANGD === '' ? ['lib.cpp'] : [])]
 let started: readonly unknown[]
 let lsp: ReturnType<typeof openLsp>
 const ends: (() => Promise<void>)[] = []
@@ -217,8 +209,7 @@ describe('a real language server answers all it can', () => {
     })
   })
 
-  it('of C++, which is no program of Node', { timeout: SLOW }, async ({ skip }) => {
-    if (!hasClangd && process.env['CI'] === undefined) skip('clangd is not installed')
+  it.skipIf(NO_CLANGD !== '')(`of C++, which is no program of Node${NO_CLANGD}`, { timeout: SLOW }, async () => {
     const at = found('cpp')
     const use = place('main.cpp', 'add')
     // What is in other files it knows some time after it was told of them.

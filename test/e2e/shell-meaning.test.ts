@@ -2,7 +2,8 @@
  * What a command line means decides, not what it looks like: values, descriptors, the environment and names (threat-model
  * G1–G3). Of every pair the first line runs by the rules alone; the second, of the same kind, is asked about and never runs.
  */
-import { chmodSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
@@ -33,10 +34,19 @@ const ARITHMETIC: readonly Pair[] = [
   ['x=abc; echo "${x:1:1}"', 'x=$(cat hostile); echo "${PWD:x}"'],
   ['echo $((RANDOM % 2))', 'echo $((PATH=10)); ls .'],
 ]
+/** From a repository of a test to the top, wherever temporary directories are; one level less where `cd` went into it first. */
+const TO_THE_TOP = [
+  '..',
+  '..',
+  ...realpathSync(tmpdir())
+    .split('/')
+    .filter((name) => name !== '')
+    .map(() => '..'),
+].join('/')
 const OPERANDS: readonly Pair[] = [
   ['x=a.txt; cat $x', 'x=/etc/passwd; cat $x'],
   ['d=sub; ls "$d"', 'false && d=sub; ls "$d/etc"'],
-  ['cd sub && ls ..', 'true || cd sub; ls ../../..'],
+  ['cd sub && ls ..', `true || cd sub; ls ${TO_THE_TOP}`],
   ["find . -name 'a.txt' | xargs cat", "find /etc -name 'passwd' | xargs cat"],
   ['for f in *.txt; do cat "$f"; done', 'for f in $(cat list); do cat "$f"; done'],
   ['cat a.txt', 'x=.env; cat $x'],

@@ -29,7 +29,7 @@ export async function buildClient(root, settings) {
   })
   refuseOthers(metafile)
   const declarations = join('dist', 'client.d.ts')
-  writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, withGivenForms(toOpenApi(new Set()), givenForms())))
+  writeFileSync(join(root, declarations), declarationText(root, CONTRACT.operations, withGivenForms(toOpenApi('parsed'), givenForms())))
   return [...Object.keys(metafile.outputs), declarations, ...packageOf(root)]
 }
 

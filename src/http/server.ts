@@ -31,7 +31,6 @@ import { signInRoutes } from './routes/sign-ins.js'
 import { configRoutes } from './routes/config.js'
 import { contributedRoutes } from './routes/contributed.js'
 import { eventRoutes } from './routes/events.js'
-import { homeRoute } from './routes/home.js'
 import { type InspectorPage, inspectorRoutes } from './routes/inspector.js'
 import { interactionRoutes } from './routes/interactions.js'
 import { managementRoutes } from './routes/management.js'
@@ -144,7 +143,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   interactionRoutes(bind, runtime)
   eventRoutes(bind, runtime)
   inspectorRoutes(bind, runtime, options.inspectorPage)
-  homeRoute(bind)
   pluginRoutes(bind, runtime)
   managementRoutes(bind, runtime)
   workflowRoutes(bind, runtime)

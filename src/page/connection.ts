@@ -35,6 +35,11 @@ class Refused extends Error {
   }
 }
 
+/** Where the operation is, seen from the page at `/v2/inspector`: also behind a proxy that puts a path before both. */
+function fromThisPage(path: string): string {
+  return path.replace('/v2/', '')
+}
+
 const RETRY = 500
 const RETRY_MAX = 5000
 
@@ -54,7 +59,7 @@ export function connect(listener: Listener, since?: number): Connection {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     }
-    const response = await fetch(path, {
+    const response = await fetch(fromThisPage(path), {
       method,
       headers,
       cache: 'no-store',

@@ -2,6 +2,9 @@
 import * as z from 'zod'
 import { API, API_VERSION } from './api.js'
 import { ERRORS, ApiError } from './errors.js'
+import { EventEnvelope } from './event/event.js'
+import { PartEnvelope } from './message/message.js'
+import { ProviderList } from './provider/provider.js'
 import type { RouteContract, Tag } from './route.js'
 
 type Json = { [key: string]: unknown }
@@ -56,23 +59,17 @@ const HEADER_NAMES: Readonly<Record<string, string>> = {
 /** Required, but their absence is for the operation to refuse, and so they are not by their schema. */
 const DEMANDED: ReadonlySet<string> = new Set(['header:x-svc-ticket', 'query:ticket'])
 
-/**
- * Records whose fields may all be left out where they are sent (http-contract §2.18), and requests that take a model by its name; every
- * other is shown as it is answered.
- */
-const AS_SENT: ReadonlySet<string> = new Set([
-  'WorkflowRetryPolicy',
-  'WorkflowConcurrencyPolicy',
-  'PromptPart',
-  'PromptRequest',
-  'CreateSessionRequest',
-  'UpdateSessionRequest',
-  'SessionCommandRequest',
-  'SessionShellRequest',
-])
+/** Records that no operation uses, for what a client meets all the same (http-contract §2.4, §2.7, §4.1). */
+const DECLARED = [EventEnvelope, PartEnvelope, ProviderList, ApiError].map((schema) => ({ $ref: `${SCHEMAS}${schema.meta()?.id ?? ''}` }))
 
-/** The whole document; made anew on every call. `asSent` names the records that are shown as they are sent. */
-export function toOpenApi(asSent: ReadonlySet<string> = AS_SENT): object {
+/**
+ * Records that are sent and answered, and are shown as they are sent: their fields may be left out then (http-contract §2.18), or they take
+ * a model by its name. What is only sent needs no mention; every other record is shown as it is answered.
+ */
+const AS_SENT: ReadonlySet<string> = new Set(['WorkflowRetryPolicy', 'WorkflowConcurrencyPolicy', 'PromptPart', 'PromptRequest'])
+
+/** The whole document; made anew on every call. `parsed` shows every record as it is read, with what was left out filled in. */
+export function toOpenApi(form: 'sent' | 'parsed' = 'sent'): object {
   const parameters: Json = {}
   const paths: Record<string, Json> = {}
   for (const contract of API) {
@@ -96,7 +93,7 @@ export function toOpenApi(asSent: ReadonlySet<string> = AS_SENT): object {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       parameters,
       responses: errorResponses(),
-      schemas: componentSchemas(paths, asSent),
+      schemas: componentSchemas(paths, form),
     },
   }
 }
@@ -176,26 +173,35 @@ function errorResponses(): Json {
 }
 
 /** Every named schema that the operations lead to. */
-function componentSchemas(paths: Json, asSent: ReadonlySet<string>): Json {
+function componentSchemas(paths: Record<string, Json>, shown: 'sent' | 'parsed'): Json {
   const form = (io: 'input' | 'output') =>
     z.toJSONSchema(z.globalRegistry, { io, unrepresentable: 'any', uri: (id) => SCHEMAS + id }).schemas
   const [named, sent] = [form('output'), form('input')]
+  const operations = Object.values(paths).flatMap((path) => Object.values(path) as Json[])
+  const answered = namesBelow([operations.map(({ responses }) => responses), DECLARED], named)
   const used: Record<string, Json> = {}
-  const open: unknown[] = [paths, { $ref: `${SCHEMAS}ApiError` }]
+  for (const name of namesBelow([paths, DECLARED], named)) {
+    used[name] = clean(shown === 'sent' && (AS_SENT.has(name) || !answered.has(name)) ? sent[name] : named[name])
+  }
+  for (const schema of Object.values(used)) discriminate(schema, used)
+  return Object.fromEntries(Object.entries(used).toSorted(([a], [b]) => a.localeCompare(b, 'en')))
+}
+
+/** Names of the schemas that something refers to, directly or by another. */
+function namesBelow(roots: readonly unknown[], named: Readonly<Record<string, unknown>>): Set<string> {
+  const names = new Set<string>()
+  const open = [...roots]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (typeof node !== 'object' || node === null) continue
     for (const [key, value] of Object.entries(node)) {
       if (key !== '$ref') open.push(value)
-      else if (typeof value === 'string' && value.startsWith(SCHEMAS)) {
-        const name = value.slice(SCHEMAS.length)
-        if (used[name] !== undefined) continue
-        used[name] = clean((asSent.has(name) ? sent : named)[name])
-        open.push(used[name])
+      else if (typeof value === 'string' && value.startsWith(SCHEMAS) && !names.has(value.slice(SCHEMAS.length))) {
+        names.add(value.slice(SCHEMAS.length))
+        open.push(named[value.slice(SCHEMAS.length)])
       }
     }
   }
-  for (const schema of Object.values(used)) discriminate(schema, used)
-  return Object.fromEntries(Object.entries(used).toSorted(([a], [b]) => a.localeCompare(b, 'en')))
+  return names
 }
 
 /** Names the field that tells the branches of a union of named schemas apart. */

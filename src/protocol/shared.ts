@@ -27,13 +27,10 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([
 export const queryInt = (min: number, max: number) => z.preprocess(wholeNumber, integer(min, max))
 /** Query text of a whole number; out of range is brought into the range. */
 export const queryClampedInt = (min: number, max: number) =>
-  z.preprocess(
-    (text) => {
-      const value = wholeNumber(text)
-      return typeof value === 'number' ? Math.min(max, Math.max(min, value)) : value
-    },
-    integer(min, max),
-  )
+  z.preprocess((text) => {
+    const value = wholeNumber(text)
+    return typeof value === 'number' ? Math.min(max, Math.max(min, value)) : value
+  }, z.int('must be a whole number'))
 /** Query text of a boolean: `true`, `false`, `1`, `0` or empty (= true). */
 export const queryBool = z.preprocess((text) => BOOLEANS.get(text) ?? text, z.boolean('must be true or false'))
 

@@ -8,7 +8,7 @@ const url = 'http://127.0.0.1:4096'
 test('a person at a terminal is told what a server is, and for whom', () => {
   const options = { hostname: '127.0.0.1', origins: ['https://app.example'], hosts: [] }
   expect(text({ url, options, model: 'acme/one', hasToken: true, state: '/s' })).toEqual([
-    '  inspector  http://127.0.0.1:4096/inspector',
+    '  inspector  http://127.0.0.1:4096/v2/inspector',
     '  model      acme/one',
     '  open to    programs of this machine, with the token',
     '             pages of https://app.example',

@@ -42,7 +42,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'journalctl --user -u svc': 'needs the unit',
 }
 
-const LANGUAGES = ['sh', 'js', 'json', 'jsonc', 'ini', 'mermaid', 'markdown']
+const LANGUAGES = ['sh', 'js', 'json', 'jsonc', 'ini', 'mermaid', 'markdown', 'nginx']
 
 interface Step {
   /** What must be printed. */
@@ -77,7 +77,7 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
   ],
   'docs/configuration.md': [{ prints: /^write {2}\S*svc\.json$[^]*^wrote \S*svc\.json$/m }],
   'docs/inspector.md': [
-    { server: true, prints: /^http:\/\/127\.0\.0\.1:\d+\/inspector$/m, after: () => expect(opened()).toMatch(/\/inspector\n$/) },
+    { server: true, prints: /^http:\/\/127\.0\.0\.1:\d+\/v2\/inspector$/m, after: () => expect(opened()).toMatch(/\/v2\/inspector\n$/) },
     { prepare: saveTrace, prints: /^file:.*\.html$/m },
     { prints: /^\S+ \(session\): \d+ events, then \S/m },
   ],
@@ -198,6 +198,63 @@ describe('the pages of providers', () => {
       const [, asked = ''] = new RegExp(`--model ${id}/(\\S+) `).exec(text) ?? []
       expect([id, Object.keys(models)]).toEqual([id, expect.arrayContaining([asked])])
     }
+  })
+
+  test('show configuration that is understood', async () => {
+    const shown = DOCUMENTS.filter((name) => name.startsWith('docs/providers/')).flatMap(configurationsOf)
+    expect(shown.length).toBeGreaterThan(6)
+    const providers = shown.map((text) => (JSON.parse(text) as { provider: Record<string, object> }).provider)
+    scene.place.configure({ provider: Object.assign({}, ...providers) as object })
+    const server = await scene.start()
+    expect(await server.get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
+    const ids = (await server.get<{ all: { id: string }[] }>('/v2/providers')).all.map(({ id }) => id)
+    expect(ids).toEqual(expect.arrayContaining(['mine', 'ollama', 'github-copilot', 'openrouter']))
+  })
+})
+
+describe('the documents', () => {
+  test('name commands and options that there are', async () => {
+    const terminal = openTerminal(scene.place)
+    const topics = ['', ...PAGES.flatMap((page) => ('alias' in page && page.alias !== undefined ? [page.name, page.alias] : [page.name]))]
+    const groups = new Set<string>(PAGES.flatMap((page) => ('pages' in page ? [page.name] : [])))
+    const { printed } = await terminal.run(topics.map((topic) => `svc help ${topic}; echo ===`).join('\n'))
+    const help = new Map(printed.split('===\n').map((text, index) => [topics[index] ?? 'none', text]))
+    const unknown = DOCUMENTS.flatMap((document) =>
+      inlineCalls(document).flatMap((call) => {
+        if (call.startsWith('svc agent listening')) return []
+        const [, command = '', ...rest] = call.split(/\s+/)
+        const text = help.get(command) ?? (command === 'help' ? help.get('') : undefined)
+        if (text === undefined) return [`${document}: ${call}`]
+        const action = groups.has(command) && rest[0] !== undefined && /^[a-z]+$/.test(rest[0]) ? [rest[0]] : []
+        const named = [...action.map((each) => `  ${each} `), ...rest.filter((word) => word.startsWith('--'))]
+        return named.every((word) => text.includes(word) || text.includes(word.trimEnd())) ? [] : [`${document}: ${call}`]
+      }),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  test('have no dead link', () => {
+    const dead = DOCUMENTS.flatMap((document) =>
+      linksOf(document).flatMap(({ file, heading }) => {
+        if (!existsSync(join(ROOT, file))) return [`${document}: ${file}`]
+        return heading === '' || headingsOf(file).includes(heading) ? [] : [`${document}: ${file}#${heading}`]
+      }),
+    )
+    expect(dead).toEqual([])
+  })
+
+  test('quote messages that the program has', () => {
+    const sources = ['src', 'scripts'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+        /\.(?:ts|mjs)$/.test(name) ? [readFileSync(join(ROOT, folder, name), 'utf8')] : [],
+      ),
+    )
+    const program = sources.join('\n')
+    const quotes = [...proseOf('docs/troubleshooting.md').matchAll(/^\| ([^|]*`[^|]*) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, quote = '']) => quote),
+    )
+    expect(quotes.length).toBeGreaterThan(30)
+    expect(quotes.filter((quote) => !program.includes(fixedPart(quote)))).toEqual([])
   })
 
   const shown = ['README.md', 'docs/security.md'].flatMap((document) =>

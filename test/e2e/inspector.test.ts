@@ -96,7 +96,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
 
   test('the tree and the chart follow a run that asks for a permission, and the arrows that are taken light up', async () => {
     const server = await begin({ edit: 'ask' })
-    const watched = await openPage(browser, `${server.url}/inspector`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
     const { page } = watched
     await live(watched)
     await row(page, 'runtime').waitFor()
@@ -170,7 +170,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const program = (text: string) => toolProgram('greet', text, `if (frame.method === 'initialize') console.error('it begins: ${text}')`)
     writePackage(place, ID, { agent: { capabilities: ['config-read'] }, files: { 'plugin.mjs': program('one') } })
     const { revision } = (await lifecycleOf(server, ID)) ?? { revision: '' }
-    const watched = await openPage(browser, `${server.url}/inspector`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
     const { page } = watched
     await live(watched)
     await page.keyboard.press('2')
@@ -258,7 +258,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const save = (fields: string) =>
       scene?.place.write('.svc/workflows/report.md', `---\nid: report\nname: Report\n${fields}\n---\n${SECRET}\n`)
     save('schedule: { frequency: daily, timezone: UTC, time: "09:00" }')
-    const watched = await openPage(browser, `${server.url}/inspector`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
     const { page } = watched
     await live(watched)
     await page.keyboard.press('3')
@@ -285,7 +285,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
       '---\nid: report\nname: Report\nactive: true\nschedule: { frequency: daily }\n---\nReport.\n',
     )
     execFileSync('git', ['add', '--all'], { cwd: repo })
-    const watched = await openPage(browser, `${server.url}/inspector`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
     const { page } = watched
     await live(watched)
     await page.keyboard.press('3')
@@ -310,7 +310,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     }
     expect((await server.call('POST', `/v2/sessions/${id}/compact`)).status).toBe(204)
     expect((await server.call('POST', `/v2/sessions/${id}/undo`)).status).toBe(200)
-    const watched = await openPage(browser, `${server.url}/inspector#tab=sessions`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector#tab=sessions`)
     const { page } = watched
     await live(watched)
     await page.locator(`[data-session="${id}"]`).click()
@@ -330,7 +330,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
 
   test('a trace that was saved opens without a server, steps back and forward, and shows no prompt', async () => {
     const server = await begin({})
-    const watched = await openPage(browser, `${server.url}/inspector`, { colorScheme: 'dark' })
+    const watched = await openPage(browser, `${server.url}/v2/inspector`, { colorScheme: 'dark' })
     const { page } = watched
     await live(watched)
     const stream = await server.stream({ tail: true })
@@ -385,7 +385,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const server = await begin({ edit: 'ask' }, {}, ['--inspect-payloads'])
     const place = scene?.place
     if (place === undefined) throw new Error('there is no place')
-    const watched = await openPage(browser, `${server.url}/inspector`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
     await live(watched)
     const stream = await server.stream({ tail: true })
     const session = await server.createSession()
@@ -446,7 +446,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
   test('everything can be reached and done with the keyboard alone, in the light and in the dark', async () => {
     const server = await begin({})
     const stream = await server.stream({ tail: true })
-    const watched = await openPage(browser, `${server.url}/inspector`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
     const { page } = watched
     const { keyboard } = page
     const pressed = (id: string) => page.locator(id).getAttribute('aria-pressed')
@@ -517,7 +517,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
 
   test('asks for the token of a server that has one, and shows nothing before', async () => {
     const server = await begin({}, { SVC_AGENT_TOKEN: 'open-sesame' })
-    const watched = await openPage(browser, `${server.url}/inspector`)
+    const watched = await openPage(browser, `${server.url}/v2/inspector`)
     await watched.page.locator('#credential').waitFor()
     expect(await watched.page.locator('#tree .row').count()).toBe(0)
     await watched.page.locator('#token').fill('open-sesame')
@@ -565,7 +565,7 @@ describe('svc inspect', () => {
   test('prints the address of the local server, once it has answered', async () => {
     const server = await begin({}, { SVC_AGENT_TOKEN: 'open-sesame' })
     const env = scene?.place.env ?? {}
-    expect(inspect({ ...env, SVC_AGENT_TOKEN: 'open-sesame' })).toMatchObject({ status: 0, stdout: `${server.url}/inspector\n` })
+    expect(inspect({ ...env, SVC_AGENT_TOKEN: 'open-sesame' })).toMatchObject({ status: 0, stdout: `${server.url}/v2/inspector\n` })
     const refused = inspect(env)
     expect([refused.status, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain('Set SVC_AGENT_TOKEN')

@@ -17,9 +17,9 @@ const bare = createTestServer()
 afterAll(() => Promise.all([trusted, guarded, shared, bare].map((server) => server.close(0))))
 
 const FILES = [
-  ['/inspector', 'text/html; charset=utf-8', '<!doctype html>'],
-  ['/inspector.js', 'text/javascript; charset=utf-8', 'go()'],
-  ['/inspector.css', 'text/css; charset=utf-8', 'p{}'],
+  ['/v2/inspector', 'text/html; charset=utf-8', '<!doctype html>'],
+  ['/v2/inspector.js', 'text/javascript; charset=utf-8', 'go()'],
+  ['/v2/inspector.css', 'text/css; charset=utf-8', 'p{}'],
 ] as const
 const OPERATIONS = Object.values(inspectorRoutes).map(({ path }) => path)
 describe.each(FILES)('%s', (url, type, body) => {
@@ -64,7 +64,7 @@ describe.each(FILES)('%s', (url, type, body) => {
 })
 
 test('other unversioned paths stay absent', async () => {
-  for (const url of ['/inspector/', '/inspector/tree', '/inspector.html', '/inspectors']) {
+  for (const url of ['/inspector', '/inspector/', '/inspector.js', '/inspector/tree', '/inspector.html', '/inspectors']) {
     expect([url, (await trusted.inject({ url })).statusCode]).toEqual([url, 404])
   }
 })

@@ -28,7 +28,7 @@ async function pageOfServer(server: string | undefined): Promise<string> {
   const { client, hasToken } = connectTo(url)
   await client.inspector.tree()
   if (hasToken) writeError('The page asks for the token of the server (SVC_AGENT_TOKEN).\n')
-  return `${url}/inspector`
+  return `${url}/v2/inspector`
 }
 
 function localServer(): string {

@@ -20,7 +20,7 @@ export function greeting({ url, options, model, hasToken, state }: Greeting): re
   const { hostname, origins, hosts } = options
   const reach = isLoopbackName(hostname) ? 'programs of this machine' : 'whoever reaches this address'
   const rows: [string, string][] = [
-    ['inspector', `${url}/inspector`],
+    ['inspector', `${url}/v2/inspector`],
     [
       'model',
       model === OFFLINE ? `${OFFLINE}, which is no AI; svc models tells the one step to another` : (model ?? 'none; svc doctor tells why'),

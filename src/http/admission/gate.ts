@@ -7,6 +7,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { OpenCalls } from '../calls.js'
 import type { Doors } from './doors.js'
 import type { Guesses } from './guesses.js'
+import { isVisitor, sendHome } from './visitor.js'
 import { PREFLIGHT_HEADERS, answerHeaders, refuseRepeatedHeaders } from '../request/headers.js'
 import type { Sockets } from '../sockets/sockets.js'
 import { canonicalPath } from '../request/target.js'
@@ -22,7 +23,7 @@ export interface GateParts {
   readonly onRefusedCredential: () => void
 }
 
-/** Lets a request through, or throws what refuses it. Answers true when the request was a preflight and is already answered. */
+/** Lets a request through, or throws what refuses it. Answers true when it is answered already: a preflight, or a person who looks for a page. */
 export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential }: GateParts) {
   function authenticate(request: FastifyRequest): void {
     const { authorization } = request.headers
@@ -52,7 +53,9 @@ export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCr
 
     if (request.is404 && !path.startsWith('/v2/')) {
       identify(request, tokens)
-      throw notFound()
+      if (!isVisitor(request, path)) throw notFound()
+      sendHome(reply)
+      return true
     }
     if (!open) authenticate(request)
     sockets.admit(request.raw.socket)

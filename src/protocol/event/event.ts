@@ -193,6 +193,11 @@ const envelope = {
   subject: EventSubject.optional(),
 }
 
+/** Any event, also one of a type that is not known yet (http-contract §4.1). */
+export const EventEnvelope = z
+  .looseObject({ ...envelope, type: z.string(), data: z.record(z.string(), z.unknown()) })
+  .meta({ id: 'EventEnvelope' })
+
 function record(type: EventType) {
   const name = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   const meta = { id: `Event${name.join('')}`, description: EVENT_SENTENCES[type] }
@@ -229,7 +234,12 @@ export const eventRoutes = {
     query: z.strictObject({
       since: queryInt(0, Number.MAX_SAFE_INTEGER).optional(),
       tail: queryBool.optional().meta({ default: false }),
-      limit: queryClampedInt(1, LIMITS.events.replayPageMax).optional().meta({ default: LIMITS.events.replayPageDefault }),
+      limit: queryClampedInt(1, LIMITS.events.replayPageMax)
+        .optional()
+        .meta({
+          default: LIMITS.events.replayPageDefault,
+          description: `Events in a page of the replay; another number counts as the nearest of 1 to ${LIMITS.events.replayPageMax}.`,
+        }),
       sessionId: z.string().optional(),
     }),
     summary: 'Subscribe to events: replay from a cursor, then live.',

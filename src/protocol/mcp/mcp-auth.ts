@@ -7,7 +7,7 @@ import { MCP_PREFIX, McpServerParams, McpStatus, ofServerOfOperator } from './mc
 const McpAuthStartResponse = z.looseObject({ authorizationUrl: z.string(), oauthState: z.string() }).meta({ id: 'McpAuthStartResponse' })
 const McpAuthRemoveResponse = z.looseObject({ success: z.boolean() }).meta({ id: 'McpAuthRemoveResponse' })
 /** The code, or the whole address that the browser came back to. */
-export const McpCodeRequest = z.strictObject({ code: z.string().min(1) }).meta({ id: 'McpCodeRequest' })
+export const McpCodeRequest = z.strictObject({ code: z.string().min(1) }).meta({ id: 'CodeRequest' })
 
 /** The state is what a browser that comes back is known by; other parameters of the answer are for the sign-in itself. */
 export const McpCallbackQuery = z.looseObject({

@@ -14,8 +14,10 @@ export type McpStatus = z.infer<typeof McpStatus>
 /** What is told of a server that nobody has tried to connect. */
 export const MCP_UNTRIED = 'not connected yet'
 
-const McpStatusMap = z.record(z.string(), McpStatus)
+const McpStatusMap = z.record(z.string(), McpStatus).meta({ id: 'McpStatusMap' })
 export type McpStatusMap = z.infer<typeof McpStatusMap>
+
+const McpConfigScope = z.enum(['global', 'workspace']).meta({ id: 'McpConfigScope' })
 
 export const McpCatalogEntry = z
   .looseObject({
@@ -25,12 +27,14 @@ export const McpCatalogEntry = z
     oauthCapable: z.boolean(),
     hasCredentials: z.boolean(),
     configWritable: z.boolean(),
-    configScope: z.enum(['global', 'workspace']).nullable(),
+    configScope: McpConfigScope.nullable(),
   })
   .meta({ id: 'McpCatalogEntry' })
 export type McpCatalogEntry = z.infer<typeof McpCatalogEntry>
 
-export const McpConfigPatch = z.strictObject({ enabled: z.boolean() })
+const McpCatalog = z.record(z.string(), McpCatalogEntry).meta({ id: 'McpCatalog' })
+
+export const McpConfigPatch = z.strictObject({ enabled: z.boolean() }).meta({ id: 'McpConfigPatch' })
 /** As it stands in a configuration; what it says beyond its type is judged when it is added. */
 const McpConfigBody = z.looseObject({ type: z.enum(['local', 'remote']) }).meta({ id: 'McpConfig' })
 export const McpAddRequest = z.strictObject({ name: z.string(), config: McpConfigBody }).meta({ id: 'McpAddRequest' })
@@ -110,7 +114,7 @@ export const mcpRoutes = {
     method: 'GET',
     path: `${MCP_PREFIX}/catalog`,
     summary: 'Servers with what can be done about them.',
-    success: { status: 200, description: 'Servers by name.', schema: z.record(z.string(), McpCatalogEntry) },
+    success: { status: 200, description: 'Servers by name.', schema: McpCatalog },
   }),
   config: defineRoute({
     ...ofServerOfOperator,

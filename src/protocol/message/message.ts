@@ -14,12 +14,10 @@ export const ModelRef = alsoSpelled(
 )
 export type ModelRef = z.infer<typeof ModelRef>
 
-export const UserModel = alsoSpelled(
-  z
-    .strictObject({ providerId: z.string(), modelId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() })
-    .meta({ id: 'UserModel' }),
-  { providerID: 'providerId', modelID: 'modelId' },
-)
+const namedModel = { providerId: z.string(), modelId: z.string(), connectionId: z.string().optional(), variant: z.string().optional() }
+const NAMED_MODEL_SPELLINGS = { providerID: 'providerId', modelID: 'modelId' } as const
+export const UserModel = alsoSpelled(z.strictObject(namedModel).meta({ id: 'UserModel' }), NAMED_MODEL_SPELLINGS)
+const UserModelRef = alsoSpelled(z.strictObject(namedModel).meta({ id: 'UserModelRef' }), NAMED_MODEL_SPELLINGS)
 export type UserModel = z.infer<typeof UserModel>
 
 const MODEL_WANTED = 'must be "provider/model", or a record of both'
@@ -116,7 +114,7 @@ const SubtaskPart = z
     prompt: z.string(),
     description: z.string(),
     agent: z.string(),
-    model: UserModel.optional(),
+    model: UserModelRef.optional(),
     command: z.string().optional(),
   })
   .meta({ id: 'SubtaskPart' })
@@ -145,6 +143,11 @@ const CompactionPart = z
     tailStartMessageId: z.string().optional(),
   })
   .meta({ id: 'CompactionPart' })
+
+/** What holds a part of a kind that is not known (http-contract §2.7). */
+export const PartEnvelope = z
+  .looseObject({ id: z.string(), kind: z.string(), schemaVersion: z.string(), data: z.unknown() })
+  .meta({ id: 'PartEnvelope' })
 
 export const Part = z
   .discriminatedUnion('type', [

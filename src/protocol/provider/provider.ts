@@ -48,6 +48,9 @@ export const Provider = z
   .meta({ id: 'Provider' })
 export type Provider = z.infer<typeof Provider>
 
+/** Providers as records of any shape (http-contract §2.4). */
+export const ProviderList = z.array(z.record(z.string(), z.unknown())).meta({ id: 'ProviderList' })
+
 export const ProviderListResult = z
   .looseObject({ all: z.array(Provider), default: z.record(z.string(), z.string()), connected: z.array(z.string()) })
   .meta({ id: 'ProviderListResult' })

@@ -4,28 +4,34 @@ import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, uint } from '../shared.js'
 
 /** `{}` outside of a repository; no `branch` while HEAD is detached, no `default_branch` where no remote tells one. */
-export const VcsInfo = z.strictObject({ branch: z.string().nullable().optional(), default_branch: z.string().nullable().optional() })
+export const VcsInfo = z
+  .looseObject({ branch: z.string().nullable().optional(), default_branch: z.string().nullable().optional() })
+  .meta({ id: 'VcsInfo' })
 export type VcsInfo = z.infer<typeof VcsInfo>
 
 const VcsStatus = z.enum(['added', 'modified', 'deleted'])
 export type VcsStatus = z.infer<typeof VcsStatus>
 
 /** `path` and `file` are the same text: from the root of the repository, with `/`. */
-export const VcsFileStatus = z.strictObject({ path: z.string(), file: z.string(), status: VcsStatus, additions: uint, deletions: uint })
+export const VcsFileStatus = z
+  .looseObject({ path: z.string(), file: z.string(), status: VcsStatus, additions: uint, deletions: uint })
+  .meta({ id: 'VcsFileStatus' })
 export type VcsFileStatus = z.infer<typeof VcsFileStatus>
 
-export const VcsFileDiff = z.strictObject({
-  path: z.string(),
-  file: z.string(),
-  status: VcsStatus,
-  added: uint,
-  removed: uint,
-  additions: uint,
-  deletions: uint,
-  /** Unified, with its headers. */
-  patch: z.string(),
-  hunks: z.array(z.strictObject({ patch: z.string() })),
-})
+export const VcsFileDiff = z
+  .looseObject({
+    path: z.string(),
+    file: z.string(),
+    status: VcsStatus,
+    added: uint,
+    removed: uint,
+    additions: uint,
+    deletions: uint,
+    /** Unified, with its headers. */
+    patch: z.string(),
+    hunks: z.array(z.strictObject({ patch: z.string() })),
+  })
+  .meta({ id: 'VcsFileDiff' })
 export type VcsFileDiff = z.infer<typeof VcsFileDiff>
 
 /** `diff` and `content` are other names of `patch`. */
@@ -37,10 +43,16 @@ export const VcsApplyRequest = z
     directory: z.string().min(1).optional(),
   })
   .refine(({ patch, diff, content }) => (patch ?? diff ?? content ?? '').trim() !== '', { path: ['patch'], message: 'must not be empty' })
+  .meta({ id: 'VcsApplyRequest' })
 export type VcsApplyRequest = z.infer<typeof VcsApplyRequest>
 
-export const VcsApplyResult = z.strictObject({ success: z.boolean(), error: z.string().nullable().optional() })
+export const VcsApplyResult = z
+  .looseObject({ success: z.boolean(), error: z.string().nullable().optional() })
+  .meta({ id: 'VcsApplyResult' })
 export type VcsApplyResult = z.infer<typeof VcsApplyResult>
+
+const VcsStatusList = z.array(VcsFileStatus).meta({ id: 'VcsStatusList' })
+const VcsDiffList = z.array(VcsFileDiff).meta({ id: 'VcsDiffList' })
 
 const PREFIX = '/v2/plugins/dev.svc.vcs'
 const ofDirectory = {
@@ -65,7 +77,7 @@ export const vcsRoutes = {
     method: 'GET',
     path: `${PREFIX}/status`,
     summary: 'Files that differ from the last commit, untracked ones included.',
-    success: { status: 200, description: 'Files by path.', schema: z.array(VcsFileStatus) },
+    success: { status: 200, description: 'Files by path.', schema: VcsStatusList },
   }),
   diff: defineRoute({
     ...ofDirectory,
@@ -73,7 +85,7 @@ export const vcsRoutes = {
     method: 'GET',
     path: `${PREFIX}/diff`,
     summary: 'What differs from the last commit, file by file, untracked ones included.',
-    success: { status: 200, description: 'Files by path, each with its patch.', schema: z.array(VcsFileDiff) },
+    success: { status: 200, description: 'Files by path, each with its patch.', schema: VcsDiffList },
   }),
   rawDiff: defineRoute({
     ...ofDirectory,
@@ -104,5 +116,5 @@ export const sessionDiffRoute = defineRoute({
   access: { class: 'session', param: 'session_id' },
   params: SessionDiffParams,
   summary: 'What differs from the last commit in the directory of a session.',
-  success: { status: 200, description: 'Files by path, each with its patch.', schema: z.array(VcsFileDiff) },
+  success: { status: 200, description: 'Files by path, each with its patch.', schema: VcsDiffList },
 })

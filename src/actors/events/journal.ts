@@ -7,6 +7,7 @@
  */
 import { setImmediate } from 'node:timers'
 import { type EventData, type EventType, SCHEMA_VERSION, TRANSIENT_EVENTS } from '../../protocol/event/event.js'
+import { eventSource } from '../../protocol/event/event-source.js'
 import type { MessageInfo, Part } from '../../protocol/message/message.js'
 import type { Written } from '../../store/contents.js'
 import type { Durability, Store, Stored } from '../../store/store.js'
@@ -60,12 +61,7 @@ export interface Journal {
   head(): number
 }
 
-const CORE = 'svc.core'
-/** Built-in plugins whose events are part of the contract, by the first word of their types (sessions-events §11). */
-const PLUGIN_SOURCES: ReadonlyMap<string, string> = new Map([
-  ['pty', 'dev.svc.pty'],
-  ['workflow', 'dev.svc.workflows'],
-])
+const MESSAGE_SOURCE = eventSource('message.part.delta')
 const OPEN_NAME = /^[\w.-]{1,600}$/
 
 /** An event before it has its number. */
@@ -82,8 +78,7 @@ interface Jsons {
 }
 
 function ownDraft(type: string, data: unknown, sessionId: string | undefined): Draft {
-  const source = PLUGIN_SOURCES.get(type.slice(0, type.indexOf('.'))) ?? CORE
-  return { type, source, data, sessionId, directory: undefined, dataJson: JSON.stringify(data) }
+  return { type, source: eventSource(type), data, sessionId, directory: undefined, dataJson: JSON.stringify(data) }
 }
 
 export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effects, 'clock' | 'ids'> }): Journal {
@@ -172,7 +167,7 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
         const dataOf = (json: string) => `{"sessionID":${JSON.stringify(sessionID)},${json}}`
         const { stored, told } = jsons
         const wholeJson = told && (() => dataOf(told()))
-        keep({ type, source: CORE, data, sessionId: sessionID, directory: undefined, dataJson: dataOf(stored), wholeJson })
+        keep({ type, source: eventSource(type), data, sessionId: sessionID, directory: undefined, dataJson: dataOf(stored), wholeJson })
       }
       const emitMessage: Change['emitMessage'] = ({ value: info, json }) =>
         emitStored('message.updated', info.sessionId, { sessionID: info.sessionId, info }, { stored: `"info":${json}` })
@@ -231,7 +226,10 @@ export function createJournal(deps: { store: Store; bus: Bus; effects: Pick<Effe
     publishDelta(sessionId, messageId, partId, partType, deltaJson) {
       const json = `{"sessionID":"${sessionId}","messageID":"${messageId}","partID":"${partId}","partType":"${partType}","field":"text","delta":${deltaJson}}`
       bus.publish(
-        stamp({ type: 'message.part.delta', source: CORE, data: undefined, sessionId, directory: undefined, dataJson: json }, false),
+        stamp(
+          { type: 'message.part.delta', source: MESSAGE_SOURCE, data: undefined, sessionId, directory: undefined, dataJson: json },
+          false,
+        ),
       )
     },
     baseline(type, data) {

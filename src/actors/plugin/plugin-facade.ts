@@ -1,6 +1,6 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8). */
 import { SvcError } from '../../protocol/errors.js'
-import type { PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin/plugin.js'
+import type { HostCapability, PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin/plugin.js'
 import { packageStateOf } from '../../machines/plugin/package-state.js'
 import { API } from '../../protocol/api.js'
 import type { Plugins } from '../facades.js'
@@ -17,6 +17,8 @@ import { OFF_HERE, type Switches } from './native/switches.js'
 import type { Workspaces } from './package/workspaces.js'
 
 export interface FacadeDeps {
+  /** What something on this server provides; nothing else is shown as had (service.md, Authentication 11). */
+  readonly grants: ReadonlySet<HostCapability>
   readonly registry: Registry
   readonly supervisor: PackageSupervisor
   readonly records: PluginRecords
@@ -27,23 +29,44 @@ export interface FacadeDeps {
 }
 
 export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
-  const { registry, supervisor, records, directories, workspaces, builtIns, switches } = deps
+  const { registry, supervisor, records, directories, workspaces, builtIns, switches, grants } = deps
 
   function describe(directory: string, keys: Iterable<string>): PluginManifest[] {
-    const { plugins } = registry.view(directory)
     return [...keys].flatMap((key) => {
       const record = records.get(key)
       if (record === undefined) return []
       const isInternal = record.origin.kind === 'native'
       const snapshot = supervisor.snapshot(key)
-      const { id } = manifestOf(record, snapshot, undefined, undefined)
+      const { id } = manifestOf(record, { snapshot, grants })
+      const { plugins } = registry.view(directory, sessionPackage(record)?.sessionId)
       const published = plugins.find(({ pluginId, internal }) => pluginId === id && internal === isInternal)
-      return [manifestOf(record, snapshot, published, registry.isHidden(directory, id) ? OFF_HERE : undefined)]
+      const hidden = registry.isHidden(directory, id) ? OFF_HERE : undefined
+      return [manifestOf(record, { snapshot, published, hidden, grants })]
     })
   }
 
+  /** A package of the scope `session` is one line, however many it runs for: that of a session where it runs, else its template. */
+  function shownKeys(directory: string): readonly string[] {
+    const keys = [...directories.keys(directory)]
+    const chosen = new Map<string, string>()
+    for (const key of keys.toSorted((a, b) => rank(directory, b) - rank(directory, a))) {
+      const id = sessionPackage(records.get(key))?.id
+      if (id !== undefined && !chosen.has(id)) chosen.set(id, key)
+    }
+    return keys.filter((key) => {
+      const id = sessionPackage(records.get(key))?.id
+      return id === undefined || chosen.get(id) === key
+    })
+  }
+
+  function rank(directory: string, key: string): number {
+    const { id, sessionId } = sessionPackage(records.get(key)) ?? {}
+    if (sessionId === undefined) return 0
+    return registry.view(directory, sessionId).plugins.some(({ pluginId }) => pluginId === id) ? 2 : 1
+  }
+
   function all(directory: string): PluginManifest[] {
-    const others = [...describe(directory, directories.keys(directory)), ...directories.broken(directory).map(brokenManifest)]
+    const others = [...describe(directory, shownKeys(directory)), ...directories.broken(directory).map(brokenManifest)]
     const listed = others.filter(
       (each, index) => each.enabled || others.findIndex(({ id, enabled }) => id === each.id && !enabled) === index,
     )
@@ -104,6 +127,13 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
         .toSorted((a, b) => compare(a.packageId, b.packageId))
     },
   }
+}
+
+/** A package of the scope `session`, and the session that it runs for, where it runs for one. */
+function sessionPackage(record: PluginRecord | undefined): { readonly id: string; readonly sessionId: string | undefined } | undefined {
+  if (record?.origin.kind !== 'package' || record.origin.sighting.place.scope !== 'session') return undefined
+  const { found, place } = record.origin.sighting
+  return { id: found.id, sessionId: place.scopeId }
 }
 
 function heldSocket(socket: FrameSocket, left: () => void): FrameSocket {

@@ -1,5 +1,5 @@
 /** `GET /v2/plugins`: descriptor, contributions, capabilities and health (http-contract §2.11). */
-import { HOST_CAPABILITIES, type PluginContribution, type PluginManifest } from '../../protocol/plugin/plugin.js'
+import { HOST_CAPABILITIES, type HostCapability, type PluginContribution, type PluginManifest } from '../../protocol/plugin/plugin.js'
 import { packageStateOf } from '../../machines/plugin/package-state.js'
 import type { Contributions } from './native/native.js'
 import type { PackageSnapshot } from './package/package-supervisor.js'
@@ -10,14 +10,17 @@ import type { PublishedPlugin } from './registry/view.js'
 /** Major version 2 of the plugin interface (plugin-protocol §3.4). */
 const PLUGIN_API = '2'
 
-export function manifestOf(
-  { origin }: PluginRecord,
-  snapshot: PackageSnapshot | undefined,
-  published: PublishedPlugin | undefined,
+export interface Shown {
+  readonly snapshot: PackageSnapshot | undefined
+  readonly published?: PublishedPlugin | undefined
   /** Why the directory does not see it, if so. */
-  hidden: string | undefined,
-): PluginManifest {
-  const { id, name, version, capabilities, eventNamespaces, requires, apiPrefix } = { ...DEFAULTS, ...describe(origin) }
+  readonly hidden?: string | undefined
+  /** What something on this server provides. */
+  readonly grants: ReadonlySet<HostCapability>
+}
+
+export function manifestOf({ origin }: PluginRecord, { snapshot, published, hidden, grants }: Shown): PluginManifest {
+  const { id, name, version, capabilities, eventNamespaces, requires, apiPrefix } = { ...DEFAULTS, ...describe(origin, grants) }
   const state = snapshot && packageStateOf(snapshot)
   const off = state === 'disabled' ? snapshot?.context.assessment?.diagnostics[0]?.message : hidden
   const why = snapshot?.context.reason
@@ -53,7 +56,7 @@ interface Described {
 
 const DEFAULTS = { version: '', capabilities: [], eventNamespaces: [], requires: [], apiPrefix: undefined } as const
 
-function describe(origin: PluginRecord['origin']): Described {
+function describe(origin: PluginRecord['origin'], grants: ReadonlySet<HostCapability>): Described {
   switch (origin.kind) {
     case 'native': {
       const { id, name, capability, requires = [], eventNamespaces = [] } = origin.plugin
@@ -78,7 +81,7 @@ function describe(origin: PluginRecord['origin']): Described {
       return {
         id,
         name: id,
-        capabilities: HOST_CAPABILITIES.filter((name) => capabilities.includes(name)),
+        capabilities: HOST_CAPABILITIES.filter((name) => capabilities.includes(name) && grants.has(name)),
       }
     }
     case 'hook-command':

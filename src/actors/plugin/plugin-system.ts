@@ -222,7 +222,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   })
 
   return {
-    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches }),
+    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches, grants }),
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       const view = registry.view(directory, sessionId)

@@ -177,7 +177,11 @@ describe('options of a process', () => {
   it('drops unknown capabilities and the network of one that has none', () => {
     const entries = serve({ network: false, capabilities: ['network', 'root', 'task-spawn', 'task-spawn'] })
     expect(entries.driven).toMatchObject([{ capabilities: ['task-spawn'] }])
-    expect(paths(entries)).toEqual(['plugins.dev.example.x.options.capabilities'])
+    const at = 'plugins.dev.example.x.options.capabilities'
+    expect(entries.diagnostics.map(({ path, message }) => [path, message])).toEqual([
+      [at, '"root" is not a capability; it is ignored'],
+      [at, '"task-spawn" is provided by nothing here; it is not granted'],
+    ])
   })
 
   it('drops variables that are no text', () => {

@@ -55,16 +55,22 @@ describe('a chain of hooks', () => {
     expect(value).toEqual({ list: [1] })
   })
 
-  it('charges the last plugin when the answer of the chain is not usable', async () => {
-    const first = registeredHook('test.first', async () => ({ a: 1 }))
-    const last = registeredHook('test.last', async () => ({ a: 'text' }))
-    const view = createFakeView({ hooks: { 'chat.headers': [first, last] } })
+  it.each([0, 1, 2])('charges the plugin whose answer is not usable, of three the one at %i, and asks nobody after it', async (wrong) => {
+    const asked: number[] = []
+    const hooks = [0, 1, 2].map((index) =>
+      registeredHook(`test.${index}`, async () => {
+        asked.push(index)
+        return { a: index === wrong ? 'text' : index }
+      }),
+    )
+    const view = createFakeView({ hooks: { 'chat.headers': hooks } })
     const accept = z.record(z.string(), z.number())
     await expect(runHooks(view, 'chat.headers', {}, {}, { signal: never, accept })).rejects.toMatchObject({
-      details: { pluginId: 'test.last' },
+      details: { pluginId: `test.${wrong}` },
     })
-    expect(first.blamed).toEqual([])
-    expect(last.blamed).toEqual([expect.stringMatching(/^The answer of the hook "chat.headers" is not usable: a: /)])
+    expect(asked).toEqual([0, 1, 2].slice(0, wrong + 1))
+    const blamed = expect.stringMatching(/^The answer of the hook "chat.headers" is not usable: a: /)
+    expect(hooks.map((hook) => hook.blamed)).toEqual([0, 1, 2].map((index) => (index === wrong ? [blamed] : [])))
   })
 
   it('ends at once when its signal aborts, although the hook hangs', async () => {

@@ -190,6 +190,9 @@ describe('a package', () => {
     await reaches('active')
     await service.idle(session)
     const before = service.events.length
+    const shown = (await service.runtime.plugins.list(service.directory)).filter(({ id }) => id === ID)
+    expect(shown).toMatchObject([{ active: true, contributions: [{ kind: 'tool' }] }])
+    expect(await service.runtime.plugins.manifest(service.directory, ID)).toEqual(shown[0])
     await effects.clock.advanceAsync(LIMITS.sessions.idleMemory)
     await effects.clock.advanceAsync(LIMITS.plugins.shutdownGrace)
     const rested = service.events.slice(before).filter(({ type }) => type === 'package.updated')

@@ -118,9 +118,12 @@ export function createBrokers({ effects, host, owner, lease, place, eventNamespa
     if (!isGranted)
       throw new SvcError(
         'request.forbidden',
-        `${method} is not available: the capability ${name} is not granted${lease.revoked ? ' any more' : ''}`,
+        `${method} is not available: the capability ${name} is not granted${lease.revoked ? ' any more' : ''} ("${capability}" in a manifest)`,
       )
-    throw new SvcError('feature.not_implemented', `${method} is not available: nothing on this server provides ${name} here`)
+    throw new SvcError(
+      'feature.not_implemented',
+      `${method} is not available: nothing on this server provides ${name} here ("${capability}" in a manifest)`,
+    )
   }
 
   const service = async (method: string, params: unknown, granted: () => void): Promise<unknown> => {

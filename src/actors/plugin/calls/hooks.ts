@@ -14,7 +14,7 @@ import type { RegisteredHook, RegistryView } from '../registry/view.js'
 
 export interface HookRun<Value> {
   readonly signal: AbortSignal
-  /** Checks what the last hook answered; a refusal fails the chain and is charged to that hook's plugin. */
+  /** Checks what each hook answered, before the next one sees it; a refusal fails the chain and is charged to that hook's plugin. */
   readonly accept: z.ZodType<Value> | ((value: unknown) => Value)
 }
 
@@ -30,17 +30,24 @@ export async function runHooks<Value>(
   { signal, accept }: HookRun<Value>,
 ): Promise<Value> {
   const chain = view.hooks(name)
-  const last = chain.at(-1)
-  if (last === undefined) return value
+  if (chain.length === 0) return value
   const own = AbortSignal.any([signal]) // I3
   let current: unknown = jsonCopy(value)
-  for (const hook of chain) current = await callHook(hook, { name, context, value: current, signal: own })
+  let accepted = value
+  for (const hook of chain) {
+    current = await callHook(hook, { name, context, value: current, signal: own })
+    accepted = acceptAnswer(hook, name, current, accept)
+  }
+  return accepted
+}
+
+function acceptAnswer<Value>(hook: RegisteredHook, name: HookName, answer: unknown, accept: HookRun<Value>['accept']): Value {
   try {
-    return typeof accept === 'function' ? accept(current) : accept.parse(current)
+    return typeof accept === 'function' ? accept(answer) : accept.parse(answer)
   } catch (error) {
     const reason = `The answer of the hook "${name}" is not usable: ${reasonOf(error)}`
-    last.blame(reason)
-    throw failure(last, name, reason, error)
+    hook.blame(reason)
+    throw failure(hook, name, reason, error)
   }
 }
 

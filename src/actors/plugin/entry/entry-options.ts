@@ -3,6 +3,7 @@
  *
  * I1 A value that cannot be read narrows: no trust, no network, a sandbox.
  */
+import { intersectCapabilities } from '../../../machines/plugin/capability.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { asDeclared } from '../../../protocol/leniency.js'
@@ -58,10 +59,13 @@ export function processOptions(options: JsonRecord, path: string, report: Report
   const wanted = options['capabilities'] ?? []
   const names: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
   const capabilities = new Set<HostCapability>()
-  for (const name of names) {
+  for (const name of new Set(names)) {
     const known = HostCapability.safeParse(name)
-    if (known.success) capabilities.add(known.data)
-    else report('warning', `${path}.capabilities`, `${shown(name)} is not a capability; it is ignored`)
+    if (known.success) {
+      capabilities.add(known.data)
+      if (!isProvided(known.data))
+        report('warning', `${path}.capabilities`, `"${known.data}" is provided by nothing here; it is not granted`)
+    } else report('warning', `${path}.capabilities`, `${shown(name)} is not a capability; it is ignored`)
   }
   for (const key of ['network', 'sandbox']) {
     const value = options[key] ?? undefined
@@ -79,6 +83,18 @@ export function processOptions(options: JsonRecord, path: string, report: Report
     env: readEnv(options, `${path}.env`, report),
     revision: typeof revision === 'string' ? revision : undefined,
   }
+}
+
+/** Whether this program stands behind a capability, for a program in a workspace. */
+function isProvided(capability: HostCapability): boolean {
+  const question = {
+    declared: [capability],
+    trusted: undefined,
+    scope: 'workspace',
+    runtime: 'process',
+    brokered: new Set<never>(),
+  } as const
+  return intersectCapabilities(question).granted.length > 0
 }
 
 function commonOptions(options: JsonRecord) {

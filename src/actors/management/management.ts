@@ -5,6 +5,7 @@ import type { Management, ManagedPlace } from './facade.js'
 import type { Cloner } from '../git/cloner.js'
 import { type CloneDeps, createClones } from './clones.js'
 import { placeOf } from './managed-folder.js'
+import { createManagedTimes } from './managed-times.js'
 import { createManagedMarkdown, type ManagedDeps } from './markdown-resources.js'
 import { createSkillFolders } from './skill-folders.js'
 import { createSkillVersions } from './skill-versions.js'
@@ -14,7 +15,7 @@ import { createManagedWorkspaces } from './workspaces.js'
 import { createFolderWatches } from '../resource/config/folder-watches.js'
 import { createWritingLane } from './writing.js'
 
-interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'effects'> {
+interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'times' | 'effects'> {
   readonly cloner: Cloner
   readonly onCloneProgress: CloneDeps['onProgress']
   readonly inspect?: CloneDeps['inspect']
@@ -35,7 +36,7 @@ export function createManagement(deps: ManagementDeps): Management & {
 } {
   const { effects } = deps
   const lane = createWritingLane()
-  const managed = { ...deps, lane }
+  const managed = { ...deps, lane, times: createManagedTimes(effects) }
   const folders = createSkillFolders(effects)
   const registry = createWorkspaceRegistry(effects)
   const clones = createClones({

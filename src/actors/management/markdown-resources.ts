@@ -15,6 +15,7 @@ import type { Snapshots } from '../resource/config/snapshots.js'
 import type { DefinitionFile } from '../resource/markdown/markdown.js'
 import { type FolderEffects, isPlain, managedRoot, writableFolder } from './managed-folder.js'
 import { markdownText } from './managed-text.js'
+import type { ManagedTimes } from './managed-times.js'
 import { isManagedId, refuseExisting, refuseOther, requireManagedId } from './revisions.js'
 import type { WritingLane } from './writing.js'
 
@@ -23,6 +24,7 @@ export interface ManagedDeps {
   readonly snapshots: Pick<Snapshots, 'get' | 'written' | 'onForgotten'>
   readonly resources: Pick<Resources, 'agents' | 'commands' | 'skills'>
   readonly lane: WritingLane
+  readonly times: ManagedTimes
 }
 
 type MarkdownKind = 'agent' | 'command'
@@ -30,7 +32,7 @@ const SCHEMAS = { agent: AgentConfig, command: CommandConfig }
 
 /** The operations of one kind. */
 export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): ManagedMarkdown {
-  const { effects, lane } = deps
+  const { effects, lane, times } = deps
   const { files, sha256 } = effects
   const folderName = `${kind}s`
   const called = (id: string) => `${kind} "${id}"`
@@ -40,7 +42,12 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
     const folder = join(managedRoot(effects, place), folderName)
     const own = (await isPlain(effects, place, folder)) ? ownFiles(snapshot, kind, folder) : []
     const effective = new Map((await effectiveOf(deps, kind, place.directory)).map((each) => [each.name, each]))
-    const managed = own.map((file) => managedResource(place, file, file.entry && (effective.get(file.entry.name) ?? fallback(file))))
+    const managed = await Promise.all(
+      own.map(async (file) => {
+        const createdAt = await times.createdAt(file.path, file.modifiedMs)
+        return managedResource(place, file, { createdAt, definition: file.entry && (effective.get(file.entry.name) ?? fallback(file)) })
+      }),
+    )
     const taken = new Set([...managed.map(({ id }) => id), ...own.flatMap(({ entry }) => entry?.name ?? [])])
     const others = [...effective.values()].filter(({ name }) => !taken.has(name)).map((each) => otherResource(snapshot, kind, each))
     return [...managed, ...others].toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
@@ -76,6 +83,8 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
       await check(await currentRevision(path))
       await files.makeDirectory(folder)
       await writableFolder(effects, place, folderName)
+      const before = await files.stat(path)
+      if (before !== undefined) await times.replacing(path, before.modifiedMs)
       await files.writeAtomic(path, text, place.scope === 'installation' ? { canonical: true, mode: 0o600 } : { canonical: true })
       await deps.snapshots.written(place.directory)
       const written = await find(place, id)
@@ -109,6 +118,7 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
         if (current === undefined) await refuseUnmanaged(place, id)
         refuseOther(called(id), current, expectedOf(undefined, undefined, ifMatch))
         await files.remove(path)
+        await times.replacing(path, undefined)
         await deps.snapshots.written(place.directory)
       })
     },
@@ -134,9 +144,13 @@ function fallback({ entry }: DefinitionFile): unknown {
   return entry === undefined ? null : publicRecord({ ...entry.definition, name: entry.name })
 }
 
-function managedResource({ scope }: ManagedPlace, file: DefinitionFile, definition: unknown): ManagedResource {
+interface Known {
+  readonly createdAt: number
+  readonly definition: unknown
+}
+
+function managedResource({ scope }: ManagedPlace, file: DefinitionFile, { createdAt, definition }: Known): ManagedResource {
   const { path, revision = null, modifiedMs } = file
-  const time = Math.floor(modifiedMs)
   return {
     id: basename(path, '.md'),
     scope,
@@ -145,8 +159,8 @@ function managedResource({ scope }: ManagedPlace, file: DefinitionFile, definiti
     writable: true,
     managed: true,
     revision,
-    createdAt: time,
-    updatedAt: time,
+    createdAt,
+    updatedAt: Math.floor(modifiedMs),
     definition: definition ?? null,
   }
 }

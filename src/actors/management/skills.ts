@@ -11,7 +11,7 @@ import type { SkillEntry } from '../resource/markdown/markdown.js'
 import { isPlain, managedRoot, writableFolder } from './managed-folder.js'
 import type { ManagedDeps } from './markdown-resources.js'
 import { isManagedId, refuseExisting, refuseOther, requireManagedId } from './revisions.js'
-import { type Bundle, bundleOf, readBundle, readSkill, revisionOf, SKILL_FILE } from './skill-bundle.js'
+import { type Bundle, bundleOf, readBundle, readSkill, revisionOf, shownBundle, SKILL_FILE } from './skill-bundle.js'
 import type { SkillFolders } from './skill-folders.js'
 import { createSkillList } from './skill-list.js'
 import type { SkillVersions } from './skill-versions.js'
@@ -26,7 +26,7 @@ interface SkillDeps extends ManagedDeps {
 type Check = (current: string | undefined) => Promise<void>
 
 export function createManagedSkills(deps: SkillDeps): ManagedSkills {
-  const { effects, lane, versions, folders } = deps
+  const { effects, lane, versions, folders, times } = deps
   const { files } = effects
   const called = (id: string) => `skill "${id}"`
 
@@ -41,7 +41,7 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
   }
 
   async function managed(place: ManagedPlace, id: string, { path, bundle }: { path: string; bundle: Bundle }): Promise<ManagedResource> {
-    const time = Math.floor((await files.stat(path))?.modifiedMs ?? 0)
+    const modifiedMs = (await files.stat(path))?.modifiedMs ?? 0
     return {
       id,
       scope: place.scope,
@@ -50,8 +50,8 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
       writable: true,
       managed: true,
       revision: revisionOf(effects, bundle),
-      createdAt: time,
-      updatedAt: time,
+      createdAt: await times.createdAt(dirname(path), modifiedMs),
+      updatedAt: Math.floor(modifiedMs),
       definition: definitionOf(id, path, bundle),
     }
   }
@@ -83,6 +83,13 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
     throw new SvcError('management.not_found', `There is no ${called(id)}.`, { id })
   }
 
+  /** With what it consists of, as a request would write it, where it can be written here: an editor begins with that. */
+  async function withBundle(found: ManagedResource): Promise<ManagedResource> {
+    const bundle = found.managed ? await readBundle(effects, dirname(found.provenance)) : undefined
+    if (!(bundle instanceof Map) || typeof found.definition !== 'object') return found
+    return { ...found, definition: { ...found.definition, bundle: shownBundle(bundle), bundleRevision: revisionOf(effects, bundle) } }
+  }
+
   /** What is there now; throws `management.read_only` when that is none of ours. */
   async function currentOf(target: string): Promise<Bundle | undefined> {
     const bundle = await readBundle(effects, target)
@@ -100,7 +107,10 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
       await check(current && revisionOf(effects, current))
       if (current !== undefined) await versions.keep(place, id, current)
       if (bundle !== undefined) await versions.keep(place, id, bundle)
+      const before = current && (await files.stat(join(target, SKILL_FILE)))
+      if (before !== undefined && bundle !== undefined) await times.replacing(target, before.modifiedMs)
       await folders.replace(target, bundle)
+      if (bundle === undefined) await times.replacing(target, undefined)
       await deps.snapshots.written(place.directory)
     })
   }
@@ -128,7 +138,7 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
     async get(place, id, ifMatch) {
       const found = await find(place, id)
       refuseOther(called(id), found.revision ?? undefined, expectedOf(undefined, undefined, ifMatch))
-      return found
+      return withBundle(found)
     },
     async create(place, id, request, ifMatch) {
       requireManagedId(id)

@@ -106,5 +106,7 @@ export const serverLimits = {
     /** Files besides SKILL.md, bytes of one, of all together, characters of a path, and versions of one skill. */
     skills: { files: 32, fileBytes: 256 * KiB, bundleBytes: 1 * MiB, pathLength: 512, versions: 1024 },
     workspaces: { entries: 1024, registryBytes: 2 * MiB, nameBytes: 160 },
+    /** Files whose first time is remembered, and bytes of what remembers them. */
+    times: { entries: 4096, bytes: 4 * MiB },
   },
 } as const

@@ -76,6 +76,13 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
     })
   }
 
+  /** An id that no managed file can have may still be of something that is there, and is not changed here. */
+  async function refuseOthers(place: ManagedPlace, id: string): Promise<void> {
+    if (isManagedId(id)) return
+    if ((await readAll(place)).some((resource) => resource.id === id)) await refuseUnmanaged(place, id)
+    requireManagedId(id)
+  }
+
   async function write(place: ManagedPlace, id: string, text: string, check: (current: string | undefined) => Promise<void>) {
     return lane.inTurn(async () => {
       const folder = await writableFolder(effects, place, folderName)
@@ -104,6 +111,7 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
       return write(place, id, textOf(kind, id, request), async (current) => refuseExisting(called(id), current, expected))
     },
     async update(place, id, request, ifMatch) {
+      await refuseOthers(place, id)
       const expected = expectedOf(request.expectedRevision, undefined, ifMatch)
       return write(place, id, textOf(kind, id, request), async (current) => {
         if (current === undefined) await refuseUnmanaged(place, id)
@@ -111,7 +119,7 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
       })
     },
     async delete(place, id, ifMatch) {
-      requireManagedId(id)
+      await refuseOthers(place, id)
       await lane.inTurn(async () => {
         const path = join(await writableFolder(effects, place, folderName), `${id}.md`)
         const current = await currentRevision(path)

@@ -90,6 +90,17 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
     return { ...found, definition: { ...found.definition, bundle: shownBundle(bundle), bundleRevision: revisionOf(effects, bundle) } }
   }
 
+  const readOnly = ({ id, provenance }: ManagedResource) =>
+    new SvcError('management.read_only', `The ${called(id)} is defined by ${provenance}, which is not changed here.`, { id, provenance })
+
+  /** An id that no managed skill can have may still be of one that is there, and is not changed here. */
+  async function refuseOthers(place: ManagedPlace, id: string): Promise<void> {
+    if (isManagedId(id)) return
+    const found = (await readAll(place)).find((skill) => skill.id === id)
+    if (found !== undefined) throw readOnly(found)
+    requireManagedId(id)
+  }
+
   /** What is there now; throws `management.read_only` when that is none of ours. */
   async function currentOf(target: string): Promise<Bundle | undefined> {
     const bundle = await readBundle(effects, target)
@@ -123,13 +134,7 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
   const changing =
     (place: ManagedPlace, id: string, expected: string | undefined): Check =>
     async (current) => {
-      if (current === undefined) {
-        const { provenance } = await find(place, id)
-        throw new SvcError('management.read_only', `The ${called(id)} is defined by ${provenance}, which is not changed here.`, {
-          id,
-          provenance,
-        })
-      }
+      if (current === undefined) throw readOnly(await find(place, id))
       refuseOther(called(id), current, expected)
     }
 
@@ -146,11 +151,14 @@ export function createManagedSkills(deps: SkillDeps): ManagedSkills {
       return find(place, id)
     },
     async update(place, id, request, ifMatch) {
-      requireManagedId(id)
+      await refuseOthers(place, id)
       await put(place, id, bundleOf(id, request), changing(place, id, expectedOf(request.expectedRevision, undefined, ifMatch)))
       return find(place, id)
     },
-    delete: (place, id, ifMatch) => put(place, id, undefined, changing(place, id, expectedOf(undefined, undefined, ifMatch))),
+    async delete(place, id, ifMatch) {
+      await refuseOthers(place, id)
+      await put(place, id, undefined, changing(place, id, expectedOf(undefined, undefined, ifMatch)))
+    },
     versions: (place, id) => versions.list(place, id),
     version: async (place, id, version) => (await versions.get(place, id, version)).shown,
     async restore(place, id, version, { query, ifMatch }) {

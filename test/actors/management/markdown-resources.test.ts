@@ -112,6 +112,11 @@ test('what is built in or discovered is not changed; a managed one in its place 
     code: 'management.read_only',
     details: { id: 'found', provenance: at('work/.svc/agent/found.md') },
   })
+  write('work/.svc/agents/team/found.md', 'Found in a folder.')
+  for (const change of [agents.update(here, 'team/found', { content: 'x' }, NONE), agents.delete(here, 'team/found', NONE)]) {
+    await expect(change).rejects.toMatchObject({ code: 'management.read_only', details: { id: 'team/found' } })
+  }
+  await expect(agents.delete(here, 'team/nothing', NONE)).rejects.toMatchObject({ code: 'management.invalid_request' })
   expect(await agents.create(here, 'plan', { content: 'Our own plan.' }, NONE)).toMatchObject({ definition: { native: true } })
   await agents.delete(here, 'plan', NONE)
   expect(await agents.get(here, 'plan', NONE)).toMatchObject({ origin: 'builtIn', revision: null })

@@ -48,10 +48,14 @@ const runOf =
   (each: AnyEvent) =>
     each.type === 'workflow.run.updated' && each.data.run.workflowId === id && each.data.run.status === status
 
-test('every built-in plugin is listed with its prefix and what it needs, and nothing that is not installed', async () => {
+test('every built-in plugin is listed with its prefix and what it needs, and what is absent with the reason', async () => {
   const server = await scene.start()
   const all = await server.get<Capability[]>('/v2/capabilities')
-  expect(all.every(({ enabled, reason }) => enabled && reason === undefined)).toBe(true)
+  expect(all.every(({ enabled, reason }) => enabled === (reason === undefined))).toBe(true)
+  expect(all.flatMap(({ id, enabled, reason }) => (enabled ? [] : [[id, reason]]))).toEqual([
+    ['svc.external', 'conversations with external agents are not part of this version'],
+    ['svc.websearch', '"websearch" is not offered: SVC_AGENT_WEBSEARCH_ENDPOINT names no search service'],
+  ])
   expect(all.map(({ id, source, apiPrefix, disableable, requires }) => [id, source, apiPrefix, disableable, requires])).toEqual([
     ['svc.sessions', 'core', '/v2/sessions', false, undefined],
     ['svc.events', 'core', '/v2/events', false, undefined],
@@ -64,6 +68,7 @@ test('every built-in plugin is listed with its prefix and what it needs, and not
     ['svc.skills', 'core', '/v2/skills', false, undefined],
     ['svc.providers', 'core', '/v2/providers', false, undefined],
     ['svc.artifacts', 'core', '/v2/artifacts', false, undefined],
+    ['svc.external', 'core', '/v2/external', false, undefined],
     ['svc.tools.workspace', 'plugin', '/v2/tools', true, undefined],
     ['svc.tools.shell', 'plugin', '/v2/tools', true, undefined],
     ['svc.interactions', 'plugin', '/v2/interactions', true, ['svc.permissions']],
@@ -83,7 +88,7 @@ test('every built-in plugin is listed with its prefix and what it needs, and not
     ['svc.tools.skills', 'plugin', '/v2/tools', true, ['svc.skills']],
     ['svc.tools.artifacts', 'plugin', '/v2/tools', true, ['svc.artifacts']],
     ['svc.tools.documentation', 'plugin', '/v2/tools', true, undefined],
-    ['svc.web', 'plugin', '/v2/tools', true, undefined],
+    ['svc.websearch', 'plugin', '/v2/tools', true, undefined],
     ['svc.workflows', 'plugin', '/v2/plugins/dev.svc.workflows', true, ['svc.config', 'svc.agents']],
   ])
   expect(await manifest(server, WORKFLOWS)).toMatchObject({

@@ -47,6 +47,14 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
   'svc.providers': '/v2/providers',
   'svc.artifacts': '/v2/artifacts',
 }
+/** Absent, and told as that: clients look here before they ask (service.md, Errors 4). */
+const NO_EXTERNAL_AGENTS = {
+  id: 'svc.external',
+  enabled: false,
+  apiPrefix: '/v2/external',
+  reason: 'conversations with external agents are not part of this version',
+} as const
+
 /** Resolves once the working directory is known in canonical form. */
 export async function createSystem(deps: SystemDeps): Promise<System> {
   const { effects, store, configs, resources, providers, version } = deps
@@ -116,14 +124,9 @@ export async function createSystem(deps: SystemDeps): Promise<System> {
 /** Management is there for whoever has the token of the operator, so not without one. */
 function capabilitiesOf(version: string, effects: Pick<Effects, 'env'>): Capability[] {
   const isManaged = isManagementOn(effects) && (effects.env['SVC_AGENT_TOKEN'] ?? '') !== ''
-  return Object.entries({ ...CAPABILITIES, ...(isManaged && { 'svc.management': '/v2/management' }) }).map(([id, apiPrefix]) => ({
-    id,
-    version,
-    enabled: true,
-    disableable: false,
-    source: 'core',
-    apiPrefix,
-  }))
+  const there = Object.entries({ ...CAPABILITIES, ...(isManaged && { 'svc.management': '/v2/management' }) })
+  const common = { version, disableable: false, source: 'core' } as const
+  return [...there.map(([id, apiPrefix]) => ({ ...common, id, enabled: true, apiPrefix })), { ...common, ...NO_EXTERNAL_AGENTS }]
 }
 
 function toTool({ id, description, parameters, outputSchema }: ToolDefinition): Tool {

@@ -25,6 +25,7 @@ export function goalsPlugin({ env }: { readonly env: Readonly<Record<string, str
     id: 'dev.svc.goals',
     name: 'Goals',
     capability: { id: 'svc.goals', apiPrefix: '/v2/plugins/dev.svc.goals' },
+    eventNamespaces: ['goal'],
     requires: ['svc.sessions'],
     start(host) {
       goals = createGoals(host)

@@ -17,6 +17,7 @@ export function skillsPlugin(): NativePlugin {
     id: 'dev.svc.skills',
     name: 'Skills',
     capability: { id: 'svc.tools.skills', apiPrefix: '/v2/tools' },
+    eventNamespaces: ['skill'],
     requires: ['svc.skills'],
     start(host) {
       const offers = createLru<string, Offer>(LIMITS.skills.workspaces)

@@ -21,7 +21,7 @@ export function subagentsPlugin(): NativePlugin {
     name: 'Subagents',
     capability: { id: 'svc.subagents', apiPrefix: '/v2/plugins/dev.svc.subagents' },
     requires: ['svc.sessions', 'svc.agents'],
-    eventNamespaces: ['session.subtask'],
+    eventNamespaces: ['subagent', 'session.subtask'],
     start(host) {
       delegation = createDelegation(host)
       return {

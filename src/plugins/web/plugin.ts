@@ -15,15 +15,17 @@ export function webPlugin({ program, version, env }: WebOptions): NativePlugin {
   return {
     id: 'dev.svc.web',
     name: 'Web',
-    capability: { id: 'svc.web', apiPrefix: '/v2/tools' },
+    // Reading pages needs nothing; what a client can find absent is the search (subsystems o.3).
+    capability: { id: 'svc.websearch', apiPrefix: '/v2/tools' },
+    eventNamespaces: ['websearch'],
     start(host) {
       const reading = createReading(host.effects, program)
       const webfetch = webfetchTool({ host, reading, version, allowHosts: listed(env['SVC_AGENT_WEBFETCH_HOSTS']) })
       const service = searchService(env)
       if (typeof service === 'object') return { tools: [webfetch, websearchTool(host.effects, service)] }
       if (service !== undefined) host.effects.log.warn(service)
-      else host.effects.log.debug('"websearch" is not offered: SVC_AGENT_WEBSEARCH_ENDPOINT names no search service')
-      return { tools: [webfetch] }
+      const reason = service ?? '"websearch" is not offered: SVC_AGENT_WEBSEARCH_ENDPOINT names no search service'
+      return { tools: [webfetch], unavailable: async () => reason }
     },
   }
 }

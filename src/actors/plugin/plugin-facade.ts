@@ -8,6 +8,7 @@ import type { BuiltIns } from './native/built-ins.js'
 import type { FrameSocket } from './registry/contributions.js'
 import type { DirectoryPlugins } from './package/directory-plugins.js'
 import { lifecycleInfo } from './package/lifecycle.js'
+import { withoutEffect } from './package/without-effect.js'
 import type { PackageSnapshot, PackageSupervisor } from './package/package-supervisor.js'
 import { manifestOf } from './plugin-list.js'
 import { type PluginRecord, type PluginRecords, problemsOf } from './plugin-records.js'
@@ -120,7 +121,9 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
     },
     async lifecycle(directory) {
       await workspaces.refresh(directory)
-      const infos = [...directories.keys(directory)].flatMap((key) => packageInfo(records.get(key), supervisor.snapshot(key)) ?? [])
+      const infos = [...directories.keys(directory)].flatMap(
+        (key) => packageInfo(registry, records.get(key), supervisor.snapshot(key)) ?? [],
+      )
       return infos
         .filter((info) => !isTemplate(info, infos))
         .map((info) => (registry.isHidden(directory, info.packageId) ? switchedOffHere(info) : info))
@@ -148,11 +151,18 @@ function heldSocket(socket: FrameSocket, left: () => void): FrameSocket {
 }
 
 /** The lifecycle record of a package; undefined for other plugins and for packages that are leaving. */
-export function packageInfo(record: PluginRecord | undefined, snapshot: PackageSnapshot | undefined): PackageLifecycleInfo | undefined {
+export function packageInfo(
+  registry: Pick<Registry, 'view'>,
+  record: PluginRecord | undefined,
+  snapshot: PackageSnapshot | undefined,
+): PackageLifecycleInfo | undefined {
   if (record?.origin.kind !== 'package' || snapshot === undefined || packageStateOf(snapshot) === undefined) return undefined
   const { found, place, granted } = record.origin.sighting
   const info = lifecycleInfo({ found, place, granted, droppedFrames: record.droppedFrames }, snapshot)
-  return { ...info, diagnostics: [...info.diagnostics, ...problemsOf(record)] }
+  const { plugins } = registry.view(place.workspaceId ?? '', place.scopeId)
+  const published = plugins.find(({ pluginId, internal }) => pluginId === found.id && !internal)
+  const idle = withoutEffect(found.manifest, place.scope, published?.contributions)
+  return { ...info, diagnostics: [...info.diagnostics, ...idle, ...problemsOf(record)] }
 }
 
 /** What everybody shares, as a workspace sees it that has switched it off. */

@@ -177,7 +177,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     actors: deps.actors,
     onState(key) {
       const record = records.get(key)
-      const info = packageInfo(record, supervisor.snapshot(key))
+      const info = packageInfo(registry, record, supervisor.snapshot(key))
       if (info !== undefined && record?.origin.kind === 'package') deps.onUpdated(info, record.origin.sighting.place.workspaceId)
     },
     logic: packageMachine.provide({

@@ -143,10 +143,7 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
         id,
         { name: id, description: description ?? null, path },
       ])
-      const skills = [...new Map([...added.skills, ...found])].filter(([id, { path }]) => {
-        if (path === undefined) tell('a skill of a plugin is not offered', { skill: id, reason: 'it has no file whose text could be used' })
-        return path !== undefined
-      })
+      const skills = [...new Map([...added.skills, ...found])]
       const sorted = skills.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
       skillsBySnapshot.set(snapshot, { from: added, skills: sorted })
       return [...sorted]

@@ -25,7 +25,8 @@ export function skillsPlugin(): NativePlugin {
         /** The tool is there where skills are, and names them: elsewhere nobody pays for its definition. */
         async prepare(directory) {
           try {
-            const skills = await host.skills(directory)
+            // One without a file is listed and can be nothing more: a model could not load it.
+            const skills = (await host.skills(directory)).filter(({ path }) => path !== undefined)
             const { skills: known } = offers.get(directory) ?? NONE
             if (isSame(skills, known)) return
             offers.set(directory, { skills, tools: skills.length === 0 ? [] : [skillTool(host, skills)] })

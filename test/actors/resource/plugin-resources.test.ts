@@ -98,6 +98,8 @@ describe('commands and skills of plugins', () => {
         commands: [
           { name: 'init', description: 'second' },
           { name: 'more', template: 'more' },
+          { name: 'said', description: 'Says what is written behind it.' },
+          { name: 'blank', template: ' ' },
         ],
         skills: [{ id: 'other', name: '' }],
       },
@@ -105,10 +107,19 @@ describe('commands and skills of plugins', () => {
     write('config/config.json', { command: { init: { description: 'configured' } } })
     write('config/skills/shared/SKILL.md', 'own')
     const commands = await resources.commands(work)
-    expect(commands.map(({ name }) => name)).toEqual(['init', 'more', 'summarize'])
-    expect(commands[0]).toEqual({ name: 'init', description: 'configured', template: 'go' })
-    // "other" has no file that anything could be read from.
-    expect(await resources.skills(work)).toEqual([{ name: 'shared', description: null, path: expect.stringContaining('SKILL.md') }])
+    expect(commands.map(({ name, template }) => [name, template])).toEqual([
+      ['blank', '$ARGUMENTS'],
+      ['init', 'go'],
+      ['more', 'more'],
+      ['said', '$ARGUMENTS'],
+      ['summarize', expect.any(String)],
+    ])
+    expect(commands[1]).toEqual({ name: 'init', description: 'configured', template: 'go' })
+    // "other" has no file that anything could be read from: it is listed, and that is all.
+    expect(await resources.skills(work)).toEqual([
+      { name: 'other', description: null },
+      { name: 'shared', description: null, path: expect.stringContaining('SKILL.md') },
+    ])
   })
 })
 

@@ -115,8 +115,11 @@ function readCommands(answers: Answers<'commands'>): ReadonlyMap<string, Command
   return collect(answers.flatMap(({ answer }) => answer.flatMap(commandOf)))
 }
 
+/** One without a template says what is written behind its name (plugin-protocol §4.7). */
 function commandOf({ name, description, template, agent, model, subtask }: PluginCommand): [string, CommandConfig][] {
-  const parsed = CommandConfig.safeParse(present({ description, template, agent, model, subtask }))
+  const parsed = CommandConfig.safeParse(
+    present({ description, template: (template ?? '').trim() === '' ? '$ARGUMENTS' : template, agent, model, subtask }),
+  )
   return parsed.success ? [[name, parsed.data]] : []
 }
 

@@ -1,0 +1,37 @@
+/** What a package says or contributes that nothing here uses: told, never ignored (service.md, Errors; plugin-protocol §1.1, §4.7). Pure. */
+import type { PackageDiagnostic, PackageManifest, PluginScope } from '../../../protocol/plugin/plugin.js'
+import type { Contributions } from '../native/native.js'
+
+export const NO_EFFECT = 'no-effect'
+
+/** Kinds that belong to a workspace: a session asks its workspace for them. */
+const OF_WORKSPACES = ['agents', 'commands', 'skills', 'config', 'providers'] as const
+
+export function withoutEffect(
+  manifest: PackageManifest | undefined,
+  scope: PluginScope,
+  contributions: Contributions | undefined,
+): PackageDiagnostic[] {
+  const told: string[] = []
+  const add = (what: string, why: string) => told.push(`${what}: ${why}`)
+  if (manifest !== undefined) {
+    const { dependencies, editor, agent } = manifest
+    if (dependencies.length > 0) add(`dependencies (${dependencies.join(', ')})`, 'packages start in any order here')
+    if (editor !== null && agent !== null) add('editor', 'the part for editors is not run here')
+  }
+  if (contributions !== undefined) {
+    const { prompts = [], messageParts = [], mcp = [], providers = [] } = contributions
+    if (prompts.length > 0) add(`prompts (${idsOf(prompts)})`, 'nothing here asks for them')
+    if (messageParts.length > 0) add(`messageParts (${idsOf(messageParts)})`, 'parts of messages are the built-in kinds alone')
+    if (mcp.length > 0) add(`mcp (${idsOf(mcp)})`, 'it is listed, and starts no server')
+    const extended = providers.filter((provider) => 'media' in provider || 'route' in provider)
+    if (extended.length > 0) add('provider media and administration', 'nothing here calls them')
+    const unseen = scope === 'session' ? OF_WORKSPACES.filter((kind) => (contributions[kind] ?? []).length > 0) : []
+    if (unseen.length > 0) add(`${unseen.join(', ')} of a package of the scope "session"`, 'use the scope "workspace"')
+  }
+  return told.map((message) => ({ code: NO_EFFECT, message: `has no effect: ${message}` }))
+}
+
+function idsOf(list: readonly { readonly id: string }[]): string {
+  return list.map(({ id }) => id).join(', ')
+}

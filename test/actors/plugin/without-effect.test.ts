@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { withoutEffect } from '../../../src/actors/plugin/package/without-effect.js'
+import type { Contributions } from '../../../src/actors/plugin/native/native.js'
+import { PackageManifest } from '../../../src/protocol/plugin/plugin.js'
+
+const agent = { runtime: 'lua', entrypoint: 'agent.lua' }
+const manifest = (values: object = {}) => PackageManifest.parse({ id: 'dev.example.x', agent, ...values })
+const service = (id: string) => ({ id, priority: 0, call: () => Promise.reject(new Error('unused')) })
+const messages = (...[what, scope, offered]: Parameters<typeof withoutEffect>) =>
+  withoutEffect(what, scope, offered).map(({ code, message }) => `${code}: ${message}`)
+
+test('a package of which everything is used is told nothing, in any scope that has it', () => {
+  const used = { tools: [], hooks: {}, systemContext: [service('c')], routes: [] } as unknown as Contributions
+  for (const scope of ['workspace', 'session', 'user', 'global'] as const) expect(messages(manifest(), scope, used)).toEqual([])
+  const ofWorkspaces = { agents: [service('a')], commands: [service('c')], skills: [service('s')], config: [service('f')] }
+  expect(messages(manifest(), 'workspace', ofWorkspaces)).toEqual([])
+})
+
+test.each([
+  ['dependencies', manifest({ dependencies: ['dev.none.x'] }), {}, 'dependencies (dev.none.x): packages start in any order here'],
+  ['a part for editors', manifest({ editor: { entrypoint: 'm.js' } }), {}, 'editor: the part for editors is not run here'],
+  ['prompts', manifest(), { prompts: [service('p'), service('q')] }, 'prompts (p, q): nothing here asks for them'],
+  ['parts', manifest(), { messageParts: [{ id: 'x.part' }] }, 'messageParts (x.part): parts of messages are the built-in kinds alone'],
+  ['MCP metadata', manifest(), { mcp: [{ id: 'm' }] }, 'mcp (m): it is listed, and starts no server'],
+  ['media', manifest(), { providers: [{ media: () => undefined }] }, 'provider media and administration: nothing here calls them'],
+])('%s are told', (_, what, offered, message) => {
+  expect(messages(what, 'workspace', offered as unknown as Contributions)).toEqual([`no-effect: has no effect: ${message}`])
+})
+
+test.each(['agents', 'commands', 'skills', 'config', 'providers'] as const)('%s of a session are told, and of a workspace used', (kind) => {
+  const offered = { [kind]: [service('one')] } as unknown as Contributions
+  expect(messages(manifest(), 'session', offered)).toEqual([
+    `no-effect: has no effect: ${kind} of a package of the scope "session": use the scope "workspace"`,
+  ])
+  expect(messages(manifest(), 'user', offered)).toEqual([])
+})

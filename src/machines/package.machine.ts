@@ -56,6 +56,8 @@ export type PackageEvent =
   | { readonly type: 'hook.succeeded'; readonly number: number }
   /** An operator asks for another attempt. */
   | { readonly type: 'restore.requested' }
+  /** Whoever contributed what this one was refused for has changed. */
+  | { readonly type: 'conflict.changed' }
   | { readonly type: 'removed' }
   | { readonly type: 'stop.requested' }
   | GenerationReport
@@ -263,7 +265,10 @@ export const packageMachine = setup({
         disabled: {},
         trusted: { always: { guard: 'mayEnable', target: RUNNING } },
         failed: {
-          on: { 'restore.requested': { guard: 'canRestore', target: `${RUNNING}.starting.restoring`, actions: 'forgiveStrikes' } },
+          on: {
+            'restore.requested': { guard: 'canRestore', target: `${RUNNING}.starting.restoring`, actions: 'forgiveStrikes' },
+            'conflict.changed': { guard: 'mayEnable', target: RUNNING, actions: ['clearReason', 'forgiveStrikes'] },
+          },
         },
       },
     },
@@ -324,7 +329,10 @@ export const packageMachine = setup({
             },
             'update-available': {
               after: { restartWindow: { actions: 'forgiveStrikes' } },
-              on: { 'restore.requested': { guard: 'isTrusted', target: `${RUNNING}.starting` } },
+              on: {
+                'restore.requested': { guard: 'isTrusted', target: `${RUNNING}.starting` },
+                'conflict.changed': { guard: 'isTrusted', target: `${RUNNING}.starting` },
+              },
             },
           },
         },

@@ -58,6 +58,7 @@ const explorePackage = (strict: boolean, assessments: readonly Assessment[]) =>
       { type: 'removed' },
       { type: 'stop.requested' },
       { type: 'restore.requested' },
+      { type: 'conflict.changed' },
       done('keepCopy'),
       error('keepCopy'),
       after('restartDelay', 'package.running.degraded'),

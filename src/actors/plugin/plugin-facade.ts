@@ -162,7 +162,16 @@ export function packageInfo(
   const { plugins } = registry.view(place.workspaceId ?? '', place.scopeId)
   const published = plugins.find(({ pluginId, internal }) => pluginId === found.id && !internal)
   const idle = withoutEffect(found.manifest, place.scope, published?.contributions)
-  return { ...info, diagnostics: [...info.diagnostics, ...idle, ...problemsOf(record)] }
+  const { conflict } = record
+  const own =
+    conflict === undefined
+      ? info.diagnostics
+      : info.diagnostics.map((each) => (each.code === 'failed' ? { ...each, action: givenWay(conflict.owner) } : each))
+  return { ...info, diagnostics: [...own, ...idle, ...problemsOf(record)] }
+}
+
+function givenWay(owner: string): string {
+  return `switch ${owner} off, or name the contribution otherwise: it is tried again then`
 }
 
 /** What everybody shares, as a workspace sees it that has switched it off. */

@@ -26,6 +26,8 @@ export interface PluginRecord {
   readonly problems: Map<InstanceProblem['code'], { readonly message: string; readonly times: number }>
   /** What its processes wrote to their log last. */
   readonly lines: InspectedLines['lines'][number][]
+  /** Who contributes what it was refused for, and whether that has changed since. */
+  conflict?: { readonly owner: string; readonly isDue: boolean } | undefined
   /** The hooks whose last call failed, with the reason, as of one generation. */
   unwell: { readonly generation: number; readonly hooks: ReadonlyMap<string, string> }
 }

@@ -31,6 +31,7 @@ import { createNpmCache } from './entry/npm-cache.js'
 import { createPackageReader } from './package/package-reader.js'
 import { createPackageStore } from './package/package-store.js'
 import { createTrustPins } from './package/trust-pins.js'
+import { createConflicts } from './package/conflicts.js'
 import { planPackage } from './package/package-plan.js'
 import { supervisePackages } from './package/package-supervisor.js'
 import { createPluginFacade, packageInfo } from './plugin-facade.js'
@@ -151,6 +152,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     }
   }
 
+  const conflicts = createConflicts(records, () => supervisor)
   const generations = createGenerations({
     now: () => effects.clock.now(),
     registry,
@@ -166,6 +168,8 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       if (reason === undefined) return
       supervisor.tell(key, reason === null ? { type: 'hook.succeeded', number } : { type: 'hook.failed', number, reason })
     },
+    onConflict: (key, owner) => conflicts.refused(key, owner),
+    onContributed: (pluginId) => conflicts.contributed(pluginId),
     onGone(key, _number, droppedFrames) {
       const record = records.get(key)
       if (record !== undefined) record.droppedFrames += droppedFrames
@@ -179,6 +183,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       const record = records.get(key)
       const info = packageInfo(registry, record, supervisor.snapshot(key))
       if (info !== undefined && record?.origin.kind === 'package') deps.onUpdated(info, record.origin.sighting.place.workspaceId)
+      conflicts.moved(key)
     },
     logic: packageMachine.provide({
       actors: {

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../src/protocol/limits.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { PackageLifecycleInfo } from '../../../src/protocol/plugin/plugin.js'
 import type { PlayedChild } from '../../../src/testing/child.js'
+import { readTool } from '../../fakes/plugins.js'
 import { createFakeEffects, type FakeEffects } from '../../fakes/effects.js'
 import { startTestService } from '../../fakes/service.js'
 
@@ -172,6 +173,34 @@ describe('a package', () => {
     await lifecycle()
     await reaches('active')
     expect((await service.runtime.system.tools(service.directory)).map(({ id }) => id)).toContain('played_tool')
+  })
+
+  it('that was refused because another has the same tool is told by whom, and serves once that one is switched off', async () => {
+    const owner: NativePlugin = { id: 'dev.svc.owner', name: 'Owner', start: () => ({ tools: [readTool] }) }
+    const { service, effects, approve, lifecycle, reaches } = await begin(
+      (child) => {
+        servesTool(child, 'read')
+        child.onInput((text) => {
+          if (text.includes('"shutdown"')) child.end()
+        })
+      },
+      [owner],
+    )
+    await approve()
+    await lifecycle()
+    expect((await reaches('failed')).diagnostics).toEqual([
+      {
+        code: 'failed',
+        message: 'The tool "read" is already contributed by dev.svc.owner.',
+        action: 'switch dev.svc.owner off, or name the contribution otherwise: it is tried again then',
+      },
+    ])
+    const file = join(effects.paths.config, 'config.json')
+    const { plugins } = JSON.parse(readFileSync(file, 'utf8')) as { plugins: object }
+    writeFileSync(file, JSON.stringify({ plugins: { ...plugins, [owner.id]: false } }))
+    await lifecycle()
+    expect(await reaches('active')).toMatchObject({ diagnostics: [], leaseActive: true })
+    await service.stop()
   })
 
   it('of session scope that is approved rests with its session, and its process ends', async () => {

@@ -5,6 +5,7 @@
  * I2 Whatever the order of events, a generation that has ended is neither published nor alive.
  */
 import { fromCallback, fromPromise } from 'xstate'
+import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type GenerationRef, generationMachine, type StartInput } from '../../../machines/generation.machine.js'
 import { createDoor, type Door } from '../calls/door.js'
@@ -32,6 +33,10 @@ export interface GenerationDeps {
   plan(key: string, revision: string): Promise<StartPlan>
   onProblem(key: string, number: number, problem: InstanceProblem): void
   onHook(key: string, number: number, report: HookReport): void
+  /** It was refused because another plugin contributes the same. */
+  onConflict(key: string, owner: string): void
+  /** What a plugin contributes is published or withdrawn. */
+  onContributed(pluginId: string): void
   /** Nothing of it runs any more; `droppedFrames` were counted in its life. */
   onGone(key: string, number: number, droppedFrames: number): void
 }
@@ -99,8 +104,25 @@ export function createGenerations(deps: GenerationDeps): Generations {
 
   /** Takes it out of the registry and lets nobody in any more. */
   function withdraw(each: Running): void {
-    if (each.publication !== undefined) deps.registry.withdraw(each.publication)
+    takeOut(each)
     void each.door.close()
+  }
+
+  function takeOut({ publication }: Running): void {
+    if (publication === undefined) return
+    deps.registry.withdraw(publication)
+    deps.onContributed(publication.pluginId)
+  }
+
+  function publish(key: string, publication: Publication): void {
+    try {
+      deps.registry.publish(publication)
+    } catch (error) {
+      const owner = error instanceof SvcError && error.code === 'resource.conflict' ? error.details['owner'] : undefined
+      if (typeof owner === 'string') deps.onConflict(key, owner)
+      throw error
+    }
+    deps.onContributed(publication.pluginId)
   }
 
   async function gone(id: string, { key, number }: { key: string; number: number }, each: Running): Promise<void> {
@@ -139,7 +161,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
           contributions: instance.contributions,
           onHook: (report) => deps.onHook(key, number, report),
         }
-        deps.registry.publish(publication)
+        publish(key, publication)
         each.publication = publication
       }),
       watch: fromCallback<{ type: string }, { key: string; number: number }>(({ input, sendBack }) => {
@@ -154,7 +176,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
       drain: fromPromise(async ({ input }) => {
         const each = running.get(idOf(input))
         if (each === undefined) return
-        if (each.publication !== undefined) deps.registry.withdraw(each.publication) // a successor has replaced it already
+        takeOut(each) // a successor has replaced it already
         each.instance.quiesce?.()
         await each.door.close()
       }),

@@ -7,9 +7,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ToolPart } from '../../src/protocol/message/message.js'
 import type { PackageLifecycleInfo } from '../../src/protocol/plugin/plugin.js'
 import { finish, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
+import { lacking } from '../fakes/machine.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
 import { toolParts } from './transcript.js'
+
+const NO_PYTHON = lacking('python3')
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const EXAMPLES = join(ROOT, 'examples/plugins')
@@ -70,7 +73,7 @@ describe('the example plugins', () => {
     ])
   })
 
-  test('in Python: finds lines in notes', async () => {
+  test.skipIf(NO_PYTHON !== '')(`in Python: finds lines in notes${NO_PYTHON}`, async () => {
     install(join(EXAMPLES, 'python-notes'), 'dev.example.notes')
     const states = await play({ tool: 'search_notes', input: { query: 'MILK' } })
     expect(states).toMatchObject([{ status: 'completed', output: 'notes/a.md:1: Buy milk', metadata: { matches: 1 } }])
@@ -94,7 +97,7 @@ describe('the example plugins', () => {
     expect(states[2]).toMatchObject({ output: 'new.md (write)', title: '1 changed files' })
   })
 
-  test('in three languages serve one turn, with one tool each', async () => {
+  test.skipIf(NO_PYTHON !== '')(`in three languages serve one turn, with one tool each${NO_PYTHON}`, async () => {
     const model = await startModelServer([
       reply(
         toolCall({ id: 'c1', name: 'word_count', input: { text: 'a b c' } }),

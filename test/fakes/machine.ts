@@ -18,3 +18,11 @@ export function isInstalled(program: string): boolean {
     }
   })
 }
+
+/** Cases by language, each with the end of its title; what is not empty there skips the case. */
+export function inLanguages<Language extends string>(...languages: readonly Language[]) {
+  return languages.map((language) => ({ language, why: language === 'python' ? lacking('python3') : '' }))
+}
+
+/** A line of the shell that prints the process group of the shell. */
+export const OWN_GROUP = process.platform === 'linux' ? 'read -r line < /proc/$$/stat; set -- ${line##*) }; echo $3' : 'ps -o pgid= -p $$'

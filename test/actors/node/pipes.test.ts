@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { ChildPipe, PipeOptions } from '../../../src/actors/effects.js'
 import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
+import { OWN_GROUP } from '../../fakes/machine.js'
 import { isRunning, until } from '../../fakes/programs.js'
 
 const PATH = '/usr/bin:/bin'
@@ -72,7 +73,7 @@ describe('a child', () => {
 
   it('gets the given environment, a mark and the directory alone, in a process group of its own', async () => {
     process.env['SVC_TEST_SECRET'] = 'sekret'
-    const { pipe, out } = await open('env | sort; pwd; ps -o pgid= -p $$', { env: { PATH, GREETING: 'hello' } })
+    const { pipe, out } = await open(`env | sort; pwd; ${OWN_GROUP}`, { env: { PATH, GREETING: 'hello' } })
     await pipe.ended
     delete process.env['SVC_TEST_SECRET']
     const lines = out()

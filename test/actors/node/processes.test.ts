@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { ProcessResult, SpawnOptions } from '../../../src/actors/effects.js'
 import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
+import { OWN_GROUP } from '../../fakes/machine.js'
 import { isRunning, until } from '../../fakes/programs.js'
 
 const PATH = '/usr/bin:/bin'
@@ -124,7 +125,7 @@ describe('what a command gets', () => {
   })
 
   it('is a process group of its own', async () => {
-    const { stdout } = await sh('echo $$; ps -o pgid= -p $$')
+    const { stdout } = await sh(`echo $$; ${OWN_GROUP}`)
     const [pid, group] = stdout.trim().split(/\s+/)
     expect(group).toBe(pid)
   })

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Terminal, Terminals } from '../../../src/actors/effects.js'
 import { loadCompiledBinding, loadPrebuiltBinding } from '../../../src/actors/node/pty/pty-binding.js'
 import { createReaper } from '../../../src/actors/node/process/reaper.js'
@@ -55,10 +56,18 @@ const runs = (pid: number) => {
   return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
 }
 
-describe.each([
-  ['as it was compiled here', loadCompiledBinding],
-  ['as it came', loadPrebuiltBinding],
-])('a terminal of the binding %s', (_, load) => {
+/** A Node that brings its binaries compiles nothing at the installation. */
+const isCompiled = existsSync(
+  createRequire(import.meta.url)
+    .resolve('node-pty/package.json')
+    .replace('package.json', 'build/Release/pty.node'),
+)
+
+describe.for([
+  { name: 'as it was compiled here', load: loadCompiledBinding, why: isCompiled ? '' : ' (skipped: nothing was compiled here)' },
+  { name: 'as it came', load: loadPrebuiltBinding, why: '' },
+])('a terminal of the binding $name$why', ({ load, why }) => {
+  beforeEach(({ skip }) => skip(why !== '', why))
   const terminals = createNodeTerminals(PATH, reaper, { load })
   afterAll(() => terminals.killAll())
   const open = (script: string, more?: { cols: number; rows: number }) => openFrom(terminals, script, more)

@@ -31,7 +31,16 @@ function refusal(issues: readonly { readonly path: string; readonly message: str
 
 function describe(piece: RequestPiece, issue: Fault): { path: string; message: string } {
   const path = issue.path.reduce<string>((text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`), piece)
-  return { path: cut(path), message: cut(issue.message.replace(/^Invalid input: /, '').replace('expected ', 'must be ')) }
+  const message = issue.message.replace(/^Invalid input: /, '').replace('expected ', 'must be ')
+  return {
+    path: cut(path),
+    message: cut(isMisplaced(piece, message) ? `${message}; a directory is given as ?directory= or as X-Svc-Directory` : message),
+  }
+}
+
+/** Where a call works stands beside its body everywhere, and is looked for inside by many. */
+function isMisplaced(piece: RequestPiece, message: string): boolean {
+  return piece === 'body' && /^Unrecognized keys?: .*"directory"/.test(message)
 }
 
 function cut(text: string): string {

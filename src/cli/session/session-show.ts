@@ -28,8 +28,14 @@ interface MessageRecord {
 export async function showSession(client: Client, { id: named, messages: limit, json }: ShowOptions): Promise<number> {
   const session = await findSession(client, named)
   const { id } = session
-  const [pending, page] = await Promise.all([pendingOf(client, id), client.sessions.messages({ sessionId: id, order: 'desc', limit })])
-  const shown = { ...sessionRecord(session), pending, messages: page.items.toReversed().map(messageRecord) }
+  const [pending, page, busy] = await Promise.all([
+    pendingOf(client, id),
+    client.sessions.messages({ sessionId: id, order: 'desc', limit }),
+    client.sessions.status({ directory: session.directory }),
+  ])
+  const isAsked = pending.some(({ type }) => type !== 'prompt')
+  const state = isAsked ? ('waiting' as const) : id in busy ? ('running' as const) : ('idle' as const)
+  const shown = { ...sessionRecord(session), state, pending, messages: page.items.toReversed().map(messageRecord) }
   writeOut(json ? `${jsonText(shown, 2)}\n` : render(shown))
   return 0
 }

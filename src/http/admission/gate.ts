@@ -7,6 +7,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { OpenCalls } from '../calls.js'
 import type { Doors } from './doors.js'
 import type { Guesses } from './guesses.js'
+import { notFound } from './lost.js'
 import { isVisitor, sendHome } from './visitor.js'
 import { PREFLIGHT_HEADERS, answerHeaders, refuseRepeatedHeaders } from '../request/headers.js'
 import type { Sockets } from '../sockets/sockets.js'
@@ -53,13 +54,13 @@ export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCr
 
     if (request.is404 && !path.startsWith('/v2/')) {
       identify(request, tokens)
-      if (!isVisitor(request, path)) throw notFound()
+      if (!isVisitor(request, path)) throw notFound(request.method, path)
       sendHome(reply)
       return true
     }
     if (!open) authenticate(request)
     sockets.admit(request.raw.socket)
-    if (request.is404) throw EXTERNAL.test(path) ? noExternalAgents() : notFound()
+    if (request.is404) throw EXTERNAL.test(path) ? noExternalAgents() : notFound(request.method, path)
     if (calls.closing && !open) throw new SvcError('lifecycle.closed')
     return false
   }
@@ -86,8 +87,4 @@ const EXTERNAL = /^\/v2\/(?:external|sessions\/external|sessions\/[^/]+\/externa
 
 function noExternalAgents(): SvcError {
   return new SvcError('feature.not_implemented', 'Conversations with external agents are not part of this version.')
-}
-
-function notFound(): SvcError {
-  return new SvcError('resource.not_found', 'There is no such operation.')
 }

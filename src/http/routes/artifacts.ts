@@ -15,12 +15,12 @@ import { sendPieces } from '../streams/pieces.js'
 export function artifactRoutes(scope: FastifyInstance, bind: Binder, { artifacts }: Runtime, admission: Admission): void {
   acceptBinaryBodies(scope)
   bind.json(contracts.list, ({ caller, query }) => artifacts.list(caller, query.sessionId))
-  bind.raw(contracts.create, async ({ caller, headers }, request, reply) => {
-    const sessionId = headers['x-svc-session-id']
+  bind.raw(contracts.create, async ({ caller, headers, query }, request, reply) => {
+    const sessionId = headers['x-svc-session-id'] ?? query.sessionId
     if (sessionId !== undefined) admission.session(caller, sessionId)
     const artifact = await artifacts.create(caller, {
       mediaType: headers['content-type'] ?? 'application/octet-stream',
-      filename: filenameOf(headers['x-svc-filename']),
+      filename: filenameOf(headers['x-svc-filename']) ?? query.filename,
       sessionId,
       bytes: boundedBody(
         request,

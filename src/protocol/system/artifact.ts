@@ -44,6 +44,10 @@ export const artifactRoutes = {
       'x-svc-filename': z.string().max(4096).optional(),
       'x-svc-session-id': z.string().optional(),
     }),
+    query: z.strictObject({
+      filename: z.string().max(4096).optional().describe('As `X-Svc-Filename`, which wins.'),
+      sessionId: z.string().optional().describe('As `X-Svc-Session-Id`, which wins.'),
+    }),
     binaryBody: { mediaType: 'application/octet-stream', maxBytes: LIMITS.artifacts.uploadBytes },
     summary: 'Upload an artifact.',
     success: { status: 201, description: 'The stored artifact.', schema: Artifact },

@@ -33,6 +33,7 @@ describe('the guide for plugin authors', () => {
 
   test.for(sections.map((section) => ({ section, why: section.title === 'In Python' ? NO_PYTHON : '' })))(
     '$section.title leads from an empty folder to a tool the model calls$why',
+    120_000,
     async ({ section, why }, { skip }) => {
       skip(why !== '', why)
       scene = openScene(makePlace())
@@ -48,7 +49,6 @@ describe('the guide for plugin authors', () => {
       expect(serving).toMatchObject({ state: 'active', leaseActive: true, diagnostics: [] })
       await server.stop()
     },
-    120_000,
   )
 })
 

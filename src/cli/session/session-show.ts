@@ -31,7 +31,7 @@ export async function showSession(client: Client, { id: named, messages: limit, 
   const [pending, page, busy] = await Promise.all([
     pendingOf(client, id),
     client.sessions.messages({ sessionId: id, order: 'desc', limit }),
-    client.sessions.status({ directory: session.directory }),
+    client.sessions.status(),
   ])
   const isAsked = pending.some(({ type }) => type !== 'prompt')
   const state = isAsked ? ('waiting' as const) : id in busy ? ('running' as const) : ('idle' as const)

@@ -1,19 +1,8 @@
 /** The files that the arguments of a git command name besides those of its history. */
 import { unknownWord, type Word } from '../judge/word.js'
 import { cutWord, splitArguments } from './arguments.js'
+import type { GitFiles } from './git-facts.js'
 import { subcommandOf } from './git-subcommands.js'
-
-export interface GitFiles {
-  readonly reads: readonly Word[]
-  readonly writes: readonly Word[]
-  /** Written with everything below. */
-  readonly wholes: readonly Word[]
-  /** Read when they exist; else names of commits. */
-  readonly perhaps: readonly Word[]
-  /** Written when they exist, or are named like files; else names of commits. */
-  readonly changes: readonly Word[]
-  readonly reason?: string | undefined
-}
 
 /** Of any command. */
 const PATHS_FROM = '--pathspec-from-file'

@@ -1,7 +1,7 @@
 /** Operands of subcommands of git that change files of the worktree, or go to other places. */
 import { plainWord, type Word } from '../judge/word.js'
 import { type Arguments, cutWord, hasOption } from './arguments.js'
-import type { GitFiles } from './git-files.js'
+import type { GitFiles } from './git-facts.js'
 
 type Files = Partial<GitFiles>
 

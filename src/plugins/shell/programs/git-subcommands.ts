@@ -8,7 +8,7 @@
 import type { Word } from '../judge/word.js'
 import { unknownWord } from '../judge/word.js'
 import { type Arguments, hasOption } from './arguments.js'
-import type { GitFiles } from './git-files.js'
+import type { GitFiles } from './git-facts.js'
 import { checkedOut, cloned, farPlaces, linkedWorktree, ofSubmodule, restored, stashed } from './git-operands.js'
 
 export interface Subcommand {

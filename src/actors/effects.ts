@@ -137,6 +137,14 @@ export interface FileSink {
   discard(): Promise<void>
 }
 
+/** What stands where nothing is, so that it can be mounted. */
+export interface Placeholder {
+  readonly path: string
+  readonly kind: 'directory' | 'socket'
+  /** Others are made in it. */
+  readonly isOpen?: true
+}
+
 export interface SpawnOptions {
   readonly command: string
   readonly args: readonly string[]
@@ -149,6 +157,8 @@ export interface SpawnOptions {
   /** Kept per stream; the rest is drained and dropped. */
   readonly captureBytes: number
   readonly stdin?: string
+  /** Names that are taken while it runs, parents first: what the sandbox mounts must be there. */
+  readonly holds?: readonly Placeholder[]
   /** Called once before the program runs, with the process that becomes it; must not throw. */
   readonly onStart?: (pid: number) => void
   /** Called with decoded text as it arrives (whole UTF-8 characters). */
@@ -183,6 +193,8 @@ export interface PipeOptions {
   readonly cwd: string
   /** The whole environment of the child: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
+  /** As for `SpawnOptions`. */
+  readonly holds?: readonly Placeholder[]
   /** Bytes of input that may wait for a child that does not read. */
   readonly inputBacklog: number
   onStdout(chunk: Uint8Array): void

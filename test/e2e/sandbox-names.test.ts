@@ -1,9 +1,8 @@
 /** In the sandbox no protected name can be made, whether it is there or not; outside of it every one can, and nothing stays of what held them. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { dirname } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { PROTECTED_NAMES } from '../../src/actors/protection/protected-names.js'
 import type { ToolPart } from '../../src/protocol/message/message.js'
@@ -85,29 +84,24 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefin
     expect(namesOf(await made('on', prepare, all)).toSorted()).toEqual(HARMLESS.toSorted())
   })
 
-  test('protected files stay as they are among 1,100 other names, and where one is a link', async () => {
-    const inside = async (prepare: (repo: string) => void) => {
-      const found = await made(
-        'on',
-        (repo) => {
-          writeFileSync(join(repo, 'svc.json'), '{}')
-          writeFileSync(join(repo, '.envrc'), 'mine')
-          prepare(repo)
-        },
-        ['svc.json', '.envrc', '.svc', '.husky'],
-      )
-      await scene?.close()
-      await model?.close()
-      return found
+  test('protected files stay as they are among 1,100 other names', async () => {
+    const many = (repo: string) => {
+      writeFileSync(join(repo, 'svc.json'), '{}')
+      writeFileSync(join(repo, '.envrc'), 'mine')
+      for (let at = 0; at < 1100; at += 1) writeFileSync(join(repo, `!${at}`), '')
     }
-    const many = (repo: string) => Array.from({ length: 1100 }, (_, at) => writeFileSync(join(repo, `!${at}`), ''))
-    expect(await inside(many)).toEqual([])
-    const linked = (repo: string) => {
-      symlinkSync('elsewhere', join(repo, '.husky'))
-      writeFileSync(join(repo, 'made.txt'), '')
-      writeFileSync(join(repo, 'moved.txt'), '')
-    }
-    await expect(inside(linked)).rejects.toThrow('made.txt') // it was there before
+    expect(await made('on', many, ['svc.json', '.envrc', '.svc', '.husky'])).toEqual([])
+  })
+
+  test('a protected name that is a link cannot be replaced, and the files beside it can be changed', async () => {
+    const lines = ['rm .husky', 'mv .husky x', 'echo x > new.txt', 'node -e "fs.unlinkSync(\'.husky\')"', 'echo more >> README.md']
+    const { place, run } = await start(
+      'on',
+      lines.map((line) => `node -e "child_process.execSync(process.argv[1])" ${JSON.stringify(line)}`),
+    )
+    symlinkSync('elsewhere', join(place.repo, '.husky'))
+    expect((await run()).map(({ status }) => status)).toEqual(['error', 'error', 'error', 'error', 'completed'])
+    expect(readlinkSync(join(place.repo, '.husky'))).toBe('elsewhere')
   })
 
   test('git works as before, a repository can be made by a line that says so, and nothing stays', async () => {

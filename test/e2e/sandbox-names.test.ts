@@ -9,7 +9,6 @@ import type { ToolPart } from '../../src/protocol/message/message.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { whyNoBubblewrap } from './bubblewrap.js'
 import { makePlace, withModel } from './place.js'
-import { untilNone } from './processes.js'
 import { openScene, type Scene } from './server.js'
 import { toolParts } from './transcript.js'
 
@@ -137,7 +136,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`in bubblewrap${NO_SANDBOX === undefin
     await server.kill()
     const left = () =>
       [...listing(place.repo), ...readdirSync(join(place.repo, '.cursor'))].filter((name) => PROTECTED_NAMES.includes(name))
-    expect(await untilNone(() => left().filter((name) => name !== '.git'), 20_000)).toEqual([])
+    await expect.poll(() => left().filter((name) => name !== '.git'), { timeout: 20_000 }).toEqual([])
     expect(listing(place.repo)).toContain('.cursor')
   })
 })

@@ -12,6 +12,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../effects.js'
 import { createFamilies, type Families } from './program-families.js'
+import { createAgentPrograms } from './agent-programs.js'
 import { createPlaceholders } from '../files/placeholders.js'
 import { resolveCommand, spawnGated } from './start-gate.js'
 import { superviseChildPipe } from './pipes.js'
@@ -29,6 +30,7 @@ export function createNodeProcesses(
   families: Families = createFamilies(reaper.mark),
 ): Processes {
   const placeholders = createPlaceholders(reaper)
+  const agentPrograms = createAgentPrograms(reaper.mark)
   const live = new Map<number, { kill(): void; readonly gone: Promise<unknown> }>()
   let lastTurn: Promise<unknown> = Promise.resolve()
   const turn = (): Promise<unknown> => {
@@ -82,6 +84,7 @@ export function createNodeProcesses(
       subprocess.stdin.write('\n')
       return pipe
     },
+    hasStarted: (process) => (typeof process === 'number' ? agentPrograms.has(process) : agentPrograms.holds(process)),
     find: async (program) => findProgram(program, searchPath),
     get alive() {
       return live.size

@@ -137,6 +137,14 @@ export interface FileSink {
   discard(): Promise<void>
 }
 
+/** What stands where nothing is, so that it can be mounted. */
+export interface Placeholder {
+  readonly path: string
+  readonly kind: 'directory' | 'socket'
+  /** Others are made in it. */
+  readonly isOpen?: true
+}
+
 export interface SpawnOptions {
   readonly command: string
   readonly args: readonly string[]
@@ -149,6 +157,8 @@ export interface SpawnOptions {
   /** Kept per stream; the rest is drained and dropped. */
   readonly captureBytes: number
   readonly stdin?: string
+  /** Names that are taken while it runs, parents first: what the sandbox mounts must be there. */
+  readonly holds?: readonly Placeholder[]
   /** Called once before the program runs, with the process that becomes it; must not throw. */
   readonly onStart?: (pid: number) => void
   /** Called with decoded text as it arrives (whole UTF-8 characters). */
@@ -183,6 +193,8 @@ export interface PipeOptions {
   readonly cwd: string
   /** The whole environment of the child: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
+  /** As for `SpawnOptions`. */
+  readonly holds?: readonly Placeholder[]
   /** Bytes of input that may wait for a child that does not read. */
   readonly inputBacklog: number
   onStdout(chunk: Uint8Array): void
@@ -209,7 +221,15 @@ export interface ChildPipe {
   residentBytes(): number | undefined
 }
 
+/** The other end of a connection to a port of ours, on this machine. */
+export interface LocalPeer {
+  readonly port: number
+  readonly ourPort: number
+}
+
 export interface Processes {
+  /** Whether a program that `run` or `open` has started is a process, or holds the other end of a connection, or one that it started does. A hint. */
+  hasStarted(process: number | LocalPeer): boolean
   /**
    * Starts a long-lived program in a process group of its own, under the guarantees of `run`: when the child has exited,
    * the rest of its family is ended, and all of it ends when this server dies. Rejects only when it cannot be started.

@@ -4,10 +4,16 @@
  *
  * I1 One server uses a state directory: who meets its lock waits for that server to answer, or for its end.
  * I2 A server inside a process ends once no other command uses it: it can no longer be found when that is looked at for the last time.
+ * I3 What an agent has started does not use the server of that agent as its operator: it gets a server and a state directory of its
+ *    own, which go with it.
  */
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join as joinPath } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { nodePaths } from '../actors/node/paths.js'
+import { MARK, OF_TERMINAL } from '../actors/node/process/program-families.js'
 import { createClient } from '../client/client.js'
 import { PLATFORM } from '../client/platform.js'
 import { createTransport, type Outgoing } from '../client/transport.js'
@@ -15,6 +21,7 @@ import type { Client } from '../client/client-types.js'
 import { SvcError } from '../protocol/errors.js'
 import { watchInterrupts } from './interruption.js'
 import { writeError } from './output.js'
+import { askAtDoor } from './door.js'
 import { explainLock, hasUsers, noteUse, type Presence, readPresence } from './presence.js'
 import type { RunningService } from './serve/composition.js'
 
@@ -33,17 +40,20 @@ export interface Connection {
 
 /** The token of running servers; read before the environment is scrubbed. */
 const TOKEN = process.env['SVC_AGENT_TOKEN']
+/** Some svc has started this process for an agent; in a terminal of svc it is a person who does. */
+const IS_OF_AGENT = isOfAgent(process.env[MARK])
 /** For a server that starts or ends, ms. */
 const PATIENCE = 15_000
 const PAUSE = 100
 
 /** A connection to the server at `url`, to the one that uses our state directory, or to one of our own that only commands of this user find. */
-export async function connect(url: string | undefined): Promise<Connection> {
+export async function connect(url: string | undefined, { isApart = false } = {}): Promise<Connection> {
   if (url !== undefined) return connectTo(url)
   const { state } = nodePaths(process.env)
   const startOwn = prepareOwn()
   for (const deadline = Date.now() + PATIENCE; ; await delay(PAUSE)) {
-    const joined = await join(state)
+    const joined = isApart && IS_OF_AGENT && readPresence(state) !== undefined ? 'refused' : await join(state)
+    if (joined === 'refused') return startApart(startOwn) // I3
     if (joined !== undefined) return joined
     try {
       return await startOwn()
@@ -68,20 +78,40 @@ function doorsOf(baseUrl: string, token: string | undefined): Pick<Connection, '
 }
 
 /** A connection to the server that uses our state directory, if one runs. */
-export function connectToRunning(): Promise<Connection | undefined> {
-  return join(nodePaths(process.env).state)
+export async function connectToRunning(): Promise<Connection | undefined> {
+  const joined = await join(nodePaths(process.env).state)
+  return joined === 'refused' ? undefined : joined
 }
 
 /** The server that uses the state directory, if it answers. */
-async function join(state: string): Promise<Connection | undefined> {
+async function join(state: string): Promise<Connection | 'refused' | undefined> {
   if (readPresence(state) === undefined) return undefined
   const leave = noteUse(state)
   const holder = readPresence(state)
-  if (holder !== undefined && (await isThere(holder))) {
-    return { ...connectTo(holder.url, holder.token), close: () => Promise.resolve(leave()) }
+  const verdict = holder?.kind === 'run' ? await askAtDoor(state) : { token: TOKEN }
+  if (holder !== undefined && verdict !== undefined && 'token' in verdict && (await isThere(holder))) {
+    return { ...connectTo(holder.url, verdict.token), close: () => Promise.resolve(leave()) }
   }
   leave()
-  return undefined
+  return verdict !== undefined && 'refused' in verdict ? 'refused' : undefined
+}
+
+/** A state directory that is made for this and removed with it. */
+async function startApart(startOwn: () => Promise<Connection>): Promise<Connection> {
+  const state = mkdtempSync(joinPath(tmpdir(), 'svc-apart-'))
+  process.env['SVC_AGENT_STATE_DIR'] = state
+  writeError('an agent runs this: it has a server of its own, whose conversations are gone when it ends\n', 'dim')
+  const own = await startOwn()
+  const close = async () => {
+    await own.close()
+    rmSync(state, { recursive: true, force: true })
+  }
+  return { ...own, close }
+}
+
+/** A mark is that of the server and a part of its own, which for a terminal begins with `OF_TERMINAL`. */
+function isOfAgent(mark: string | undefined): boolean {
+  return mark !== undefined && !mark.includes(`.${OF_TERMINAL}`)
 }
 
 /** A note may outlive its server. */

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { SvcError } from '../protocol/errors.js'
 
-/** `token`: of a server inside a command, which made it up. */
-const Presence = z.object({ pid: z.number().int(), url: z.string(), kind: z.enum(['serve', 'run']), token: z.string().optional() })
+/** The server of `run` has a token, which `door.ts` gives to other commands. */
+const Presence = z.object({ pid: z.number().int(), url: z.string(), kind: z.enum(['serve', 'run']) })
 export type Presence = z.infer<typeof Presence>
 
 /** Folder of the state directory: a file for each process that uses the server inside another. */

@@ -13,6 +13,7 @@ import { SvcError } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'
 import { systemRoutes as systemContracts } from '../protocol/system/system.js'
 import { ptyRoutes } from '../protocol/terminal/pty.js'
+import { createAgentCheck, type PeerPorts } from './admission/agents.js'
 import { createAdmission } from './admission/admission.js'
 import { createAudit } from './admission/audit.js'
 import { createBinder } from './bind.js'
@@ -69,6 +70,8 @@ export interface HttpServerOptions {
   readonly allowUnauthenticatedRemote?: boolean
   /** The files of the inspector; without them there is no page. */
   readonly inspectorPage?: () => Promise<InspectorPage>
+  /** Whether a program of an agent holds the other end of a connection; without it nobody is taken for one. */
+  readonly isAgent?: (peer: PeerPorts) => boolean
   /** Runs a callback at the end of the present turn of the event loop; replaceable in tests. */
   readonly soon?: (run: () => void) => void
 }
@@ -102,7 +105,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const sockets = boundSockets(app.server, (address) => refusedSockets({ address }))
   const refusedCredentials = reporter('credentials refused', clock, log)
   const guesses = createGuesses(clock)
-  const gate = createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential: () => refusedCredentials({}) })
+  const checkAgent = createAgentCheck(options.isAgent ?? (() => false))
+  const gate = createGate({ doors, tokens, calls, sockets, guesses, checkAgent, onRefusedCredential: () => refusedCredentials({}) })
   const audit = createAudit(runtime.system, log)
   const pace = createPace(LIMITS.http.begunInTurn, setImmediate)
 

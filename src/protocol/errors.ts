@@ -29,6 +29,7 @@ export const ERRORS = {
   'auth.invalid_token': kind(401, 'A valid bearer token is required.'),
   'auth.directory_forbidden': kind(403, 'The directory is outside what the caller may use.'),
   'auth.session_forbidden': kind(403, 'The session belongs to somebody else.'),
+  'auth.agent_forbidden': kind(403, 'A program that an agent has started may not do this, whatever token it shows: it is for the person.'),
   'resource.not_found': kind(404, 'The resource does not exist.'),
   'resource.conflict': kind(409, 'The request conflicts with the current state.'),
   'events.cursor_expired': kind(409, 'The cursor is older than the events that are kept.'),

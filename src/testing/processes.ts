@@ -78,6 +78,7 @@ export function createFakeProcesses(): FakeProcesses {
       queueMicrotask(() => start(child))
       return pipe
     },
+    hasStarted: () => false,
     find: async (program) => programs.get(program),
     get alive() {
       return killers.size

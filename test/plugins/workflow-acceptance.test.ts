@@ -131,6 +131,90 @@ describe('a file of a checkout', () => {
   })
 })
 
+describe('a file that was saved', () => {
+  const HOURS = 3_600_000
+
+  test('runs, and what it allows over an ask counts only once its content is accepted', async () => {
+    const flows = await startWorkflows(workflowEffects(), { steps: [says('Done.'), says('Done.')] })
+    flows.save(FILE, ALLOWING)
+    await flows.pass(QUIET)
+    expect((await flows.list()).diagnostics).toMatchObject([
+      { code: 'rules-not-accepted', message: expect.stringContaining('it was saved') },
+    ])
+    await flows.passUntilRun(HOURS, 'completed')
+    await flows.run('one')
+    await expect.poll(() => sessions(flows).length).toBe(2)
+    expect(sessions(flows)).toMatchObject([{ workflowAccepted: false }, { workflowAccepted: false }])
+    await flows.activate('one')
+    expect((await flows.list()).diagnostics).toEqual([])
+    await flows.run('one')
+    await expect.poll(() => sessions(flows).length).toBe(3)
+    expect(sessions(flows)[2]).toMatchObject({ workflowAccepted: true })
+  })
+
+  test.each([
+    ['that denies', workflowFile({ permissions: { bash: 'deny' } })],
+    ['without permissions', workflowFile()],
+  ])('%s has nothing to accept', async (_, content) => {
+    const flows = await startWorkflows()
+    flows.save(FILE, content)
+    await flows.pass(QUIET)
+    expect([flows.updates(), (await flows.list()).diagnostics]).toEqual([[{ id: 'one', active: true }], []])
+  })
+
+  test.each([
+    ['on', { permission: { sandbox: 'on' } }, []],
+    ['any other value, which counts as on', { permission: { sandbox: 'strict' } }, []],
+    ['off', { permission: { sandbox: 'off' } }, [{ id: 'one', active: true }]],
+    ['on, and files are believed', { permission: { sandbox: 'on' }, workflows: { acceptance: 'files' } }, [{ id: 'one', active: true }]],
+  ])('needs acceptance or not while the sandbox is %s', async (_, config, updates) => {
+    const flows = await startWorkflows(workflowEffects(), { config })
+    flows.save(FILE, ALLOWING)
+    await flows.pass(QUIET)
+    expect(flows.updates()).toEqual(updates)
+    const isHeld = updates.length === 0
+    expect((await flows.list()).diagnostics).toMatchObject([{ code: isHeld ? 'acceptance-required' : 'rules-not-accepted' }])
+    await flows.pass(2 * HOURS)
+    expect(sessions(flows).length > 0).toBe(!isHeld)
+    if (!isHeld) return
+    await expect(flows.run('one')).rejects.toMatchObject({ code: 'request.forbidden', details: { reason: 'acceptance-required' } })
+    expect(await flows.activate('one')).toMatchObject({ active: true })
+    expect((await flows.list()).diagnostics).toEqual([])
+  })
+
+  test('before the sandbox was switched on needs acceptance from then on', async () => {
+    const flows = await startWorkflows()
+    flows.save(FILE, ALLOWING)
+    await flows.pass(QUIET)
+    expect(flows.updates()).toEqual([{ id: 'one', active: true }])
+    await flows.service.runtime.configs.update(flows.effects.paths.config, { permission: { sandbox: 'on' } })
+    flows.save('.svc/workflows/two.md', workflowFile({ id: 'two' }))
+    await flows.pass(QUIET)
+    expect(flows.updates().at(-1)).toMatchObject({ id: 'one', active: false, error: expect.stringContaining('permission.sandbox is on') })
+  })
+
+  test('is accepted where the API writes it, also in the sandbox, and nothing else by that', async () => {
+    const flows = await startWorkflows(workflowEffects(), { config: { permission: { sandbox: 'on' } } })
+    flows.save('.svc/workflows/other.md', workflowFile({ id: 'two' }))
+    const { definition } = await flows.call<{ definition: object }>('preview', { id: 'two' })
+    await flows.call('create', { body: { ...definition, id: 'three' } })
+    expect(await flows.view('three')).toMatchObject({ active: true })
+    expect((await flows.view('three')).diagnostics ?? []).toEqual([])
+    expect(await flows.view('two')).toMatchObject({ active: false, diagnostics: [{ code: 'acceptance-required' }] })
+  })
+
+  test('does not become accepted because the file before it was removed', async () => {
+    const flows = await startWorkflows(workflowEffects(), { config: { permission: { sandbox: 'on' } } })
+    flows.save('.svc/workflow/one.md', ALLOWING)
+    const { definition } = await flows.call<{ definition: object }>('preview', { id: 'one' })
+    flows.remove('.svc/workflow/one.md')
+    await flows.call('create', { body: definition })
+    flows.save('.svc/workflow/one.md', ALLOWING)
+    await flows.call('delete', { id: 'one' })
+    expect(await flows.view('one')).toMatchObject({ active: false, diagnostics: [{ code: 'acceptance-required' }] })
+  })
+})
+
 describe('a workflow whose directory is missing', () => {
   const AWAY = workflowFile({ directory: 'away' })
 

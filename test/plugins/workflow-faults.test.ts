@@ -41,6 +41,7 @@ async function start() {
     actors: { add: () => undefined },
     sessions: {},
     checkouts: createCheckouts(effects),
+    sandbox: { isOn: async () => false },
   }
   const engine = startEngine(host as unknown as NativeHost, {
     places: { configDirectory: undefined, withoutProjects: false },

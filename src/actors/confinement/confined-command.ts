@@ -26,7 +26,7 @@ import {
 } from './bubblewrap.js'
 import { hiddenPlaces, PRIVATE, SYSTEM, TOOLS, UNSET } from './places.js'
 import { repositoryMounts } from './repository-mounts.js'
-import { workspaceMounts } from './workspace-mounts.js'
+import { type WorkspaceMounts, workspaceMounts } from './workspace-mounts.js'
 
 type CommandEffects = SandboxEffects & Pick<Effects, 'paths' | 'env'>
 
@@ -46,7 +46,7 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
   }
   const bubblewrap = createBubblewrap(effects, { trial, advice: ADVICE })
 
-  const mountsOf = async (command: SandboxedCommand, hidden: readonly string[]): Promise<readonly Mount[]> => {
+  const mountsOf = async (command: SandboxedCommand, hidden: readonly string[]): Promise<WorkspaceMounts> => {
     const { workspace, writes, searchPath } = command
     const mayShow = (path: string) => !hidden.some((place) => isWithin(place, path) || isWithin(path, place)) // I2
     const shown: Mount[] = [...(await systemMounts(files)), ...OWN, empty('/var/tmp')]
@@ -62,11 +62,11 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
     const programs = searchPath.split(':').filter((path) => path.startsWith('/') && mayShow(path))
     for (const path of [...programs, ...(await directoriesOf(effects, command.program))]) await show(path)
     if (command.network) shown.push(...(await resolverMounts(files)))
-    const own = [
-      ...(await workspaceMounts(files, protectedFiles, { workspace, allowed: writes })),
-      ...(await repositoryMounts(files, { workspace, allowed: writes, mayShow })),
-    ]
-    shown.push(...own)
+    const repository = await repositoryMounts(files, { workspace, allowed: writes, mayShow })
+    const view = { workspace, allowed: writes, home: paths.home, isInRepository: repository.isThere }
+    const own = await workspaceMounts(files, protectedFiles, view)
+    if ('unavailable' in own) return own
+    shown.push(...own.mounts, ...repository.mounts)
     for (const path of command.directories) {
       if (mayShow(path) && !isWithin(workspace, path) && (await files.stat(path)) !== undefined) shown.push(writable(path))
     }
@@ -74,7 +74,7 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
       if (mayShow(path)) await show(path)
       else if (isWithin(outputs, path) && (await files.realPath(path).catch(() => '')) === path) shown.push(readOnly(path))
     }
-    return [...shown, ...(await masks(files, hidden, isShown))]
+    return { mounts: [...shown, ...(await masks(files, hidden, isShown))], holds: [...own.holds, ...repository.holds] }
   }
 
   return {
@@ -91,8 +91,10 @@ export function createCommandSandbox(effects: CommandEffects, protectedFiles: Pr
       const over = hidden.find((place) => isWithin(place, command.workspace))
       if (over !== undefined) return { unavailable: `the session directory lies in ${over}, which the sandbox hides` }
       const { program, args, cwd, network } = command
-      const line = bubblewrapLine({ program, args, cwd, network, mounts: await mountsOf(command, hidden) })
-      return { program: found.bwrap, args: [...UNSET.flatMap((name) => ['--unsetenv', name]), ...line] }
+      const own = await mountsOf(command, hidden)
+      if ('unavailable' in own) return own
+      const line = bubblewrapLine({ program, args, cwd, network, mounts: own.mounts })
+      return { program: found.bwrap, args: [...UNSET.flatMap((name) => ['--unsetenv', name]), ...line], holds: own.holds }
     },
     async whyMissing() {
       const found = await bubblewrap.find(false)

@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects } from '../effects.js'
+import type { Effects, Placeholder } from '../effects.js'
 import { directoriesAbove, isGenuine, type Repository, repositoryAt } from '../git/repository.js'
 import { type Mount, readOnly, writable } from './bubblewrap.js'
 
@@ -25,9 +25,25 @@ export interface RepositoryView {
   readonly mayShow: (directory: string) => boolean
 }
 
-export async function repositoryMounts(files: Files, { workspace, allowed, mayShow }: RepositoryView): Promise<readonly Mount[]> {
-  const found = await repositoryAround(files, workspace)
-  if (found === undefined) return []
+export interface RepositoryMounts {
+  readonly mounts: readonly Mount[]
+  readonly holds: readonly Placeholder[]
+  /** Whether git finds one from the workspace. */
+  readonly isThere: boolean
+}
+
+export async function repositoryMounts(files: Files, view: RepositoryView): Promise<RepositoryMounts> {
+  const found = await repositoryAround(files, view.workspace)
+  if (found === undefined) return { mounts: [], holds: [], isThere: false }
+  const path = join(found.commonDirectory, 'hooks')
+  const mounts = await mountsOf(files, found, view)
+  const isHeld =
+    mounts.some(({ at, args }) => at === found.commonDirectory && args[0] === '--bind') && (await files.stat(path)) === undefined
+  if (!isHeld) return { mounts, holds: [], isThere: true }
+  return { mounts: [...mounts, readOnly(path)], holds: [{ path, kind: 'directory' }], isThere: true }
+}
+
+async function mountsOf(files: Files, found: Repository, { workspace, allowed, mayShow }: RepositoryView): Promise<readonly Mount[]> {
   const { worktree, gitDirectory, commonDirectory } = found
   const outside = [worktree, commonDirectory].filter((directory) => !isWithin(workspace, directory))
   if (!outside.every(mayShow)) return []
@@ -38,7 +54,6 @@ export async function repositoryMounts(files: Files, { workspace, allowed, maySh
     ...seen,
     ...(await settingsOf(files, commonDirectory, allowed)),
     ...(gitDirectory === commonDirectory ? [] : [readOnly(pointer), ...(await settingsOf(files, gitDirectory, allowed))]),
-    ...(await emptyHooks(files, commonDirectory)),
   ]
 }
 
@@ -60,10 +75,4 @@ async function settingsOf(files: Files, directory: string, allowed: readonly str
     else if (real !== undefined) return [readOnly(directory)] // a link could be replaced
   }
   return mounts
-}
-
-/** Where there are no hooks, an empty directory takes their place, as `git init` makes it; it stays. */
-async function emptyHooks(files: Files, directory: string): Promise<readonly Mount[]> {
-  const path = join(directory, 'hooks')
-  return (await files.stat(path)) === undefined ? [{ at: path, args: ['--tmpfs', path, '--remount-ro', path] }] : []
 }

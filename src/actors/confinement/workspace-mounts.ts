@@ -1,41 +1,117 @@
-/** The session directory in the sandbox: writable, but for what decides what runs later. */
+/**
+ * The session directory in the sandbox: writable, but for what decides what runs later, there or not yet.
+ *
+ * I1 Protected names are asked for by name, so that one that is absent is held (`Placeholder`) and read-only like one that is there.
+ * I2 What cannot be held closes the directory: nothing new can be made at its top, and what is not protected there stays writable.
+ *    A link cannot be mounted over, and start-up files in the home directory would change what programs outside do.
+ * I3 Where too many names would have to be looked at, nothing runs.
+ */
 import { join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects } from '../effects.js'
+import type { Effects, Placeholder } from '../effects.js'
 import type { ProtectedFiles } from '../plugin/native/native.js'
+import { mayBeProtected, PROTECTED_NAMES } from '../protection/protected-names.js'
 import { type Mount, readOnly, writable } from './bubblewrap.js'
 
-/** Entries of the session directory that are looked into, and entries of each. */
-const MOST_DIRECTORIES = 64
-const MOST_ENTRIES = 1024
+/** Names in the session directory and in its dot directories. */
+const MOST_ENTRIES = 32_768
+/** Git and other tools look for these directories to know where a worktree begins. */
+const MARKS_WORKTREE: ReadonlySet<string> = new Set(['.git', '.hg', '.jj'])
+/** They make a directory a repository, and without one mean nothing. Where there is one, `HEAD` is the name of a commit, too. */
+const IN_REPOSITORY: ReadonlySet<string> = new Set(['.git', 'HEAD', 'commondir'])
 
-/**
- * Protected files at the top of the workspace and in the dot directories there are read-only where they exist; such a
- * directory is a mount of its own, so that it cannot be moved away. `.git` is the repository's, see there.
- */
-export async function workspaceMounts(
-  files: Pick<Effects['files'], 'readDirectory'>,
-  protectedFiles: ProtectedFiles,
-  { workspace, allowed }: { readonly workspace: string; readonly allowed: readonly string[] },
-): Promise<readonly Mount[]> {
-  const keptOf = async (paths: readonly string[]) => {
-    const reasons = await protectedFiles.reasons(paths)
-    return paths.filter((path, at) => reasons[at] !== undefined && !allowed.some((file) => isWithin(path, file)))
-  }
-  const list = async (directory: string) => {
-    const entries = (await files.readDirectory(directory).catch(() => [])).slice(0, MOST_ENTRIES)
-    return entries.flatMap(({ name, kind }) =>
-      kind === 'file' || kind === 'directory' ? [{ path: join(directory, name), name, kind }] : [],
-    )
-  }
-  const top = (await list(workspace)).filter(({ name }) => name !== '.git')
-  const kept = await keptOf(top.map(({ path }) => path))
-  const dotted = top.filter(({ name, path, kind }) => kind === 'directory' && name.startsWith('.') && !kept.includes(path))
+export interface WorkspaceView {
+  readonly workspace: string
+  /** Canonical files that may be written for this command. */
+  readonly allowed: readonly string[]
+  readonly home: string
+  /** Whether the workspace lies in a repository, as git would find it. */
+  readonly isInRepository: boolean
+}
+
+export type WorkspaceMounts =
+  | { readonly mounts: readonly Mount[]; readonly holds: readonly Placeholder[] }
+  | { readonly unavailable: string }
+
+type Files = Pick<Effects['files'], 'readDirectory' | 'entry' | 'stat'>
+
+export async function workspaceMounts(files: Files, protectedFiles: ProtectedFiles, view: WorkspaceView): Promise<WorkspaceMounts> {
+  const { workspace, allowed, home } = view
+  const isAllowed = (path: string) => allowed.some((file) => isWithin(path, file))
+  const top = await files.readDirectory(workspace).catch(() => [])
+  const dotted = top.filter(({ name, kind }) => kind === 'directory' && name.startsWith('.') && name !== '.git')
   const inside = await Promise.all(
-    dotted.slice(0, MOST_DIRECTORIES).map(async ({ path: directory }) => {
-      const own = await keptOf((await list(directory)).map(({ path }) => path))
-      return own.length === 0 ? [] : [writable(directory), ...own.map((path) => readOnly(path))]
+    dotted.map(async ({ name }) => {
+      const directory = join(workspace, name)
+      return (await files.readDirectory(directory).catch(() => [])).map((entry) => ({ ...entry, path: join(directory, entry.name) }))
     }),
   )
-  return [writable(workspace), ...kept.map((path) => readOnly(path)), ...inside.flat()]
+  const count = top.length + inside.reduce((sum, each) => sum + each.length, 0)
+  if (count > MOST_ENTRIES) return { unavailable: tooMany(workspace, count) } // I3
+  const entries = [...top.map((entry) => ({ ...entry, path: join(workspace, entry.name) })), ...inside.flat()]
+  const isKept = await keeper(protectedFiles, workspace)
+  const kept = (await isKept(entries.filter(({ path }) => path !== join(workspace, '.git')))).filter(({ path }) => !isAllowed(path))
+  const names = PROTECTED_NAMES.filter((name) => !view.isInRepository || !IN_REPOSITORY.has(name))
+  const isClosed = isWithin(workspace, home) || kept.some(({ kind }) => kind === 'link')
+  const holds = isClosed
+    ? []
+    : await placeholders(
+        files,
+        workspace,
+        names.filter((name) => !isAllowed(join(workspace, name))),
+      )
+  const closed = kept.filter(({ kind }) => kind === 'file' || kind === 'directory').map(({ path }) => path)
+  const parents = [...closed, ...holds.map(({ path }) => path)].map((path) => path.slice(0, path.lastIndexOf('/')))
+  const open = [...new Set(parents)].filter((path) => path !== workspace && !closed.includes(path))
+  const own = isClosed
+    ? [
+        readOnly(workspace),
+        ...top.filter(({ kind }) => kind === 'file' || kind === 'directory').map(({ name }) => writable(join(workspace, name))),
+      ]
+    : [writable(workspace)]
+  const held = holds.filter(({ isOpen }) => isOpen !== true).map(({ path }) => path)
+  return { mounts: last([...own, ...open.map(writable), ...[...closed, ...held].map((path) => readOnly(path))]), holds }
+}
+
+/** Absent names with their directories before them; none below what is there and is no directory. */
+async function placeholders(files: Files, workspace: string, names: readonly string[]): Promise<readonly Placeholder[]> {
+  const holds = new Map<string, Placeholder>()
+  for (const name of names) {
+    const path = join(workspace, name)
+    if ((await files.entry(path)) !== undefined) continue
+    const [directory, child] = name.split('/')
+    if (child !== undefined && directory !== undefined) {
+      const parent = join(workspace, directory)
+      const kind = holds.has(parent) ? 'directory' : (await files.entry(parent))?.kind
+      if (kind === undefined) holds.set(parent, { path: parent, kind: 'directory', isOpen: true })
+      else if (kind !== 'directory') continue
+    }
+    holds.set(path, { path, kind: MARKS_WORKTREE.has(name) ? 'socket' : 'directory' })
+  }
+  return [...holds.values()]
+}
+
+interface Entry {
+  readonly name: string
+  readonly path: string
+  readonly kind: string
+}
+
+/** Names that plainly are none are not judged one by one, unless the directory as a whole is of a repository or of svc. */
+async function keeper(protectedFiles: ProtectedFiles, workspace: string) {
+  const [whole] = await protectedFiles.reasons([join(workspace, 'some-file')])
+  return async (entries: readonly Entry[]): Promise<readonly Entry[]> => {
+    const asked = whole === undefined ? entries.filter(({ name, path }) => mayBeProtected(name) || !isWithin(workspace, path)) : entries
+    const reasons = await protectedFiles.reasons(asked.map(({ path }) => path))
+    return asked.filter((_, at) => reasons[at] !== undefined)
+  }
+}
+
+/** One mount for each place: what comes later is the more careful. */
+function last(mounts: readonly Mount[]): readonly Mount[] {
+  return [...new Map(mounts.map((mount) => [mount.at, mount])).values()]
+}
+
+function tooMany(workspace: string, count: number): string {
+  return `${workspace} and its dot directories have ${count} names, and at most ${MOST_ENTRIES} are looked at for files that must stay as they are`
 }

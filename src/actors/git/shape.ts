@@ -40,7 +40,8 @@ export function createFindShape(files: Pick<Effects['files'], 'stat'>, paths: re
   return async (path) => {
     for (const directory of [path, ...directoriesAbove(path)]) {
       if (await isShaped(directory)) return directory
-      if ((await kindOf(join(directory, '.git'))) !== undefined) return undefined // I2
+      const kind = await kindOf(join(directory, '.git'))
+      if (kind === 'file' || kind === 'directory') return undefined // I2
     }
     return undefined
   }

@@ -28,7 +28,7 @@ const ATTEMPTS = 6
 /** Talks until the person leaves; answers 0. */
 export async function chat(options: ChatOptions): Promise<number> {
   if (!isAttended() || !isWatched()) throw wrongUse('svc chat needs a terminal; svc run is for programs')
-  const connection = await connect(options.server)
+  const connection = await connect(options.server, { isApart: true })
   try {
     await talk(connection.client, options)
     return 0

@@ -118,7 +118,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   }
 
   try {
-    const connection = await connect(options.server)
+    const connection = await connect(options.server, { isApart: true })
     try {
       await converse(connection.client, connection.isOwn)
       await tellLast(connection.client, directoryOn(options.server, options.directory), terminal, told)

@@ -12,6 +12,7 @@ import { builtInPlugins } from './built-ins.js'
 import { readInspectorPage } from './inspector-page.js'
 import { listenFailure } from './listen-failure.js'
 import { pluginPrograms } from './plugin-programs.js'
+import { openDoor } from '../door.js'
 import { type Presence, notePresence } from '../presence.js'
 import { unreadVariables } from './variables.js'
 import { VERSION } from '../version.js'
@@ -55,8 +56,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   let defaultModel: RunningService['defaultModel'] = () => Promise.resolve(null)
 
   function show(): void {
-    const { kind, token } = options
-    forget = notePresence(paths.state, { pid: process.pid, url, kind, ...(token !== undefined && { token }) })
+    forget = notePresence(paths.state, { pid: process.pid, url, kind: options.kind })
   }
 
   async function listen(runtime: Runtime): Promise<Listener> {
@@ -69,14 +69,19 @@ export async function startService(effects: Effects, options: ServiceOptions): P
       allowedHosts: options.hosts,
       allowedOrigins: options.origins,
       inspectorPage: readInspectorPage,
+      isAgent: (peer) => effects.processes.hasStarted(peer),
       allowUnauthenticatedRemote: env['SVC_AGENT_ALLOW_UNAUTHENTICATED_REMOTE'] === '1',
     })
     const { host, port } = await server.listen({ host: options.hostname, port: options.port })
     url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    const { token } = options
+    const isAgents = (pid: number) => effects.processes.hasStarted(pid)
+    const closeDoor = token === undefined ? () => undefined : await openDoor({ state: paths.state, token, isAgents })
     show()
     return {
       close() {
         forget()
+        closeDoor()
         return server.close(LIMITS.stop.answers)
       },
     }

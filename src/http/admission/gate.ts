@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SvcError } from '../../protocol/errors.js'
 import type { OpenCalls } from '../calls.js'
+import type { AgentCheck } from './agents.js'
 import type { Doors } from './doors.js'
 import type { Guesses } from './guesses.js'
 import { notFound } from './lost.js'
@@ -20,12 +21,14 @@ export interface GateParts {
   readonly calls: OpenCalls
   readonly sockets: Sockets
   readonly guesses: Guesses
+  /** What programs of agents may not ask for; asked only where there is a token. */
+  readonly checkAgent: AgentCheck
   /** Told about every refused credential. */
   readonly onRefusedCredential: () => void
 }
 
 /** Lets a request through, or throws what refuses it. Answers true when it is answered already: a preflight, or a person who looks for a page. */
-export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCredential }: GateParts) {
+export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent, onRefusedCredential }: GateParts) {
   function authenticate(request: FastifyRequest): void {
     const { authorization } = request.headers
     try {
@@ -59,6 +62,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, onRefusedCr
       return true
     }
     if (!open) authenticate(request)
+    if (!open && !tokens.trusted) checkAgent(request.raw, path)
     sockets.admit(request.raw.socket)
     if (request.is404) throw EXTERNAL.test(path) ? noExternalAgents() : notFound(request.method, path)
     if (calls.closing && !open) throw new SvcError('lifecycle.closed')

@@ -25,19 +25,20 @@ export function createDefinitions(
   const find = (context: Context, id: string) => findWorkflow(library.sources(context.root), id)
 
   /** The files are looked at at once: what was just written is complete. */
-  async function settle(context: Context, id: string): Promise<Found | undefined> {
+  async function settle(context: Context, id: string, written?: string): Promise<Found | undefined> {
     await library.look(context.root)
     const found = find(context, id)
-    if (found !== undefined && found.root.owner !== undefined) {
-      const activationId = reconciler.activationId(found.root.owner, found.id)
-      ledger.commit('power', (tx) => ledger.accept(tx, activationId, found.sourceHash, clock.now())) // written by the operator
+    const owner = found?.root.owner
+    if (found !== undefined && owner !== undefined && found.sourceHash === written) {
+      const content = { hash: written, known: 'accepted', now: clock.now() } as const // written by the operator, these very bytes
+      ledger.commit('power', (tx) => ledger.note(tx, reconciler.activationId(owner, found.id), content))
     }
     await reconciler.reconcile(context, [id])
     return found
   }
 
-  async function written(context: Context, id: string): Promise<WorkflowView> {
-    const found = await settle(context, id)
+  async function written(context: Context, id: string, hash: string): Promise<WorkflowView> {
+    const found = await settle(context, id, hash)
     if (found === undefined)
       throw new SvcError('server.internal', `The workflow "${id}" was written and cannot be read.`, { workflowId: id })
     return views.view(context, found)
@@ -67,20 +68,19 @@ export function createDefinitions(
     async create(context, body) {
       const definition = validateDefinition(body, { isNew: true })
       await library.look(context.root)
-      await managed.write(context, definition, (file) => {
+      const hash = await managed.write(context, definition, (file) => {
         refuseForeign(context, definition.id, file)
         if (file.hash === undefined) return
         const currentRevision = revisionOf(file.hash)
         throw new SvcError('management.revision_conflict', `The workflow "${definition.id}" exists.`, { currentRevision })
       })
-      return written(context, definition.id)
+      return written(context, definition.id, hash)
     },
     async replace(context, id, body, expected) {
       if (body.id !== id) throw new SvcError('management.invalid_request', `The definition has the id "${body.id}", not "${id}".`)
       const definition = validateDefinition(body, { isNew: false })
       await library.look(context.root)
-      await managed.write(context, definition, expecting(context, id, expected))
-      return written(context, id)
+      return written(context, id, await managed.write(context, definition, expecting(context, id, expected)))
     },
     async patch(context, id, body, expected) {
       await library.look(context.root)
@@ -93,8 +93,8 @@ export function createDefinitions(
         })
       }
       const definition = patchDefinition(found.definition, body)
-      await managed.write(context, definition, expecting(context, id, revisionOf(found.sourceHash)))
-      return written(context, id)
+      const seen = revisionOf(found.sourceHash)
+      return written(context, id, await managed.write(context, definition, expecting(context, id, seen)))
     },
     async delete(context, id, expected) {
       await library.look(context.root)

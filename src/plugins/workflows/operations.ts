@@ -158,7 +158,8 @@ export function createOperations(host: NativeHost, engine: Engine): Readonly<Rec
       const { owner } = found.root
       if (owner !== undefined) {
         const activationId = reconciler.activationId(owner, found.id)
-        ledger.commit('power', (tx) => ledger.accept(tx, activationId, found.sourceHash, effects.clock.now()))
+        const content = { hash: found.sourceHash, known: 'accepted', now: effects.clock.now() } as const
+        ledger.commit('power', (tx) => ledger.note(tx, activationId, content))
       }
       const activation = activations.request(await current(given, found), 'activate.requested')
       return views.projection(activation.projection)

@@ -7,12 +7,13 @@ export type Acceptance = 'repository' | 'required' | 'files'
 export interface Settings {
   /** As it was read last; `required` until it could be read. */
   readonly acceptance: Acceptance
-  /** Reads it again; whether it is another one. Never rejects. */
+  /** Reads it again; whether it, or the switch of the sandbox, which decides beside it, is another one. Never rejects. */
   refresh(): Promise<boolean>
 }
 
-export function createSettings({ config, effects }: Pick<NativeHost, 'config' | 'effects'>): Settings {
+export function createSettings({ config, effects, sandbox }: Pick<NativeHost, 'config' | 'effects' | 'sandbox'>): Settings {
   let acceptance: Acceptance = 'required'
+  let isSandboxed: boolean | undefined
   let complaint: string | undefined
 
   return {
@@ -20,9 +21,10 @@ export function createSettings({ config, effects }: Pick<NativeHost, 'config' | 
       return acceptance
     },
     async refresh() {
-      const before = acceptance
+      const before = [acceptance, isSandboxed]
       try {
         acceptance = acceptanceOf(await config(effects.paths.config))
+        isSandboxed = await sandbox.isOn(effects.paths.config)
         complaint = undefined
       } catch (error) {
         const problem = String(error)
@@ -30,7 +32,7 @@ export function createSettings({ config, effects }: Pick<NativeHost, 'config' | 
           effects.log.warn('the setting workflows.acceptance cannot be read; it stays as it was', { acceptance, problem })
         complaint = problem
       }
-      return acceptance !== before
+      return acceptance !== before[0] || isSandboxed !== before[1]
     },
   }
 }

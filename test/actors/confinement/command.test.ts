@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createProtectedFiles } from '../../../src/actors/protection/protected-files.js'
+import { PROTECTED_NAMES } from '../../../src/actors/protection/protected-names.js'
 import { createCommandSandbox } from '../../../src/actors/confinement/confined-command.js'
 import type { SandboxedCommand } from '../../../src/actors/plugin/native/native-doors.js'
 import { createFakeProcesses } from '../../../src/testing/processes.js'
@@ -52,7 +53,12 @@ function setup({ failure }: { failure?: string } = {}) {
     }
     return places
   }
-  return { effects, paths, sandbox, put, command, mounted, processes }
+  /** What must be there while it runs. */
+  const held = async (more: Partial<SandboxedCommand> = {}) => {
+    const wrapped = await sandbox.wrap(command(more))
+    return 'unavailable' in wrapped ? [] : (wrapped.holds ?? [])
+  }
+  return { effects, paths, sandbox, put, command, mounted, held, processes }
 }
 
 describe('the sandbox of commands', () => {
@@ -68,15 +74,20 @@ describe('the sandbox of commands', () => {
     expect(places.get(join(paths.home, '.cargo/credentials.toml'))).toBe('--ro-bind /dev/null')
     expect(places.get('/usr')).toBe('--ro-bind /usr')
     expect([...places.keys()].filter((path) => path.includes('.ssh'))).toEqual([])
-    expect([...places].filter(([, how]) => how.startsWith('--bind')).map(([path]) => path)).toEqual([paths.cwd])
+    expect([...places].filter(([, how]) => how.startsWith('--bind')).map(([path]) => path)).toEqual([
+      paths.cwd,
+      ...['.vscode', '.zed', '.cursor', '.claude'].map((name) => join(paths.cwd, name)),
+    ])
   })
 
-  it('hides secrets in a workspace that holds them, and keeps start-up files', async () => {
+  it('hides secrets in a workspace that holds them, keeps start-up files, and lets no new ones be made at its top', async () => {
     const { paths, put, mounted } = setup()
     const key = put(join(paths.home, '.ssh/id_x'))
     const rc = put(join(paths.home, '.bashrc'))
+    const notes = put(join(paths.home, 'notes.txt'))
     const places = await mounted({ workspace: paths.home, cwd: paths.home })
-    expect(places.get(paths.home)).toBe(`--bind ${paths.home}`)
+    expect(places.get(paths.home)).toBe(`--ro-bind ${paths.home}`)
+    expect(places.get(notes)).toBe(`--bind ${notes}`)
     expect(places.get(dirname(key))).toBe('--tmpfs')
     expect(places.get(rc)).toBe(`--ro-bind ${rc}`)
   })
@@ -122,14 +133,15 @@ describe('the sandbox of commands', () => {
   })
 
   it('keeps the settings of the repository, and lets a command write the one it was allowed to', async () => {
-    const { paths, put, mounted } = setup()
+    const { paths, put, mounted, held } = setup()
     const git = join(paths.cwd, '.git')
     for (const name of ['config', 'info/exclude', 'HEAD']) put(join(git, name))
     const places = await mounted()
     expect(places.get(git)).toBe(`--bind ${git}`)
     expect(places.get(join(git, 'config'))).toBe(`--ro-bind ${git}/config`)
     expect(places.get(join(git, 'info'))).toBe(`--ro-bind ${git}/info`)
-    expect(places.get(join(git, 'hooks'))).toBe('--tmpfs')
+    expect(places.get(join(git, 'hooks'))).toBe(`--ro-bind ${git}/hooks`)
+    expect(await held()).toContainEqual({ path: join(git, 'hooks'), kind: 'directory' })
     expect((await mounted({ writes: [join(git, 'config')] })).has(join(git, 'config'))).toBe(false)
   })
 
@@ -163,5 +175,39 @@ describe('the sandbox of commands', () => {
     expect(places.get(config)).toBe(`--ro-bind ${config}`)
     expect(places.get(join(paths.cwd, '.svc'))).toBe(`--ro-bind ${paths.cwd}/.svc`)
     expect((await mounted({ writes: [config] })).has(config)).toBe(false)
+  })
+
+  it('holds every protected name that is absent, and none that was answered for', async () => {
+    const { paths, mounted, held } = setup()
+    const names = async (more = {}) => (await held(more)).map(({ path }) => path.slice(paths.cwd.length + 1))
+    expect(await names()).toEqual(expect.arrayContaining([...PROTECTED_NAMES]))
+    const places = await mounted()
+    for (const name of PROTECTED_NAMES) expect(places.get(join(paths.cwd, name))).toBe(`--ro-bind ${paths.cwd}/${name}`)
+    expect(await names({ writes: [join(paths.cwd, '.envrc'), join(paths.cwd, '.vscode/tasks.json')] })).toEqual(
+      (await names()).filter((name) => name !== '.envrc' && name !== '.vscode/tasks.json'),
+    )
+  })
+
+  it('looks past any number of names for those that are protected, and runs nothing beyond its bound', async () => {
+    const { paths, put, mounted, sandbox, command, effects } = setup()
+    for (let at = 0; at < 1100; at += 1) put(join(paths.cwd, `!${at}`))
+    const odd = put(join(paths.cwd, 'SVC.json'))
+    const workspace = put(join(paths.cwd, 'a.code-workspace'))
+    const places = await mounted()
+    expect([odd, workspace].map((path) => places.get(path))).toEqual([`--ro-bind ${odd}`, `--ro-bind ${workspace}`])
+    expect([...places.keys()].filter((path) => path.includes('!'))).toEqual([])
+    const { readDirectory } = effects.files
+    const many = Array.from({ length: 33_000 }, (_, at) => ({ name: `n${at}`, kind: 'file' as const }))
+    Object.assign(effects.files, { readDirectory: async (path: string) => (path === paths.cwd ? many : readDirectory(path)) })
+    expect(await sandbox.wrap(command())).toEqual({ unavailable: expect.stringContaining('have 33000 names') as string })
+  })
+
+  it('lets nothing new be made at the top where a protected name is a link, which could be replaced', async () => {
+    const { paths, put, mounted, held } = setup()
+    const file = put(join(paths.cwd, 'a.txt'))
+    symlinkSync('elsewhere', join(paths.cwd, '.envrc'))
+    const places = await mounted()
+    expect([places.get(paths.cwd), places.get(file)]).toEqual([`--ro-bind ${paths.cwd}`, `--bind ${file}`])
+    expect(await held()).toEqual([])
   })
 })

@@ -259,6 +259,8 @@ it('starts nothing when its group cannot be guarded', async () => {
       throw new Error('no guard')
     },
     release: () => undefined,
+    keep: async () => undefined,
+    drop: () => undefined,
     mark: 'none',
     pid: undefined,
   })

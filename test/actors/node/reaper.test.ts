@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -18,6 +18,8 @@ const real = createReaper()
 const reaper = {
   mark: real.mark,
   release: real.release,
+  keep: real.keep,
+  drop: real.drop,
   adopt: async (group) => {
     if (mode.endsWith('die-before-adopting')) { say({ gate: group }); process.kill(process.pid, 'SIGKILL') }
     await real.adopt(group)
@@ -26,7 +28,7 @@ const reaper = {
 }
 const processes = createNodeProcesses('/usr/bin:/bin', reaper)
 const command = {
-  command: '/bin/sh', args: ['-c', script], cwd: '/', env: { PATH: '/usr/bin:/bin' },
+  command: '/bin/sh', args: ['-c', script], cwd: '/', env: { PATH: '/usr/bin:/bin' }, holds: JSON.parse(process.argv[4] ?? '[]'),
   onStdout: (text) => say({ reaper: real.pid, pids: String(text).trim().split(/\\s+/).map(Number) }),
 }
 const run = mode.startsWith('pipe')
@@ -64,8 +66,8 @@ afterEach(() => {
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-function startServer(script: string, mode = 'plain') {
-  const server = spawn(process.execPath, [program, script, mode], { stdio: ['ignore', 'pipe', 'inherit'] })
+function startServer(script: string, mode = 'plain', holds: readonly object[] = []) {
+  const server = spawn(process.execPath, [program, script, mode, JSON.stringify(holds)], { stdio: ['ignore', 'pipe', 'inherit'] })
   servers.push(server)
   const said = jsonLines(server.stdout)
   const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()))
@@ -87,6 +89,20 @@ describe('a server killed without warning', () => {
     expect([reaper, ...pids].map(isRunning)).toEqual([true, true, true])
     server.kill('SIGKILL')
     await expect(gone(reaper, ...pids)).resolves.toBeUndefined()
+  })
+
+  it.each(['plain', 'pipe'])('leaves none of the names that a command has held (%s)', async (mode) => {
+    const place = mkdtempSync(join(directory, 'held '))
+    const holds = ['.vscode', '.vscode/tasks.json', '.hg'].map((name) => {
+      const kind = name === '.hg' ? 'socket' : 'directory'
+      return { path: join(place, name), kind, ...(name === '.vscode' && { isOpen: true }) }
+    })
+    const server = startServer(STUBBORN, mode, holds)
+    const { reaper } = Started.parse(await server.said())
+    expect(readdirSync(place).toSorted()).toEqual(['.hg', '.vscode'])
+    server.kill('SIGKILL')
+    await gone(reaper)
+    expect(readdirSync(place)).toEqual([])
   })
 
   it.each(['plain', 'pipe'])('leaves nothing that left its group (%s)', async (mode) => {

@@ -6,11 +6,14 @@
  * I2 A group, and what left it, is gone when its `run` or its `gone` settles; it is listed with the reaper for at least as long.
  * I3 `run` waits neither for pipes held by strangers nor, after SIGKILL, for ever for a process that does not die.
  * I4 Standard descriptors only: the gate reads from standard input and leaves nothing open.
- * I5 Starting a process blocks the event loop for milliseconds: of those that `open` starts, each has a turn of its own.
+ * I5 Names are held from before a program starts until it and its family are gone (`files/placeholders.ts`).
+ * I6 Starting a process blocks the event loop for milliseconds: of those that `open` starts, each has a turn of its own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../effects.js'
 import { createFamilies, type Families } from './program-families.js'
+import { createAgentPrograms } from './agent-programs.js'
+import { createPlaceholders } from '../files/placeholders.js'
 import { resolveCommand, spawnGated } from './start-gate.js'
 import { superviseChildPipe } from './pipes.js'
 import { findProgram } from './programs-on-path.js'
@@ -26,6 +29,8 @@ export function createNodeProcesses(
   reaper: Reaper = createReaper(),
   families: Families = createFamilies(reaper.mark),
 ): Processes {
+  const placeholders = createPlaceholders(reaper)
+  const agentPrograms = createAgentPrograms(reaper.mark)
   const live = new Map<number, { kill(): void; readonly gone: Promise<unknown> }>()
   let lastTurn: Promise<unknown> = Promise.resolve()
   const turn = (): Promise<unknown> => {
@@ -44,7 +49,8 @@ export function createNodeProcesses(
       const command = resolveCommand(options, searchPath)
       if (options.signal.aborted) return ABORTED
       const startedAt = performance.now()
-      const { subprocess, pid, family } = await start(command, options, options.stdin !== undefined)
+      const letGo = await placeholders.hold(options.holds ?? []) // I5
+      const { subprocess, pid, family } = await start(command, options, options.stdin !== undefined).catch(after(letGo))
       const child = superviseChild(subprocess, pid, { ...options, family })
       live.set(pid, { kill: child.kill, gone: child.settled.catch(ignore) })
       void Promise.allSettled([child.exited, child.settled]).then(() => reaper.release(pid)) // I2
@@ -56,15 +62,18 @@ export function createNodeProcesses(
       } finally {
         child.kill()
         live.delete(pid)
+        await letGo()
       }
     },
     async open(options) {
       const command = resolveCommand(options, searchPath)
-      await turn() // I5
-      const { subprocess, pid, family } = await start(command, options, true)
+      await turn() // I6
+      const letGo = await placeholders.hold(options.holds ?? []) // I5
+      const { subprocess, pid, family } = await start(command, options, true).catch(after(letGo))
       const { exited, pipe } = superviseChildPipe(subprocess, pid, { ...options, family })
       live.set(pid, pipe)
       void pipe.gone.then(() => live.delete(pid))
+      void pipe.gone.then(letGo).catch(ignore)
       void Promise.all([exited, pipe.gone]).then(() => reaper.release(pid)) // I2
       try {
         await reaper.adopt(pid) // I1
@@ -75,6 +84,7 @@ export function createNodeProcesses(
       subprocess.stdin.write('\n')
       return pipe
     },
+    hasStarted: (process) => (typeof process === 'number' ? agentPrograms.has(process) : agentPrograms.holds(process)),
     find: async (program) => findProgram(program, searchPath),
     get alive() {
       return live.size
@@ -97,6 +107,14 @@ const ABORTED: ProcessResult = {
   captureTruncated: false,
   left: [],
   durationMs: 0,
+}
+
+/** Lets go before the error goes on. */
+function after(letGo: () => Promise<void>) {
+  return async (error: unknown): Promise<never> => {
+    await letGo()
+    throw error
+  }
 }
 
 function ignore(): void {}

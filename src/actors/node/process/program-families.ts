@@ -19,6 +19,9 @@ import { commandOf, type ProcessEntry, readProcess, readProcesses, variableOf } 
 /** It grants nothing: whoever knows its value can only be counted among the family. */
 export const MARK = 'SVC_PROCESS_MARK'
 
+/** Begins the own part of a mark of a terminal: it is for people. */
+export const OF_TERMINAL = 't-'
+
 export interface Family {
   /** Remembers who is of the family now: parents that end later leave no trace. */
   look(): void
@@ -33,7 +36,7 @@ export interface Family {
 
 export interface Families {
   /** The variable a program is started with, and its family once it has an id. */
-  expect(): { readonly variable: Readonly<Record<string, string>>; begin(pid: number): Family }
+  expect(kind?: 'terminal'): { readonly variable: Readonly<Record<string, string>>; begin(pid: number): Family }
 }
 
 export interface FamiliesOptions {
@@ -58,8 +61,8 @@ export function createFamilies(
 ): Families {
   const processes = createView(marksOf)
   return {
-    expect() {
-      const own = `${mark}.${randomBytes(8).toString('hex')}`
+    expect(kind) {
+      const own = `${mark}.${kind === 'terminal' ? OF_TERMINAL : ''}${randomBytes(8).toString('hex')}`
       return { variable: { [MARK]: own }, begin: (pid) => createFamily({ pid, mark: own, processes, onLeft, send }) }
     },
   }

@@ -1,6 +1,6 @@
 /**
  * The reaper is a shell in a session of its own that outlives this server by a moment. It reads `+group` and `-group`
- * lines from its input; when the input ends, which happens however the server dies, it ends every group still listed, and
+ * lines from its input, and names of placeholders as `/path` and `!/path`, which it removes at its end; when the input ends, which happens however the server dies, it ends every group still listed, and
  * where there is a process table, every other group of a session that a listed group began, and every process that carries
  * a mark of this server: jobs of interactive shells, and what left its group (see `node-families.ts`).
  *
@@ -13,9 +13,10 @@ import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import type { PlaceholderKeeper } from '../files/placeholders.js'
 import { MARK } from './program-families.js'
 
-export interface Reaper {
+export interface Reaper extends PlaceholderKeeper {
   /** Lists a group; rejects when no reaper can be had, and then nothing may run in the group. */
   adopt(group: number): Promise<void>
   /** The group is gone. */
@@ -38,9 +39,15 @@ const STRIKES = 3
 
 const SCRIPT = `
 trap '' HUP INT TERM QUIT PIPE
-groups=' '
+groups=' ' newline='
+' held='
+'
 while IFS= read -r line; do
   group=\${line#?}
+  case $line in
+    /*) case $held in *"$newline$line$newline"*) ;; *) held=$held$line$newline ;; esac; continue ;;
+    !*) case $held in *"$newline$group$newline"*) held=\${held%%"$newline$group$newline"*}$newline\${held#*"$newline$group$newline"} ;; esac; continue ;;
+  esac
   case $line$groups in
     +*" $group "*) ;;
     +*) groups="$groups$group " ;;
@@ -48,7 +55,15 @@ while IFS= read -r line; do
         groups="$before $after" ;;
   esac
 done
-[ "$groups" = ' ' ] && exit 0
+letgo() {
+  for round in 1 2; do
+    printf %s "$held" | while IFS= read -r path; do
+      [ -S "$path" ] && rm -f -- "$path"
+      [ -d "$path" ] && rmdir -- "$path" 2>/dev/null
+    done
+  done
+}
+[ "$groups" = ' ' ] && { letgo; exit 0; }
 marked() {
   for file in $(grep -alF -e "${MARK}=$1." /proc/[0-9]*/environ 2>/dev/null); do
     pid=\${file#/proc/} pid=\${pid%/environ}
@@ -68,12 +83,14 @@ for process in /proc/[0-9]*/stat; do
   case $groups in *" $4 "*) kill -s KILL -- "-$3" 2>/dev/null ;; esac
 done
 for round in 1 2 3; do marked "$mark" KILL; done
+letgo
 exit 0
 `
 
 export function createReaper(): Reaper {
   const mark = randomBytes(16).toString('hex')
   const groups = new Set<number>()
+  const held = new Set<string>()
   let current: Promise<Incarnation> | undefined
   let pid: number | undefined
   let strikes = 0
@@ -90,7 +107,7 @@ export function createReaper(): Reaper {
     try {
       const incarnation = await starting
       pid = incarnation.pid
-      for (const group of groups) void send(incarnation, `+${group}\n`) // I2
+      for (const line of [...groups].map((group) => `+${group}`).concat(...held)) void send(incarnation, `${line}\n`) // I2
       replace(starting, await incarnation.ended)
     } catch {
       forget(starting) // whoever asked for it is told
@@ -106,7 +123,7 @@ export function createReaper(): Reaper {
   const replace = (dead: Promise<Incarnation>, lifetime: number) => {
     forget(dead)
     strikes = lifetime < QUICK_DEATH ? strikes + 1 : 0
-    if (groups.size > 0 && strikes < STRIKES) void ensure().catch(() => undefined) // the next `adopt` tries again and tells its caller
+    if (groups.size + held.size > 0 && strikes < STRIKES) void ensure().catch(() => undefined) // the next `adopt` tries again and tells its caller
   }
 
   return {
@@ -128,6 +145,19 @@ export function createReaper(): Reaper {
       groups.delete(group)
       void current?.then(
         async (incarnation) => send(incarnation, `-${group}\n`),
+        () => undefined,
+      )
+    },
+    async keep(paths) {
+      const told = paths.filter((path) => !path.includes('\n'))
+      for (const path of told) held.add(path)
+      if (told.length > 0) await send(await ensure(), `${told.join('\n')}\n`)
+    },
+    drop(paths) {
+      const told = paths.filter((path) => held.delete(path))
+      if (told.length === 0) return
+      void current?.then(
+        async (incarnation) => send(incarnation, told.map((path) => `!${path}\n`).join('')),
         () => undefined,
       )
     },

@@ -51,7 +51,7 @@ export function superviseTerminal(
   let tellExit: (exitCode: number | null) => void = () => undefined
   const exited = new Promise<number | null>((resolve) => (tellExit = resolve))
 
-  const { variable, begin } = families.expect()
+  const { variable, begin } = families.expect('terminal')
   const marked = { ...options, env: { ...options.env, ...variable } }
   const { fd, pid, path } = fork(pty, program, marked, (code, signal) => tellExit(signal === 0 ? code : null))
   const family = begin(pid)

@@ -1,4 +1,5 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
+import type { Placeholder } from '../../effects.js'
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
@@ -43,9 +44,14 @@ export interface CommandSandbox {
   /** What a canonical path outside the session directory is inside, for every command alike; undefined: not there, unless it is asked for. */
   placeOf(path: string): 'read-only' | 'private' | undefined
   /** The command line that runs the program in it, or a sentence for people why it cannot run. Never outside of it. */
-  wrap(
-    command: SandboxedCommand,
-  ): Promise<{ readonly program: string; readonly args: readonly string[] } | { readonly unavailable: string }>
+  wrap(command: SandboxedCommand): Promise<ConfinedLine | { readonly unavailable: string }>
+}
+
+export interface ConfinedLine {
+  readonly program: string
+  readonly args: readonly string[]
+  /** What its process must hold while it runs (`SpawnOptions.holds`): else it does not start. */
+  readonly holds?: readonly Placeholder[]
 }
 
 /** All paths are canonical. */

@@ -73,7 +73,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
 
   const readOnce = async (path: string, options: ReadOptions): Promise<TextOutcome | 'changed'> => {
     const stat = await look(path, 'identity')
-    if (stat === undefined) return { type: 'absent' }
+    if (stat === undefined || isPlaceholder(stat)) return { type: 'absent' }
     const target = await canonical(path)
     if (target === undefined) return 'changed'
     const reason = whyNotRead(stat, target, options) ?? (await exposure(path, target))
@@ -207,6 +207,11 @@ async function exposureAt(files: Files, path: string): Promise<string> {
 function valueOf(stat: FileStat | undefined | 'unreadable', by: 'identity' | 'kind'): string {
   if (stat === undefined) return 'absent'
   return stat === 'unreadable' ? stat : stat[by]
+}
+
+/** An empty directory that takes the name while a command in the sandbox runs (`node/files/placeholders.ts`). */
+function isPlaceholder({ kind, mode }: FileStat): boolean {
+  return kind === 'directory' && (mode & 0o777) === 0o555
 }
 
 function whyNotRead(stat: FileStat, target: string, { within }: ReadOptions): string | undefined {

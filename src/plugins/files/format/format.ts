@@ -6,6 +6,7 @@
  *    of it (`judgeFormatter`). Where commands run in the sandbox, so do formatters, and where that cannot be had none runs.
  * I3 A protected file stays as it was written: that is what was answered for.
  */
+import type { ConfinedLine } from '../../../actors/plugin/native/native-doors.js'
 import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
 import type { ProcessResult } from '../../../actors/effects.js'
 import { configuredFormatters, FILE, type Formatter } from '../../../protocol/format/formatters.js'
@@ -98,6 +99,7 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
       .run({
         command: started.program,
         args: started.args,
+        holds: started.holds ?? [],
         cwd: line.cwd,
         env,
         signal: context.signal,
@@ -141,9 +143,9 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
     return undefined
   }
 
-  async function confined(line: Line, { path, context, searchPath }: Place): Promise<Pick<Line, 'program' | 'args'> | string> {
+  async function confined(line: Line, { path, context, searchPath }: Place): Promise<ConfinedLine | string> {
     const { directory } = context
-    if (!(await host.sandbox.isOn(directory))) return line
+    if (!(await host.sandbox.isOn(directory))) return { program: line.program, args: line.args }
     const directories = isWithin(directory, path) ? [] : [dirname(path)]
     const wrapped = await host.sandbox.wrap({
       ...line,

@@ -89,6 +89,7 @@ async function run(
     const result = await host.effects.processes.run({
       command: ready.program,
       args: ready.args,
+      holds: ready.holds,
       cwd: ready.directory,
       env: ready.env,
       signal,

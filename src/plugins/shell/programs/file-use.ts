@@ -133,11 +133,14 @@ export function perlUse(args: readonly Word[]): FileUse {
 export function findUse(args: readonly Word[]): FileUse {
   const expression = args.findIndex((word) => /^[-(!]/.test(word.text) && !/^-[HLPOD]/.test(word.text))
   const roots = (expression < 0 ? args : args.slice(0, expression)).filter((word) => !word.text.startsWith('-'))
-  const outputs = args.filter((_, index) => /^-f(?:print0?|printf|ls)$/.test(args[index - 1]?.text ?? ''))
+  const valuesOf = (name: RegExp) => args.filter((_, index) => name.test(args[index - 1]?.text ?? ''))
+  const outputs = valuesOf(/^-f(?:print0?|printf|ls)$/)
+  const lists = valuesOf(/^-files0-from$/)
+  const compared = [...valuesOf(/^-(?:[ac]?newer|newer[aBcm][aBcm]|samefile)$/), ...lists, ...lists.map(() => LISTED)]
   const deletes = args.some((word) => literalOf(word) === '-delete')
   const filtered = args.some((word) => /^-i?(?:name|path|regex|wholename)$/.test(word.text))
-  if (deletes) return { ...NONE, [filtered ? 'writes' : 'wholes']: [...orHere(roots), ...outputs] }
-  return { ...NONE, reads: roots, writes: outputs }
+  if (deletes) return { ...NONE, [filtered ? 'writes' : 'wholes']: [...orHere(roots), ...outputs], reads: compared }
+  return { ...NONE, reads: [...roots, ...compared], writes: outputs }
 }
 
 export function tarUse(args: readonly Word[]): FileUse {

@@ -1,92 +1,56 @@
 /** The files that the arguments of a git command name besides those of its history. */
-import type { Word } from '../judge/word.js'
-import { type Arguments, cutWord, hasOption, splitArguments } from './arguments.js'
+import { unknownWord, type Word } from '../judge/word.js'
+import { cutWord, splitArguments } from './arguments.js'
+import type { GitFiles } from './git-facts.js'
+import { subcommandOf } from './git-subcommands.js'
 
-export interface GitFiles {
-  readonly reads: readonly Word[]
-  readonly writes: readonly Word[]
-  /** Written with everything below. */
-  readonly wholes: readonly Word[]
-  /** Read when they exist; else names of commits. */
-  readonly perhaps: readonly Word[]
-}
-
-type Rule = (args: Arguments) => Partial<GitFiles>
-
-const MESSAGES = ['-F', '--file', '-m', '--message']
-/** Options of single commands whose values are files: read, or written. */
-const READ: Readonly<Record<string, readonly string[]>> = {
-  commit: [...MESSAGES, '-t'],
-  tag: MESSAGES,
-  notes: MESSAGES,
-  merge: MESSAGES,
-  blame: ['--contents', '-S', '--ignore-revs-file'],
-  annotate: ['--contents', '-S'],
-  grep: ['-f', '-e', '-A', '-B', '-C', '-m'],
-  archive: ['--add-file'],
-  config: ['-f', '--file'],
-}
-const WRITTEN: Readonly<Record<string, readonly string[]>> = {
-  'format-patch': ['-o', '--output-directory'],
-  archive: ['-o'],
-  'checkout-index': ['--prefix'],
-  bugreport: ['-o', '--output-directory'],
-  diagnose: ['-o', '--output-directory'],
-}
-const TEXTS = /^(?:-[emABC]|--message)$/
 /** Of any command. */
 const PATHS_FROM = '--pathspec-from-file'
+const OUTPUT = '--output'
+const LISTED = unknownWord('(the names in a file)')
+/** A value that leads somewhere by itself, in one word with its option. */
+const PATH_VALUE = /^(?:--[a-z][\w-]*=|-[A-Za-z])(?=\/|~\/|\.\.\/)/
+/** Options whose values are texts and patterns. */
+const TEXT_VALUE =
+  /^(?:-[SGLmneIDXsPh]|--(?:grep|author|committer|message|format|pretty|date|since|until|after|before|glob|branches|tags|remotes|exclude|include|word-diff-regex|ignore-matching-lines|src-prefix|dst-prefix|line-prefix|trailer|skip-to|rotate-to|relative|directory|prefix|find-object|contains|points-at|filter|sort|match|abbrev|path-format|subject-prefix|signature)=)/
 
-const COMMANDS: Readonly<Record<string, Rule>> = {
-  apply: ({ operands }) => ({ reads: operands }),
-  am: ({ operands }) => ({ reads: operands }),
-  'hash-object': ({ operands }) => ({ reads: operands }),
-  'interpret-trailers': ({ operands }) => ({ reads: operands, writes: operands }),
-  grep: ({ operands, options }) => ({ perhaps: hasOption(options, 'ef') ? operands : operands.slice(1) }),
-  clone: ({ operands }) => ({ reads: places(operands).filter(isPlace), writes: operands.slice(1) }),
-  fetch: ({ operands }) => ({ reads: places(operands).filter(isFarPlace) }),
-  pull: ({ operands }) => ({ reads: places(operands).filter(isFarPlace) }),
-  'ls-remote': ({ operands }) => ({ reads: places(operands).filter(isFarPlace) }),
-  push: ({ operands }) => ({ wholes: places(operands).filter(isFarPlace) }),
-  init: ({ operands }) => ({ writes: operands }),
-  worktree: ({ operands: [verb, first, second] }) =>
-    verb?.text === 'add' || verb?.text === 'remove'
-      ? { wholes: some(first) }
-      : verb?.text === 'move'
-        ? { wholes: some(first, second) }
-        : {},
-  bundle: ({ operands: [verb, file] }) => (verb?.text === 'create' ? { writes: some(file) } : { reads: some(file) }),
-  mv: ({ operands }) => ({ reads: operands.slice(0, -1), wholes: operands }),
-  rm: ({ operands, options }) => ({ wholes: hasOption(options, '', '--cached') ? [] : operands }),
-}
+const NONE: GitFiles = { reads: [], writes: [], wholes: [], perhaps: [], changes: [] }
 
-/** Judges what follows `git <command>`; `writes` tells whether `git config` changes its file. */
+/** Judges what follows `git <command>`; `changesConfig` tells whether `git config` changes its file. */
 export function gitFiles(command: string, args: readonly Word[], changesConfig: boolean): GitFiles {
-  const read = [...(Object.hasOwn(READ, command) ? (READ[command] ?? []) : []), PATHS_FROM]
-  const written = ['--output', ...(Object.hasOwn(WRITTEN, command) ? (WRITTEN[command] ?? []) : [])]
-  const found = splitArguments(args, [...read, ...written])
-  const valuesOf = (names: readonly string[]) =>
-    found.given.filter(({ name }) => names.includes(name) && !TEXTS.test(name)).map(({ value }) => value)
-  const { reads = [], writes = [], wholes = [], perhaps = [] } = Object.hasOwn(COMMANDS, command) ? (COMMANDS[command]?.(found) ?? {}) : {}
+  const known = subcommandOf(command)
+  const read = [...listOf(known?.reads), PATHS_FROM]
+  const written = [...listOf(known?.writes), OUTPUT]
+  const found = splitArguments(args, [...read, ...written, ...listOf(known?.texts)])
+  const valuesOf = (names: readonly string[]) => found.given.filter(({ name }) => names.includes(name)).map(({ value }) => value)
+  if (known === undefined) return unknownCommand(command, found.operands, args)
+  const { reads = [], writes = [], wholes = [], perhaps = [], changes = [] } = known.files?.(found, args) ?? {}
+  const isListed = known.changes === true && valuesOf([PATHS_FROM]).length > 0
   const named = valuesOf(read)
-  return { reads: [...reads, ...named], writes: [...writes, ...valuesOf(written), ...(changesConfig ? named : [])], wholes, perhaps }
+  const reason = known.explicit?.(found)
+  return {
+    reads: [...reads, ...named, ...otherValues(args)],
+    writes: [...writes, ...valuesOf(written), ...(changesConfig ? named : []), ...(isListed ? [LISTED] : [])],
+    wholes,
+    perhaps,
+    changes,
+    reason: reason === undefined ? undefined : `git ${command}: ${reason}`,
+  }
 }
 
-function some(...words: readonly (Word | undefined)[]): readonly Word[] {
-  return words.filter((word) => word !== undefined)
+function unknownCommand(command: string, operands: readonly Word[], args: readonly Word[]): GitFiles {
+  if (command === '') return NONE
+  return { ...NONE, writes: [...operands, ...otherValues(args)], reason: `git ${command}: what it does with its operands is not known` }
 }
 
-/** From where to where, without the scheme of files. */
-function places(operands: readonly Word[]): readonly Word[] {
-  return operands.slice(0, 1).map((word) => (/^file:\/\//i.test(word.text) ? cutWord(word, 'file://'.length) : word))
+/** Of options that no list has: what begins like a path leads to one. */
+function otherValues(args: readonly Word[]): readonly Word[] {
+  return args.flatMap((word) => {
+    const length = TEXT_VALUE.test(word.text) ? undefined : PATH_VALUE.exec(word.text)?.[0].length
+    return length === undefined ? [] : [cutWord(word, length)]
+  })
 }
 
-/** A place on this machine, and no address. */
-function isPlace({ text, dynamic }: Word): boolean {
-  return !dynamic && !/^[a-z][\w+.-]*:\/\//i.test(text) && !/^[^/]+:/.test(text)
-}
-
-/** Else it is the name of a remote. */
-function isFarPlace(word: Word): boolean {
-  return isPlace(word) && /^[./~]/.test(word.text)
+function listOf(names: string | undefined): readonly string[] {
+  return names === undefined ? [] : names.split(' ')
 }

@@ -8,6 +8,8 @@ export interface GitUse {
   readonly reads: readonly Word[]
   /** Read with everything below. */
   readonly trees: readonly Word[]
+  /** Written when they exist, or are named like files; else names of commits. */
+  readonly changes: readonly Word[]
   /** Files to look into when they exist, wherever they are; else names of commits and of tracked files. */
   readonly compared: readonly Word[]
   readonly writes: readonly Word[]
@@ -59,6 +61,7 @@ export function gitUse(args: readonly Word[]): GitUse {
   const paths = command === 'diff' ? args.slice(at + 1).filter((word) => !word.text.startsWith('-')) : []
   const changes = command === 'config' && changesConfig(rest)
   const files = gitFiles(command, args.slice(at + 1), changes)
+  if (files.reason !== undefined && reasons.length === 0) reasons.push(files.reason)
   const ownFile = rest.some((text) => /^(?:-f|--fi)/.test(text))
   return {
     reasons,
@@ -70,6 +73,7 @@ export function gitUse(args: readonly Word[]): GitUse {
     ],
     writes: files.writes,
     wholes: files.wholes,
+    changes: files.changes,
     command: command === '' && args.length === 1 && TELLS.test(args[0]?.text ?? '') ? 'version' : args[at]?.dynamic === true ? '' : command,
     directories,
     configures: changes && !ownFile ? (rest.includes('--global') ? 'user' : 'repository') : undefined,

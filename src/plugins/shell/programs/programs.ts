@@ -105,10 +105,11 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   if (use.target !== undefined) await touchTarget(findings, use.target, use.sources)
   if (program === 'diff') await touchTrees(findings, use.reads)
   if (program !== 'git') return
-  const { reasons, reads, trees, compared, writes, wholes, configures, command, directories } = gitUse(args)
+  const { reasons, reads, trees, compared, changes, writes, wholes, configures, command, directories } = gitUse(args)
   for (const word of reads) await touchWord(findings, word, 'read')
   await touchTrees(findings, trees)
   await touchCompared(findings, compared)
+  for (const word of changes) await touchChanged(findings, word)
   for (const word of writes) await touchWord(findings, word, 'write')
   for (const word of wholes) await touchWord(findings, word, 'whole')
   for (const reason of reasons) addReason(findings, reason)
@@ -130,6 +131,16 @@ async function touchCompared(findings: Findings, words: readonly Word[]): Promis
     if (!exists && !word.approximate) mayBeFiles = false
   }
   if (mayBeFiles) for (const { dynamic, text } of words) if (dynamic) findings.unknownReads.add(text)
+}
+
+/** Names of commits seldom look like those of files, and one that does is taken for a file. */
+const FILE_NAME = /(?:^|\/)\.[^/.]|\.[a-z]\w*$/i
+
+async function touchChanged(findings: Findings, word: Word): Promise<void> {
+  for (const path of await resolveWord(findings, word, 'write')) {
+    const exists = (await lookUp(findings, () => findings.files.kindOf(path))) !== undefined
+    if (exists || FILE_NAME.test(path)) await touchPath(findings, path, 'write')
+  }
 }
 
 /** What such a program shows of directories are the files in them. */

@@ -24,6 +24,16 @@ export function wordOption(...words: readonly string[]): Reason {
   return (args) => (args.some(({ text }) => words.includes(text)) ? 'an option names a library or another program' : undefined)
 }
 
+/** Subcommands whose files `opensslUse` knows. */
+const OPENSSL =
+  /^(?:asn1parse|base64|ciphers|cms|crl|dgst|dhparam|dsa|ec|ecparam|enc|errstr|gendsa|genpkey|genrsa|help|list|md5|ocsp|passwd|pkcs12|pkcs7|pkcs8|pkey|pkeyutl|prime|rand|req|rsa|rsautl|s_client|sess_id|sha1|sha256|sha384|sha512|smime|speed|spkac|storeutl|verify|version|x509)$/
+
+export function opensslReason(args: readonly Word[]): string | undefined {
+  const [first] = args
+  if (first !== undefined && (first.dynamic || !OPENSSL.test(first.text))) return 'what this subcommand does with its files is not known'
+  return wordOption('-engine', '-provider', '-provider-path')(args)
+}
+
 export function always(reason: string): Reason {
   return () => reason
 }
@@ -94,6 +104,13 @@ export function rsyncReason(args: readonly Word[]): string | undefined {
   return hasOption(splitArguments(args, ['-f', '--filter']).options, 'e', '--rsh', '--rsync-path')
     ? 'an option names another program'
     : undefined
+}
+
+/** Verbs of `mlr` run text, and write files; options start programs or change files in place. */
+export function mlrReason(args: readonly Word[]): string | undefined {
+  const isOpen = (word: Word) =>
+    word.dynamic || /^(?:put|filter|tee|split|case|summary|exec|-I|-s|--load|--mload|--prepipex?|--prepipe-.*)$/.test(word.text)
+  return args.some(isOpen) ? 'a verb or an option may write files or start programs' : undefined
 }
 
 /** An expression of `yq` may read other files. */

@@ -2,6 +2,7 @@
 import type { Word } from '../judge/word.js'
 import { plainWord } from '../judge/word.js'
 import { hasOption, splitArguments } from './arguments.js'
+import { arUse, cpioUse, paxUse, sevenZipUse } from './archives.js'
 import type { Entry, ProgramFacts } from './facts.js'
 import { both, copies, firstAndRest, linkUse, named, orHere, NONE, packUse, patchUse, tarUse, type Use, whether } from './file-use.js'
 import { programOption, rsyncReason, tarReason } from './reasons.js'
@@ -82,7 +83,10 @@ export const CHANGING: readonly Entry[] = [
       explicit: programOption('T', '--unzip-command', '--test'),
     },
   ],
-  ['7z 7za 7zr cpio ar pax', { files: named({ reads: '-I -F --file', writes: '-O', skips: 1 }), brings: 'unknown' }],
+  ['7z 7za 7zr', { files: sevenZipUse, brings: 'unknown' }],
+  ['ar', { files: arUse, brings: 'unknown' }],
+  ['cpio', { files: cpioUse, brings: 'unknown', explicit: programOption('', '--rsh-command', '--absolute-filenames') }],
+  ['pax', { files: paxUse, brings: 'unknown' }],
   ['gzip bzip2 xz lzma zstd lz4 brotli', { files: unpacks }],
   ['gunzip bunzip2 unxz unlzma unzstd', { files: (args) => packUse(args, true) }],
 ]

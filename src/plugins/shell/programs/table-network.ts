@@ -1,8 +1,9 @@
 /** Programs of the network and of keys. */
 import type { Entry } from './facts.js'
 import { copies, named } from './file-use.js'
+import { gpgUse } from './archives.js'
 import { curlUse, opensslUse, wgetUse } from './network-use.js'
-import { always, programOption, wordOption } from './reasons.js'
+import { always, opensslReason, programOption } from './reasons.js'
 
 export const NETWORK: readonly Entry[] = [
   [
@@ -19,13 +20,19 @@ export const NETWORK: readonly Entry[] = [
   ['ssh slogin mosh autossh', { explicit: always('it runs a command on another machine') }],
   ['socat', { explicit: always('its addresses start programs and open files') }],
   ['nc ncat netcat', { explicit: programOption('ce', '--exec', '--sh-exec', '--lua-exec') }],
-  ['openssl', { files: opensslUse, explicit: wordOption('-engine', '-provider', '-provider-path') }],
+  ['openssl', { files: opensslUse, explicit: opensslReason }],
   [
     'gpg gpg2',
     {
-      files: named({ writes: '-o --output', reads: '--passphrase-file --options' }),
+      files: gpgUse(
+        named({
+          writes: '-o --output --log-file --logger-file --status-file --attribute-file --homedir --keyring --trustdb-name',
+          reads: '--passphrase-file --options',
+          texts: '-r --recipient -u --local-user',
+        }),
+      ),
       explicit: programOption('', '--agent-program', '--dirmngr-program', '--gpg-program'),
     },
   ],
-  ['ssh-keygen', { files: named({ reads: '-s -r', writes: '-f' }) }],
+  ['ssh-keygen', { files: named({ reads: '-s -r', writes: '-f' }), explicit: programOption('Dw') }],
 ]

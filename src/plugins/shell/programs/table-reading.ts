@@ -1,7 +1,7 @@
 /** Programs that show files, or make text of them. */
 import type { Entry } from './facts.js'
 import { assigned, both, findUse, firstAndRest, named, NONE, perlUse, sedUse, sourceThenFiles, whether } from './file-use.js'
-import { awkReason, programOption, sedReason, yqReason } from './reasons.js'
+import { awkReason, mlrReason, programOption, sedReason, yqReason } from './reasons.js'
 
 const PATTERN = /^(?:-[a-zA-Z]*[ef]|--regexp|--file)/
 const reads = { files: named({}) }
@@ -10,12 +10,19 @@ export const READING: readonly Entry[] = [
   ['cat head tail wc ls stat du nl tac realpath md5sum sha1sum sha256sum basename dirname', { operandsAlike: 'all' }],
   ['cat ls realpath readlink md5sum sha1sum sha224sum sha256sum sha384sum sha512sum cksum sum b2sum', reads],
   ['head tail more nl tac rev cut paste fold fmt column comm join expand unexpand pr tsort look strings colrm ul hexyl', reads],
-  ['base32 basenc uuencode envsubst xmllint xsltproc pv mlr exa eza lsd batcat', reads],
+  ['base32 basenc uuencode envsubst exa eza lsd', reads],
+  ['xmllint xsltproc pv', { files: named({ writes: '-o --output --writesubtree' }) }],
+  ['mlr', { files: named({ texts: '--from --ofmt --nr-progress-mod' }), explicit: mlrReason }],
+  ['colordiff icdiff zcat bzcat xzcat lzcat zstdcat zgrep zegrep zfgrep bzgrep xzgrep zless zmore xzless zdiff zcmp xzdiff', reads],
+  ['delta batcat', { ...reads, explicit: programOption('', '--pager') }],
+  ['diff3', { ...reads, explicit: programOption('', '--diff-program') }],
+  ['zipinfo wall lp lpr', reads],
+  ['troff groff nroff', { ...reads, explicit: programOption('U') }],
   [
-    'colordiff icdiff delta diff3 zcat bzcat xzcat lzcat zstdcat zgrep zegrep zfgrep bzgrep xzgrep zless zmore xzless zdiff zcmp xzdiff',
-    reads,
+    'm4',
+    { language: 'interpreter', files: named({ writes: '-F --freeze-state --debugfile -o --error-output', reads: '-R --reload-state' }) },
   ],
-  ['troff groff nroff m4 cpp zipinfo wall lp lpr', reads],
+  ['cpp', { files: both(firstAndRest, named({ writes: '-o -MF', reads: '-include -imacros -I', texts: '-D -U -x', operands: 'none' })) }],
   ['hexdump hd', { files: named({ reads: '-f --format-file' }) }],
   ['wc stat du cmp od diff', { files: named({ reads: '-X --exclude-from --format-file', lists: '--files0-from' }) }],
   ['man', { ...reads, optionsDecide: true, explicit: programOption('PH', '--pager', '--html') }],
@@ -55,7 +62,7 @@ export const READING: readonly Entry[] = [
     },
   ],
   ['shuf', { files: named({ reads: '--random-source', writes: '-o --output' }) }],
-  ['sdiff', { files: named({ writes: '-o --output' }) }],
+  ['sdiff', { files: named({ writes: '-o --output' }), explicit: programOption('', '--diff-program') }],
   ['tree base64', { files: named({ writes: '-o --output' }), optionsDecide: true }],
   ['iconv', { files: named({ writes: '-o --output' }) }],
   ['uniq', { files: firstAndRest, optionsDecide: true }],
@@ -85,7 +92,18 @@ export const READING: readonly Entry[] = [
   ],
   ['ag', { files: named({ reads: '-p --path-to-ignore', skips: 1 }), optionsDecide: true, explicit: programOption('', '--pager') }],
   ['bat', { ...reads, optionsDecide: true, explicit: programOption('', '--pager') }],
-  ['fd fdfind', { optionsDecide: true, explicit: programOption('xX', '--exec', '--exec-batch') }],
+  [
+    'fd fdfind',
+    {
+      files: named({
+        reads: '--base-directory --search-path --ignore-file',
+        texts: '-d --max-depth -t --type -e --extension -E --exclude -S --size -j --threads -c --color -o --owner -g',
+        skips: 1,
+      }),
+      optionsDecide: true,
+      explicit: programOption('xX', '--exec', '--exec-batch'),
+    },
+  ],
   [
     'find',
     {

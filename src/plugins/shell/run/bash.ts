@@ -84,6 +84,7 @@ function commandTool({ host, commands }: BashTools, { id, description, isConfine
         const result = await effects.processes.run({
           command: ready.program,
           args: ready.args,
+          holds: ready.holds,
           cwd: ready.directory,
           env: ready.env,
           signal,

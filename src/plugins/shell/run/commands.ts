@@ -7,6 +7,7 @@
  *    sandbox is wanted and cannot be had, nothing runs either.
  * I3 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
  */
+import type { Placeholder } from '../../../actors/effects.js'
 import { type NativeHost, type PermissionNeed, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { createLru } from '../../../protocol/lru.js'
@@ -18,6 +19,9 @@ import type { ShellScan, ShellScanner } from '../judge/scan.js'
 import type { ShellEnvironment, Variables } from './environment.js'
 
 const REMEMBERED = 4096
+/** A line that says so may make a repository where it runs. */
+const MAKES_REPOSITORY = /^git (?:.* )?init(?: |$)/
+const PARTS = ['.git', 'HEAD', 'commondir']
 
 interface CommandInput {
   readonly command: string
@@ -40,6 +44,7 @@ export interface Judgement {
 export interface ReadyCommand extends Judgement {
   readonly program: string
   readonly args: readonly string[]
+  readonly holds: readonly Placeholder[]
   readonly env: Variables
   /** The shell that runs the line. */
   readonly shell: string
@@ -84,15 +89,17 @@ export function createCommands({ host, scanner, environment }: CommandDeps): Com
 
   const lineOf = async (input: CommandInput, context: ToolContext, { directory, scan, confinement, shell, searchPath }: Confined) => {
     const args = ['-c', input.command]
-    if (confinement === undefined) return { program: shell, args }
+    if (confinement === undefined) return { program: shell, args, holds: [] }
     const { network } = confinement
-    const granted = { ...grantsOf(scan, confinement), writes: scan.writes }
+    const made = scan.segments.some(({ text }) => MAKES_REPOSITORY.test(text)) ? [directory, context.directory] : []
+    const writes = [...scan.writes, ...made.flatMap((place) => PARTS.map((name) => joinPath(place, name)))]
+    const granted = { ...grantsOf(scan, confinement), writes }
     const line = await sandbox.wrap({ program: shell, args, cwd: directory, workspace: context.directory, network, searchPath, ...granted })
     if ('unavailable' in line) {
       const what = input.isConfined === true ? 'There is no sandbox' : 'The sandbox is switched on (permission.sandbox) and cannot be had'
       throw new ToolError(`${what}, so nothing was run: ${line.unavailable}`)
     }
-    return line
+    return { ...line, holds: line.holds ?? [] }
   }
 
   return {

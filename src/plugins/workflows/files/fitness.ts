@@ -2,7 +2,8 @@
  * Whether a valid file may run, and whether somebody stands for its content (decision 16; threat-model W2, W3, W5).
  *
  * I1 Content that a checkout brought is accepted by nobody until a person or the API does it; what cannot be told counts so.
- * I2 In every mode what a file allows over the installation counts only when somebody stands for the content.
+ * I2 In every mode what a file allows over the installation counts only when somebody accepted the content: saving is no such act.
+ * I3 Where commands run in the sandbox a program in it may have saved the file, so being saved says nothing.
  */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowDiagnostic } from '../../../protocol/workflow/workflow.js'
@@ -10,6 +11,7 @@ import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import type { Found } from './catalog.js'
 import type { Ledger } from '../runs/ledger.js'
 import { runDirectory } from '../runs/prepare.js'
+import { compilePermissions } from './permission-fields.js'
 import type { Acceptance } from '../settings.js'
 
 export type Fitness = Standing & {
@@ -31,9 +33,9 @@ interface Obstacle {
 }
 
 interface Standing {
-  /** The installation, an act of acceptance, or whoever saved the file stands for the content. */
+  /** The installation or an act of acceptance stands for the content. */
   readonly isAccepted: boolean
-  /** Somebody saved it, and no acceptance is noted yet. */
+  /** Somebody saved it, so it runs; nobody has accepted it. */
   readonly isSaved: boolean
   /** The answer may be another one soon. */
   readonly isPassing: boolean
@@ -42,8 +44,8 @@ interface Standing {
 }
 
 export interface FitnessDeps {
-  readonly host: Pick<NativeHost, 'effects' | 'checkouts'>
-  readonly ledger: Pick<Ledger, 'isAccepted'>
+  readonly host: Pick<NativeHost, 'effects' | 'checkouts' | 'sandbox'>
+  readonly ledger: Pick<Ledger, 'known'>
   acceptance(): Acceptance
   activationId(root: string, workflowId: string): string
 }
@@ -52,21 +54,34 @@ export interface FitnessDeps {
 export type FitnessOf = (found: readonly Found[]) => Promise<readonly Fitness[]>
 
 const ACCEPTED: Standing = { isAccepted: true, isSaved: false, isPassing: false }
-const SAVED: Standing = { isAccepted: true, isSaved: true, isPassing: false }
+const SAVED: Standing = { isAccepted: false, isSaved: true, isPassing: false, reason: 'it was saved, and not accepted' }
+const SANDBOXED = 'permission.sandbox is on, and a command in the sandbox may have written it'
 
 export function createFitness({ host, ledger, acceptance, activationId }: FitnessDeps): FitnessOf {
   const { effects } = host
   const { files, sha256, paths } = effects
 
-  const isNoted = ({ id, sourceHash, root }: Found) =>
-    root.owner === undefined || ledger.isAccepted(activationId(root.owner, id), sourceHash)
+  const knownOf = ({ id, sourceHash, root }: Found) =>
+    root.owner === undefined ? 'accepted' : ledger.known(activationId(root.owner, id), sourceHash)
+
+  /** Directories whose commands run in the sandbox, or may do so. */
+  async function sandboxed(all: readonly Found[]): Promise<ReadonlySet<string | undefined>> {
+    const owners = [...new Set(all.flatMap(({ root }) => root.owner ?? []))]
+    const isOn = await Promise.all(owners.map(async (owner) => host.sandbox.isOn(owner).catch(() => true)))
+    return new Set(owners.filter((_, index) => isOn[index]))
+  }
 
   async function standings(all: readonly Found[]): Promise<ReadonlyMap<Found, Standing>> {
     const result = new Map<Found, Standing>()
     const asked: { readonly found: Found; readonly bytes: Uint8Array }[] = []
+    const confined = await sandboxed(all)
     for (const found of all) {
-      if (isNoted(found)) result.set(found, ACCEPTED)
+      const known = knownOf(found)
+      if (known === 'accepted') result.set(found, ACCEPTED)
       else if (acceptance() === 'required') result.set(found, refused('workflows.acceptance is "required"', false))
+      else if (confined.has(found.root.owner))
+        result.set(found, refused(SANDBOXED, false)) // I3
+      else if (known === 'saved') result.set(found, SAVED)
       else {
         const bytes = await files.read(found.sourcePath, LIMITS.workflows.fileBytes, { canonical: true }).catch(() => undefined)
         if (bytes !== undefined && sha256(bytes) === found.sourceHash) asked.push({ found, bytes })
@@ -83,15 +98,14 @@ export function createFitness({ host, ledger, acceptance, activationId }: Fitnes
     return result
   }
 
-  function acceptanceOf({ id }: Found, { isAccepted, reason }: Standing): Pick<Fitness, 'obstacles' | 'notes'> {
+  function acceptanceOf({ id, definition }: Found, { isAccepted, isSaved, reason }: Standing): Pick<Fitness, 'obstacles' | 'notes'> {
     if (isAccepted) return { obstacles: [], notes: [] }
     const how = `accept it with "svc workflow accept ${id}" (${reason})`
-    if (acceptance() !== 'files')
+    if (acceptance() !== 'files' && !isSaved)
       return { obstacles: [{ code: 'acceptance-required', message: `is not used until its content is accepted: ${how}` }], notes: [] }
-    return {
-      obstacles: [],
-      notes: [{ code: 'rules-not-accepted', message: `is allowed nothing more until its content is accepted: ${how}` }],
-    }
+    const allows = compilePermissions(definition.permissions).some(({ action }) => action === 'allow')
+    const message = `is allowed nothing more until its content is accepted: ${how}`
+    return { obstacles: [], notes: allows ? [{ code: 'rules-not-accepted', message }] : [] } // I2
   }
 
   async function directoryObstacles({ definition, root }: Found): Promise<readonly Obstacle[]> {
@@ -112,7 +126,7 @@ export function createFitness({ host, ledger, acceptance, activationId }: Fitnes
         return {
           ...standing,
           obstacles: [...obstacles, ...missing],
-          notes: found.definition.permissions === undefined ? [] : notes, // I2
+          notes,
           isPassing: standing.isPassing || missing.length > 0,
         }
       }),

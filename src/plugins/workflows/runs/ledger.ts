@@ -22,6 +22,9 @@ export interface Activation {
 
 export type Tx = RowsChange
 
+/** Somebody accepted the content, or it was active as it was saved, which nobody can be held to. */
+export type Known = 'accepted' | 'saved'
+
 export interface Ledger {
   activation(id: string): Activation | undefined
   activations(): IterableIterator<Activation>
@@ -41,10 +44,10 @@ export interface Ledger {
   putRun(tx: Tx, run: WorkflowRun): void
   /** Keeps it without telling anybody. */
   renewLease(tx: Tx, run: WorkflowRun): void
-  /** Whether a content was accepted, or was active as somebody saved it. */
-  isAccepted(activationId: string, hash: string): boolean
-  /** Of many contents of one workflow the one that was accepted longest ago makes room. */
-  accept(tx: Tx, activationId: string, hash: string, now: number): void
+  /** What is known of a content; undefined = nothing. */
+  known(activationId: string, hash: string): Known | undefined
+  /** Never less than is known already. Of many contents of one workflow the one that was noted longest ago makes room. */
+  note(tx: Tx, activationId: string, content: { readonly hash: string; readonly known: Known; readonly now: number }): void
   /** Tracked workspaces; the one that was used longest ago first. */
   workspaces(): readonly string[]
   track(tx: Tx, directory: string, now: number): void
@@ -62,7 +65,7 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
     const activation = data as Activation // our own row
     activations.set(activation.projection.activationId, activation)
   }
-  const accepted = new Set(rows.list('acceptance').map(({ id }) => id))
+  const noted = new Map(rows.list('acceptance').map(({ id, data }) => [id, knownOf(data)]))
   const open = new Map<string, WorkflowRun>()
   for (const { id } of rows.list('open')) {
     const run = rows.get('run', id)
@@ -126,16 +129,17 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
       tx.emit('workflow.run.updated', { aggregateID: run.activationId, run })
     },
     renewLease: keepRun,
-    isAccepted: (activationId, hash) => accepted.has(acceptanceId(activationId, hash)),
-    accept(tx, activationId, hash, now) {
+    known: (activationId, hash) => noted.get(acceptanceId(activationId, hash)),
+    note(tx, activationId, { hash, known, now }) {
       const id = acceptanceId(activationId, hash)
+      if (known === 'saved' && noted.has(id)) return
       const others = rows.list('acceptance', { group: activationId }).filter((row) => row.id !== id)
       const over = others.slice(0, Math.max(0, others.length + 1 - LIMITS.workflows.acceptedContents))
       for (const old of over) tx.delete('acceptance', old.id)
-      tx.put('acceptance', { id, group: activationId, sort: now, data: null })
+      tx.put('acceptance', { id, group: activationId, sort: now, data: { known } })
       tx.after(() => {
-        for (const old of over) accepted.delete(old.id)
-        accepted.add(id)
+        for (const old of over) noted.delete(old.id)
+        noted.set(id, known)
       })
     },
     workspaces: () => rows.list('workspace').map(({ id }) => id),
@@ -146,6 +150,11 @@ export function createLedger(rows: PluginRows, shown: (projection: WorkflowProje
 
 export function isOpen({ status }: WorkflowRun): boolean {
   return status === 'queued' || status === 'running' || status === 'retry_waiting'
+}
+
+/** A row that does not say it is of a version that did not tell the two apart. */
+function knownOf(data: unknown): Known {
+  return typeof data === 'object' && data !== null && 'known' in data && data.known === 'accepted' ? 'accepted' : 'saved'
 }
 
 function acceptanceId(activationId: string, hash: string): string {

@@ -40,7 +40,7 @@ export interface Seen {
   readonly identity: Identity
   readonly report: FileReport
   readonly found?: Found
-  /** Somebody saved this content: once it is active, it stays accepted. */
+  /** Somebody saved this content: once it was active, it may run again. */
   readonly isSaved?: boolean
 }
 
@@ -170,7 +170,7 @@ export function createActivations({ effects, actors, ledger, zoned, claim, runni
 
   function record(tx: Tx, { before, next, loss, isSaved }: Decision): void {
     const { activationId, sourceHash, active } = next.projection
-    if (isSaved && active && !next.isLost) ledger.accept(tx, activationId, sourceHash, clock.now())
+    if (isSaved && active && !next.isLost) ledger.note(tx, activationId, { hash: sourceHash, known: 'saved', now: clock.now() })
     const wasActive = before?.projection.active === true
     const isSilent = before !== undefined && (next.isLost ? !wasActive : isPassing(before, next))
     if (isSilent) ledger.noteActivation(tx, next)

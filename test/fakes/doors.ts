@@ -12,6 +12,7 @@ export const noDoors: Pick<
   | 'rows'
   | 'artifacts'
   | 'sandbox'
+  | 'programs'
   | 'fileStates'
   | 'sessions'
   | 'search'
@@ -32,6 +33,16 @@ export const noDoors: Pick<
   artifacts: { open: unused },
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, whyMissing: async () => 'this test has none', placeOf: unused, wrap: unused },
+  programs: {
+    standing: unused,
+    isDenied: unused,
+    find: unused,
+    open: unused,
+    run: unused,
+    accept: unused,
+    takeBack: unused,
+    accepted: unused,
+  },
   fileStates: createFileStateDoor(
     { sha256: (data) => createHash('sha256').update(data).digest('hex') },
     async (_session, _sha256, content) => content.length < 8_000_000,

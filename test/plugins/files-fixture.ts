@@ -9,9 +9,11 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../../src/actors/plugin/native/native.js'
+import { createProgramDoor } from '../../src/actors/acceptance/programs.js'
 import { filesPlugin } from '../../src/plugins/files/plugin.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'
+import { createFakeRows } from '../fakes/rows.js'
 
 export interface Workspace {
   readonly effects: FakeEffects
@@ -46,9 +48,13 @@ export interface WorkspaceOptions {
 export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   const effects = createFakeEffects()
   const directory = effects.paths.cwd
+  const own = { ...effects, processes: options.processes ?? effects.processes }
+  const sandbox = options.host?.sandbox ?? noDoors.sandbox
   const host: NativeHost = {
     ...noDoors,
-    effects: { ...effects, processes: options.processes ?? effects.processes },
+    effects: own,
+    programs: createProgramDoor({ effects: own, rows: createFakeRows().door, sandbox }),
+    installationConfig: async () => options.host?.config?.(directory) ?? {},
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },

@@ -1,8 +1,8 @@
 /** Formatters of what tools write: which would run here, which are missing. None is started. */
+import { foundProgram } from '../../actors/acceptance/found-program.js'
 import type { Effects } from '../../actors/effects.js'
 import type { Client } from '../../client/client-types.js'
 import { judgeFormatter } from '../../plugins/files/format/guards.js'
-import { formatterProgram } from '../../plugins/files/format/programs.js'
 import { configuredFormatters, type Formatter } from '../../protocol/format/formatters.js'
 import { failureText } from '../failure.js'
 import type { Finding } from '../findings.js'
@@ -34,7 +34,7 @@ async function stateOf(formatter: Formatter, directory: string, { files, process
   if (verdict.type === 'refused') return { id, state: 'refused', reason: verdict.reason }
   if (verdict.type === 'unwanted') return { id, state: 'unwanted' }
   const [program = ''] = command
-  if ((await formatterProgram({ files, processes }, program, directory)) !== undefined) return { id, state: 'runs' }
+  if ((await foundProgram({ files, processes }, program, directory)) !== undefined) return { id, state: 'runs' }
   return { id, state: 'missing' }
 }
 

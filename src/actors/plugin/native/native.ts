@@ -23,6 +23,7 @@ import type {
   SessionArtifacts,
   SessionDoor,
 } from './native-doors.js'
+import type { ProgramDoor } from './native-programs.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -232,6 +233,8 @@ export interface NativeHost {
    */
   shellEnvironment(context: ShellContext): Promise<Readonly<Record<string, string>>>
   readonly sandbox: CommandSandbox
+  /** Programs that load code of a workspace. */
+  readonly programs: ProgramDoor
   readonly fileStates: FileStateDoor
   readonly rows: PluginRows
   readonly artifacts: SessionArtifacts

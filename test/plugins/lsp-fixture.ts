@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { createProgramDoor } from '../../src/actors/acceptance/programs.js'
 import { openSocket } from '../../src/actors/node/network/socket.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
-import type { NativeHost } from '../../src/actors/plugin/native/native.js'
+import type { NativeHost, ToolContext, ToolContribution } from '../../src/actors/plugin/native/native.js'
 import { lspPlugin } from '../../src/plugins/lsp/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { PermissionAction } from '../../src/protocol/interaction/interaction.js'
@@ -40,7 +40,7 @@ export function openLsp(
   const processes = createNodeProcesses(PATH)
   const effects = { ...fake, processes, network: { ...fake.network, openSocket }, childEnv: { PATH } }
   const { door: rows, told } = createFakeRows()
-  const config = { lsp }
+  let config = { lsp }
   const host = {
     ...noDoors,
     effects,
@@ -58,10 +58,32 @@ export function openLsp(
   })
   const directory = fake.paths.cwd
   const { signal } = new AbortController()
+  const context: ToolContext = {
+    sessionId: 'ses_1',
+    messageId: 'msg_1',
+    callId: 'call_1',
+    agent: 'build',
+    directory,
+    signal,
+    progress: () => undefined,
+    decisions: (_permission, patterns) => patterns.map(decide),
+  }
+  function offered(): ToolContribution {
+    const [only] = within?.(directory).tools ?? []
+    if (only === undefined) throw new Error('there is no tool')
+    return only
+  }
+  const tool = {
+    needs: async (input: object, more: Partial<ToolContext> = {}) => offered().needs(offered().input.parse(input), { ...context, ...more }),
+    invoke: async (input: object, more: Partial<ToolContext> = {}) =>
+      (await offered().invoke(offered().input.parse(input), { ...context, ...more })).output,
+  }
   return {
     directory,
     told,
-    config,
+    get config() {
+      return config
+    },
     effects,
     tools: () => within?.(directory).tools ?? [],
     prepare: () => prepare?.(directory, signal),
@@ -72,24 +94,18 @@ export function openLsp(
       const answer = await hooks['tool.after']?.({ toolId: 'edit', directory }, value, signal)
       return answer as typeof value
     },
-    /** What the tool of models answers. */
+    /** What the tool of models answers where nobody answers questions. */
     async ask(input: object): Promise<string> {
-      const [tool] = within?.(directory).tools ?? []
-      if (tool === undefined) throw new Error('there is no tool')
-      const context = {
-        sessionId: 'ses_1',
-        messageId: 'msg_1',
-        callId: 'call_1',
-        agent: 'build',
-        directory,
-        signal,
-        progress: () => undefined,
-        decisions: (_permission: string, patterns: readonly string[]) => patterns.map(decide),
-      }
-      const read = tool.input.parse(input)
-      await tool.needs(read, context)
-      return (await tool.invoke(read, context)).output
+      await tool.needs(input, { unattended: true })
+      return tool.invoke(input)
     },
+    /** What it answers where a person allows all it asks for. */
+    async answered(input: object): Promise<string> {
+      await tool.needs(input)
+      return tool.invoke(input)
+    },
+    tool,
+    reconfigure: (next: Readonly<Record<string, object>>) => void (config = { lsp: next }),
     clock: fake.clock,
     /** What the work comes to, while the time passes that a server is given to find something. */
     async settled<T>(work: Promise<T>): Promise<T> {

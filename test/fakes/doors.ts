@@ -27,7 +27,7 @@ export const noDoors: Pick<
   | 'actors'
   | 'offersChanged'
   | 'serverUrl'
-  | 'configure'
+  | 'configEntries'
   | 'installationConfig'
 > = {
   artifacts: { open: unused },
@@ -66,7 +66,7 @@ export const noDoors: Pick<
   namedPrograms: { named: async () => [] },
   offersChanged: () => undefined,
   serverUrl: () => undefined,
-  configure: unused,
+  configEntries: { brought: async () => ({}), definer: async () => undefined, switchEntry: unused },
   installationConfig: async () => ({}),
   actors: { add: () => undefined },
   stopping: new AbortController().signal,

@@ -82,7 +82,7 @@ export function createNativeHost(
     }),
     config: (directory) => core.configs.load(directory),
     installationConfig: () => core.configs.load(paths.config),
-    configure: async (directory, patch) => void (await core.configs.update(directory ?? paths.config, patch)),
+    configEntries: core.configs,
     offersChanged: services.offersChanged,
     serverUrl: services.serverUrl,
     agents: (directory) => core.resources.agents(directory),

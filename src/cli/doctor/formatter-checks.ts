@@ -14,7 +14,9 @@ type Machine = Pick<Effects, 'files' | 'processes'>
 export async function inspectFormatters(client: Client, query: { readonly directory: string }, machine: Machine): Promise<Finding[]> {
   try {
     const formatters = configuredFormatters((await client.config.get(query))['formatter'])
-    return formatterFindings(await Promise.all(formatters.map((formatter) => stateOf(formatter, query.directory, machine))))
+    const standing = formatters.length === 0 ? [] : await client.plugins.files.formatters(query)
+    const free = new Set(standing.filter(({ acceptance }) => acceptance?.message === null).map(({ id }) => id))
+    return formatterFindings(await Promise.all(formatters.map((each) => stateOf(each, { ...query, isFree: free.has(each.id) }, machine))))
   } catch (error) {
     return [{ level: 'warning', check: CHECK, detail: failureText(error).split('\n')[0] ?? '' }]
   }
@@ -27,11 +29,15 @@ export interface FormatterState {
   readonly reason?: string
 }
 
-async function stateOf(formatter: Formatter, directory: string, { files, processes }: Machine): Promise<FormatterState> {
+async function stateOf(
+  formatter: Formatter,
+  { directory, isFree }: { readonly directory: string; readonly isFree: boolean },
+  { files, processes }: Machine,
+): Promise<FormatterState> {
   const { id, command, fault } = formatter
   if (fault !== undefined) return { id, state: 'refused', reason: `it ${fault}` }
   const verdict = await judgeFormatter(formatter, `${directory}/file`, files)
-  if (verdict.type === 'refused') return { id, state: 'refused', reason: verdict.reason }
+  if (verdict.type === 'refused' && !isFree) return { id, state: 'refused', reason: verdict.reason }
   if (verdict.type === 'unwanted') return { id, state: 'unwanted' }
   const [program = ''] = command
   if ((await foundProgram({ files, processes }, program, directory)) !== undefined) return { id, state: 'runs' }

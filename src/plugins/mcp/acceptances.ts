@@ -26,12 +26,11 @@ export function acceptanceOperations({ workspaces, host }: OperationDeps): NonNu
     },
     async [mcpRoutes.takeBack.id]({ directory, params }) {
       const { name } = McpServerParams.parse(params)
-      const before = await workspaces.connection(directory, name)
       const removed = programs.takeBack({ kind: 'mcp-server', name, directory }, (tx) =>
         tx.emit('mcp.tools.changed', { directory, server: name }),
       )
-      const after = await workspaces.connection(directory, name)
-      if (before !== undefined && before !== after) await before.retire()
+      await workspaces.connection(directory, name)
+      await workspaces.ended()
       return { removed }
     },
   }

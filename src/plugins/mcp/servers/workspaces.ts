@@ -31,6 +31,8 @@ export interface Workspaces {
   status(directory: string): Promise<Record<string, McpStatus>>
   add(directory: string, server: string, config: unknown): Promise<ServerEntry>
   isAdded(directory: string, server: string): boolean
+  /** Resolves when nothing runs of what was given up. */
+  ended(): Promise<void>
   /** Ends everything; nothing is connected after it. */
   stop(): Promise<void>
 }
@@ -151,6 +153,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       return entry
     },
     isAdded: (directory, server) => workspaces.get(directory)?.added.has(server) === true,
+    ended: async () => void (await Promise.all(ending)),
     async stop() {
       over.abort()
       for (const workspace of workspaces.values()) for (const name of workspace.connections.keys()) retire(workspace, name)

@@ -18,7 +18,7 @@ export async function actOnMcp({ action, name, directory, server, json }: McpAct
       tell(answer, answer.removed ? 'taken back\n' : 'nothing was accepted\n')
       return answer.removed ? 0 : 1
     }
-    const { [name]: entry } = await mcp.catalog(query)
+    const { [name]: entry } = await mcp.catalog({ directory: query.directory })
     const accepted = await mcp.accept({ ...query, ...(entry?.acceptance != null && { revision: entry.acceptance.revision }) })
     const lines = accepted.commands.map((words) => `  ${printable(lineText(words))}\n`).join('')
     tell(accepted, `may be used in ${printable(accepted.directory)}, as it stands there now:\n${lines}`)

@@ -219,6 +219,18 @@ export interface Configs {
    */
   update(directory: string, patch: Readonly<Record<string, unknown>>): Promise<ConfigDocument>
   validate(directory: string): Promise<ConfigValidation>
+  /** Entries of a map of programs that files of the workspace define, and none of the installation; nobody has accepted them. */
+  brought(directory: string, key: 'mcp'): Promise<Readonly<Record<string, unknown>>>
+  /** Where an entry is defined last; undefined = nowhere. */
+  definer(directory: string, key: 'mcp', name: string): Promise<EntryDefiner | undefined>
+  /** Switches an entry on or off there. Throws `request.invalid` where that cannot be written, `resource.conflict` when another file decides. */
+  switchEntry(directory: string, key: 'mcp', name: string, enabled: boolean): Promise<void>
+}
+
+export interface EntryDefiner {
+  readonly scope: 'global' | 'workspace'
+  /** Undefined: it is of no file. */
+  readonly file: string | undefined
 }
 
 /** A model ready to be called. */

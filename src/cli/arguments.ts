@@ -4,6 +4,7 @@ import { CHAT } from './chat/chat-page.js'
 import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
 import { DOCTOR } from './doctor/doctor-page.js'
 import { INSPECT } from './inspect/inspect-page.js'
+import { type LspOptions, readLspArguments } from './lsp/lsp-arguments.js'
 import type { McpOptions } from './mcp/mcp-options.js'
 import { MCP } from './mcp/mcp-page.js'
 import type { ModelsOptions, ProvidersOptions } from './models/models-options.js'
@@ -16,7 +17,7 @@ import { readSessionArguments, type SessionOptions } from './session/session-arg
 import { meant } from './table/nearest.js'
 import { type Value, VALUES } from './table/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './table/pages.js'
-import { readLine } from './table/read-line.js'
+import { pageOf, readLine } from './table/read-line.js'
 import { type CleanupOptions, type LogsOptions, readCleanup, readLogs, readUsage, type UsageOptions } from './upkeep-arguments.js'
 import { readWorkflowArguments, type WorkflowOptions } from './workflow/workflow-arguments.js'
 
@@ -94,6 +95,7 @@ export type Command =
   | { readonly name: 'doctor'; readonly options: DoctorOptions }
   | { readonly name: 'models'; readonly options: ModelsOptions }
   | { readonly name: 'mcp'; readonly options: McpOptions }
+  | { readonly name: 'lsp'; readonly options: LspOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'auth'; readonly options: AuthOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
@@ -172,6 +174,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readDoctor(args) }
     case 'mcp':
       return { name, options: readMcp(args) }
+    case 'lsp':
+      return { name, options: readLspArguments(args, readServerUrl) }
     case 'models':
       return { name, options: readModels(args) }
     case 'providers':
@@ -295,9 +299,14 @@ function readModels(args: string[]): ModelsOptions {
   return { ...readPlace(values), provider: words[0], verbose: values.verbose }
 }
 
-function readMcp(args: string[]): McpOptions {
-  const { values, words } = readLine(MCP, args)
-  return { ...readPlace(values), name: words[0], connect: values.connect }
+function readMcp([action, ...rest]: string[]): McpOptions {
+  const page = pageOf(MCP, action)
+  if (page.name === 'mcp list') {
+    const { values, words } = readLine(page, rest)
+    return { action: 'list', ...readPlace(values), name: words[0], connect: values.connect }
+  }
+  const { values, first: name } = readLine(page, rest)
+  return { action: page.name === 'mcp accept' ? 'accept' : 'revoke', ...readPlace(values), name }
 }
 
 function readProviders(args: string[]): ProvidersOptions {

@@ -39,7 +39,11 @@ async function main(argv: readonly string[]): Promise<number> {
       keepCompiledCode()
       return (await import('./chat/chat.js')).chat(command.options)
     case 'mcp':
-      return (await import('./mcp/mcp.js')).showMcp(command.options)
+      return command.options.action === 'list'
+        ? (await import('./mcp/mcp.js')).showMcp(command.options)
+        : (await import('./mcp/mcp-accept.js')).actOnMcp(command.options)
+    case 'lsp':
+      return (await import('./lsp/lsp.js')).lsp(command.options)
     case 'models':
       return (await import('./models/models.js')).listModels(command.options)
     case 'providers':

@@ -41,6 +41,7 @@ import { sessionRoutes } from './routes/sessions.js'
 import { systemRoutes } from './routes/system.js'
 import { terminalRoutes, terminalSocket } from './routes/terminals.js'
 import { delegationRoutes } from './routes/delegation.js'
+import { formatterRoutesOf } from './routes/formatters.js'
 import { lspRoutesOf } from './routes/lsp.js'
 import { searchRoutesOf } from './routes/search.js'
 import { mcpRoutesOf } from './routes/mcp.js'
@@ -153,6 +154,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   terminalRoutes(bind, runtime)
   vcsRoutesOf(bind, runtime, admission)
   lspRoutesOf(bind, runtime, admission)
+  formatterRoutesOf(bind, runtime)
   searchRoutesOf(bind, runtime)
   mcpRoutesOf(bind, runtime)
   delegationRoutes(bind, runtime)

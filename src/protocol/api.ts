@@ -28,6 +28,7 @@ import { searchRoutes } from './session/search.js'
 import { subagentRoutes } from './session/subagent.js'
 import { goalRoutes } from './session/goal.js'
 import { systemRoutes } from './system/system.js'
+import { formatterRoutes } from './format/formatter-routes.js'
 import { lspRoutes } from './lsp/lsp.js'
 import { sessionDiffRoute, vcsRoutes } from './vcs/vcs.js'
 import { workflowRoutes } from './workflow/workflow-routes.js'
@@ -63,6 +64,7 @@ const GROUPS = [
   ptyRoutes,
   vcsRoutes,
   lspRoutes,
+  formatterRoutes,
   mcpRoutes,
   mcpAuthRoutes,
   { sessionDiff: sessionDiffRoute },

@@ -12,6 +12,7 @@ export const noDoors: Pick<
   | 'rows'
   | 'artifacts'
   | 'sandbox'
+  | 'programs'
   | 'fileStates'
   | 'sessions'
   | 'search'
@@ -26,12 +27,22 @@ export const noDoors: Pick<
   | 'actors'
   | 'offersChanged'
   | 'serverUrl'
-  | 'configure'
+  | 'configEntries'
   | 'installationConfig'
 > = {
   artifacts: { open: unused },
   rows: { get: unused, list: unused, commit: unused },
   sandbox: { isOn: async () => false, whyMissing: async () => 'this test has none', placeOf: unused, wrap: unused },
+  programs: {
+    standing: unused,
+    isDenied: unused,
+    find: unused,
+    open: unused,
+    run: unused,
+    accept: unused,
+    takeBack: unused,
+    accepted: unused,
+  },
   fileStates: createFileStateDoor(
     { sha256: (data) => createHash('sha256').update(data).digest('hex') },
     async (_session, _sha256, content) => content.length < 8_000_000,
@@ -55,7 +66,7 @@ export const noDoors: Pick<
   namedPrograms: { named: async () => [] },
   offersChanged: () => undefined,
   serverUrl: () => undefined,
-  configure: unused,
+  configEntries: { brought: async () => ({}), definer: async () => undefined, switchEntry: unused },
   installationConfig: async () => ({}),
   actors: { add: () => undefined },
   stopping: new AbortController().signal,

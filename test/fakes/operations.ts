@@ -87,6 +87,7 @@ const MCP_ENTRY: McpCatalogEntry = {
   hasCredentials: false,
   configWritable: true,
   configScope: 'global',
+  acceptance: null,
 }
 
 const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }

@@ -259,6 +259,9 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     show: noted('configs.show', async () => ({ model: 'svc/offline' })),
     update: noted('configs.update', async () => ({ model: 'svc/offline' })),
     validate: noted('configs.validate', async () => ({ ok: true, diagnostics: [] })),
+    brought: noted('configs.brought', async () => ({})),
+    definer: noted('configs.definer', async () => undefined),
+    switchEntry: noted('configs.switchEntry', async () => undefined),
   }
   const providers: Providers = {
     list: noted('providers.list', async () => ({ all: [], default: {}, connected: [] })),

@@ -9,9 +9,12 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../../src/actors/plugin/native/native.js'
+import { createProgramDoor } from '../../src/actors/acceptance/programs.js'
 import { filesPlugin } from '../../src/plugins/files/plugin.js'
+import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'
+import { createFakeRows } from '../fakes/rows.js'
 
 export interface Workspace {
   readonly effects: FakeEffects
@@ -22,6 +25,7 @@ export interface Workspace {
   /** Writes a file below the session directory, or at an absolute path. */
   put(name: string, content: string | Uint8Array): string
   tool(id: string): TestTool
+  operation(id: string, call?: object): Promise<unknown>
 }
 
 interface TestTool {
@@ -46,9 +50,13 @@ export interface WorkspaceOptions {
 export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   const effects = createFakeEffects()
   const directory = effects.paths.cwd
+  const own = { ...effects, processes: options.processes ?? effects.processes }
+  const sandbox = options.host?.sandbox ?? noDoors.sandbox
   const host: NativeHost = {
     ...noDoors,
-    effects: { ...effects, processes: options.processes ?? effects.processes },
+    effects: own,
+    programs: createProgramDoor({ effects: own, rows: createFakeRows().door, sandbox }),
+    installationConfig: async () => options.host?.config?.(directory) ?? {},
     outputs: { store: async () => ({ id: 'tool_1', path: '/nowhere' }) },
     questions: { ask: async () => [] },
     todos: { replace: () => undefined },
@@ -59,7 +67,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
     config: async () => ({}),
     ...options.host,
   }
-  const { tools = [] } = filesPlugin({ ripgrepPath: options.ripgrepPath }).start(host)
+  const { tools = [], operations = {} } = filesPlugin({ ripgrepPath: options.ripgrepPath }).start(host)
   let calls = 0
   const contextOf = (overrides: Partial<ToolContext>): ToolContext => ({
     sessionId: 'ses_1',
@@ -81,6 +89,10 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, content)
       return path
+    },
+    async operation(id, call = {}) {
+      const signal = new AbortController().signal
+      return operations[id]?.({ caller: TRUSTED_CALLER, directory, params: {}, query: {}, headers: {}, body: undefined, signal, ...call })
     },
     tool(id) {
       const tool = tools.find((candidate) => candidate.id === id)

@@ -192,7 +192,7 @@ test('where commands run in the sandbox formatters do, and where there is none t
     reads: [],
     writes: [workspace.path('a.x')],
   })
-  expect(warnings()).toEqual(['there is no sandbox: gone'])
+  expect(warnings()).toEqual(['it could not be started: There is no sandbox: gone'])
 })
 
 test('a protected file stays as it was answered for', async () => {

@@ -117,7 +117,7 @@ let lsp: ReturnType<typeof openLsp>
 const ends: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
-  lsp = openLsp(SERVERS, (end) => ends.push(end))
+  lsp = openLsp(SERVERS, { atEnd: (end) => void ends.push(end) })
   for (const [name, text] of Object.entries(FILES)) lsp.write(name, text)
   const commands = ['lib.cpp', 'main.cpp'].map((file) => ({ directory: lsp.directory, file, arguments: ['clang++', '-c', file] }))
   lsp.write('compile_commands.json', JSON.stringify(commands))

@@ -9,6 +9,13 @@ import { createFakeEffects } from '../fakes/effects.js'
 
 const ROOT = '/srv/a ü'
 
+/** Nothing waits for anybody. */
+const noProgram = async () => undefined
+const door = (find: (name: string) => Promise<string | undefined>) => ({
+  find,
+  standing: async () => ({ state: 'named' as const, revision: '', commands: [], message: null }),
+})
+
 /** Rows for a workspace with these files; these programs are on the search path. */
 async function rows(
   paths: readonly string[],
@@ -32,9 +39,13 @@ async function rows(
         }))
       },
     },
-    processes: { find: async (program: string) => (programs.includes(program) ? `/usr/bin/${program}` : undefined) },
   }
-  const found = await createStatus({ config: async () => ({ lsp }), effects }, createAdapters(env))(ROOT, new AbortController().signal, {
+  const host = {
+    config: async () => ({ lsp }),
+    effects,
+    programs: door(async (name) => (programs.includes(name) ? `/usr/bin/${name}` : undefined)),
+  }
+  const found = await createStatus(host, createAdapters(env), noProgram)(ROOT, new AbortController().signal, {
     in: () => [],
     of: () => undefined,
   })
@@ -192,15 +203,13 @@ describe('a second look', () => {
           return fake.files.readDirectory(directory)
         },
       },
-      processes: {
-        async find(program: string) {
-          found.push(program)
-          return undefined
-        },
-      },
     }
     const lsp = {}
-    const status = createStatus({ config: async () => ({ lsp }), effects }, createAdapters({}))
+    const programs = door(async (program) => {
+      found.push(program)
+      return undefined
+    })
+    const status = createStatus({ config: async () => ({ lsp }), effects, programs }, createAdapters({}), noProgram)
     const none = { in: () => [], of: () => undefined }
     async function look() {
       read.length = found.length = 0

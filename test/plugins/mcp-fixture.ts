@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { createProgramDoor } from '../../src/actors/acceptance/programs.js'
 import { createGuardedFetch } from '../../src/actors/node/network/guarded-fetch.js'
 import { createWayOut } from '../../src/actors/node/network/way-out.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
@@ -10,9 +11,9 @@ import type { ModelQuestion } from '../../src/actors/plugin/native/native-doors.
 import { mcpPlugin } from '../../src/plugins/mcp/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { ZERO_USAGE } from '../../src/protocol/message/token-usage.js'
-import type { PluginRow } from '../../src/store/plugin-rows.js'
 import { noDoors } from '../fakes/doors.js'
 import { createFakeEffects } from '../fakes/effects.js'
+import { createFakeRows } from '../fakes/rows.js'
 
 const HOSTILE = fileURLToPath(new URL('../fixtures/mcp-hostile.mjs', import.meta.url))
 
@@ -22,11 +23,17 @@ export const hostile = (habit: string) => ({ type: 'local', command: [process.ex
 export interface McpOptions {
   readonly options?: object
   decide?(permission: string, pattern: string): 'allow' | 'ask' | 'deny'
+  /** What files of the workspace bring; read anew for each question. */
+  brought?(): Readonly<Record<string, unknown>>
+  readonly sandbox?: NativeHost['sandbox']
   /** What the person answers. */
   readonly answers?: readonly (readonly string[])[]
 }
 
-export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, decide = () => 'ask', answers = [] }: McpOptions = {}) {
+export function openMcp(
+  mcp: Readonly<Record<string, object>>,
+  { options = {}, decide = () => 'ask', answers = [], brought = () => ({}), sandbox = noDoors.sandbox }: McpOptions = {},
+) {
   const PATH = process.env['PATH'] ?? ''
   const fake = createFakeEffects()
   const processes = createNodeProcesses(PATH)
@@ -34,8 +41,7 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
   const wayOut = createWayOut({ env: {}, log: fake.log, now: () => fake.clock.monotonic() })
   const network = { guardedFetch: createGuardedFetch(wayOut), counts: wayOut.counts }
   const effects = { ...fake, processes, network, fetch: wayOut.fetch, childEnv: { PATH }, sha256 }
-  const stored = new Map<string, PluginRow>()
-  const told: { type: string; data: unknown }[] = []
+  const { door: rows, told } = createFakeRows()
   const questions: object[] = []
   const modelled: (ModelQuestion & { readonly sessionId: string })[] = []
   let changes = 0
@@ -57,15 +63,10 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
       },
     },
     offersChanged: () => void changes++,
-    rows: {
-      get: (_kind: string, id: string) => stored.get(id),
-      list: () => [],
-      commit: <T>(_: string, change: (tx: object) => T) =>
-        change({
-          put: (_kind: string, row: PluginRow) => stored.set(row.id, row),
-          emit: (type: string, data: unknown) => told.push({ type, data }),
-        }),
-    },
+    rows,
+    sandbox,
+    programs: createProgramDoor({ effects, rows, sandbox }),
+    configEntries: { ...noDoors.configEntries, brought: async () => brought() },
   } as unknown as NativeHost
   const plugin = mcpPlugin({ env: {}, version: '0' })
   const { operations = {}, within, prepare } = plugin.start(host)
@@ -103,7 +104,8 @@ export function openMcp(mcp: Readonly<Record<string, object>>, { options = {}, d
     configure: (next: Readonly<Record<string, object>>) => void (servers = next),
     changes: () => changes,
     alive: () => processes.alive,
-    prepare: () => prepare?.(directory, new AbortController().signal),
+    prepare: (isRun = false) => prepare?.(directory, new AbortController().signal, isRun ? context : undefined),
+    directory,
     tools,
     commands: () => within?.(directory).commands ?? [],
     needs: (id: string, input: object = {}) => tool(id).needs(tool(id).input.parse(input), context),

@@ -236,9 +236,9 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.view(directory, sessionId)
     },
     current: (directory, sessionId) => registry.view(directory, sessionId),
-    async prepared(directory, sessionId, signal) {
+    async prepared(directory, sessionId, signal, run) {
       const { preparations } = registry.view(directory, sessionId)
-      if (preparations.length > 0) await Promise.all(preparations.map((prepare) => prepare(directory, signal)))
+      if (preparations.length > 0) await Promise.all(preparations.map((prepare) => prepare(directory, signal, run)))
       return registry.view(directory, sessionId)
     },
     offersChanged: () => registry.refresh(),

@@ -1,8 +1,8 @@
 /** Formatters of what tools write: which would run here, which are missing. None is started. */
+import { foundProgram } from '../../actors/acceptance/found-program.js'
 import type { Effects } from '../../actors/effects.js'
 import type { Client } from '../../client/client-types.js'
 import { judgeFormatter } from '../../plugins/files/format/guards.js'
-import { formatterProgram } from '../../plugins/files/format/programs.js'
 import { configuredFormatters, type Formatter } from '../../protocol/format/formatters.js'
 import { failureText } from '../failure.js'
 import type { Finding } from '../findings.js'
@@ -14,7 +14,9 @@ type Machine = Pick<Effects, 'files' | 'processes'>
 export async function inspectFormatters(client: Client, query: { readonly directory: string }, machine: Machine): Promise<Finding[]> {
   try {
     const formatters = configuredFormatters((await client.config.get(query))['formatter'])
-    return formatterFindings(await Promise.all(formatters.map((formatter) => stateOf(formatter, query.directory, machine))))
+    const standing = formatters.length === 0 ? [] : await client.plugins.files.formatters(query)
+    const free = new Set(standing.filter(({ acceptance }) => acceptance?.message === null).map(({ id }) => id))
+    return formatterFindings(await Promise.all(formatters.map((each) => stateOf(each, { ...query, isFree: free.has(each.id) }, machine))))
   } catch (error) {
     return [{ level: 'warning', check: CHECK, detail: failureText(error).split('\n')[0] ?? '' }]
   }
@@ -27,14 +29,18 @@ export interface FormatterState {
   readonly reason?: string
 }
 
-async function stateOf(formatter: Formatter, directory: string, { files, processes }: Machine): Promise<FormatterState> {
+async function stateOf(
+  formatter: Formatter,
+  { directory, isFree }: { readonly directory: string; readonly isFree: boolean },
+  { files, processes }: Machine,
+): Promise<FormatterState> {
   const { id, command, fault } = formatter
   if (fault !== undefined) return { id, state: 'refused', reason: `it ${fault}` }
   const verdict = await judgeFormatter(formatter, `${directory}/file`, files)
-  if (verdict.type === 'refused') return { id, state: 'refused', reason: verdict.reason }
+  if (verdict.type === 'refused' && !isFree) return { id, state: 'refused', reason: verdict.reason }
   if (verdict.type === 'unwanted') return { id, state: 'unwanted' }
   const [program = ''] = command
-  if ((await formatterProgram({ files, processes }, program, directory)) !== undefined) return { id, state: 'runs' }
+  if ((await foundProgram({ files, processes }, program, directory)) !== undefined) return { id, state: 'runs' }
   return { id, state: 'missing' }
 }
 

@@ -1,4 +1,4 @@
-/** Language servers that fit the files of the directory: which could serve, which are missing, which are broken. None is started. */
+/** Language servers that fit the files of the directory: which could serve, which wait for an act, which are missing, which are broken. None is started. */
 import type { Client } from '../../client/client-types.js'
 import type { LspStatus } from '../../protocol/lsp/lsp.js'
 import { failureText } from '../failure.js'
@@ -14,7 +14,9 @@ export async function inspectLanguageServers(client: Client, query: { readonly d
   }
 }
 
-type Fitting = Pick<LspStatus, 'id' | 'status' | 'command' | 'command_source' | 'detected'>
+const isWaiting = ({ acceptance }: Pick<LspStatus, 'acceptance'>) => acceptance?.state === 'waiting'
+
+type Fitting = Pick<LspStatus, 'id' | 'status' | 'command' | 'command_source' | 'detected' | 'acceptance'>
 
 /** One that is missing keeps nobody from an answer, and may not be wanted: it is named and is no warning. Pure. */
 export function lspFindings(fitting: readonly Fitting[]): Finding[] {
@@ -32,7 +34,11 @@ export function lspFindings(fitting: readonly Fitting[]): Finding[] {
     ),
     ...named('would help, and not installed:', missing),
   ]
-  const broken = fitting.filter((each) => each.status === 'error' && !isMissing(each))
+  const waiting = fitting.filter(isWaiting)
+  const [first] = waiting
+  if (first !== undefined)
+    told.push(...named('wait until somebody lets them load code of this workspace:', waiting), `"svc lsp accept ${first.id}" does`)
+  const broken = fitting.filter((each) => each.status === 'error' && !isMissing(each) && !isWaiting(each))
   return [
     ...(told.length === 0 ? [] : [{ level: 'ok' as const, check: CHECK, detail: told.join('; ') }]),
     ...broken.map(

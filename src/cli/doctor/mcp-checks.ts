@@ -1,6 +1,6 @@
 /** MCP servers that are configured: how they are, and what to do about each that cannot be used. */
 import type { Client } from '../../client/client-types.js'
-import { MCP_UNTRIED, type McpStatusMap } from '../../protocol/mcp/mcp.js'
+import { type McpCatalogEntry, MCP_UNTRIED, type McpStatusMap } from '../../protocol/mcp/mcp.js'
 import { failureText } from '../failure.js'
 import type { Finding } from '../findings.js'
 
@@ -10,7 +10,7 @@ const CHECK = 'MCP servers'
 export async function inspectMcpServers(client: Client, query: { readonly directory: string }): Promise<Finding[]> {
   try {
     await client.tools.list(query)
-    return mcpFindings(await client.plugins.mcp.status(query))
+    return [...mcpFindings(await client.plugins.mcp.status(query)), ...waitingFindings(await client.plugins.mcp.catalog(query))]
   } catch (error) {
     return [{ level: 'warning', check: CHECK, detail: firstLine(failureText(error)) }]
   }
@@ -30,6 +30,13 @@ export function mcpFindings(servers: McpStatusMap): Finding[] {
     ...(untried === 0 ? [] : [`${untried} not tried yet (svc mcp --connect tries them)`]),
   ]
   return [{ level: 'ok', check: CHECK, detail: told.join(', ') }, ...all.flatMap(troubleOf)]
+}
+
+/** Servers that the workspace brings, and that nobody has accepted. Pure. */
+export function waitingFindings(catalog: Readonly<Record<string, Pick<McpCatalogEntry, 'acceptance'>>>): Finding[] {
+  return Object.entries(catalog).flatMap(([name, { acceptance }]): Finding[] =>
+    acceptance?.message == null ? [] : [{ level: 'warning', check: CHECK, detail: `${name}: ${acceptance.message} (docs/mcp.md)` }],
+  )
 }
 
 function troubleOf([name, server]: readonly [string, McpStatusMap[string]]): Finding[] {

@@ -5,20 +5,20 @@ import { SvcError } from '../../protocol/errors.js'
 import type { McpCatalogEntry, McpStatus } from '../../protocol/mcp/mcp.js'
 import { printable } from '../../protocol/visible-text.js'
 import { connect } from '../connection.js'
-import type { McpOptions } from './mcp-options.js'
+import type { McpListOptions } from './mcp-options.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import { meant } from '../table/nearest.js'
 
 /** Prints servers, or what one of them offers; answers 0, or 1 when one that was to be connected is not. Throws `SvcError` for a server there is not. */
-export async function showMcp({ name, connect: isToConnect, directory, server, json }: McpOptions): Promise<number> {
+export async function showMcp({ name, connect: isToConnect, directory, server, json }: McpListOptions): Promise<number> {
   const connection = await connect(server)
   try {
     const { client } = connection
     const query = { directory: resolve(directory ?? '.') }
     const before = await client.plugins.mcp.catalog(query)
     const names = name === undefined ? Object.keys(before).toSorted() : [mustKnow(name, before)]
-    const wanted = names.filter((each) => before[each]?.enabled === true)
+    const wanted = names.filter((each) => before[each]?.enabled === true && before[each].acceptance?.message == null)
     if (isToConnect) await Promise.all(wanted.map((each) => client.plugins.mcp.connect({ ...query, name: each })))
     const catalog = isToConnect ? await client.plugins.mcp.catalog(query) : before
     const shown = Object.fromEntries(names.flatMap((each) => (catalog[each] === undefined ? [] : [[each, catalog[each]] as const])))
@@ -46,7 +46,8 @@ async function writeOffers(client: Client, query: { readonly directory: string; 
   if (rows.length > 0) writeOut(`\n${columns([['KIND', 'NAME', 'IS'], ...rows.map((row) => row.map(printable))])}`)
 }
 
-function rowOf([name, { status }]: readonly [string, McpCatalogEntry]): string[] {
+function rowOf([name, { status, acceptance }]: readonly [string, McpCatalogEntry]): string[] {
+  if (acceptance?.message != null) return [name, 'waits', acceptance.message].map(printable)
   return [name, WORDS[status.status], 'error' in status ? status.error : ''].map(printable)
 }
 

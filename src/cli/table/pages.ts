@@ -6,6 +6,7 @@ import { CLEANUP } from '../cleanup/cleanup-page.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
 import { INSPECT } from '../inspect/inspect-page.js'
 import { LOGS } from '../logs/logs-page.js'
+import { LSP } from '../lsp/lsp-pages.js'
 import { MCP } from '../mcp/mcp-page.js'
 import { MODELS, PROVIDERS } from '../models/models-pages.js'
 import { PLUGIN } from '../plugin/plugin-pages.js'
@@ -58,6 +59,7 @@ export const PAGES: readonly (Page | Group)[] = [
   AUTH,
   ...RESOURCES,
   MCP,
+  LSP,
   CONFIG,
   DOCTOR,
   LOGS,

@@ -5,6 +5,7 @@ import { applyPatchTool } from './apply-patch.js'
 import { editTool } from './edit.js'
 import { createEngine } from './engine.js'
 import { createFormatting } from './format/format.js'
+import { formatterOperations } from './format/formatter-operations.js'
 import { globTool } from './glob.js'
 import { grepTool } from './grep.js'
 import { createLocks } from './locks.js'
@@ -31,6 +32,7 @@ export function filesPlugin({ ripgrepPath }: FilesOptions): NativePlugin {
       const changes = { effects, states: host.fileStates, targets, locks: createLocks(), pause, formatting: createFormatting(host) }
       const search = { files: effects.files, targets, engine: createEngine(ripgrepPath, effects), slices }
       return {
+        operations: formatterOperations(host),
         tools: [
           readTool({ effects, instructions: host.instructions, slices }, targets),
           writeTool(changes),

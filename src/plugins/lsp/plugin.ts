@@ -7,9 +7,11 @@ import { createAlarm } from '../../protocol/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { lspRoutes } from '../../protocol/lsp/lsp.js'
 import { createLru } from '../../protocol/lru.js'
+import { acceptanceOperations } from './acceptances.js'
 import { type ConfiguredAdapter, createAdapters } from './configured.js'
 import { createClients } from './clients/clients.js'
 import { askOperations } from './operations.js'
+import { createProgramOf } from './programs.js'
 import { createQueries } from './queries.js'
 import { createStatus } from './status.js'
 import { afterChange, CHANGING_TOOLS } from './tools/after-change.js'
@@ -33,9 +35,11 @@ export function lspPlugin({ env, version }: LspPluginOptions): NativePlugin {
     eventNamespaces: ['lsp'],
     start(host) {
       const updated = createAlarm(host.effects.clock, () => host.rows.commit('process', (tx) => tx.emit('lsp.updated', {})))
+      const programOf = createProgramOf(host)
       const all = createClients({
         host,
         adapters,
+        programOf,
         version,
         onDiagnostics() {
           if (!updated.isSet) updated.set(LIMITS.lsp.updatedPause)
@@ -46,16 +50,17 @@ export function lspPlugin({ env, version }: LspPluginOptions): NativePlugin {
         await all.stop()
       }
       const queries = createQueries(host, all)
-      const status = createStatus(host, adapters)
+      const status = createStatus(host, adapters, programOf)
       const offered = createLru<string, boolean>(LIMITS.mcp.workspaces)
-      const tools = [lspTool({ effects: host.effects, queries, status: (directory, signal) => status(directory, signal, all) })]
+      const { effects, programs } = host
+      const tools = [lspTool({ effects, programs, clients: all, queries, status: (directory, signal) => status(directory, signal, all) })]
       return {
         hooks: { 'tool.after': afterChange(host, queries, all) },
         hookTools: CHANGING_TOOLS,
         /** The tool is offered where servers are configured by name, or were asked. */
         async prepare(directory) {
           try {
-            const isFor = all.in(directory).length > 0 || adapters((await host.config(directory))['lsp']).some(isUsable)
+            const isFor = all.wasAsked(directory) || adapters((await host.config(directory))['lsp']).some(isUsable)
             if (isFor === (offered.get(directory) ?? false)) return
             offered.set(directory, isFor)
             host.offersChanged()
@@ -67,6 +72,7 @@ export function lspPlugin({ env, version }: LspPluginOptions): NativePlugin {
         operations: {
           [lspRoutes.status.id]: ({ directory, signal }) => status(directory, signal, all),
           ...askOperations(queries, all),
+          ...acceptanceOperations({ host, adapters, programOf, clients: all }),
         },
       }
     },

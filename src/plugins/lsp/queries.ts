@@ -5,6 +5,7 @@
  * I2 A server that is missing, cannot do it, fails or is late answers nothing; the others answer.
  */
 import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { InRun } from '../../actors/plugin/native/native-programs.js'
 import { canonicalPath } from '../../protocol/canonical-path.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -26,6 +27,8 @@ export interface FileTarget {
   /** Canonical. */
   readonly path: string
   readonly signal: AbortSignal
+  /** The run that asks: its rules hold for what would start. */
+  readonly run?: InRun
 }
 
 /** A server that has the file open. */
@@ -80,7 +83,7 @@ export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients:
     (await Promise.all(fitting.map((one) => quietly(one.client, () => work(one))))).flat()
 
   function readingOf(
-    { client, language }: Fitting,
+    { client, language }: Pick<Fitting, 'client' | 'language'>,
     running: Running | undefined,
     encoding = running?.traits.encoding ?? 'utf-16',
   ): Reading {
@@ -93,9 +96,12 @@ export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients:
     return diagnosticsOf(found.items, fileUri(path), readingOf({ client, language }, client.running, found.encoding))
   }
 
+  /** The running server, started where it may be. */
+  const readyOf = async ({ client, mayStart }: Fitting, signal: AbortSignal) => (mayStart ? client.ready(signal) : client.running)
+
   async function told(one: Fitting, { path, signal }: FileTarget, text: string | undefined, ms: number): Promise<LspTouched[]> {
     const { client, language } = one
-    const running = await client.ready(signal)
+    const running = await readyOf(one, signal)
     if (running === undefined) return []
     const document = await client.sync(running, path, language, text)
     running.documents.saved(document)
@@ -111,11 +117,11 @@ export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients:
       return { directory, path, signal }
     },
     ask: async (target, { provider, capability }, question) =>
-      each(await clients.for(target.directory, target.path), async (one) => {
+      each(await clients.for(target.directory, target.path, target.run), async (one) => {
         const { client, language } = one
         if (capability !== undefined && client.adapter.without.includes(capability)) return []
         const { path, signal } = target
-        const running = await client.ready(signal)
+        const running = await readyOf(one, signal)
         if (running?.traits.has(provider) !== true) return []
         const document = await client.sync(running, path, language)
         return question({
@@ -133,19 +139,22 @@ export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients:
       each(
         clients
           .in(directory)
-          .flatMap((client) => (client.isReady ? [{ client, language: client.adapter.language ?? client.adapter.id }] : [])),
+          .flatMap((client) =>
+            client.isReady ? [{ client, language: client.adapter.language ?? client.adapter.id, mayStart: false }] : [],
+          ),
         async (one) => {
-          const running = one.client.adapter.without.includes('workspace_symbols') ? undefined : await one.client.ready(signal)
+          const running = one.client.adapter.without.includes('workspace_symbols') ? undefined : one.client.running
           if (running?.traits.has('workspaceSymbolProvider') !== true) return []
           const answer = await running.program.request('workspace/symbol', { query }, { ms: LIMITS.lsp.request, signal })
           return symbolsOf(answer, fileUri(one.client.root), readingOf(one, running))
         },
       ),
     diagnostics: async (target) =>
-      each(await clients.for(target.directory, target.path), async ({ client, language }) => {
+      each(await clients.for(target.directory, target.path, target.run), async (one) => {
+        const { client, language } = one
         const { path, signal } = target
         await quietly(client, async () => {
-          const running = await client.ready(signal)
+          const running = await readyOf(one, signal)
           if (running !== undefined)
             await client.look(running, await client.sync(running, path, language), LIMITS.lsp.diagnosticsWait, signal)
           return []
@@ -153,7 +162,7 @@ export function createQueries({ effects }: Pick<NativeHost, 'effects'>, clients:
         return known(client, path, language) // What was found stays, also while the server is broken.
       }),
     touch: async (target, text) =>
-      each(await clients.for(target.directory, target.path), (one) => told(one, target, text, LIMITS.lsp.touchWait)),
+      each(await clients.for(target.directory, target.path, target.run), (one) => told(one, target, text, LIMITS.lsp.touchWait)),
     async changed(target, ms) {
       const { path, signal } = target
       return each(await clients.runningFor(target.directory, path), async (one) => {

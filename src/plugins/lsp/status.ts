@@ -8,15 +8,15 @@ import type { Client } from './clients/client.js'
 import type { Clients } from './clients/clients.js'
 import type { Adapters, ConfiguredAdapter } from './configured.js'
 import { createLooks } from './looks.js'
+import type { ProgramOf } from './programs.js'
 import type { Evidence } from './scan.js'
 import { type WideNames, type WidePatterns, widePatterns } from './wide-names.js'
 
-/** Of processes only the search: a status cannot start one. */
+/** Of programs only the search and how they stand: a status cannot start one. */
 export interface StatusHost {
   readonly config: NativeHost['config']
-  readonly effects: Pick<NativeHost['effects'], 'files' | 'clock'> & {
-    readonly processes: Pick<NativeHost['effects']['processes'], 'find'>
-  }
+  readonly programs: Pick<NativeHost['programs'], 'find' | 'standing'>
+  readonly effects: Pick<NativeHost['effects'], 'files' | 'clock'>
 }
 
 /** Adapters with a file, a name or a marker in `directory`, and those configured by name. */
@@ -35,18 +35,28 @@ interface Rows {
 const PROGRAM_AGE = 1000
 const PROGRAMS = 1000
 
-export function createStatus({ config, effects }: StatusHost, configured: Adapters): Status {
+export function createStatus({ config, effects, programs: door }: StatusHost, configured: Adapters, programOf: ProgramOf): Status {
   const looks = createLooks(effects)
   const known = createLru<string, Rows>(LIMITS.lsp.looks)
   const programs = createLru<string, { readonly path: string | undefined; readonly at: number }>(PROGRAMS)
 
-  async function find(program: string): Promise<string | undefined> {
+  async function find(program: string, directory: string): Promise<string | undefined> {
     const now = effects.clock.monotonic()
-    const before = programs.get(program)
+    const key = `${directory}\0${program}`
+    const before = programs.get(key)
     if (before !== undefined && now - before.at < PROGRAM_AGE) return before.path
-    const path = await effects.processes.find(program)
-    programs.set(program, { path, at: now })
+    const path = await door.find(program, directory)
+    programs.set(key, { path, at: now })
     return path
+  }
+
+  /** One whose program may not start does not serve, whatever else there is to say of it. */
+  async function withStanding(directory: string, adapter: ConfiguredAdapter, row: LspStatus): Promise<LspStatus> {
+    const program = row.detected.command_available ? await programOf(directory, adapter) : undefined
+    if (program === undefined) return row
+    const acceptance = await door.standing(program)
+    if (acceptance.message === null) return { ...row, acceptance }
+    return { ...row, acceptance, status: 'error', detected: { ...row.detected, message: acceptance.message } }
   }
 
   async function rowsOf(directory: string, signal: AbortSignal): Promise<Rows['rows']> {
@@ -69,7 +79,12 @@ export function createStatus({ config, effects }: StatusHost, configured: Adapte
   }
 
   return async (directory, signal, clients) =>
-    (await rowsOf(directory, signal)).map(([adapter, row]) => asItIs(row, clientOf(clients, directory, row.workspace.root, adapter)))
+    Promise.all(
+      (await rowsOf(directory, signal)).map(async ([adapter, row]) => {
+        const standing = await withStanding(directory, adapter, row)
+        return asItIs(standing, clientOf(clients, directory, row.workspace.root, adapter))
+      }),
+    )
 }
 
 const patterns = new WeakMap<readonly ConfiguredAdapter[], WidePatterns>()
@@ -102,7 +117,7 @@ function asItIs(row: LspStatus, client: Client | undefined): LspStatus {
 }
 
 async function rowOf(
-  find: StatusHost['effects']['processes']['find'],
+  find: StatusHost['programs']['find'],
   directory: string,
   adapter: ConfiguredAdapter,
   evidence: Found,
@@ -116,7 +131,7 @@ async function rowOf(
   if (!adapter.isExplicit && markers.length === 0 && extensions.length === 0 && !isNamedHere) return undefined
 
   const program = adapter.command[0]
-  const found = program !== undefined && adapter.fault === undefined ? await find(program) : undefined
+  const found = program !== undefined && adapter.fault === undefined ? await find(program, directory) : undefined
   const isThere = adapter.fault === undefined && (adapter.endpoint !== undefined || found !== undefined)
   const root = rootOf(directory, markers, evidence)
   return {
@@ -135,6 +150,8 @@ async function rowOf(
       command_available: isThere,
       message: isThere ? null : (adapter.fault ?? `The program "${program}" was not found.`),
     },
+    runtime: null,
+    acceptance: null,
   }
 }
 

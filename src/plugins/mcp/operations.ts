@@ -16,14 +16,14 @@ import {
   McpToolParams,
 } from '../../protocol/mcp/mcp.js'
 import type { Connection } from './servers/connection.js'
-import { readServers } from './servers/configured.js'
+import { acceptanceOperations } from './acceptances.js'
 import type { Workspaces } from './servers/workspaces.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 type Operations = NonNullable<ReturnType<NativePlugin['start']>['operations']>
 
 export interface OperationDeps {
-  readonly host: Pick<NativeHost, 'config' | 'configure' | 'installationConfig'>
+  readonly host: Pick<NativeHost, 'config' | 'configEntries' | 'programs'>
   readonly workspaces: Workspaces
   hasCredentials(server: string, url: string): Promise<boolean>
 }
@@ -48,7 +48,10 @@ export function serverOperations(deps: OperationDeps): Operations {
       const { name } = McpServerParams.parse(params)
       return switchServer(deps, directory, name, McpConfigPatch.parse(body).enabled)
     },
+    ...acceptanceOperations(deps),
     async [mcpRoutes.connect.id]({ directory, params }) {
+      const { name } = McpServerParams.parse(params)
+      if ((await workspaces.entries(directory)).get(name)?.kind === 'unaccepted') return false
       const connection = await mustFind(deps, directory, params)
       await connection.connect('requested')
       return connection.isConnected
@@ -115,6 +118,7 @@ export async function mustFind({ workspaces }: Pick<OperationDeps, 'workspaces'>
   const { name } = McpServerParams.parse(params)
   const entry = (await workspaces.entries(directory)).get(name)
   if (entry === undefined) throw new SvcError('resource.not_found', `There is no MCP server "${name}".`, { name })
+  if (entry.kind === 'unaccepted') throw new SvcError('request.unprocessable', entry.acceptance.message ?? '', { name })
   if (entry.kind === 'disabled') throw new SvcError('request.unprocessable', `The MCP server "${name}" is switched off.`, { name })
   const connection = await workspaces.connection(directory, name)
   if (entry.kind === 'wrong' || connection === undefined)
@@ -151,37 +155,29 @@ async function catalogEntry(deps: OperationDeps, directory: string, name: string
   const entry = (await workspaces.entries(directory)).get(name)
   const status = (await workspaces.status(directory))[name]
   if (entry === undefined || status === undefined) throw new SvcError('resource.not_found', `There is no MCP server "${name}".`, { name })
-  const isAdded = workspaces.isAdded(directory, name)
-  const remote = entry.kind === 'usable' && isForPeople(entry.config) ? entry.config : undefined
-  const installed = readServers((await host.installationConfig())['mcp']).get(name)
+  const isKnown = entry.kind === 'usable' || entry.kind === 'unaccepted'
+  const remote = isKnown && isForPeople(entry.config) ? entry.config : undefined
+  const definer = workspaces.isAdded(directory, name) ? undefined : await host.configEntries.definer(directory, 'mcp', name)
   return {
     status,
     enabled: entry.kind !== 'disabled',
     runtimeConnected: status.status === 'connected',
     oauthCapable: remote !== undefined,
     hasCredentials: remote !== undefined && (await deps.hasCredentials(name, remote.url)),
-    configWritable: !isAdded,
-    configScope: isAdded ? null : entry.kind === 'disabled' && installed?.kind !== 'disabled' ? 'workspace' : 'global',
+    configWritable: definer?.file !== undefined,
+    configScope: definer?.scope ?? null,
+    acceptance: (isKnown ? entry.acceptance : undefined) ?? null,
   }
 }
 
-/** Where it is configured, or where a workspace has switched it off. */
+/** Where it is defined last. */
 async function switchServer(deps: OperationDeps, directory: string, name: string, enabled: boolean): Promise<McpCatalogEntry> {
   const { host, workspaces } = deps
   const before = await catalogEntry(deps, directory, name)
   if (!before.configWritable)
-    throw new SvcError('request.invalid', `The MCP server "${name}" is not of the configuration; it cannot be switched there.`)
-  if (before.enabled !== enabled) {
-    if (before.configScope === 'workspace') await host.configure(directory, { mcp: { [name]: null } })
-    else await host.configure(undefined, { mcp: { [name]: { enabled } } })
-    await host.config(directory)
-  }
+    throw new SvcError('request.invalid', `The MCP server "${name}" is of no configuration file; it cannot be switched there.`, { name })
+  if (before.enabled !== enabled) await host.configEntries.switchEntry(directory, 'mcp', name, enabled)
+  await host.config(directory)
   await workspaces.connection(directory, name)
-  const after = await catalogEntry(deps, directory, name)
-  if (after.enabled === enabled) return after
-  throw new SvcError(
-    'resource.conflict',
-    `The MCP server "${name}" is switched ${enabled ? 'off' : 'on'} by another file than the one that is written.`,
-    { name },
-  )
+  return catalogEntry(deps, directory, name)
 }

@@ -52,12 +52,15 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
   })
   const workspaces = createWorkspaces({
     config: (directory) => host.config(directory),
+    brought: (directory, key) => host.configEntries.brought(directory, key),
+    programs: host.programs,
     clock: effects.clock,
     connect: (place, onOffers) =>
       createConnection(
         {
           effects,
-          variables: env,
+          programs: host.programs,
+          variables: place.program.isNamed ? env : {},
           version,
           actors: host.actors,
           onOffers,
@@ -96,7 +99,7 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
       ...authOperations({ workspaces, signIns }),
     },
     within: (directory) => offering.within(directory),
-    async prepare(directory, signal) {
+    async prepare(directory, signal, run) {
       try {
         const budget = budgetOf(await host.config(directory))
         if (budgets.get(directory) !== budget) {
@@ -104,7 +107,7 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
           budgets.set(directory, budget)
           if (!isFirst || budget !== LIMITS.mcp.toolBudget) host.offersChanged()
         }
-        await workspaces.prepare(directory, signal)
+        await workspaces.prepare(directory, signal, run)
       } catch (error) {
         effects.log.warn('the MCP servers of a directory could not be looked at', { directory, cause: String(error) })
       }

@@ -1,5 +1,6 @@
 /** Language servers of a directory: what `dev.svc.lsp` tells of them (http-contract §2.13, §5.9; subsystems e). */
 import * as z from 'zod'
+import { AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { LIMITS } from '../limits.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, queryInt, uint } from '../shared.js'
@@ -56,6 +57,16 @@ export const LspStatus = z.strictObject({
     command_available: z.boolean(),
     message: z.string().nullable(),
   }),
+  /** What a server says of the program of the project that it uses; nothing here tells. */
+  runtime: z
+    .strictObject({
+      source: z.enum(['yarn_sdk', 'configured', 'language_server_default', 'missing_yarn_sdk']),
+      path: z.string().nullable(),
+      version: z.string().nullable(),
+    })
+    .nullable(),
+  /** Whether its program may start in this workspace; null when it is missing, or runs already and is reached. */
+  acceptance: ProgramStanding.nullable(),
 })
 export type LspStatus = z.infer<typeof LspStatus>
 
@@ -80,10 +91,18 @@ export const LspPlaceQuery = z.strictObject({ ...directoryQuery, file, line: pos
 /** Lines of a file, counted from zero, both included. */
 export const LspLinesQuery = z.strictObject({ ...directoryQuery, file, start_line: position, end_line: position })
 
+export const LspServerParams = z.strictObject({ server: z.string() })
+
 const PREFIX = '/v2/plugins/dev.svc.lsp'
 const common = { tag: 'plugins', method: 'GET', access: { class: 'directory' }, headers: directoryHeaders } as const
 const ofPlace = { ...common, query: LspPlaceQuery } as const
 const ofFile = { ...common, query: LspFileQuery } as const
+const ofServer = {
+  ...common,
+  access: { class: 'directory', local: true },
+  params: LspServerParams,
+  query: z.strictObject(directoryQuery),
+} as const
 
 export const lspRoutes = {
   status: defineRoute({
@@ -202,6 +221,31 @@ export const lspRoutes = {
     summary: 'Tell language servers what a file holds.',
     body: { schema: LspTouchRequest, required: true },
     success: { status: 200, description: 'Servers that were told.', schema: z.array(LspTouched) },
+  }),
+  acceptances: defineRoute({
+    ...common,
+    id: 'v2.plugins.lsp.acceptances',
+    path: `${PREFIX}/acceptances`,
+    query: z.strictObject(directoryQuery),
+    summary: 'Language servers that somebody let start in a workspace.',
+    success: { status: 200, description: 'The oldest first.', schema: z.array(ProgramAcceptance) },
+  }),
+  accept: defineRoute({
+    ...ofServer,
+    id: 'v2.plugins.lsp.accept',
+    method: 'POST',
+    path: `${PREFIX}/{server}/acceptance`,
+    summary: 'Let a language server start in a workspace, with the command it has now: it loads code from there.',
+    body: { schema: AcceptRequest, required: false },
+    success: { status: 200, description: 'What is remembered.', schema: ProgramAcceptance },
+  }),
+  takeBack: defineRoute({
+    ...ofServer,
+    id: 'v2.plugins.lsp.takeBack',
+    method: 'DELETE',
+    path: `${PREFIX}/{server}/acceptance`,
+    summary: 'Let it start no more, and end it.',
+    success: { status: 200, description: 'Whether there was something to take back.', schema: AcceptanceRemoved },
   }),
   shutdown: defineRoute({
     id: 'v2.plugins.lsp.shutdown',

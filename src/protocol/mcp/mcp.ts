@@ -1,5 +1,6 @@
 /** Servers of the Model Context Protocol: records (http-contract §2.14) and operations (§5.10), served by `dev.svc.mcp` (subsystems f). */
 import * as z from 'zod'
+import { AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery } from '../shared.js'
 
@@ -28,6 +29,8 @@ export const McpCatalogEntry = z
     hasCredentials: z.boolean(),
     configWritable: z.boolean(),
     configScope: McpConfigScope.nullable(),
+    /** Of a server that the workspace brings; null for every other. */
+    acceptance: ProgramStanding.nullable(),
   })
   .meta({ id: 'McpCatalogEntry' })
 export type McpCatalogEntry = z.infer<typeof McpCatalogEntry>
@@ -124,6 +127,23 @@ export const mcpRoutes = {
     summary: 'Switch a server on or off, where it is configured.',
     body: { schema: McpConfigPatch, required: true },
     success: { status: 200, description: 'The server.', schema: McpCatalogEntry },
+  }),
+  accept: defineRoute({
+    ...ofServerOfOperator,
+    id: 'v2.plugins.mcp.accept',
+    method: 'POST',
+    path: `${ONE}/acceptance`,
+    summary: 'Accept a server that the workspace brings, as it stands there now.',
+    body: { schema: AcceptRequest, required: false },
+    success: { status: 200, description: 'What is remembered.', schema: ProgramAcceptance },
+  }),
+  takeBack: defineRoute({
+    ...ofServerOfOperator,
+    id: 'v2.plugins.mcp.takeBack',
+    method: 'DELETE',
+    path: `${ONE}/acceptance`,
+    summary: 'Use it no more, and end its connection.',
+    success: { status: 200, description: 'Whether there was something to take back.', schema: AcceptanceRemoved },
   }),
   connect: defineRoute({
     ...ofServer,

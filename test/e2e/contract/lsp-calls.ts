@@ -4,8 +4,12 @@ import type { ValidCall } from './world.js'
 
 const LSP = '/v2/plugins/dev.svc.lsp'
 const SCRIPTED = fileURLToPath(new URL('../../fixtures/lsp-scripted.mjs', import.meta.url))
+const FORMATTERS = '/v2/plugins/dev.svc.files/formatters'
 const FILE = 'file=tool.it'
 const PLACE = `${FILE}&line=0&character=0`
+
+/** The formatter `mine`, as it is configured. */
+export const FORMATTER = { mine: { command: 'true $FILE', extensions: ['mine'] } }
 
 /** The language server `it`, as it is configured. */
 export const SCRIPTED_LSP = { command: [process.execPath, SCRIPTED, 'all'], extensions: ['it'], language: 'it' }
@@ -34,5 +38,14 @@ export const LSP_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.lsp.references': get(`/references?${PLACE}`),
   'v2.plugins.lsp.signatureHelp': get(`/signature-help?${PLACE}`),
   'v2.plugins.lsp.touch': ({ server }) => server.call('POST', `${LSP}/touch`, { file: 'tool.it', text: 'bad' }),
+  'v2.plugins.lsp.acceptances': get('/acceptances'),
+  'v2.plugins.lsp.accept': ({ server }) => server.call('POST', `${LSP}/it/acceptance`, {}),
+  'v2.plugins.lsp.takeBack': async ({ server }) => {
+    await server.call('POST', `${LSP}/it/acceptance`)
+    return server.call('DELETE', `${LSP}/it/acceptance`)
+  },
+  'v2.plugins.files.formatters': ({ server }) => server.call('GET', FORMATTERS),
+  'v2.plugins.files.formatters.accept': ({ server }) => server.call('POST', `${FORMATTERS}/mine/acceptance`, {}),
+  'v2.plugins.files.formatters.takeBack': ({ server }) => server.call('DELETE', `${FORMATTERS}/mine/acceptance`),
   'v2.plugins.lsp.shutdown': ({ server }) => server.call('POST', `${LSP}/shutdown`),
 }

@@ -11,6 +11,9 @@ export const EVERYTHING = {
   command: [process.execPath, createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'],
 }
 
+/** A server that the workspace brings. */
+export const THEIRS = { '.svc/mcp.json': JSON.stringify({ theirs: { type: 'local', command: ['true'] } }) }
+
 const call =
   (method: string, path: string, body?: object): ValidCall =>
   ({ server }) =>
@@ -40,6 +43,11 @@ export const MCP_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.mcp.add': call('POST', '', { name: 'added', config: EVERYTHING }),
   'v2.plugins.mcp.catalog': call('GET', '/catalog'),
   'v2.plugins.mcp.config': call('PATCH', '/everything/config', { enabled: true }),
+  'v2.plugins.mcp.accept': call('POST', '/theirs/acceptance', {}),
+  'v2.plugins.mcp.takeBack': async ({ server }) => {
+    await server.call('POST', `${MCP}/theirs/acceptance`)
+    return server.call('DELETE', `${MCP}/theirs/acceptance`)
+  },
   'v2.plugins.mcp.connect': call('POST', '/everything/connect'),
   'v2.plugins.mcp.disconnect': call('POST', '/everything/disconnect'),
   'v2.plugins.mcp.prompts': call('GET', '/everything/prompts'),

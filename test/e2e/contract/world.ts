@@ -16,8 +16,8 @@ import { makePlace, withModel } from '../place.js'
 import { toolProgram, writePackage } from '../plugins.js'
 import { type Answer, openScene, type Scene, type Server } from '../server.js'
 import { type AnyEvent, openStream, type Stream } from '../stream.js'
-import { SCRIPTED_LSP } from './lsp-calls.js'
-import { EVERYTHING } from './mcp-calls.js'
+import { FORMATTER, SCRIPTED_LSP } from './lsp-calls.js'
+import { EVERYTHING, THEIRS } from './mcp-calls.js'
 import type { Contract } from './document.js'
 
 export const TOKEN = 'a-token-for-the-contract'
@@ -42,6 +42,7 @@ const SIGN_IN = { clientId: 'contract', authorizationUrl: 'http://127.0.0.1:9/au
 /** A package that nobody has approved yet. */
 export const PLUGIN = 'dev.example.greeter'
 const FILES = {
+  ...THEIRS,
   'README.md': 'hello\n',
   'sub/README.md': 'below\n',
   '.svc/skills/sum/SKILL.md': '---\nname: sum\ndescription: Adds.\n---\nAdd the numbers.\n',
@@ -69,6 +70,7 @@ export async function openWorld(env: Readonly<Record<string, string>> = {}, prog
     permission: { '*': 'allow', edit: 'ask' },
     mcp: { everything: EVERYTHING },
     lsp: { it: SCRIPTED_LSP },
+    formatter: FORMATTER,
   }) as {
     provider: { test: object }
   }

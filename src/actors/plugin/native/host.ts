@@ -1,5 +1,6 @@
 /** The host a native plugin is handed: narrowed effects and the services it may use (architecture §7). */
 import type { Todo } from '../../../protocol/session/session.js'
+import { createProgramDoor } from '../../acceptance/programs.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import { createProtectedFiles } from '../../protection/protected-files.js'
 import type { SessionCore } from '../../session/core.js'
@@ -39,6 +40,8 @@ export function createNativeHost(
 ): NativeHost {
   const { effects, store, journal, interactions, statuses } = core
   const { clock, ids, random, files, processes, terminals, fetch, network, childEnv, paths, platform, log, sha256 } = effects
+  const rows = createPluginRows(core, pluginId)
+  const sandbox = { ...services.sandbox, isOn: async (directory: string) => sandboxOf(await core.configs.load(directory)) === 'on' }
   return {
     effects: {
       clock,
@@ -57,9 +60,10 @@ export function createNativeHost(
     },
     outputs: services.outputs,
     instructions: services.instructions,
-    sandbox: { ...services.sandbox, isOn: async (directory) => sandboxOf(await core.configs.load(directory)) === 'on' },
+    sandbox,
+    programs: createProgramDoor({ effects, rows, sandbox }),
     fileStates: services.fileStates,
-    rows: createPluginRows(core, pluginId),
+    rows,
     artifacts: createSessionArtifacts({ files, store, artifacts: core.artifacts, outputs: `${paths.state}/tool-output` }),
     actors: services.actors,
     sessions: createSessionDoor(core, pluginId, services.sessions, services.wake),
@@ -78,7 +82,7 @@ export function createNativeHost(
     }),
     config: (directory) => core.configs.load(directory),
     installationConfig: () => core.configs.load(paths.config),
-    configure: async (directory, patch) => void (await core.configs.update(directory ?? paths.config, patch)),
+    configEntries: core.configs,
     offersChanged: services.offersChanged,
     serverUrl: services.serverUrl,
     agents: (directory) => core.resources.agents(directory),

@@ -9,6 +9,7 @@ import type { Agent, Skill } from '../../../protocol/resource/resource.js'
 import type { Todo } from '../../../protocol/session/session.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import type { Effects } from '../../effects.js'
+import type { Configs } from '../../facades.js'
 import type { Checkouts } from '../../git/origin.js'
 import type { NamedPrograms } from '../../git/named-programs.js'
 import type { ProviderAdapter } from '../../provider/adapter.js'
@@ -23,6 +24,7 @@ import type {
   SessionArtifacts,
   SessionDoor,
 } from './native-doors.js'
+import type { ProgramDoor } from './native-programs.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {
@@ -232,6 +234,8 @@ export interface NativeHost {
    */
   shellEnvironment(context: ShellContext): Promise<Readonly<Record<string, string>>>
   readonly sandbox: CommandSandbox
+  /** Programs that load code of a workspace. */
+  readonly programs: ProgramDoor
   readonly fileStates: FileStateDoor
   readonly rows: PluginRows
   readonly artifacts: SessionArtifacts
@@ -258,8 +262,8 @@ export interface NativeHost {
   offersChanged(): void
   /** Where this server is reached; undefined before it listens. */
   serverUrl(): string | undefined
-  /** Applies a merge patch to the writable configuration of a directory, or of the installation when none is given; as `PATCH /v2/config`. */
-  configure(directory: string | undefined, patch: Readonly<Record<string, unknown>>): Promise<void>
+  /** Entries of maps of programs, as files say them. */
+  readonly configEntries: Pick<Configs, 'brought' | 'definer' | 'switchEntry'>
   /** As `config`, without what a workspace adds. */
   installationConfig(): Promise<Readonly<Record<string, unknown>>>
   /** Lists root actors of the plugin for the inspector; asked before an actor is started. It leaves the list when it ends. */

@@ -17,6 +17,7 @@ import type {
   SystemContextSection,
 } from '../../../protocol/plugin/plugin-services.js'
 import type { Operation, OperationCall } from '../native/native-doors.js'
+import type { InRun } from '../native/native-programs.js'
 
 /** Names of hooks that are called; other names may be contributed and are never called (plugin-protocol §5.1). */
 export const HOOK_NAMES = [
@@ -133,8 +134,11 @@ export interface ExtraContributions {
   readonly operations?: Readonly<Record<string, Operation>>
   /** Operations of the HTTP contract that become sockets, by operation id; native plugins only. */
   readonly sockets?: Readonly<Record<string, SocketOperation>>
-  /** Resolves once `Contributions.within` is as it should be for a step of a session; bounded, never rejects. Native plugins only. */
-  prepare?(directory: string, signal: AbortSignal): Promise<void>
+  /**
+   * Resolves once `Contributions.within` is as it should be for a step of a session; bounded, never rejects. `run` is the one whose rules hold
+   * for what would start. Native plugins only.
+   */
+  prepare?(directory: string, signal: AbortSignal, run?: InRun): Promise<void>
   /** Why the capability of the plugin cannot be had on this machine, if so; native plugins only. */
   unavailable?(): Promise<string | undefined>
   readonly hooks?: Readonly<Record<string, Hook>>

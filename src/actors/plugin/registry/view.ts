@@ -17,6 +17,7 @@ import type {
 } from './contributions.js'
 import type { Operation } from '../native/native-doors.js'
 import type { Contributions, ProviderContribution, ToolContribution } from '../native/native.js'
+import type { InRun } from '../native/native-programs.js'
 
 /** Where a publication is seen: everywhere, in one workspace, or in one session. */
 export type Reach =
@@ -73,7 +74,7 @@ export interface RegistryView {
   readonly commands: readonly Registered<CommandService>[]
   readonly skills: readonly Registered<SkillService>[]
   /** See `ExtraContributions.prepare`. */
-  readonly preparations: readonly ((directory: string, signal: AbortSignal) => Promise<void>)[]
+  readonly preparations: readonly NonNullable<Contributions['prepare']>[]
   readonly systemContext: readonly Registered<ContextService>[]
   /** See `ExtraContributions.sessionContext`. */
   readonly sessionContext: readonly ((session: Session) => string | undefined)[]
@@ -114,7 +115,7 @@ export interface WorkspacePlugins {
   /** The view as it is now. Cheap: the same object until something is published. */
   current(directory: string, sessionId?: string): RegistryView
   /** As `current`, once plugins that offer what they find in a directory have found it. For each step of a session. */
-  prepared(directory: string, sessionId: string | undefined, signal: AbortSignal): Promise<RegistryView>
+  prepared(directory: string, sessionId: string | undefined, signal: AbortSignal, run?: InRun): Promise<RegistryView>
   /** Why a plugin is switched off for a directory; undefined = it is not. */
   switchedOff(directory: string, pluginId: string): Promise<string | undefined>
   /** A session has ended: what runs for it alone is retired. */

@@ -1,20 +1,22 @@
 /** The one file of a directory that the API writes (subsystems b.5; threat-model F1, F3, W3). */
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { reachedThrough } from '../../../machines/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
 import { findWorktree, isTruthy, PROJECT_DIRECTORY, type Trust } from './config-files.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { patchText, withoutNulls } from './config-patch.js'
+import { parseJsonc } from './config-parse.js'
 import { narrowWorkspace } from './config-trust.js'
 import { createFileProbe, type FileProbe } from './file-probe.js'
+import { removeProperty, setProperty } from './jsonc-edit.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
-type WriteEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths'>
+export type WriteEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths'>
 
-interface Target {
+export interface EntryFile {
   /** Canonical. */
   readonly path: string
   readonly trust: Trust
@@ -34,7 +36,40 @@ export async function writePatch(effects: WriteEffects, snapshot: ConfigSnapshot
   const probe = createFileProbe(effects)
   const target = await chooseTarget(effects, probe, snapshot.directory)
   if (target.trust === 'workspace') refuseWidening(effects, snapshot, patch)
-  const text = await patchText(await readTarget(probe, target), patch)
+  await writeText(effects, target, await patchText(await readTarget(probe, target), patch))
+}
+
+/** Writes what is said of one entry of a map into a file that takes part; `null` takes the entry out. */
+export async function writeEntry(
+  effects: WriteEffects,
+  place: EntryFile,
+  { key, name }: { readonly key: string; readonly name: string },
+  change: JsonRecord | null,
+): Promise<void> {
+  const probe = createFileProbe(effects)
+  const canonical = await probe.canonical(place.path)
+  if (place.trust === 'workspace') refuseLink(place.path, canonical)
+  const target = { ...place, path: canonical ?? place.path }
+  const text = await readTarget(probe, target)
+  await writeText(
+    effects,
+    target,
+    isBareMap(place.path, text) ? patchEntry(text, name, change) : await patchText(text, { [key]: { [name]: change } }),
+  )
+}
+
+/** An `mcp.json` that holds the servers themselves. */
+function isBareMap(path: string, text: string): boolean {
+  const parsed = parseJsonc(text)
+  return /^mcp\.jsonc?$/.test(basename(path)) && parsed.ok && !isRecord(parsed.value['mcp'])
+}
+
+function patchEntry(text: string, name: string, change: JsonRecord | null): string {
+  if (change === null) return removeProperty(text, [name])
+  return Object.entries(change).reduce((before, [key, value]) => setProperty(before, [name, key], value), text)
+}
+
+async function writeText(effects: WriteEffects, target: EntryFile, text: string): Promise<void> {
   if (Buffer.byteLength(text) > LIMITS.config.fileBytes) {
     throw new SvcError('request.unprocessable', `The configuration file would be larger than ${LIMITS.config.fileBytes} bytes.`)
   }
@@ -51,7 +86,7 @@ export async function writableFile(effects: WriteEffects, directory: string): Pr
   return (await chooseTarget(effects, createFileProbe(effects), directory)).path
 }
 
-async function chooseTarget({ files, env, paths }: WriteEffects, probe: FileProbe, directory: string): Promise<Target> {
+async function chooseTarget({ files, env, paths }: WriteEffects, probe: FileProbe, directory: string): Promise<EntryFile> {
   const home = (await probe.canonical(paths.home)) ?? paths.home
   const root = (await probe.canonical(paths.config)) ?? paths.config
   if (directory === home || isWithin(root, directory)) {
@@ -68,10 +103,13 @@ async function chooseTarget({ files, env, paths }: WriteEffects, probe: FileProb
   const isNested = top !== home && (await files.stat(nested)) !== undefined
   const path = isNested ? nested : (await files.stat(commented)) === undefined ? join(top, 'svc.json') : commented
   const canonical = await probe.canonical(path)
-  if (canonical !== undefined && canonical !== path) {
-    throw new SvcError('request.unprocessable', `"${path}" leads to "${canonical}"; configuration is not written through links.`, { path })
-  }
+  refuseLink(path, canonical)
   return { path, trust: 'workspace', within: top }
+}
+
+function refuseLink(path: string, canonical: string | undefined): void {
+  if (canonical === undefined || canonical === path) return
+  throw new SvcError('request.unprocessable', `"${path}" leads to "${canonical}"; configuration is not written through links.`, { path })
 }
 
 function refuseWidening({ paths }: WriteEffects, snapshot: ConfigSnapshot, patch: JsonRecord): void {
@@ -82,7 +120,7 @@ function refuseWidening({ paths }: WriteEffects, snapshot: ConfigSnapshot, patch
   throw new SvcError('request.unprocessable', message, { keys })
 }
 
-async function readTarget(probe: FileProbe, target: Target): Promise<string> {
+async function readTarget(probe: FileProbe, target: EntryFile): Promise<string> {
   const outcome = await probe.readText(target.path, { maxBytes: LIMITS.config.fileBytes, within: target.within })
   if (outcome.type === 'absent') return ''
   if (outcome.type === 'text') return outcome.text

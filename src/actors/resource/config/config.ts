@@ -8,6 +8,7 @@ import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
 import { validateSnapshot } from './config-validate.js'
+import { broughtEntries, definerOf, switchEntry } from './entry-switch.js'
 import { writePatch } from './config-write.js'
 import { readInstructions } from '../markdown/instructions.js'
 import type { FolderWatches } from './folder-watches.js'
@@ -74,6 +75,16 @@ export function createConfigs({
     async update(directory, body) {
       const flat = normalisePatch(body)
       const turn = lastPatch.then(async () => patch(directory, flat))
+      lastPatch = turn.catch(() => undefined)
+      return turn
+    },
+    brought: async (directory, key) => broughtEntries(await snapshots.get(directory), key),
+    definer: async (directory, key, name) => definerOf(await snapshots.get(directory), { key, name }),
+    async switchEntry(directory, key, name, enabled) {
+      const turn = lastPatch.then(async () => {
+        await switchEntry(effects, await snapshots.get(directory, { fresh: true }), { key, name }, enabled)
+        await snapshots.written(directory)
+      })
       lastPatch = turn.catch(() => undefined)
       return turn
     },

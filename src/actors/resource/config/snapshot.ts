@@ -41,6 +41,8 @@ export interface ConfigSnapshot {
   readonly adapters: ReadonlyMap<string, Place>
   /** The last good document of each file that took part. */
   readonly layers: ReadonlyMap<string, JsonRecord>
+  /** Of each of these. */
+  readonly trustOf: ReadonlyMap<string, Trust>
   /** Files that could not be read this time. */
   readonly failures: readonly LayerFailure[]
 }
@@ -99,6 +101,7 @@ export async function readSnapshot(
     files: findings.flatMap(({ files = [] }) => [...files]),
     definedIn: definedIn(findings),
     adapters: new Map(findings.flatMap(({ adapters = [] }) => [...adapters])),
+    trustOf: new Map(layers.map(({ name, trust }) => [name, trust])),
     layers: new Map(layers.filter((layer) => !layer.replaces).map((layer) => [layer.name, layer.document])),
     failures,
     diagnostics: [...failed, ...findings.flatMap(({ diagnostics = [] }) => diagnostics), ...merged.refusals, ...skills.diagnostics],
@@ -192,7 +195,9 @@ function mergeByTrust(layers: readonly Layer[], plan: LayerPlan) {
     if (layer.trust === 'installation') return layer
     const result = narrowWorkspace(layer.document, { trusted, worktree: plan.worktree })
     for (const { path, reason } of result.refused) {
-      refusals.push({ level: 'warning', path, message: `"${path}" in ${layer.name} has no effect: ${reason}` })
+      const waits = /^mcp\.(.+)/.exec(path)?.[1]
+      const why = waits === undefined || Object.hasOwn(recordAt(trusted, 'mcp'), waits) ? reason : `it waits for "svc mcp accept ${waits}"`
+      refusals.push({ level: 'warning', path, message: `"${path}" in ${layer.name} has no effect: ${why}` })
     }
     return { ...layer, document: result.document }
   })

@@ -1,8 +1,9 @@
 /** What one run works with, from its claim to its end. Held by the session actor's effects, never by a machine. */
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
-import type { PermissionGrant, PermissionLayers } from '../../../machines/permission/permission.js'
+import { evaluateLayers, type PermissionGrant, type PermissionLayers } from '../../../machines/permission/permission.js'
 import type { PermissionNeed } from '../../plugin/native/native.js'
+import type { InRun } from '../../plugin/native/native-programs.js'
 import type { RegisteredTool } from '../../plugin/registry/view.js'
 import type { GenerateRequest } from '../../provider/adapter.js'
 import type { RunTarget } from '../admission/append.js'
@@ -92,6 +93,11 @@ export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): 
 /** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */
 export function layersOf(run: RunScope): PermissionLayers {
   return { ...layersFor(run.session, run.target.agent, refusedTools(run)), ceilings: run.ceilings }
+}
+
+/** What the rules of the run say of targets; answers that were given besides do not count. */
+export function rulesOf(run: RunScope): InRun {
+  return { decisions: (permission, patterns) => patterns.map((pattern) => evaluateLayers(layersOf(run), permission, pattern)) }
 }
 
 /** Tools the prompt of the run leaves out. */

@@ -30,7 +30,7 @@ import { isLongPrompt } from '../admission/queue.js'
 import type { StepRecorder } from './recorder.js'
 import { isNotice } from '../admission/runtime-marker.js'
 import { modelMessages } from './request.js'
-import { type RunScope, type StepScope, stepsAsked } from './run-scope.js'
+import { rulesOf, type RunScope, type StepScope, stepsAsked } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
 
 /** Failures of hooks that a message tells, and characters of each. */
@@ -60,7 +60,7 @@ export async function prepareStep(
   const { target } = run
   const { steps } = target.agent.record
   if (isLongPrompt(run.prompt)) await nextTurn()
-  const view = await core.plugins.prepared(session.directory, session.id, signal)
+  const view = await core.plugins.prepared(session.directory, session.id, signal, rulesOf(run))
   const asked = stepsAsked(run, number)
   if (asked === 0)
     return openStep(core, run, { number, isLast: false, request: undefined, offered: allowedTools(run, view), hookFailures: [] }, signal)

@@ -2,22 +2,23 @@
  * Formats what a tool has written (sessions-events §10.8; subsystems b.12), while the tool holds the file.
  *
  * I1 A formatter that fails, is late, or leaves no file or an empty one changes nothing: the file gets back what it held before.
- * I2 Only the installation names formatters and switches them on; no program that lies in the project is started, nor one that would run code
- *    of it (`judgeFormatter`). Where commands run in the sandbox, so do formatters, and where that cannot be had none runs.
+ * I2 Only the installation names formatters and switches them on, and all start by the door to programs of workspaces (decision 34): no program
+ *    that lies in the project, and one that would run code of it (`judgeFormatter`) only in the sandbox, or once somebody has accepted it. What
+ *    rules of the run deny in the shell tool does not run.
  * I3 A protected file stays as it was written: that is what was answered for.
  */
-import type { ConfinedLine } from '../../../actors/plugin/native/native-doors.js'
 import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
 import type { ProcessResult } from '../../../actors/effects.js'
 import { configuredFormatters, FILE, type Formatter } from '../../../protocol/format/formatters.js'
 import { isWithin } from '../../../protocol/caller.js'
+import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
 import { dirname, extension, resolvePath } from '../paths.js'
 import type { Target } from '../targets.js'
 import { decodeText } from '../text.js'
 import { judgeFormatter } from './guards.js'
-import { formatterProgram } from './programs.js'
+import { formatterProgram } from './formatter-program.js'
 
 /** As large as a file that tools change. */
 const MAX_BYTES = 10 * 1024 * 1024
@@ -43,12 +44,13 @@ export interface Formatting {
 
 const NOTHING: Formatted = { contents: new Map(), paths: [], told: '' }
 
-type Host = Pick<NativeHost, 'config' | 'protectedFiles' | 'sandbox'> & {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'processes' | 'childEnv' | 'log'>
+type Host = Pick<NativeHost, 'config' | 'installationConfig' | 'protectedFiles' | 'programs'> & {
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'childEnv' | 'log'>
 }
 
 export function createFormatting({ effects, ...host }: Host): Formatting {
-  const { clock, files, processes, childEnv, log } = effects
+  const { clock, files, childEnv, log } = effects
+  const { programs } = host
   /** What was said once and need not be said at every change. */
   const said = createLru<string, true>(256)
 
@@ -82,32 +84,32 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
     if (left <= 0 || context.signal.aborted) return undefined
     const verdict = await judgeFormatter(formatter, path, files)
     if (verdict.type === 'unwanted') return undefined
-    if (verdict.type === 'refused') return once(formatter, verdict.reason, context)
-    const program = await formatterProgram(effects, formatter.command[0] ?? '', context.directory)
-    if (program === undefined)
-      return once(formatter, `the program "${formatter.command[0] ?? ''}" was not found outside of the project`, context)
-    const arguments_ = [...formatter.command.slice(1), ...(verdict.args ?? [])].map((word) => word.replaceAll(FILE, path))
+    const program = await formatterProgram(host, formatter, context.directory, verdict)
+    const { message } = await programs.standing(program)
+    if (message !== null) return once(formatter, verdict.type === 'refused' ? `${verdict.reason}; ${message}` : message, context)
+    const [name = ''] = formatter.command
+    if ((await programs.find(name, context.directory)) === undefined)
+      return once(formatter, `the program "${name}" was not found outside of the project`, context)
+    const words = [...formatter.command, ...(verdict.args ?? [])].map((word) => word.replaceAll(FILE, path))
     const isFilter = !formatter.command.some((word) => word.includes(FILE))
-    const line = { program, args: arguments_, cwd: verdict.cwd ?? context.directory }
-    const stray = await strayArgument(formatter, line.cwd)
+    const cwd = verdict.cwd ?? context.directory
+    const stray = await strayArgument(formatter, cwd)
     if (stray !== undefined)
       return once(formatter, `its argument "${stray}" names a file of the project; name a file by its absolute path`, context)
     const env = { ...childEnv, ...formatter.environment }
-    const started = await confined(line, { path, context, searchPath: env['PATH'] ?? '' })
-    if (typeof started === 'string') return once(formatter, started, context)
-    const result = await processes
-      .run({
-        command: started.program,
-        args: started.args,
-        holds: started.holds ?? [],
-        cwd: line.cwd,
+    const directories = isWithin(context.directory, path) ? [] : [dirname(path)]
+    const started = { program, words, run: context, directories, writes: [path] }
+    const result = await programs
+      .run(started, {
+        cwd,
         env,
         signal: context.signal,
         timeoutMs: Math.min(left, LIMITS.formatters.timeout),
         captureBytes: isFilter ? MAX_BYTES : LIMITS.formatters.output,
         ...(isFilter && { stdin: new TextDecoder('utf-8', { ignoreBOM: true }).decode(written.content) }),
       })
-      .catch((error: unknown) => String(error))
+      .catch((error: unknown) => toFailure(error).message)
+    if (typeof result === 'string') return once(formatter, `it could not be started: ${result}`, context)
     const after = await outcome(result, written, isFilter)
     if (typeof after !== 'string') return after
     log.warn('a formatter failed; the file is as it was written', { formatter: formatter.id, path, reason: after })
@@ -115,10 +117,10 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
   }
 
   /** The content that is on disk when it settles, or why there is none of the formatter's: then the one before is (I1). */
-  async function outcome(result: ProcessResult | string, { target, content }: Written, isFilter: boolean): Promise<Uint8Array | string> {
+  async function outcome(result: ProcessResult, { target, content }: Written, isFilter: boolean): Promise<Uint8Array | string> {
     const failure = failureOf(result, isFilter)
     const now = await files.read(target.path, MAX_BYTES, { canonical: true }).catch(() => undefined)
-    const made = isFilter && typeof result !== 'string' ? new TextEncoder().encode(result.stdout) : now
+    const made = isFilter ? new TextEncoder().encode(result.stdout) : now
     const reason = failure ?? (made === undefined ? 'it left no file, or a larger one than tools change' : emptied(made))
     const kept = reason === undefined && made !== undefined ? made : content
     const kind = (await files.entry(target.path))?.kind
@@ -143,22 +145,6 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
     return undefined
   }
 
-  async function confined(line: Line, { path, context, searchPath }: Place): Promise<ConfinedLine | string> {
-    const { directory } = context
-    if (!(await host.sandbox.isOn(directory))) return { program: line.program, args: line.args }
-    const directories = isWithin(directory, path) ? [] : [dirname(path)]
-    const wrapped = await host.sandbox.wrap({
-      ...line,
-      workspace: directory,
-      network: false,
-      searchPath,
-      directories,
-      reads: [],
-      writes: [path],
-    })
-    return 'unavailable' in wrapped ? `there is no sandbox: ${wrapped.unavailable}` : wrapped
-  }
-
   return {
     async apply(written, context) {
       try {
@@ -177,25 +163,12 @@ interface Call {
   readonly ends: number
 }
 
-interface Line {
-  readonly program: string
-  readonly args: readonly string[]
-  readonly cwd: string
-}
-
-interface Place {
-  readonly path: string
-  readonly context: ToolContext
-  readonly searchPath: string
-}
-
 function fitting(formatters: readonly Formatter[], { path }: Target): readonly Formatter[] {
   const own = extension(path)
   return formatters.filter(({ fault, extensions }) => fault === undefined && extensions.includes(own))
 }
 
-function failureOf(result: ProcessResult | string, isFilter: boolean): string | undefined {
-  if (typeof result === 'string') return `it could not be started: ${result}`
+function failureOf(result: ProcessResult, isFilter: boolean): string | undefined {
   if (result.timedOut) return 'it took too long and was ended'
   if (result.aborted) return 'it was ended together with the call'
   if (result.exitCode === 0) return isFilter && result.captureTruncated ? 'it prints more than a file may have' : undefined

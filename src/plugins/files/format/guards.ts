@@ -10,11 +10,11 @@ import { dirname, joinPath } from '../paths.js'
 
 type Files = Pick<NativeHost['effects']['files'], 'read' | 'stat'>
 
-/** How it runs on a file, that nothing there wants it, or why it may not run there. */
+/** How it runs on a file, that nothing there wants it, or why it would run code of the project, and how. */
 export type Verdict =
   | { readonly type: 'runs' /** Folder of what wants it. */; readonly cwd?: string; readonly args?: readonly string[] }
   | { readonly type: 'unwanted' }
-  | { readonly type: 'refused'; readonly reason: string }
+  | { readonly type: 'refused'; readonly reason: string; readonly cwd?: string; readonly args?: readonly string[] }
 
 const UNWANTED: Verdict = { type: 'unwanted' }
 
@@ -73,7 +73,8 @@ async function judgePrettier(files: Files, folders: readonly string[]): Promise<
   if (wanted.type !== 'runs') return wanted
   for (const folder of folders) {
     const settings = await prettierSettings(files, folder)
-    if (settings.type === 'loads') return { type: 'refused', reason: `it would run code of the project, because of ${settings.because}` }
+    if (settings.type === 'loads')
+      return { ...wanted, type: 'refused', reason: `it would run code of the project, because of ${settings.because}` }
     if (settings.type === 'plain') break // the nearest settings are the only ones
   }
   return wanted
@@ -128,14 +129,16 @@ function packageSettings(text: string, name: string): 'none' | 'plain' | 'loads'
 /** In the edition of the crate; a project may not say which program the name `rustfmt` stands for. */
 async function judgeRust(files: Files, folders: readonly string[]): Promise<Verdict> {
   let edition: string | undefined
+  let reason: string | undefined
   for (const folder of folders) {
     for (const name of ['rust-toolchain.toml', 'rust-toolchain']) {
       const toolchain = await textOf(files, joinPath(folder, name))
       if (toolchain !== undefined && /path|\\/.test(toolchain)) {
-        return { type: 'refused', reason: `${joinPath(folder, name)} may name a toolchain by its path: it would run code of the project` }
+        reason ??= `${joinPath(folder, name)} may name a toolchain by its path: it would run code of the project`
       }
     }
     edition ??= /^\s*edition\s*=\s*["'](\d{4})["']/m.exec((await textOf(files, joinPath(folder, 'Cargo.toml'))) ?? '')?.[1]
   }
-  return { type: 'runs', ...(folders[0] !== undefined && { cwd: folders[0] }), args: ['--edition', edition ?? '2021'] }
+  const how = { ...(folders[0] !== undefined && { cwd: folders[0] }), args: ['--edition', edition ?? '2021'] }
+  return reason === undefined ? { type: 'runs', ...how } : { type: 'refused', reason, ...how }
 }

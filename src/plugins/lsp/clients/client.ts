@@ -8,6 +8,7 @@
 import { createActor, fromPromise } from 'xstate'
 import * as z from 'zod'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
 import { type LspClientEvent, type LspClientInput, lspClientMachine } from '../../../machines/lsp-client.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { isRecord } from '../../../protocol/json.js'
@@ -50,7 +51,8 @@ export interface Client {
 }
 
 export interface ClientDeps {
-  readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'processes' | 'network' | 'childEnv' | 'log'>
+  readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'network' | 'childEnv' | 'log'>
+  readonly programs: Pick<NativeHost['programs'], 'open'>
   readonly actors: NativeHost['actors']
   readonly version: string
   onDiagnostics(): void
@@ -58,6 +60,8 @@ export interface ClientDeps {
 
 export interface ClientPlace extends LspClientInput {
   readonly configured: ConfiguredAdapter
+  /** What is started; undefined = it runs already, and is reached. */
+  readonly program: ProjectProgram | undefined
 }
 
 const Report = z.looseObject({
@@ -66,8 +70,8 @@ const Report = z.looseObject({
   relatedDocuments: z.record(z.string(), z.looseObject({ kind: z.string(), items: z.unknown().optional() })).nullish(),
 })
 
-export function createClient(deps: ClientDeps, { configured, ...place }: ClientPlace): Client {
-  const { clock, files, processes, childEnv, log } = deps.effects
+export function createClient(deps: ClientDeps, { configured, program: wanted, ...place }: ClientPlace): Client {
+  const { clock, files, childEnv, log } = deps.effects
   const { root, directory, adapter } = place
   const rootUri = fileUri(root)
   const rootName = root.split('/').at(-1) || root
@@ -116,10 +120,9 @@ export function createClient(deps: ClientDeps, { configured, ...place }: ClientP
     const { command, endpoint, env } = configured
     const [host, port] = splitEndpoint(endpoint)
     if (host !== undefined && port !== undefined) return socketLine(deps.effects, { host, port, signal })
-    const [name, ...args] = command
-    const program = name === undefined ? undefined : await processes.find(name)
-    if (program === undefined) throw new SvcError('request.unprocessable', `The program "${name ?? ''}" was not found.`)
-    return programLine(processes, { program, args, cwd: root, env: { ...childEnv, ...env } })
+    if (wanted === undefined) throw new SvcError('request.unprocessable', 'It has neither a program nor an address.')
+    const started = { program: wanted, words: command }
+    return programLine(async (streams) => deps.programs.open(started, { ...streams, cwd: root, env: { ...childEnv, ...env } }))
   }
 
   async function close(): Promise<void> {

@@ -3,16 +3,20 @@
  * what cargo says of that.
  */
 import * as z from 'zod'
+import type { ProcessResult } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
-import { LIMITS } from '../../../protocol/limits.js'
 import { isMarker, isWide } from '../../../protocol/lsp/adapters.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { ConfiguredAdapter } from '../configured.js'
 
 export interface Roots {
-  of(directory: string, path: string, adapter: ConfiguredAdapter): Promise<string>
+  /** `ask` starts the build tool; without it nothing is started, and what it said before counts. */
+  of(directory: string, path: string, adapter: ConfiguredAdapter, ask: AskCargo | undefined): Promise<string>
 }
+
+/** Runs `cargo metadata` in a package; rejects where it may not be started. */
+export type AskCargo = (root: string) => Promise<ProcessResult>
 
 /** How long the project of a directory is remembered, ms. */
 const ROOT_AGE = 5000
@@ -20,12 +24,7 @@ const REMEMBERED = 1000
 
 const Metadata = z.looseObject({ workspace_root: z.string() })
 
-export function createRoots({
-  files,
-  clock,
-  processes,
-  childEnv,
-}: Pick<NativeHost['effects'], 'files' | 'clock' | 'processes' | 'childEnv'>): Roots {
+export function createRoots({ files, clock }: Pick<NativeHost['effects'], 'files' | 'clock'>): Roots {
   const roots = createLru<string, { readonly root: string; readonly at: number }>(REMEMBERED)
   /** Of a project and its manifest as it is. */
   const workspaces = createLru<string, Promise<string>>(REMEMBERED)
@@ -50,28 +49,20 @@ export function createRoots({
   }
 
   /** The workspace of cargo that a package is in; the package where cargo is not there, says nothing or names a place outside. */
-  async function cargoRoot(directory: string, root: string, adapter: ConfiguredAdapter): Promise<string> {
+  async function cargoRoot(directory: string, root: string, ask: AskCargo | undefined): Promise<string> {
     const manifest = await files.stat(`${root}/Cargo.toml`).catch(() => undefined)
     if (manifest === undefined) return root
     const key = [directory, root, manifest.identity].join('\0')
-    const known = workspaces.get(key) ?? askCargo(root, adapter).then((said) => (isWithin(directory, said) ? said : root))
+    const before = workspaces.get(key)
+    if (before !== undefined || ask === undefined) return before ?? root
+    const known = askCargo(root, ask).then((said) => (isWithin(directory, said) ? said : root))
     workspaces.set(key, known)
     return known
   }
 
-  async function askCargo(root: string, { command: [server = ''] }: ConfiguredAdapter): Promise<string> {
-    const cargo = (await processes.find(server)) === undefined ? undefined : await processes.find('cargo')
-    if (cargo === undefined) return root
+  async function askCargo(root: string, ask: AskCargo): Promise<string> {
     try {
-      const { exitCode, stdout, captureTruncated } = await processes.run({
-        command: cargo,
-        args: ['metadata', '--no-deps', '--offline', '--format-version', '1'],
-        cwd: root,
-        env: { ...childEnv, RUSTUP_AUTO_INSTALL: '0' },
-        signal: new AbortController().signal,
-        timeoutMs: LIMITS.lsp.cargo,
-        captureBytes: LIMITS.lsp.cargoBytes,
-      })
+      const { exitCode, stdout, captureTruncated } = await ask(root)
       return exitCode === 0 && !captureTruncated ? Metadata.parse(JSON.parse(stdout)).workspace_root : root
     } catch {
       return root
@@ -79,15 +70,15 @@ export function createRoots({
   }
 
   return {
-    async of(directory, path, adapter) {
-      const { id, markers, rootStrategy } = adapter
+    async of(directory, path, { id, markers, rootStrategy }, ask) {
       const parent = path.slice(0, path.lastIndexOf('/')) || '/'
       if (markers.length === 0 || !isWithin(directory, parent)) return directory
-      const key = [directory, id, rootStrategy, parent, ...markers].join('\0')
+      const mayAsk = rootStrategy === 'cargoMetadata' && ask !== undefined
+      const key = [directory, id, rootStrategy, mayAsk, parent, ...markers].join('\0')
       const known = roots.get(key)
       if (known !== undefined && clock.monotonic() - known.at < ROOT_AGE) return known.root
       const found = await nearest(directory, parent, markers)
-      const root = rootStrategy === 'cargoMetadata' ? await cargoRoot(directory, found, adapter) : found
+      const root = rootStrategy === 'cargoMetadata' ? await cargoRoot(directory, found, ask) : found
       roots.set(key, { root, at: clock.monotonic() })
       return root
     },

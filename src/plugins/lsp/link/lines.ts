@@ -1,4 +1,5 @@
 /** What carries the messages of a language server: the streams of a program of ours, or a connection to one that is not (subsystems e.2). */
+import type { ChildPipe, PipeOptions } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit } from '../../../protocol/patience.js'
@@ -18,21 +19,13 @@ interface Line {
 
 export type OpenLine = (onData: (chunk: Uint8Array) => void) => Promise<Line>
 
-export interface LineProgram {
-  /** Absolute path of the program, and its arguments. */
-  readonly program: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
-}
+/** Starts the program, in a process group of its own. */
+type StartProgram = (streams: Pick<PipeOptions, 'inputBacklog' | 'onStdout' | 'onStderr'>) => Promise<ChildPipe>
 
-/** A process group of its own, in a clean environment. */
-export function programLine(processes: NativeHost['effects']['processes'], { program, ...rest }: LineProgram): OpenLine {
+export function programLine(start: StartProgram): OpenLine {
   return async (onData) => {
     let stderr = ''
-    const child = await processes.open({
-      ...rest,
-      command: program,
+    const child = await start({
       inputBacklog: LIMITS.lsp.inputBacklog,
       onStdout: onData,
       onStderr(chunk) {

@@ -1,9 +1,25 @@
-/** Tool `lsp`: what language servers know about a place or a file (sessions-events §10.2). It changes nothing. */
+/**
+ * Tool `lsp`: what language servers know about a place or a file (sessions-events §10.2). It changes nothing.
+ *
+ * I1 A server that waits for an act is asked for in the run, once for what it would start; the answer is that act (decision 34). Nobody is
+ *    asked where a rule of the run denies the line, or where nobody answers.
+ */
 import * as z from 'zod'
-import { defineTool, type NativeHost, type ToolContext, type ToolContribution, ToolError } from '../../../actors/plugin/native/native.js'
+import {
+  defineTool,
+  type NativeHost,
+  type PermissionNeed,
+  type ToolContext,
+  type ToolContribution,
+  ToolError,
+} from '../../../actors/plugin/native/native.js'
+import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import { lineText } from '../../../machines/acceptance/standing.js'
 import { isWithin, TRUSTED_CALLER } from '../../../protocol/caller.js'
 import type { LspStatus } from '../../../protocol/lsp/lsp.js'
 import { createLru } from '../../../protocol/lru.js'
+import { updated } from '../acceptances.js'
+import type { Clients } from '../clients/clients.js'
 import type { FileTarget, Queries } from '../queries.js'
 import { documentSymbols, placeQuestions, workspaceSymbols } from '../operations.js'
 
@@ -35,20 +51,24 @@ type Input = z.infer<typeof Input>
 
 const DESCRIPTION = `Asks language servers: hover, goToDefinition, findReferences, goToImplementation, prepareCallHierarchy, incomingCalls and outgoingCalls at a place; documentSymbol and diagnostics of a file; workspaceSymbol for symbols by name, of the servers of a file or of all that run; status tells which servers fit the directory.
 - Lines and columns of the question are counted from zero, columns in bytes of UTF-8. Ranges in the answer are counted from one.
-- An empty answer means that no server is there, or that it knows nothing.`
+- An empty answer means that no server is there, that it may not start here (status says so), or that it knows nothing.`
 
 const MOST = 30_000
 const REMEMBERED = 256
 
 export interface LspToolDeps {
   readonly effects: Pick<NativeHost['effects'], 'files'>
+  readonly programs: Pick<NativeHost['programs'], 'accept'>
+  readonly clients: Pick<Clients, 'waiting' | 'obstacles'>
   readonly queries: Queries
   status(directory: string, signal: AbortSignal): Promise<readonly LspStatus[]>
 }
 
-export function lspTool({ effects, queries, status }: LspToolDeps): ToolContribution {
+export function lspTool({ effects, programs, clients, queries, status }: LspToolDeps): ToolContribution {
   /** What was judged is what is read. */
   const judged = createLru<string, string>(REMEMBERED)
+  /** What the call asked for, of what waited. */
+  const wanted = createLru<string, readonly ProjectProgram[]>(REMEMBERED)
   const places = placeQuestions(queries)
   const symbols = documentSymbols(queries)
   const named = workspaceSymbols(queries)
@@ -80,7 +100,22 @@ export function lspTool({ effects, queries, status }: LspToolDeps): ToolContribu
     }
   }
 
-  async function answer(input: Input, { directory, signal, callId }: ToolContext): Promise<readonly unknown[]> {
+  /** I1 */
+  async function startNeeds(path: string, context: ToolContext): Promise<readonly PermissionNeed[]> {
+    const { directory, unattended } = context
+    const waiting = unattended === true ? [] : await clients.waiting(directory, path, context)
+    wanted.set(keyOf(context), waiting)
+    return waiting.map((program) => ({
+      permission: 'bash',
+      patterns: program.commands.map(lineText),
+      title: `Start the language server "${program.name}", now and later: ${program.commands.map(lineText).join('; ')}`,
+      explicit: 'it loads code of this workspace, and nobody has accepted that',
+      metadata: { command: program.commands.map(lineText).join('\n'), acceptance: { kind: program.kind, name: program.name, directory } },
+    }))
+  }
+
+  async function answer(input: Input, context: ToolContext): Promise<readonly unknown[]> {
+    const { directory, signal, callId } = context
     const { operation, filePath, query = '' } = input
     if (operation === 'status') return (await status(directory, signal)).map(brief)
     if (filePath === undefined) {
@@ -90,7 +125,16 @@ export function lspTool({ effects, queries, status }: LspToolDeps): ToolContribu
     const file = await target(filePath, directory, signal)
     if (judged.get(`${callId} ${filePath}`) !== file.path) throw new ToolError('The path leads elsewhere than when access was checked.')
     if ((await effects.files.stat(file.path))?.kind !== 'file') throw new ToolError(`There is no file ${filePath}.`)
-    return ofFile(input, file)
+    for (const program of wanted.get(keyOf(context)) ?? []) programs.accept(program, { along: updated })
+    wanted.delete(keyOf(context))
+    return ofFile(input, { ...file, run: context })
+  }
+
+  async function nothing({ filePath }: Input, context: ToolContext): Promise<string> {
+    const { directory, signal } = context
+    const file = filePath === undefined ? undefined : await target(filePath, directory, signal)
+    const why = file === undefined ? [] : await clients.obstacles(directory, file.path, context)
+    return ['Nothing was found.', ...why].join('\n')
   }
 
   return defineTool<Input>({
@@ -98,7 +142,8 @@ export function lspTool({ effects, queries, status }: LspToolDeps): ToolContribu
     description: DESCRIPTION,
     input: Input,
     permission: 'lsp',
-    async needs({ operation, filePath }, { directory, signal, callId }) {
+    async needs({ operation, filePath }, context) {
+      const { directory, signal, callId } = context
       const own = { permission: 'lsp', patterns: [operation], title: `Ask language servers: ${operation}` }
       if (filePath === undefined || operation === 'status') return [own]
       const { path } = await target(filePath, directory, signal)
@@ -110,12 +155,13 @@ export function lspTool({ effects, queries, status }: LspToolDeps): ToolContribu
         patterns: [`${path.slice(0, path.lastIndexOf('/'))}/*`],
         title: `Read ${filePath}`,
       }
-      return inside ? [own, read] : [own, read, outside]
+      const starting = await startNeeds(path, context)
+      return inside ? [own, read, ...starting] : [own, read, outside, ...starting]
     },
     async invoke(input, context) {
       const found = await answer(input, context)
       context.signal.throwIfAborted()
-      const text = found.length === 0 ? 'Nothing was found.' : JSON.stringify(found, null, 1)
+      const text = found.length === 0 ? await nothing(input, context) : JSON.stringify(found, null, 1)
       return {
         title: [input.operation, input.filePath ?? input.query].filter((each) => each !== undefined).join(' '),
         output: text.length > MOST ? `${text.slice(0, MOST)}\n… (cut)` : text,
@@ -123,6 +169,11 @@ export function lspTool({ effects, queries, status }: LspToolDeps): ToolContribu
       }
     },
   })
+}
+
+/** Ids of calls are the model's own. */
+function keyOf({ sessionId, callId }: ToolContext): string {
+  return `${sessionId}\0${callId}`
 }
 
 /** What a model needs of a row. */

@@ -15,6 +15,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { commandLine, type McpConfig, type McpRemote, samplingOf, substituteVariables } from '../../../protocol/mcp/mcp-config.js'
@@ -34,7 +35,8 @@ export interface Authorization {
 }
 
 export interface SessionDeps {
-  readonly effects: Pick<NativeHost['effects'], 'processes' | 'fetch' | 'network' | 'childEnv' | 'clock' | 'log'>
+  readonly programs: Pick<NativeHost['programs'], 'open'>
+  readonly effects: Pick<NativeHost['effects'], 'fetch' | 'network' | 'childEnv' | 'clock' | 'log'>
   /** Variables that `{env:NAME}` stands for. */
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly version: string
@@ -44,6 +46,7 @@ export interface SessionPlace {
   readonly server: string
   readonly directory: string
   readonly config: McpConfig
+  readonly program: ProjectProgram
   /** Absent: nobody signs in to this server. */
   readonly authorization: Authorization | undefined
 }
@@ -92,12 +95,12 @@ export async function openSession(
   if (config.type === 'local') {
     const { environment = {}, env = {} } = config
     const own = substituteVariables({ ...env, ...environment }, deps.variables)
+    const { program } = place
+    const started = { program, words: commandLine(config) }
     const transport = createStdioTransport({
-      effects: deps.effects,
+      log: deps.effects.log,
       server: place.server,
-      command: commandLine(config),
-      cwd: place.directory,
-      env: { ...deps.effects.childEnv, ...own },
+      open: async (streams) => deps.programs.open(started, { ...streams, cwd: place.directory, env: { ...deps.effects.childEnv, ...own } }),
       mayTell,
     })
     return begin({ deps, library, place, listener, mayTell }, transport, signal)

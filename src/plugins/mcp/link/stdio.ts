@@ -6,9 +6,8 @@
  * I3 What is no message is ignored; what it writes to its error stream is told at debug, bounded.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { ChildPipe } from '../../../actors/effects.js'
+import type { ChildPipe, PipeOptions } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import { isMessage } from './message.js'
@@ -18,25 +17,21 @@ const STDERR_LINE = 4096
 const STDERR_TOLD = 400
 
 export interface StdioOptions {
-  readonly effects: Pick<NativeHost['effects'], 'processes' | 'log'>
+  readonly log: NativeHost['effects']['log']
   readonly server: string
-  readonly command: readonly [string, ...string[]]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
+  /** Starts the program. */
+  open(streams: Pick<PipeOptions, 'inputBacklog' | 'onStdout' | 'onStderr'>): Promise<ChildPipe>
   /** Log lines of the program are told while this allows it. */
   mayTell(): boolean
 }
 
 /** A connection that was not closed by us is reported by `onclose`, after `onerror` has said why. */
-export function createStdioTransport({ effects: { processes, log }, server, command, cwd, env, mayTell }: StdioOptions): Transport {
-  const [program, ...args] = command
+export function createStdioTransport({ log, server, open, mayTell }: StdioOptions): Transport {
   let child: ChildPipe | undefined
   const over = new AbortController()
 
   const transport: Transport = {
     async start() {
-      const path = program.includes('/') ? program : await processes.find(program)
-      if (path === undefined) throw new SvcError('request.unprocessable', `There is no program "${program}" on the search path.`)
       const output = createLineSplitter(messageBytes, {
         onLine: take,
         onOversized: () => end(`it sent a message of more than ${messageBytes} bytes`),
@@ -47,11 +42,7 @@ export function createStdioTransport({ effects: { processes, log }, server, comm
         },
         onOversized: () => undefined,
       })
-      const opened = await processes.open({
-        command: path,
-        args,
-        cwd,
-        env,
+      const opened = await open({
         inputBacklog,
         onStdout: (chunk) => output.push(chunk),
         onStderr: (chunk) => errors.push(chunk),

@@ -1,13 +1,22 @@
 /** Servers as the configuration of a directory has them. Pure. */
+import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { McpConfig, serverFault } from '../../../protocol/mcp/mcp-config.js'
 
-/** A server that can be used, one that is switched off, or one that says something it must not. */
+/** A server that can be used, one of a workspace that waits for an act, one that is switched off, or one that says something it must not. */
 export type ServerEntry =
-  | { readonly kind: 'usable'; readonly config: McpConfig; readonly text: string }
+  | ({ readonly kind: 'usable'; readonly config: McpConfig; readonly text: string } & Partial<Brought>)
+  | ({ readonly kind: 'unaccepted'; readonly config: McpConfig } & Brought)
   | { readonly kind: 'disabled' }
   | { readonly kind: 'wrong'; readonly error: string }
+
+/** Of a server that a workspace brings. */
+interface Brought {
+  readonly program: ProjectProgram
+  readonly acceptance: ProgramStanding
+}
 
 const known = new WeakMap<object, ReadonlyMap<string, ServerEntry>>()
 

@@ -14,6 +14,7 @@ import {
   type McpConnectionInput,
   mcpConnectionMachine,
 } from '../../../machines/mcp-connection.machine.js'
+import type { InRun, ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
@@ -31,6 +32,8 @@ export interface Connection {
   readonly offers: Offers
   /** An attempt to connect has settled, one way or the other. */
   readonly wasTried: boolean
+  /** False where a rule of the run denies the line of a server that a workspace brings (decision 34). */
+  mayConnect(run: InRun | undefined): Promise<boolean>
   /** Resolves once it is connected or is not going to be; a rest is kept unless it is `requested`. */
   connect(how: 'wanted' | 'requested'): Promise<void>
   /** Uses it, for a call of a session when `context` is given. Throws `request.unprocessable` when it cannot be connected, else what the work throws. */
@@ -43,6 +46,7 @@ export interface Connection {
 
 export interface ConnectionDeps extends SessionDeps {
   readonly actors: NativeHost['actors']
+  readonly programs: Pick<NativeHost['programs'], 'open' | 'isDenied'>
   /** What is offered has changed. */
   onOffers(kind: OfferKind | 'all'): void
   ask(request: ElicitRequest['params'], context: ToolContext, signal: AbortSignal): Promise<ElicitResult>
@@ -51,6 +55,7 @@ export interface ConnectionDeps extends SessionDeps {
 
 export interface ConnectionPlace extends McpConnectionInput {
   readonly config: McpConfig
+  readonly program: ProjectProgram
   readonly authorization: Authorization | undefined
   /** Its authorization server takes no client that it does not know. */
   isUnregistered(): boolean
@@ -197,7 +202,17 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
     await settled()
   }
 
-  async function attempt<T>(work: (client: Client, library: Library) => Promise<T>): Promise<{ readonly value: T } | 'again'> {
+  const mayConnect = async (run: InRun | undefined) =>
+    run === undefined || place.program.isNamed || config.type === 'remote' || !(await deps.programs.isDenied(place.program, run))
+
+  async function attempt<T>(
+    work: (client: Client, library: Library) => Promise<T>,
+    run: InRun | undefined,
+  ): Promise<{ readonly value: T } | 'again'> {
+    if (!actor.getSnapshot().hasTag('connected') && !(await mayConnect(run)))
+      throw new SvcError('request.unprocessable', `The server "${server}" is not connected: a rule of this agent denies its command.`, {
+        server,
+      })
     await connect('wanted')
     const mine = session
     if (mine === undefined)
@@ -251,11 +266,12 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
       return wasTried
     },
     connect,
+    mayConnect,
     async use(work, context) {
       if (context !== undefined) calls.add(context)
       try {
-        const first = await attempt(work)
-        const outcome = first === 'again' ? await attempt(work) : first
+        const first = await attempt(work, context)
+        const outcome = first === 'again' ? await attempt(work, context) : first
         if (outcome !== 'again') return outcome.value
         throw new SvcError('request.unprocessable', `The server "${server}" forgets its sessions.`, { server })
       } finally {

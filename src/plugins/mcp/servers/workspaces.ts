@@ -2,15 +2,18 @@
  * The servers of each workspace, and their connections.
  *
  * I1 At most one connection for each server of a workspace: one whose configuration has changed is retired before the next is made.
- * I2 A server that was added stays until the service ends, in the place of one that is configured under its name.
+ * I2 A server that was added stays until the service ends, in the place of one that is configured under its name; one that a workspace brings
+ *    takes the place of none.
  * I3 Of the workspaces that have connections, the one that was used longest ago gives them up when there are too many.
  */
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { InRun, ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
 import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'
 import { waitAtMost } from '../../../protocol/patience.js'
 import type { OfferKind } from '../link/lists.js'
+import { programOfServer, readBrought } from './brought.js'
 import type { Connection } from './connection.js'
 import { readServer, readServers, type ServerEntry } from './configured.js'
 
@@ -24,10 +27,12 @@ export interface Workspaces {
   /** Of every workspace. */
   all(): readonly Connection[]
   /** Connects what is configured, waiting for what was never tried, as long as `firstWait` at most. */
-  prepare(directory: string, signal: AbortSignal): Promise<void>
+  prepare(directory: string, signal: AbortSignal, run?: InRun): Promise<void>
   status(directory: string): Promise<Record<string, McpStatus>>
   add(directory: string, server: string, config: unknown): Promise<ServerEntry>
   isAdded(directory: string, server: string): boolean
+  /** Resolves when nothing runs of what was given up. */
+  ended(): Promise<void>
   /** Ends everything; nothing is connected after it. */
   stop(): Promise<void>
 }
@@ -37,10 +42,19 @@ interface Workspace {
   readonly connections: Map<string, { readonly connection: Connection; readonly text: string }>
 }
 
+interface ServerPlace {
+  readonly server: string
+  readonly directory: string
+  readonly config: McpConfig
+  readonly program: ProjectProgram
+}
+
 export interface WorkspacesDeps {
   readonly config: NativeHost['config']
+  readonly brought: NativeHost['configEntries']['brought']
+  readonly programs: Pick<NativeHost['programs'], 'standing' | 'isDenied'>
   readonly clock: NativeHost['effects']['clock']
-  connect(place: { server: string; directory: string; config: McpConfig }, onOffers: (kind: OfferKind | 'all') => void): Connection
+  connect(place: ServerPlace, onOffers: (kind: OfferKind | 'all') => void): Connection
   onOffers(directory: string, server: string, kind: OfferKind | 'all'): void
 }
 
@@ -72,7 +86,10 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   async function entries(directory: string): Promise<ReadonlyMap<string, ServerEntry>> {
     const configured = readServers((await deps.config(directory))['mcp'])
     const { added } = workspaceOf(directory)
-    return added.size === 0 ? configured : new Map([...configured, ...added])
+    const brought = Object.entries(await deps.brought(directory, 'mcp')).slice(0, LIMITS.mcp.servers)
+    if (added.size + brought.length === 0) return configured
+    const read = brought.map(async ([server, value]) => [server, await readBrought(deps.programs, { directory, server }, value)] as const)
+    return new Map([...configured, ...(await Promise.all(read)), ...added])
   }
 
   /** I1: makes the connections be what the configuration says. */
@@ -86,8 +103,8 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     if (over.signal.aborted) return workspace
     for (const [server, entry] of wanted) {
       if (entry.kind !== 'usable' || workspace.connections.has(server)) continue
-      const { config, text } = entry
-      const connection = deps.connect({ server, directory, config }, (kind) => deps.onOffers(directory, server, kind))
+      const { config, text, program = programOfServer(directory, server, config, 'installation') } = entry
+      const connection = deps.connect({ server, directory, config, program }, (kind) => deps.onOffers(directory, server, kind))
       workspace.connections.set(server, { connection, text })
     }
     return workspace
@@ -106,11 +123,11 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       return workspace === undefined ? [] : sorted(workspace)
     },
     all: () => [...workspaces.values()].flatMap(sorted),
-    async prepare(directory, signal) {
+    async prepare(directory, signal, run) {
       const { connections } = await settle(directory)
       const first: Promise<void>[] = []
       for (const { connection } of connections.values()) {
-        if (connection.isConnected) continue
+        if (connection.isConnected || !(await connection.mayConnect(run))) continue
         const work = connection.connect('wanted')
         if (!connection.wasTried) first.push(work)
       }
@@ -123,7 +140,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       const { connections } = await settle(directory)
       return Object.fromEntries(
         [...wanted].map(([name, entry]): [string, McpStatus] => {
-          if (entry.kind === 'disabled') return [name, { status: 'disabled' }]
+          if (entry.kind === 'disabled' || entry.kind === 'unaccepted') return [name, { status: 'disabled' }]
           if (entry.kind === 'wrong') return [name, { status: 'failed', error: entry.error }]
           return [name, connections.get(name)?.connection.status ?? { status: 'failed', error: MCP_UNTRIED }]
         }),
@@ -136,6 +153,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       return entry
     },
     isAdded: (directory, server) => workspaces.get(directory)?.added.has(server) === true,
+    ended: async () => void (await Promise.all(ending)),
     async stop() {
       over.abort()
       for (const workspace of workspaces.values()) for (const name of workspace.connections.keys()) retire(workspace, name)

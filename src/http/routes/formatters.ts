@@ -1,0 +1,9 @@
+/** Formatters, served by the plugin `dev.svc.files` (decision 34). */
+import type { Runtime } from '../../actors/facades.js'
+import { formatterRoutes } from '../../protocol/format/formatter-routes.js'
+import type { Binder } from '../bind.js'
+import { bindServed } from './served.js'
+
+export function formatterRoutesOf(bind: Binder, { plugins }: Pick<Runtime, 'plugins'>): void {
+  bindServed(bind, plugins, Object.values(formatterRoutes))
+}

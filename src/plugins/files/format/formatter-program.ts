@@ -1,0 +1,26 @@
+/** A formatter, as the door to programs of workspaces knows it (decision 34). */
+import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { Formatter } from '../../../protocol/format/formatters.js'
+import { isRecord } from '../../../protocol/json.js'
+import type { Verdict } from './guards.js'
+
+/** The installation stands for those it switches on, as long as they run no code of the project. */
+export async function formatterProgram(
+  { installationConfig }: Pick<NativeHost, 'installationConfig'>,
+  { id, command, environment }: Formatter,
+  directory: string,
+  verdict: Pick<Verdict, 'type'>,
+): Promise<ProjectProgram> {
+  const switched = (await installationConfig())['formatter']
+  const isOn = switched === true || isRecord(switched)
+  return {
+    kind: 'formatter',
+    name: id,
+    directory,
+    commands: [command],
+    more: environment,
+    isNamed: isOn && verdict.type !== 'refused',
+    advice: `accept it with POST /v2/plugins/dev.svc.files/formatters/${id}/acceptance, or write its command in the configuration of the installation`,
+  }
+}

@@ -1,0 +1,49 @@
+/** Servers that a workspace brings: inert until somebody accepts their exact content (decision 34; threat-model W2). */
+import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import { isRecord } from '../../../protocol/json.js'
+import { commandLine, type McpConfig } from '../../../protocol/mcp/mcp-config.js'
+import { readServer, type ServerEntry } from './configured.js'
+
+/** What it would start, or where it would connect, and all else that it says but whether it is switched on. */
+export function programOfServer(directory: string, server: string, config: McpConfig, origin: 'installation' | unknown): ProjectProgram {
+  const isNamed = origin === 'installation'
+  const { enabled: _enabled, disabled: _disabled, ...content } = isRecord(origin) ? origin : {}
+  return {
+    kind: 'mcp-server',
+    name: server,
+    directory,
+    commands: [config.type === 'local' ? commandLine(config) : [config.url]],
+    more: sorted(content),
+    isNamed,
+    isRemote: config.type === 'remote',
+    advice: `accept it with "svc mcp accept ${server}"`,
+  }
+}
+
+/** As it stands; variables of the server's environment are none of a workspace's business (threat-model W4). */
+export async function readBrought(
+  { standing }: Pick<NativeHost['programs'], 'standing'>,
+  place: { readonly directory: string; readonly server: string },
+  value: unknown,
+): Promise<ServerEntry> {
+  const read = readServer(place.server, value)
+  if (read.kind !== 'usable') return read
+  if (/\{env:/.test(JSON.stringify(value)))
+    return { kind: 'wrong', error: 'a workspace may not name variables of the environment ("{env:…}")' }
+  const program = programOfServer(place.directory, place.server, read.config, value)
+  const acceptance = await standing(program)
+  const brought = { config: read.config, program, acceptance }
+  return acceptance.message === null ? { kind: 'usable', ...brought, text: `${read.text} brought` } : { kind: 'unaccepted', ...brought }
+}
+
+/** The same text for the same content, in whatever order a file says it. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((key) => [key, sorted(value[key])]),
+  )
+}

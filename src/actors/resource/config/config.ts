@@ -4,6 +4,7 @@ import { publicDocument } from '../../../protocol/secrets.js'
 import type { Configs } from '../../facades.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { mergeDocuments } from './config-merge.js'
 import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
 import type { ProviderContribution } from '../../plugin/native/native.js'
@@ -50,8 +51,8 @@ export function createConfigs({
   const shown = new WeakMap<ConfigDocument, ConfigDocument>()
 
   const show = async (directory: string) => {
-    const { document } = layer(await snapshots.get(directory, { fresh: true }))
-    const known = shown.get(document) ?? ConfigDocument.parse(publicDocument(document))
+    const { document, inert } = layer(await snapshots.get(directory, { fresh: true }))
+    const known = shown.get(document) ?? ConfigDocument.parse(publicDocument(mergeDocuments(inert, document)))
     shown.set(document, known)
     return known
   }
@@ -59,7 +60,7 @@ export function createConfigs({
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
     const before = await snapshots.get(directory, { fresh: true })
     await nextTurn()
-    const meant = withoutEchoes(flat, layer(before).document)
+    const meant = withoutEchoes(flat, mergeDocuments(before.inert, layer(before).document))
     review?.(before.trusted, mergePatch(before.trusted, meant))
     await writePatch(effects, before, meant)
     await nextTurn()

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
 import { type LayerPlan, type Origin, planLayers, pluginRoots, type Step, type Trust } from './config-files.js'
 import { type LayerRead, readLayer, readMcpLayer, type UnsupportedKey } from './config-layer.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { mergeDocuments, recordAt, stringsAt } from './config-merge.js'
 import { normaliseMerged } from './config-normalise.js'
 import type { Position } from './config-parse.js'
@@ -23,7 +23,9 @@ export interface ConfigSnapshot {
   readonly worktree: string
   /** Effective flat document, without what a workspace may not set. */
   readonly document: ConfigDocument
-  /** Merged documents by trust; agent definitions and permissions are read from these. */
+  /** Keys of workspaces that are none of their place: shown with the document, and read by nobody. */
+  readonly inert: JsonRecord
+  /** Merged documents by trust; agent definitions and permissions are read from these. That of the workspace holds what it may set, and its permissions. */
   readonly trusted: JsonRecord
   readonly workspace: JsonRecord
   readonly trustedPermission: PermissionConfig
@@ -185,22 +187,36 @@ function definedIn(findings: readonly Finding[]): ReadonlyMap<string, string> {
 }
 
 function mergeByTrust(layers: readonly Layer[], plan: LayerPlan) {
-  const trusted = normaliseMerged(merge(layers.filter((layer) => layer.trust === 'installation')))
-  const workspace = normaliseMerged(merge(layers.filter((layer) => layer.trust === 'workspace')))
+  const isOfWorkspace = ({ trust }: Layer) => trust === 'workspace'
+  const trusted = normaliseMerged(merge(layers.filter((layer) => !isOfWorkspace(layer))))
   const refusals: ConfigDiagnostic[] = []
+  let inert: JsonRecord = {}
   const narrowed = layers.map((layer): Layer => {
-    if (layer.trust === 'installation') return layer
+    if (!isOfWorkspace(layer)) return layer
     const result = narrowWorkspace(layer.document, { trusted, worktree: plan.worktree })
     for (const { path, reason } of result.refused) {
       refusals.push({ level: 'warning', path, message: `"${path}" in ${layer.name} has no effect: ${reason}` })
     }
+    inert = mergeDocuments(inert, result.inert)
     return { ...layer, document: result.document }
   })
+  const said = normaliseMerged(merge(layers.filter(isOfWorkspace)))
+  const workspace = withPermissions(normaliseMerged(merge(narrowed.filter(isOfWorkspace))), said)
   const trustedPermission = permissionOf(trusted)
   const narrowingPermission = permissionOf(workspace)
   const shown = withShownPermissions(normaliseMerged(merge(narrowed)), trusted, workspace)
   const document = ConfigDocument.parse(withShell(shown, trusted))
-  return { trusted, workspace, trustedPermission, narrowingPermission, document, refusals }
+  return { trusted, workspace, trustedPermission, narrowingPermission, document, inert, refusals }
+}
+
+/** The permissions of `said`, at the top and of each agent, in what counts of it. */
+function withPermissions(document: JsonRecord, said: JsonRecord): JsonRecord {
+  const ruled = (holder: JsonRecord, from: JsonRecord) => (isRecord(from['permission']) ? { ...holder, permission: from['permission'] } : holder)
+  const agents = Object.entries(recordAt(document, 'agent')).map(([name, agent]): [string, JsonRecord] => [
+    name,
+    ruled(isRecord(agent) ? agent : {}, recordAt(recordAt(said, 'agent'), name)),
+  ])
+  return { ...ruled(document, said), ...(agents.length > 0 && { agent: Object.fromEntries(agents) }) }
 }
 
 function merge(layers: readonly Layer[]): JsonRecord {

@@ -72,8 +72,8 @@ describe('the cache of configuration', () => {
   it('looks at once when asked for a fresh document', async () => {
     const workspace = createWorkspace()
     workspace.write('work/svc.json', { username: 'one' })
-    const before = await workspace.load()
-    expect(await workspace.load()).toBe(before)
+    const before = await workspace.effective()
+    expect(await workspace.effective()).toBe(before)
     workspace.write('work/svc.json', { username: 'two, longer' })
     expect(await workspace.load()).toEqual({ username: 'two, longer' })
   })

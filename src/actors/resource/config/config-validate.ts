@@ -55,7 +55,9 @@ export function validateSnapshot(
     ...checkSandbox(snapshot, noSandbox),
     ...checkAdapters(snapshot, contributions),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,
-    ...[...new Set([...Object.keys(document), ...Object.keys(snapshot.inert)])].flatMap((key) => (isKnownKey(key) ? [] : [warning(key, unknownKey(key))])),
+    ...[...new Set([...Object.keys(document), ...Object.keys(snapshot.inert)])].flatMap((key) =>
+      isKnownKey(key) ? [] : [warning(key, unknownKey(key))],
+    ),
   ]
   const diagnostics = found.map((each) => ({ ...each, message: publicText(each.message) }))
   return { ok: diagnostics.every(({ level }) => level !== 'error'), diagnostics }

@@ -211,7 +211,8 @@ function mergeByTrust(layers: readonly Layer[], plan: LayerPlan) {
 
 /** The permissions of `said`, at the top and of each agent, in what counts of it. */
 function withPermissions(document: JsonRecord, said: JsonRecord): JsonRecord {
-  const ruled = (holder: JsonRecord, from: JsonRecord) => (isRecord(from['permission']) ? { ...holder, permission: from['permission'] } : holder)
+  const ruled = (holder: JsonRecord, from: JsonRecord) =>
+    isRecord(from['permission']) ? { ...holder, permission: from['permission'] } : holder
   const agents = Object.entries(recordAt(document, 'agent')).map(([name, agent]): [string, JsonRecord] => [
     name,
     ruled(isRecord(agent) ? agent : {}, recordAt(recordAt(said, 'agent'), name)),

@@ -91,7 +91,8 @@ export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): 
 
 /** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */
 export function layersOf(run: RunScope): PermissionLayers {
-  return { ...layersFor(run.session, run.target.agent, refusedTools(run)), ceilings: run.ceilings }
+  const own = layersFor(run.session, run.target.agent, refusedTools(run))
+  return { ...own, ceilings: [...(own.ceilings ?? []), ...run.ceilings] }
 }
 
 /** Tools the prompt of the run leaves out. */

@@ -189,7 +189,24 @@ const CASES: Readonly<Record<keyof typeof CONFIG_KEYS, Case>> = {
     see: async ({ get }) => expect(await get('/v2/identity')).toMatchObject({ configuredName: 'Ada' }),
   },
   experimental: { set: { experimental: { batchTool: true } }, see: isTold('experimental') },
+  network: {
+    set: { network: { localModels: true } },
+    see: async ({ get }) => {
+      expect(await get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
+      expect(names((await get<{ providers: { id: string }[] }>('/v2/providers/configured')).providers)).toContain('ollama')
+    },
+  },
+  workflows: {
+    set: { workflows: { acceptance: 'required' } },
+    see: async ({ get }) => {
+      expect(await get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
+      expect(JSON.stringify(await get('/v2/plugins/dev.svc.workflows'))).toContain('acceptance-required')
+    },
+  },
 }
+
+/** Not of the checkout: without the setting it is active. */
+const WORKFLOW = `---\nid: tidy\nname: Tidy\nactive: true\nschedule: { frequency: daily, timezone: UTC, time: "03:00" }\n---\nTidy up.\n`
 
 let scene: Scene
 let server: Server
@@ -199,7 +216,8 @@ beforeAll(async () => {
   model = await startModelServer(() => script.shift() ?? reply(text('Fine.'), finish('stop')))
   scene = openScene(makePlace({ 'house.md': 'Wipe your feet.\n', 'library/tidy/SKILL.md': '---\ndescription: Tidy.\n---\nTidy.\n' }))
   scene.place.configure(BASE())
-  server = await scene.start()
+  scene.place.write('.svc/workflows/tidy.md', WORKFLOW)
+  server = await scene.start({ SVC_AGENT_OLLAMA_BASE_URL: model.url })
 })
 afterAll(async () => {
   await scene.close()

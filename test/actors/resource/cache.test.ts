@@ -9,7 +9,7 @@ describe('the cache of configuration', () => {
     workspace.write('work/svc.json', { username: 'one' })
     workspace.write('work/.svc/agents/a.md', 'Hello.')
     workspace.write('work/AGENTS.md', 'Be kind.')
-    const first = await workspace.load()
+    const first = await workspace.effective()
     const given = await workspace.resources.instructions(workspace.work)
     await workspace.load()
     workspace.forgetCalls()

@@ -54,7 +54,8 @@ test.each(rows.map(({ key, set }) => ({ key, set })))('$key is set by $set', ({ 
   const { document, refused, inert } = narrowWorkspace({ [key]: value }, GROUND)
   expect({ counts: document[key], inert }).toEqual({ counts, inert: {} })
   if (isTaste) expect(refused).toEqual([])
-  else if (!['permission', 'tools'].includes(key)) expect(refused.every(({ path }) => path.startsWith(key)) && refused.length > 0).toBe(true)
+  else if (!['permission', 'tools'].includes(key))
+    expect(refused.every(({ path }) => path.startsWith(key)) && refused.length > 0).toBe(true)
 })
 
 test('every key has a row, in the order of the schema, with an effect or the reason why it has none', () => {

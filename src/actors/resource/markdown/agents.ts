@@ -182,7 +182,7 @@ function underCeiling(sources: Sources, entry: AgentEntry, isDefault: boolean): 
   const ceiling = flattenPermissionConfig({ ...base.trusted, plan_enter: 'allow', plan_exit: 'allow' }, places.home)
   const { record } = entry.view
   const steps = fewest(record.steps, base.view.record.steps)
-  const permission = showNarrowed(record.permission, base.trusted)
+  const permission = showNarrowed(permissionOf(record), base.trusted)
   return { ...entry, view: { ...entry.view, ceiling, record: { ...record, ...(steps !== undefined && { steps }), permission } } }
 }
 

@@ -197,15 +197,17 @@ const CASES: Readonly<Record<keyof typeof CONFIG_KEYS, Case>> = {
     },
   },
   workflows: {
-    set: { workflows: { acceptance: 'required' } },
+    set: { workflows: { acceptance: 'files' } },
     see: async ({ get }) => {
       expect(await get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
-      expect(JSON.stringify(await get('/v2/plugins/dev.svc.workflows'))).toContain('acceptance-required')
+      const isActive = async () =>
+        (await get<{ workflows: { active: boolean }[] }>('/v2/plugins/dev.svc.workflows')).workflows.map(({ active }) => active)
+      await expect.poll(isActive).toEqual([true])
     },
   },
 }
 
-/** Not of the checkout: without the setting it is active. */
+/** It came with the checkout: without the setting it is not active. */
 const WORKFLOW = `---\nid: tidy\nname: Tidy\nactive: true\nschedule: { frequency: daily, timezone: UTC, time: "03:00" }\n---\nTidy up.\n`
 
 let scene: Scene
@@ -214,9 +216,14 @@ let model: ModelServer
 let script: Reply[] = []
 beforeAll(async () => {
   model = await startModelServer(() => script.shift() ?? reply(text('Fine.'), finish('stop')))
-  scene = openScene(makePlace({ 'house.md': 'Wipe your feet.\n', 'library/tidy/SKILL.md': '---\ndescription: Tidy.\n---\nTidy.\n' }))
+  scene = openScene(
+    makePlace({
+      '.svc/workflows/tidy.md': WORKFLOW,
+      'house.md': 'Wipe your feet.\n',
+      'library/tidy/SKILL.md': '---\ndescription: Tidy.\n---\nTidy.\n',
+    }),
+  )
   scene.place.configure(BASE())
-  scene.place.write('.svc/workflows/tidy.md', WORKFLOW)
   server = await scene.start({ SVC_AGENT_OLLAMA_BASE_URL: model.url })
 })
 afterAll(async () => {

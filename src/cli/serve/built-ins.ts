@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { childEnvironment } from '../../actors/node/environment.js'
 import type { Effects } from '../../actors/effects.js'
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
-import { isTruthy } from '../../actors/resource/config/config-files.js'
+import { isTruthy, wholeNumber } from '../../protocol/variables.js'
 import { artifactsPlugin } from '../../plugins/artifacts/plugin.js'
 import { documentsPlugin } from '../../plugins/documents/plugin.js'
 import { filesPlugin } from '../../plugins/files/plugin.js'
@@ -84,8 +84,8 @@ function zoneOfMachine(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** Milliseconds; a value that is no whole number above 0 is ignored. */
+/** Milliseconds. */
 function modelTimeouts(env: Effects['env']): { readonly idle?: number } {
-  const text = env['SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS']
-  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? { idle: Number(text) } : {}
+  const idle = wholeNumber(env, 'SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS')
+  return idle === undefined ? {} : { idle }
 }

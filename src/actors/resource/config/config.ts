@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mergeDocuments } from './config-merge.js'
 import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
-import type { ProviderContribution } from '../../plugin/native/native.js'
+import type { Surroundings } from './config-values.js'
 import { validateSnapshot } from './config-validate.js'
 import { writePatch } from './config-write.js'
 import { readInstructions } from '../markdown/instructions.js'
@@ -23,8 +23,8 @@ export interface ConfigDeps {
   readonly review?: (before: JsonRecord, after: JsonRecord) => void
   /** Puts what plugins say under a snapshot; absent = there are none. */
   readonly layer?: (snapshot: ConfigSnapshot) => ConfigSnapshot
-  /** Adapters of a directory, to tell which are missing; rejects while its configuration cannot be used. */
-  readonly contributions?: (directory: string) => Promise<readonly ProviderContribution[]>
+  /** What there is in a directory, to tell what is named and missing; rejects while its configuration cannot be used. */
+  readonly surroundings?: (directory: string) => Promise<Surroundings>
   /** Why commands cannot run in a sandbox here; undefined = they can. */
   readonly whyNoSandbox?: () => Promise<string | undefined>
   /** Shared with whoever else listens to the same folders. */
@@ -41,7 +41,7 @@ export function createConfigs({
   onUpdated,
   review,
   layer = (snapshot) => snapshot,
-  contributions,
+  surroundings,
   whyNoSandbox,
   watches,
 }: ConfigDeps): ConfigFacade {
@@ -84,7 +84,7 @@ export function createConfigs({
       const noSandbox = await whyNoSandbox?.()
       const isDeaf = snapshots.isDeaf(directory)
       if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused, noSandbox, isDeaf }) // plugins may not be there without it
-      return validateSnapshot(snapshot, { refused, noSandbox, isDeaf, contributions: await contributions?.(directory) })
+      return validateSnapshot(snapshot, { refused, noSandbox, isDeaf, surroundings: await surroundings?.(directory) })
     },
   }
 }

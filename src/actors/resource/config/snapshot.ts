@@ -285,6 +285,8 @@ async function skillRoot(
   const named = readNamedPath(text, { trust, home, worktree })
   if (!named.ok) return { level: 'warning', path: 'skills.paths', message: `"${text}" in "skills.paths" has no effect: it ${named.reason}` }
   const path = resolve(directory, named.path)
+  if ((await probe.kind(path)) !== 'directory')
+    return { level: 'warning', path: 'skills.paths', message: `"${text}" in "skills.paths" has no effect: it is no directory` }
   const within = trust === 'workspace' ? worktree : await boundaryOf(probe, path, worktree)
   return { path, trust: within === undefined ? 'installation' : 'workspace', within }
 }

@@ -24,6 +24,8 @@ interface Case {
 
 const WIDENS = /^"[^"]+" in .*svc\.json has no effect: /
 
+const INSTRUCTIONS = { 'work/a.md': 'A', 'work/b.md': 'B', 'work/c.md': 'C' }
+
 const CASES: Readonly<Record<string, Case>> = {
   // Layers
   'nothing at all': { files: {}, is: { username: undefined } },
@@ -80,7 +82,7 @@ const CASES: Readonly<Record<string, Case>> = {
     is: { compaction: { auto: false, buffer: 1 } },
   },
   'lists are replaced': {
-    files: { 'config/config.json': '{"skills":{"paths":["a"]}}', 'work/svc.json': '{"skills":{"paths":["b"]}}' },
+    files: { 'config/config.json': '{"skills":{"paths":["a"]}}', 'work/svc.json': '{"skills":{"paths":["b"]}}', 'work/b/x': '' },
     is: { skills: { paths: ['b'] } },
   },
   'providers switched off are collected': {
@@ -88,7 +90,11 @@ const CASES: Readonly<Record<string, Case>> = {
     is: { disabledProviders: ['a', 'b'] },
   },
   'instructions are collected once each': {
-    files: { 'config/config.json': '{"instructions":["a.md","b.md"]}', 'work/svc.json': '{"instructions":["b.md","c.md"]}' },
+    files: {
+      'config/config.json': '{"instructions":["a.md","b.md"]}',
+      'work/svc.json': '{"instructions":["b.md","c.md"]}',
+      ...INSTRUCTIONS,
+    },
     is: { instructions: ['a.md', 'b.md', 'c.md'] },
   },
   'Markdown replaces an entry whole': {

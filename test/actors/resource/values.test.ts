@@ -1,13 +1,19 @@
 import { describe, expect, it, test } from 'vitest'
 import type { ProviderContribution } from '../../../src/actors/plugin/native/native.js'
 import { validateSnapshot } from '../../../src/actors/resource/config/config-validate.js'
+import { withPlaces } from '../../../src/actors/resource/config/config-places.js'
 import type { Surroundings } from '../../../src/actors/resource/config/config-values.js'
+import { createFileProbe } from '../../../src/actors/resource/config/file-probe.js'
 import { createWorkspace } from './workspace.js'
 
 const create = () => ({ generate: () => Promise.resolve() })
 const CONTRIBUTIONS: readonly ProviderContribution[] = [
   { npm: ['@ai-sdk/openai-compatible', '@ai-sdk/openai'], create },
-  { npm: ['svc'], builtin: { id: 'svc', name: 'svc', models: [{ id: 'offline' }] }, create },
+  {
+    npm: ['svc'],
+    builtin: { id: 'svc', name: 'svc', models: [{ id: 'offline', name: 'Offline', limit: { context: 1, output: 1 }, reasoning: false }] },
+    create,
+  },
 ]
 const THERE: Surroundings = {
   contributions: CONTRIBUTIONS,
@@ -25,12 +31,21 @@ const provider = {
 
 async function told(document: object, there = THERE): Promise<readonly string[]> {
   const workspace = createWorkspace()
-  workspace.write('config/config.json', { provider, ...document })
+  const text = JSON.stringify({ provider, ...document }, undefined, 2)
+  workspace.write('config/config.json', text)
   const snapshot = await workspace.configs.snapshots.get(workspace.work)
   const { diagnostics } = await workspace.configs.validate(workspace.work)
   const more = validateSnapshot(snapshot, { surroundings: there }).diagnostics
-  return [...new Set([...diagnostics, ...more].map(({ path }) => path))]
+  const placed = await withPlaces([...diagnostics, ...more], snapshot, createFileProbe(workspace.effects), '')
+  for (const { path, file, line = 0, column = 0 } of placed) {
+    const [key = ''] = /(?:dev\.svc\.)?[^.]+$/.exec(path) ?? []
+    expect([file, text.split('\n')[line - 1]?.slice(column - 1)]).toEqual([snapshot.layers.keys().next().value, startingWith(key)])
+  }
+  return [...new Set(placed.map(({ path }) => path))]
 }
+
+/** The place is that of the key, or of the first of a list. */
+const startingWith = (key: string): unknown => expect.stringMatching(new RegExp(`^"${key.replaceAll('.', '[.]')}"|^"thinking"`))
 
 /** Values that change nothing, each with the path that is told, and beside it one like it that changes something. */
 const CASES: readonly (readonly [path: string, without: object, like: object])[] = [

@@ -8,6 +8,8 @@ import { mergeDocuments } from './config-merge.js'
 import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
 import type { Surroundings } from './config-values.js'
+import { withPlaces } from './config-places.js'
+import { createFileProbe } from './file-probe.js'
 import { validateSnapshot } from './config-validate.js'
 import { writePatch } from './config-write.js'
 import { readInstructions } from '../markdown/instructions.js'
@@ -83,8 +85,10 @@ export function createConfigs({
       const { refused } = await readInstructions(effects, snapshot)
       const noSandbox = await whyNoSandbox?.()
       const isDeaf = snapshots.isDeaf(directory)
-      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused, noSandbox, isDeaf }) // plugins may not be there without it
-      return validateSnapshot(snapshot, { refused, noSandbox, isDeaf, surroundings: await surroundings?.(directory) })
+      const there = snapshot.failures.length > 0 ? undefined : await surroundings?.(directory) // plugins may not be there without it
+      const { ok, diagnostics } = validateSnapshot(snapshot, { refused, noSandbox, isDeaf, surroundings: there })
+      const given = effects.env['SVC_AGENT_CONFIG_CONTENT'] ?? ''
+      return { ok, diagnostics: await withPlaces(diagnostics, snapshot, createFileProbe(effects), given) }
     },
   }
 }

@@ -54,6 +54,7 @@ interface Place extends Position {
 interface LayerFailure {
   readonly file: string
   readonly message: string
+  readonly position?: Position
 }
 
 interface Layer {
@@ -80,18 +81,27 @@ export async function readSnapshot(
   effects: Pick<Effects, 'env' | 'paths' | 'sha256'>,
   probe: FileProbe,
   directory: string,
-  previous?: Pick<ConfigSnapshot, 'layers'>,
+  previous?: Pick<ConfigSnapshot, 'layers' | 'files'>,
 ): Promise<ConfigSnapshot> {
   const plan = await planLayers(probe, effects, directory)
   const findings: Finding[] = [{ diagnostics: plan.diagnostics }]
-  for (const step of plan.steps) findings.push(await readStep(probe, step, { lastGood: previous?.layers, sha256: effects.sha256 }))
+  for (const step of plan.steps)
+    findings.push(await readStep(probe, step, { lastGood: previous?.layers, lastFiles: previous?.files ?? [], sha256: effects.sha256 }))
   const layers = findings.flatMap(({ layer }) => (layer === undefined ? [] : [layer]))
   const merged = mergeByTrust(layers, plan)
   const skills = await readSkills(probe, plan, { ...merged, directory, home: effects.paths.home })
   const pluginFolders = []
   for (const path of pluginRoots(effects, directory)) if ((await probe.kind(path)) === 'directory') pluginFolders.push(path)
   const failures = findings.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
-  const failed = failures.map(({ file, message }): ConfigDiagnostic => ({ level: 'error', path: 'config', message: `${file}${message}` }))
+  const failed = failures.map(
+    ({ file, message, position }): ConfigDiagnostic => ({
+      level: 'error',
+      path: 'config',
+      message: `${file}${message}`,
+      file,
+      ...(position ?? { line: 1, column: 1 }),
+    }),
+  )
   return {
     ...merged,
     directory,
@@ -109,13 +119,14 @@ export async function readSnapshot(
 
 interface Ground {
   readonly lastGood: ReadonlyMap<string, JsonRecord> | undefined
+  readonly lastFiles: readonly DefinitionFile[]
   readonly sha256: Effects['sha256']
 }
 
-async function readStep(probe: FileProbe, step: Step, { lastGood, sha256 }: Ground): Promise<Finding> {
+async function readStep(probe: FileProbe, step: Step, { lastGood, lastFiles, sha256 }: Ground): Promise<Finding> {
   if (step.type === 'text') return toFinding(readLayer(step.text), { path: step.name, trust: 'installation', within: undefined }, lastGood)
   const { origin } = step
-  if (step.type === 'markdown') return readDefinitions(probe, origin, sha256)
+  if (step.type === 'markdown') return readDefinitions(probe, origin, { lastFiles, sha256 })
   const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.fileBytes, within: origin.within })
   switch (outcome.type) {
     case 'absent':
@@ -153,7 +164,7 @@ function toFinding(read: LayerRead, origin: Origin, lastGood: ReadonlyMap<string
     }
   }
   const { line, column } = read.position
-  return broken(origin, `:${line}:${column}: ${read.path === '' ? '' : `"${read.path}" `}${read.message}`, lastGood)
+  return broken(origin, `:${line}:${column}: ${read.path === '' ? '' : `"${read.path}" `}${read.message}`, lastGood, read.position)
 }
 
 function unsupported(file: string, { path, reason, position }: UnsupportedKey): ConfigDiagnostic {
@@ -161,14 +172,14 @@ function unsupported(file: string, { path, reason, position }: UnsupportedKey): 
   return { level: 'warning', code: 'unsupported', path, message, file, ...position }
 }
 
-function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Finding {
+function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, JsonRecord> | undefined, position?: Position): Finding {
   const document = lastGood?.get(origin.path)
-  const failure = { file: origin.path, message }
+  const failure = { file: origin.path, message, ...(position !== undefined && { position }) }
   return document === undefined ? { failure } : { failure, layer: { name: origin.path, trust: origin.trust, document, replaces: false } }
 }
 
-async function readDefinitions(probe: FileProbe, origin: Origin, sha256: Effects['sha256']): Promise<Finding> {
-  const { entries, diagnostics, files } = await scanDefinitions(probe, origin, sha256)
+async function readDefinitions(probe: FileProbe, origin: Origin, before: Pick<Ground, 'lastFiles' | 'sha256'>): Promise<Finding> {
+  const { entries, diagnostics, files } = await scanDefinitions(probe, origin, before)
   const of = (kind: string) =>
     Object.fromEntries(entries.filter((entry) => entry.kind === kind).map((entry) => [entry.name, entry.definition]))
   const document = { agent: of('agent'), command: of('command') }
@@ -195,7 +206,8 @@ function mergeByTrust(layers: readonly Layer[], plan: LayerPlan) {
     if (!isOfWorkspace(layer)) return layer
     const result = narrowWorkspace(layer.document, { trusted, worktree: plan.worktree })
     for (const { path, reason } of result.refused) {
-      refusals.push({ level: 'warning', path, message: `"${path}" in ${layer.name} has no effect: ${reason}` })
+      const message = `"${path}" in ${layer.name} has no effect: ${reason}`
+      refusals.push({ level: 'warning', path, message, ...(!layer.replaces && { file: layer.name }) })
     }
     inert = mergeDocuments(inert, result.inert)
     return { ...layer, document: result.document }

@@ -20,6 +20,7 @@ export const noDoors: Pick<
   | 'git'
   | 'namedPrograms'
   | 'agents'
+  | 'hasAgent'
   | 'skills'
   | 'switchedOff'
   | 'stopping'
@@ -48,6 +49,7 @@ export const noDoors: Pick<
     putVectors: unused,
   },
   agents: unused,
+  hasAgent: unused,
   skills: unused,
   switchedOff: async () => undefined,
   checkouts: { origins: unused },

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { childEnvironment } from '../../actors/node/environment.js'
 import type { Effects } from '../../actors/effects.js'
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
-import { isTruthy, wholeNumber } from '../../protocol/variables.js'
+import { wholeNumber } from '../../protocol/variables.js'
+import { workflowPlaces } from '../workflow/workflow-places.js'
 import { artifactsPlugin } from '../../plugins/artifacts/plugin.js'
 import { documentsPlugin } from '../../plugins/documents/plugin.js'
 import { filesPlugin } from '../../plugins/files/plugin.js'
@@ -69,14 +70,6 @@ async function ripgrepPath(): Promise<string | undefined> {
     return (await import('@vscode/ripgrep')).rgPath
   } catch {
     return undefined
-  }
-}
-
-function workflowPlaces(env: Effects['env']): Parameters<typeof workflowsPlugin>[0]['places'] {
-  const configDirectory = env['SVC_AGENT_CONFIG_DIR']
-  return {
-    configDirectory: configDirectory === '' ? undefined : configDirectory,
-    withoutProjects: isTruthy(env['SVC_AGENT_DISABLE_PROJECT_CONFIG']),
   }
 }
 

@@ -172,6 +172,11 @@ export interface AgentView {
   readonly rules: readonly PermissionRule[]
   /** Rules of workspace layers, evaluated apart: a match can only make the answer of `rules` stricter (threat-model W3). */
   readonly narrowing: readonly PermissionRule[]
+  /**
+   * Present where a workspace had a say in who answers: the rules of the agent that answers by default where no workspace is heard,
+   * which hold beside `rules` (threat-model W3).
+   */
+  readonly ceiling?: readonly PermissionRule[]
 }
 
 export interface InstructionFile {

@@ -1,5 +1,6 @@
 /** When a failed model step is tried again, and after how long (sessions-events §4.12). */
 import { LIMITS } from '../protocol/limits.js'
+import { wholeNumber } from '../protocol/variables.js'
 
 export interface RetryPolicy {
   readonly retries: number
@@ -13,12 +14,9 @@ export const RETRY_POLICY: RetryPolicy = {
   maxMs: LIMITS.run.retryMax,
 }
 
-/** The policy with what the installation overrides; a value that is no whole number of at least 0 is ignored. */
+/** The policy with what the installation overrides; what cannot be read is told at start. */
 export function retryPolicyOf(env: Readonly<Record<string, string | undefined>>): RetryPolicy {
-  const read = (name: string, fallback: number) => {
-    const text = env[name]
-    return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : fallback
-  }
+  const read = (name: string, fallback: number) => wholeNumber(env, name) ?? fallback
   return {
     retries: read('SVC_AGENT_PROVIDER_MAX_RETRIES', RETRY_POLICY.retries),
     initialMs: read('SVC_AGENT_PROVIDER_RETRY_INITIAL_MS', RETRY_POLICY.initialMs),

@@ -6,14 +6,15 @@ import type * as z from 'zod'
 
 /**
  * Who may call, and what is checked before the handler runs (architecture §11):
- * `open` nobody is asked; `caller` any admitted caller; `directory` the directory of the call is resolved
- * and checked, with `operator` only the local operator may call, and with `local` he or everybody while no credential is configured; `session` the session named by a path parameter; `interaction` the session that owns the
- * request id; `operator` local operator only; `local` the operator, or everybody while no credential is configured.
+ * `open` nobody is asked; `caller` any admitted caller; `directory` the directory of the call is resolved and checked, with `operator` only
+ * the local operator may call, with `local` he or everybody while no credential is configured, and with `guardsInstallation` the same where
+ * the scope is the installation; `session` the session named by a path parameter; `interaction` the session that owns the request id;
+ * `operator` local operator only; `local` the operator, or everybody while no credential is configured.
  */
 export type Access =
   | { readonly class: 'open' }
   | { readonly class: 'caller' }
-  | { readonly class: 'directory'; readonly operator?: true; readonly local?: true }
+  | { readonly class: 'directory'; readonly operator?: true; readonly local?: true; readonly guardsInstallation?: true }
   | { readonly class: 'session'; readonly param: string }
   | { readonly class: 'interaction'; readonly param: string }
   | { readonly class: 'operator' }

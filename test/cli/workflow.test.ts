@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OPERATION_ANSWERS } from '../fakes/operations.js'
 import { makeWorkflowHome, type WorkflowHome } from './workflow-place.js'
@@ -64,6 +64,28 @@ It is not active: change "active" to true to run it by schedule.
     expect(upcoming).toHaveLength(10)
     expect((upcoming[0]?.scheduledAt ?? 0) - Date.now()).toBeGreaterThan(0)
     expect((upcoming[0]?.scheduledAt ?? 0) - Date.now()).toBeLessThanOrEqual(3_600_000)
+  })
+
+  test('finds an id where a server finds it: below the folder, above the directory, in the installation, whatever the file is called', async () => {
+    const top = dirname(place.workspace)
+    mkdirSync(join(top, '.git'))
+    mkdirSync(join(top, '.svc/workflow'), { recursive: true })
+    const called = (id: string) => file('{frequency: hourly}').replace('id: report', `id: ${id}`)
+    const below = place.write('.svc/workflows/team/other.md', called('below'))
+    writeFileSync(join(top, '.svc/workflow/x.md'), called('above'))
+    mkdirSync(join(place.home, '.config/svc/workflows'), { recursive: true })
+    writeFileSync(join(place.home, '.config/svc/workflows/y.md'), called('everywhere'))
+    place.write('.svc/workflows/broken.md', '---\nid: broken\n---\n')
+    const found = async (id: string) => {
+      const { stdout } = await place.run('preview', id, '--json')
+      return (JSON.parse(stdout) as { file: string }).file.replace('$W', place.workspace).replace('$H', place.home)
+    }
+    expect(await found('below')).toBe(below)
+    expect(await found('above')).toBe(join(top, '.svc/workflow/x.md'))
+    expect(await found('everywhere')).toBe(join(place.home, '.config/svc/workflows/y.md'))
+    const broken = await place.run('preview', 'broken')
+    expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('broken.md')])
+    expect((await place.run('preview', 'other')).stdout).toContain('below')
   })
 
   test('says that nothing is due any more', async () => {

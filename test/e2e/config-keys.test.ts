@@ -189,7 +189,26 @@ const CASES: Readonly<Record<keyof typeof CONFIG_KEYS, Case>> = {
     see: async ({ get }) => expect(await get('/v2/identity')).toMatchObject({ configuredName: 'Ada' }),
   },
   experimental: { set: { experimental: { batchTool: true } }, see: isTold('experimental') },
+  network: {
+    set: { network: { localModels: true } },
+    see: async ({ get }) => {
+      expect(await get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
+      expect(names((await get<{ providers: { id: string }[] }>('/v2/providers/configured')).providers)).toContain('ollama')
+    },
+  },
+  workflows: {
+    set: { workflows: { acceptance: 'files' } },
+    see: async ({ get }) => {
+      expect(await get('/v2/config/validate')).toEqual({ ok: true, diagnostics: [] })
+      const isActive = async () =>
+        (await get<{ workflows: { active: boolean }[] }>('/v2/plugins/dev.svc.workflows')).workflows.map(({ active }) => active)
+      await expect.poll(isActive).toEqual([true])
+    },
+  },
 }
+
+/** It came with the checkout: without the setting it is not active. */
+const WORKFLOW = `---\nid: tidy\nname: Tidy\nactive: true\nschedule: { frequency: daily, timezone: UTC, time: "03:00" }\n---\nTidy up.\n`
 
 let scene: Scene
 let server: Server
@@ -197,9 +216,15 @@ let model: ModelServer
 let script: Reply[] = []
 beforeAll(async () => {
   model = await startModelServer(() => script.shift() ?? reply(text('Fine.'), finish('stop')))
-  scene = openScene(makePlace({ 'house.md': 'Wipe your feet.\n', 'library/tidy/SKILL.md': '---\ndescription: Tidy.\n---\nTidy.\n' }))
+  scene = openScene(
+    makePlace({
+      '.svc/workflows/tidy.md': WORKFLOW,
+      'house.md': 'Wipe your feet.\n',
+      'library/tidy/SKILL.md': '---\ndescription: Tidy.\n---\nTidy.\n',
+    }),
+  )
   scene.place.configure(BASE())
-  server = await scene.start()
+  server = await scene.start({ SVC_AGENT_OLLAMA_BASE_URL: model.url })
 })
 afterAll(async () => {
   await scene.close()

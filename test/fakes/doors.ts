@@ -21,6 +21,7 @@ export const noDoors: Pick<
   | 'git'
   | 'namedPrograms'
   | 'agents'
+  | 'hasAgent'
   | 'skills'
   | 'switchedOff'
   | 'stopping'
@@ -59,6 +60,7 @@ export const noDoors: Pick<
     putVectors: unused,
   },
   agents: unused,
+  hasAgent: unused,
   skills: unused,
   switchedOff: async () => undefined,
   checkouts: { origins: unused },

@@ -54,6 +54,16 @@ test('operations of the operator ask for a credential in trusted mode and refuse
   expect(await admission.admit(operator, { ...scoped, operator: true }, nothing)).toBe('')
 })
 
+test('the scope of the installation is guarded where an operation says so: for the operator, and for everybody in trusted mode', async () => {
+  const access = { class: 'directory', guardsInstallation: true } as const
+  const named = { ...nothing, directory: '/srv/space', scope: 'installation' }
+  const everywhere = { ...scoped, directoryPrefixes: ['/'] }
+  await expect(admission.admit(access, everywhere, named)).rejects.toEqual(code('request.forbidden'))
+  expect(await admission.admit(access, everywhere, { ...named, scope: undefined })).toBe('/srv/space')
+  expect(await admission.admit(access, { ...everywhere, operator: true }, named)).toBe('/home/ada/.config/svc')
+  expect(await admission.admit(access, TRUSTED_CALLER, named)).toBe('/home/ada/.config/svc')
+})
+
 test('operations of the operator on a directory check both', async () => {
   const access = { class: 'directory', operator: true } as const
   const named = { ...nothing, directory: '/srv/other' }

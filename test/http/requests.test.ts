@@ -216,6 +216,17 @@ describe('the directory of a call', () => {
     expect(lastCall()).toEqual({ method: 'resources.agents', args: ['/home/ada/.config/svc'] })
   })
 
+  test('of a change of the configuration is the installation when the scope says so, and a scope that is none is refused', async () => {
+    const patch = (query: string) => server.inject({ method: 'PATCH', url: `/v2/config?${query}`, payload: { username: 'Ada' } })
+    await patch('scope=installation&directory=/srv/query')
+    expect(lastCall()).toEqual({ method: 'configs.update', args: ['/home/ada/.config/svc', { username: 'Ada' }] })
+    await patch('scope=workspace&directory=/srv/query')
+    expect(lastCall()).toEqual({ method: 'configs.update', args: ['/srv/query', { username: 'Ada' }] })
+    const refused = await patch('scope=everywhere')
+    expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([400, 'request.invalid'])
+    expect(lastCall()).toEqual({ method: 'configs.update', args: ['/srv/query', { username: 'Ada' }] })
+  })
+
   test('filters a session list, also when it is gone', async () => {
     await server.inject({ url: '/v2/sessions?directory=/srv/space/' })
     expect(lastCall()).toMatchObject({ args: [{}, { directory: '/srv/space' }] })

@@ -9,7 +9,8 @@ import { SvcError } from '../../protocol/errors.js'
 import type { ResourceScope } from '../../protocol/management/management.js'
 import type { Effects } from '../effects.js'
 import type { ManagedPlace } from './facade.js'
-import { isTruthy, PROJECT_DIRECTORY } from '../resource/config/config-files.js'
+import { isTruthy } from '../../protocol/variables.js'
+import { PROJECT_DIRECTORY } from '../resource/config/config-files.js'
 
 export type FolderEffects = Pick<Effects, 'files' | 'env' | 'paths'>
 

@@ -1,5 +1,6 @@
 /** The facade of what an operator manages (http-contract §5.7). */
 import { SvcError } from '../../protocol/errors.js'
+import { wishOf } from '../../protocol/variables.js'
 import type { Effects } from '../effects.js'
 import type { Management, ManagedPlace } from './facade.js'
 import type { Cloner } from '../git/cloner.js'
@@ -25,7 +26,7 @@ interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'times' | 'effects'>
 
 /** Whether management is switched on: unless `SVC_AGENT_MANAGEMENT_API` says 0. */
 export function isManagementOn({ env }: Pick<Effects, 'env'>): boolean {
-  return !['0', 'false', 'FALSE', 'no', 'NO'].includes(env['SVC_AGENT_MANAGEMENT_API'] ?? '')
+  return wishOf(env, 'SVC_AGENT_MANAGEMENT_API') !== false
 }
 
 export function createManagement(deps: ManagementDeps): Management & {

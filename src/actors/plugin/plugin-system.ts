@@ -75,6 +75,7 @@ export interface PluginSystem extends WorkspacePlugins {
   startBuiltIns(plugins: readonly NativePlugin[], host: (pluginId: string) => NativeHost): Promise<void>
   /** What plugins add to what the server can do, as a directory sees it. */
   capabilities(directory: string): Promise<Capability[]>
+  builtInIds(): readonly string[]
   /** What plugins offer within directories has changed. */
   offersChanged(): void
   /** Retires everything; resolves when nothing of it runs. */
@@ -256,6 +257,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       }
     },
     switchedOff: (directory, pluginId) => switches.reason(directory, pluginId),
+    builtInIds: builtIns.ids,
     startBuiltIns: (plugins, host) => builtIns.start(plugins, host),
     async capabilities(directory) {
       await builtIns.follow()

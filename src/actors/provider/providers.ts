@@ -136,6 +136,11 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     return ids === undefined ? makeModel(provider, id, {}) : withDiscovered(provider, ids).get(id)
   }
 
+  const tellOnce = (problem: string): void => {
+    if (told.get(problem) === undefined) effects.log.warn(problem)
+    told.set(problem, true)
+  }
+
   const namedModel = async (catalog: Catalog, name: string | undefined): Promise<ModelRef | undefined> => {
     const slash = name?.indexOf('/') ?? -1
     if (name === undefined || slash === -1) return undefined
@@ -190,8 +195,13 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       const catalog = await load(directory)
       const named = await namedModel(catalog, catalog.model)
       if (named !== undefined) return { ...named, ...(catalog.variant === undefined ? {} : { variant: catalog.variant }) }
-      const candidates = catalog.providers.filter((provider) => provider.source !== 'builtin' && isUsable(provider))
-      for (const provider of candidates) {
+      const wish = wishedModel(effects.env)
+      const wished = wish?.model === undefined ? undefined : await namedModel(catalog, wish.model)
+      if (wished !== undefined) return wished
+      const usable = catalog.providers.filter((provider) => provider.source !== 'builtin' && isUsable(provider))
+      const ofWish = usable.filter(({ id }) => wish?.model === undefined && id === wish?.provider)
+      if (wish !== undefined && ofWish.length === 0) tellOnce(`${wish.said} of the environment cannot be used as the default model`)
+      for (const provider of [...ofWish, ...usable]) {
         const models = [...(await modelsOf(provider, catalog)).values()].filter(isReachable)
         const id = defaultModelOf(models.map(({ record }) => record))
         if (id !== undefined) return { providerId: provider.id, id }
@@ -242,6 +252,15 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       }
     },
   }
+}
+
+/** The model of this process where no configuration names one (sessions-events §4.8). `said`: what the variables say. */
+function wishedModel(env: Effects['env']) {
+  const [provider, model] = [env['SVC_AGENT_PROVIDER']?.trim() ?? '', env['SVC_AGENT_MODEL']?.trim() ?? '']
+  if (provider === '' && model === '') return undefined
+  const said = `"${[provider, model].filter((each) => each !== '').join('/')}"`
+  if (provider === '' || model.startsWith(`${provider}/`)) return { provider, model, said }
+  return model === '' ? { provider, said } : { provider, model: `${provider}/${model}`, said }
 }
 
 const NO_CREDENTIALS: Pick<CredentialFile, 'read'> = { read: () => Promise.resolve(EMPTY) }

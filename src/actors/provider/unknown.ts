@@ -1,5 +1,6 @@
 /** What is said when a provider or a model is named that there is not, with what may have been meant. */
 import { SvcError } from '../../protocol/errors.js'
+import type { ResolvedModel } from '../facades.js'
 import type { Catalog, CatalogProvider } from './catalog/catalog.js'
 import type { CatalogModel } from './catalog/models.js'
 
@@ -31,6 +32,20 @@ export function unknownModel(
   return new SvcError('request.invalid', `Provider "${providerId}" has no model "${id}".${hint(meant)} Known: ${some(known)}.`, {
     providerId,
     modelId: id,
+    known: known.slice(0, NAMED_IN_ERRORS),
+  })
+}
+
+/** A variant that the model does not have would change nothing (decision 23). */
+export function refuseUnknownVariant({ ref, model }: Pick<ResolvedModel, 'ref' | 'model'>): void {
+  const known = Object.keys(model.variants ?? {})
+  const { providerId, id: modelId, variant } = ref
+  if (variant === undefined || known.includes(variant)) return
+  const has = known.length === 0 ? ' It has none.' : `${hint(similar(variant, known))} It has ${some(known)}.`
+  throw new SvcError('request.invalid', `The model "${providerId}/${modelId}" has no variant "${variant}".${has}`, {
+    providerId,
+    modelId,
+    variant,
     known: known.slice(0, NAMED_IN_ERRORS),
   })
 }

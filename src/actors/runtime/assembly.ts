@@ -92,6 +92,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const sandbox = createCommandSandbox(effects, protectedFiles)
   const git = createGit(effects)
+  const source = createCatalogSource(effects)
   let plugins: PluginSystem | undefined
   const { configs, resources, instructions } = createResourceFacades({
     effects,
@@ -99,7 +100,11 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     review: (before, after) => reviewApprovals(before, after, new Set()),
     plugins: () => plugins,
     whyNoSandbox: sandbox.whyMissing,
-    contributions: async (directory) => (await plugins?.ready(directory))?.providers ?? [],
+    surroundings: async (directory) => {
+      const view = await plugins?.ready(directory)
+      const tools = view?.tools.flatMap(({ contribution: { id, permission } }) => [id, permission]) ?? []
+      return { contributions: view?.providers ?? [], offered: await source.known(), tools, plugins: plugins?.builtInIds() ?? [] }
+    },
   })
   plugins = createPluginSystem({
     effects,
@@ -127,7 +132,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
     contributions: async (directory) =>
       (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers,
-    source: createCatalogSource(effects),
+    source,
     credentials,
     installation: effects.paths.config,
     renewal: tokens.renewal,

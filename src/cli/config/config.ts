@@ -6,6 +6,7 @@ import { publishedConfigSchema } from '../../actors/resource/config/config-refer
 import { writableFile } from '../../actors/resource/config/config-write.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/json.js'
+import type { ConfigDiagnostic } from '../../protocol/resource/config.js'
 import { nearest } from '../../protocol/nearest.js'
 import { canonicalKey, isKnownKey } from '../../protocol/resource/agent-config.js'
 import { CONFIG_KEYS } from '../../protocol/resource/config-keys.js'
@@ -55,7 +56,7 @@ async function set({ key, value, directory, global, json }: SetOptions): Promise
   const shown = await configs.update(at, isRecord(patch) ? patch : {})
   const { diagnostics } = await configs.validate(at)
   for (const each of diagnostics)
-    if (each.path === key || key.startsWith(`${each.path}.`)) writeError(`svc: ${each.path}: ${each.message}\n`)
+    if (each.path === key || key.startsWith(`${each.path}.`)) writeError(`svc: ${each.path}: ${placed(each)}\n`)
   writeOut(json ? `${jsonText(shown, 2)}\n` : `wrote ${await writableFile(effects, at)}\n`)
   return 0
 }
@@ -82,8 +83,13 @@ async function validate({ directory, json }: { readonly directory: string | unde
   const found = await configs.validate(workspace)
   if (json) writeOut(`${jsonText(found, 2)}\n`)
   else if (found.diagnostics.length === 0) writeOut('nothing is wrong\n')
-  else for (const { level, path: key, message } of found.diagnostics) writeError(`${level} ${key}: ${message}\n`)
+  else for (const each of found.diagnostics) writeError(`${each.level} ${each.path}: ${placed(each)}\n`)
   return found.ok ? 0 : 1
+}
+
+/** The message after the place it is about, unless it begins with it. */
+function placed({ message, file, line, column }: ConfigDiagnostic): string {
+  return file === undefined || line === undefined || message.includes(file) ? message : `${file}:${line}:${column ?? 1}: ${message}`
 }
 
 /** JSON where it is JSON, else the text itself. */

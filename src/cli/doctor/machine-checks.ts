@@ -9,7 +9,7 @@ import { nodePaths } from '../../actors/node/paths.js'
 import { readProcess } from '../../actors/node/process/process-table.js'
 import { createCommandSandbox } from '../../actors/confinement/confined-command.js'
 import { refuseOrphanedLog } from '../../store/state-directory.js'
-import { unreadVariables } from '../serve/variables.js'
+import { unreadValues, unreadVariables } from '../../protocol/variables.js'
 import { type Finding, finding } from '../findings.js'
 
 const OLDEST_NODE = [20, 19] as const
@@ -57,8 +57,11 @@ function nodeVersion(): string {
 
 function environment(): string {
   const unread = unreadVariables(process.env)
-  if (unread.length > 0)
-    throw new Error(`${unread.join(', ')}: set without effect, this svc does not read ${unread.length > 1 ? 'them' : 'it'}`)
+  const problems = [
+    ...(unread.length > 0 ? [`${unread.join(', ')}: set without effect, this svc does not read ${unread.length > 1 ? 'them' : 'it'}`] : []),
+    ...unreadValues(process.env).map(({ name, problem }) => `${name}: ${problem}`),
+  ]
+  if (problems.length > 0) throw new Error(problems.join('; '))
   return 'every variable of svc that is set is read'
 }
 

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { childEnvironment } from '../../actors/node/environment.js'
 import type { Effects } from '../../actors/effects.js'
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
-import { isTruthy } from '../../actors/resource/config/config-files.js'
+import { wholeNumber } from '../../protocol/variables.js'
+import { workflowPlaces } from '../workflow/workflow-places.js'
 import { artifactsPlugin } from '../../plugins/artifacts/plugin.js'
 import { documentsPlugin } from '../../plugins/documents/plugin.js'
 import { filesPlugin } from '../../plugins/files/plugin.js'
@@ -72,20 +73,12 @@ async function ripgrepPath(): Promise<string | undefined> {
   }
 }
 
-function workflowPlaces(env: Effects['env']): Parameters<typeof workflowsPlugin>[0]['places'] {
-  const configDirectory = env['SVC_AGENT_CONFIG_DIR']
-  return {
-    configDirectory: configDirectory === '' ? undefined : configDirectory,
-    withoutProjects: isTruthy(env['SVC_AGENT_DISABLE_PROJECT_CONFIG']),
-  }
-}
-
 function zoneOfMachine(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** Milliseconds; a value that is no whole number above 0 is ignored. */
+/** Milliseconds. */
 function modelTimeouts(env: Effects['env']): { readonly idle?: number } {
-  const text = env['SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS']
-  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? { idle: Number(text) } : {}
+  const idle = wholeNumber(env, 'SVC_AGENT_PROVIDER_STREAM_IDLE_TIMEOUT_MS')
+  return idle === undefined ? {} : { idle }
 }

@@ -14,7 +14,7 @@ import { listenFailure } from './listen-failure.js'
 import { pluginPrograms } from './plugin-programs.js'
 import { openDoor } from '../door.js'
 import { type Presence, notePresence } from '../presence.js'
-import { unreadVariables } from './variables.js'
+import { unreadValues, unreadVariables } from '../../protocol/variables.js'
 import { VERSION } from '../version.js'
 
 export interface ServiceOptions extends ServeOptions {
@@ -50,6 +50,7 @@ export async function startService(effects: Effects, options: ServiceOptions): P
   const { env, log, paths, clock } = effects
   const tokens = createTokens(options.token === undefined ? env : { SVC_AGENT_TOKEN: options.token })
   for (const variable of unreadVariables(env)) log.warn('an environment variable has no effect: this svc does not read it', { variable })
+  for (const { name, problem } of unreadValues(env)) log.warn('an environment variable cannot be read', { variable: name, problem })
   const store = openStore({ directory: paths.state, now: () => clock.now() })
   let url = ''
   let forget = () => undefined as void

@@ -1,22 +1,25 @@
 /** `svc workflow preview`: the next occurrences of a file, without a server. */
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
+import { createNodeFiles } from '../../actors/node/files/node-files.js'
 import { nodePaths } from '../../actors/node/paths.js'
 import { upcoming } from '../../machines/schedule/occurrence.js'
 import { formatLocal, formatUtc } from '../../machines/schedule/zone.js'
 import type { WorkflowDefinition, WorkflowSchedule, WorkflowUpcoming } from '../../protocol/workflow/workflow.js'
+import { rootsOf, workspaceContext } from '../../plugins/workflows/files/places.js'
 import { inZone } from '../../plugins/workflows/files/schedule-fields.js'
 import { columns } from '../plugin/plugin-words.js'
 import { printable } from '../../protocol/visible-text.js'
 import type { PreviewOptions } from './workflow-arguments.js'
-import { checkFile, diagnosticText, FOLDERS, localZone } from './workflow-files.js'
+import { checkFile, diagnosticText, filesAt, FOLDERS, localZone } from './workflow-files.js'
+import { workflowPlaces } from './workflow-places.js'
 import { scheduleWords } from './workflow-words.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 
 /** Prints a table, or JSON; answers 1 when something is wrong with the file. */
-export function previewWorkflow({ file, directory, count, from, json }: PreviewOptions): number {
-  const checked = checkFile(fileOf(file, directory), nodePaths(process.env).home)
+export async function previewWorkflow({ file, directory, count, from, json }: PreviewOptions): Promise<number> {
+  const checked = checkFile(await fileOf(file, directory), nodePaths(process.env).home)
   for (const diagnostic of checked.diagnostics) writeError(diagnosticText(diagnostic))
   const { definition } = checked
   if (definition === undefined) return 1
@@ -32,14 +35,27 @@ export function previewWorkflow({ file, directory, count, from, json }: PreviewO
   return 0
 }
 
-/** The file that is named by its path, or by its id in the workspace. */
-function fileOf(name: string, directory: string | undefined): string {
+/** The file that is named by its path, or by its id wherever a server would find it; one that is broken has no id but the name of the file. */
+async function fileOf(name: string, directory: string | undefined): Promise<string> {
   const workspace = resolve(directory ?? '.')
   if (existsSync(name)) return name
-  const place = FOLDERS.map((folder) => join(workspace, '.svc', folder, `${name}.md`)).findLast((each) => existsSync(each))
+  const { home } = nodePaths(process.env)
+  const files = await filesOf(workspace)
+  const place =
+    files.findLast((file) => checkFile(file, home).definition?.id === name) ?? files.findLast((file) => basename(file) === `${name}.md`)
   if (place !== undefined) return place
   const hint = 'svc workflow validate lists those of the workspace, svc workflow new writes one'
   throw new SvcError('resource.not_found', `there is no workflow file ${name}, and no workflow of that id in ${workspace}; ${hint}`)
+}
+
+/** Every workflow file that counts in a workspace, lowest precedence first. */
+async function filesOf(workspace: string): Promise<readonly string[]> {
+  const effects = { files: createNodeFiles(), paths: nodePaths(process.env) }
+  const context = workspaceContext(await effects.files.realPath(workspace).catch(() => workspace))
+  const roots = await rootsOf(effects, context, workflowPlaces(process.env))
+  return roots.flatMap(({ path }) =>
+    FOLDERS.map((folder) => join(path, folder)).flatMap((folder) => (existsSync(folder) ? filesAt(folder) : [])),
+  )
 }
 
 function previewText(definition: WorkflowDefinition, schedule: WorkflowSchedule, from: number, next: readonly WorkflowUpcoming[]): string {

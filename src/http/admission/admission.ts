@@ -70,6 +70,7 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
       case 'directory':
         if (access.operator === true) requireOperator(caller)
         if (access.local === true && caller.authenticated) requireOperator(caller)
+        if (access.guardsInstallation === true && named.scope === 'installation' && caller.authenticated) requireOperator(caller)
         return directoryOf(caller, named)
       case 'session':
         session(caller, named.params[access.param] ?? '')

@@ -1,6 +1,7 @@
 /** When a conversation is compacted, and how much of it stays (sessions-events §6.1, 6.2, 6.4). */
 
 import { LIMITS } from '../../protocol/limits.js'
+import { wholeNumber, wishOf } from '../../protocol/variables.js'
 
 /** What configuration says of compaction, on any of its levels. */
 export interface CompactionSettings {
@@ -88,15 +89,11 @@ function keepOf(usable: number, trigger: number): number {
 }
 
 const LONGEST_STALL = 3_600_000
-const OFF = new Set(['0', 'false', 'off', 'no'])
 
-/** Values that are no whole number are ignored. */
+/** Values that cannot be read are told at start. */
 export function compactionOverrides(env: Readonly<Record<string, string | undefined>>): CompactionOverrides {
-  const isOn = (name: string) => !OFF.has((env[name] ?? '').trim().toLowerCase())
-  const tokens = (name: string) => {
-    const text = env[name]
-    return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
-  }
+  const isOn = (name: string) => wishOf(env, name) !== false
+  const tokens = (name: string) => wholeNumber(env, name)
   return {
     auto: isOn('SVC_AGENT_AUTO_COMPACT'),
     any: isOn('SVC_AGENT_MODEL_COMPACTION'),

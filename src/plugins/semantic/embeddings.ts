@@ -13,6 +13,7 @@ import { readAnswer } from '../../protocol/bounded-answer.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
 import { timeLimit } from '../../protocol/patience.js'
+import { wishOf } from '../../protocol/variables.js'
 import type { EmbeddingState } from '../../protocol/session/search.js'
 
 const { batch, timeout, patience, answer, retry, hourly, hour, remembered, dimensions: MOST } = LIMITS.embeddings
@@ -34,8 +35,8 @@ export interface EmbeddingService {
 /** What the environment names; undefined when it names none, a sentence for people when it cannot be used. */
 export function embeddingService(env: Readonly<Record<string, string | undefined>>): EmbeddingService | string | undefined {
   const spec = env['SVC_AGENT_EMBEDDINGS_MODEL']?.trim() ?? ''
-  const isOff = !['', '0', 'false'].includes(env['SVC_AGENT_DISABLE_EMBEDDINGS']?.trim().toLowerCase() ?? '')
-  if (spec === '' || isOff) return undefined
+  const isDisabled = (env['SVC_AGENT_DISABLE_EMBEDDINGS']?.trim() ?? '') !== '' && wishOf(env, 'SVC_AGENT_DISABLE_EMBEDDINGS') !== false
+  if (spec === '' || isDisabled) return undefined
   const [, provider = '', model = ''] = /^([^/]+)\/(.+)$/.exec(spec) ?? []
   if (model === '') return 'SVC_AGENT_EMBEDDINGS_MODEL is not of the form provider/model, so that searches go by words alone'
   const named = env['SVC_AGENT_EMBEDDINGS_URL']?.trim() || (provider === 'openai' ? 'https://api.openai.com/v1' : '')

@@ -7,6 +7,7 @@ import { type Found, listWorkflows } from './files/catalog.js'
 import type { Engine } from './schedule/engine.js'
 import { diagnosticsOf, type Fitness } from './files/fitness.js'
 import { managedPath } from './files/managed.js'
+import { missingNames } from './files/named.js'
 import type { Context } from './files/places.js'
 import { takeTurns } from './turns.js'
 
@@ -17,12 +18,15 @@ export interface Views {
   definition(definition: WorkflowDefinition): WorkflowDefinition
 }
 
-export function createViews(host: Pick<NativeHost, 'effects'>, { ledger, library, reconciler, zoned, fitness }: Engine): Views {
+export function createViews(
+  host: Pick<NativeHost, 'effects' | 'hasAgent' | 'skills'>,
+  { ledger, library, reconciler, zoned, fitness }: Engine,
+): Views {
   const definition = (given: WorkflowDefinition): WorkflowDefinition => ({ ...given, schedule: zoned(given.schedule) })
 
   async function viewOf(context: Context, found: Found, fit: Pick<Fitness, 'obstacles' | 'notes'>): Promise<WorkflowView> {
     const { obstacles } = fit
-    const diagnostics = diagnosticsOf(found, fit)
+    const diagnostics = [...diagnosticsOf(found, fit), ...(await missingNames(host, found))]
     const activation = ledger.activation(reconciler.activationId(reconciler.rootOf(context, found), found.id))
     const id = activation?.projection.activationId ?? null
     const isActive = activation?.projection.active === true
@@ -58,8 +62,9 @@ export function createViews(host: Pick<NativeHost, 'effects'>, { ledger, library
         await turn()
         const fit = fits[index]
         if (fit === undefined) continue
-        views.push(await viewOf(context, found, fit))
-        diagnostics.push(...diagnosticsOf(found, fit))
+        const view = await viewOf(context, found, fit)
+        views.push(view)
+        diagnostics.push(...(view.diagnostics ?? []))
       }
       return { workflows: views, diagnostics: diagnostics.slice(0, LIMITS.workflows.filesPerRoot) }
     },

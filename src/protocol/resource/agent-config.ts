@@ -133,11 +133,14 @@ export const AgentDocument = z.looseObject({
   autoupdate: z.union([z.boolean(), z.literal('notify')]).optional(),
   username: z.string().optional(),
   experimental: open.optional(),
+  network: z.looseObject({ localModels: z.boolean().optional() }).optional(),
+  /** An unknown value of `acceptance` is the careful one, and told. */
+  workflows: z.looseObject({ acceptance: z.string().optional() }).optional(),
 })
 export type AgentDocument = z.infer<typeof AgentDocument>
 
-/** Names of settings that belong to the installation alone, also those that do not exist yet; workspace files cannot set them. */
-export const INSTALLATION_KEYS = ['workflows', 'server', 'network', 'cors', 'auth', 'trust', 'limits'] as const
+/** Names of settings that do not exist yet and would belong to the installation alone. */
+export const INSTALLATION_KEYS = ['server', 'cors', 'auth', 'trust', 'limits'] as const
 
 /** Groups of a client's own settings: kept verbatim, never interpreted, except `terminal.shell`. */
 const EDITOR_GROUPS = ['appearance', 'editor', 'terminal', 'ui', 'presence', 'keybinds', 'renderer', 'developer', 'platform'] as const
@@ -179,7 +182,7 @@ export function isAgentDocumentKey(key: string): boolean {
 
 /** Whether a top-level key is one svc knows at all. */
 export function isKnownKey(key: string): boolean {
-  return isAgentDocumentKey(key) || isEditorGroup(key) || key === 'workflows'
+  return isAgentDocumentKey(key) || isEditorGroup(key)
 }
 
 export function isEditorGroup(key: string): boolean {

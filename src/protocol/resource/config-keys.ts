@@ -54,6 +54,11 @@ export const CONFIG_KEYS: Readonly<Record<ConfigKey, KeyPurpose>> = {
   autoupdate: by('narrower in a workspace', 'whether the program updates itself'),
   username: by('everybody', 'the name by which the person is shown'),
   experimental: by('narrower in a workspace', 'settings that may change'),
+  network: by('the installation', '`localModels`: model servers on this machine are looked for at their usual ports'),
+  workflows: by(
+    'the installation',
+    '`acceptance`: which workflow files somebody has to accept before they run: those that came with a checkout (`repository`, as it is without), all (`required`), or none (`files`)',
+  ),
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Configuration document and its operations (http-contract §2.3; subsystems b). */
 import * as z from 'zod'
 import { defineRoute } from '../route.js'
-import { directoryHeaders, directoryQuery, uint } from '../shared.js'
+import { directoryHeaders, directoryQuery, scopeQuery, uint } from '../shared.js'
 
 export const CompactionConfig = z
   .looseObject({
@@ -58,6 +58,8 @@ export const configRoutes = {
     ownPageFields: ['plugins'],
     method: 'PATCH',
     path: '/v2/config',
+    access: { class: 'directory', guardsInstallation: true },
+    query: z.strictObject({ ...directoryQuery, ...scopeQuery }),
     summary: 'Merge a patch into the writable configuration.',
     body: { schema: ConfigPatch, required: true },
     success: { status: 200, description: 'The effective configuration.', schema: ConfigDocument },

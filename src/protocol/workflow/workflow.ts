@@ -102,7 +102,7 @@ export const WorkflowDiagnostic = z
   .looseObject({
     sourcePath: z.string(),
     message: z.string(),
-    /** `acceptance-required`, `rules-not-accepted`, `directory-missing`. */
+    /** `acceptance-required`, `rules-not-accepted`, `directory-missing`; `agent-missing` and `skill-missing`, with which it stays active. */
     code: z.string().optional(),
     /** Of the file, from 1. */
     line: count.optional(),

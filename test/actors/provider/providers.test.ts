@@ -114,6 +114,28 @@ describe('the list of providers', () => {
 })
 
 describe('the default model', () => {
+  it.each([
+    [{ SVC_AGENT_MODEL: 'b/2' }, 'b/2', 0],
+    [{ SVC_AGENT_PROVIDER: 'b', SVC_AGENT_MODEL: '2' }, 'b/2', 0],
+    [{ SVC_AGENT_PROVIDER: 'b', SVC_AGENT_MODEL: 'b/2' }, 'b/2', 0],
+    [{ SVC_AGENT_PROVIDER: 'b' }, 'b/3', 0],
+    [{ SVC_AGENT_MODEL: 'b/none' }, 'a/1', 1],
+    [{ SVC_AGENT_MODEL: '2' }, 'a/1', 1],
+    [{ SVC_AGENT_PROVIDER: 'none', SVC_AGENT_MODEL: '2' }, 'a/1', 1],
+    [{}, 'a/1', 0],
+  ])('of a process with %j is %s where no configuration names one', async (env, expected, warnings) => {
+    const provider = {
+      a: { options: { baseURL: 'http://a/v1' }, models: { 1: {} } },
+      b: { options: { baseURL: 'http://b/v1' }, models: { 2: {}, 3: {} } },
+    }
+    const { providers, effects, reload } = setUp({ provider }, { env })
+    const chosen = async () => (({ providerId, id }) => `${providerId}/${id}`)(await providers.defaultModel(DIRECTORY))
+    expect([await chosen(), await chosen()]).toEqual([expected, expected])
+    expect(effects.logs.filter(({ message }) => message.includes('of the environment'))).toHaveLength(warnings)
+    reload({ provider, model: 'a/1' })
+    expect(await chosen()).toBe('a/1')
+  })
+
   const provider = { keyed: { ...LOCAL, env: ['UNSET'] }, local: { ...LOCAL, models: { a: {}, c: {}, b: {} } } }
 
   it('is the configured one with its variant when it can be used', async () => {

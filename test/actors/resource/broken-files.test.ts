@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { containing, matching } from './matchers.js'
+import { anyNumber, anyText, containing, matching } from './matchers.js'
 import { createWorkspace } from './workspace.js'
 
 const MALFORMED: readonly (readonly [string, string, string])[] = [
@@ -44,7 +44,10 @@ describe('a malformed file', () => {
     const place = expected.startsWith(':') ? `${workspace.at('work/svc.json')}${expected}` : expected
     await expect(workspace.load()).rejects.toMatchObject({ code: 'config.invalid', message: containing(place) })
     const validation = await workspace.configs.validate(workspace.work)
-    expect(validation).toEqual({ ok: false, diagnostics: [{ level: 'error', path: 'config', message: containing(place) }] })
+    expect(validation).toEqual({
+      ok: false,
+      diagnostics: [{ level: 'error', path: 'config', message: containing(place), file: anyText, line: anyNumber, column: anyNumber }],
+    })
   })
 
   it('that is too large or not UTF-8 is refused', async () => {

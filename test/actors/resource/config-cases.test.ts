@@ -24,6 +24,8 @@ interface Case {
 
 const WIDENS = /^"[^"]+" in .*svc\.json has no effect: /
 
+const INSTRUCTIONS = { 'work/a.md': 'A', 'work/b.md': 'B', 'work/c.md': 'C' }
+
 const CASES: Readonly<Record<string, Case>> = {
   // Layers
   'nothing at all': { files: {}, is: { username: undefined } },
@@ -80,15 +82,19 @@ const CASES: Readonly<Record<string, Case>> = {
     is: { compaction: { auto: false, buffer: 1 } },
   },
   'lists are replaced': {
-    files: { 'config/config.json': '{"agent":{"x":{"options":{"a":[1]}}}}', 'work/svc.json': '{"agent":{"x":{"options":{"a":[2]}}}}' },
-    is: { agent: { x: { options: { a: [2] } } } },
+    files: { 'config/config.json': '{"skills":{"paths":["a"]}}', 'work/svc.json': '{"skills":{"paths":["b"]}}', 'work/b/x': '' },
+    is: { skills: { paths: ['b'] } },
   },
   'providers switched off are collected': {
     files: { 'config/config.json': '{"disabledProviders":["a"]}', 'work/svc.json': '{"disabledProviders":["b"]}' },
     is: { disabledProviders: ['a', 'b'] },
   },
   'instructions are collected once each': {
-    files: { 'config/config.json': '{"instructions":["a.md","b.md"]}', 'work/svc.json': '{"instructions":["b.md","c.md"]}' },
+    files: {
+      'config/config.json': '{"instructions":["a.md","b.md"]}',
+      'work/svc.json': '{"instructions":["b.md","c.md"]}',
+      ...INSTRUCTIONS,
+    },
     is: { instructions: ['a.md', 'b.md', 'c.md'] },
   },
   'Markdown replaces an entry whole': {
@@ -267,8 +273,9 @@ test.each(Object.entries(CASES))('%s', async (_name, { files, env = {}, at = 'wo
     place.write(path, text)
   }
   prepare?.(place)
-  const outcome = await place.load(place.at(at)).then(
-    (document) => Object.fromEntries(Object.keys(is).map((key) => [key, document[key]])),
+  const documents = Promise.all([place.load(place.at(at)), place.effective(place.at(at))])
+  const outcome = await documents.then(
+    ([shown, effective]) => Object.fromEntries(Object.keys(is).map((key) => [key, effective[key] ?? shown[key]])),
     (error: unknown) => error,
   )
   expect(outcome).toMatchObject(fails === undefined ? is : { code: fails })

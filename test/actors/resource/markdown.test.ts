@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseMarkdown } from '../../../src/actors/resource/markdown/frontmatter.js'
 import { anyText, containing, matching } from './matchers.js'
@@ -60,12 +61,38 @@ describe('Markdown entries', () => {
     workspace.write('config/agents/huge.md', 'x'.repeat(512 * 1024 + 1))
     expect((await workspace.load())['agent']).toEqual({ good: { prompt: 'Good.' } })
     const { ok, diagnostics } = await workspace.configs.validate(workspace.work)
+    const at = (name: string) => workspace.at(`config/agents/${name}.md`)
     expect(ok).toBe(false)
     expect(diagnostics).toEqual([
-      { level: 'error', path: 'agent.bad', message: matching(/bad\.md is not used: line 2: /) },
-      { level: 'error', path: 'agent.huge', message: containing('is larger than 524288 bytes') },
-      { level: 'error', path: 'agent.wrong', message: matching(/wrong\.md is not used: "mode" /) },
+      { level: 'error', path: 'agent.bad', message: matching(/bad\.md is not used: line 2: /), file: at('bad'), line: 2, column: 1 },
+      { level: 'error', path: 'agent.huge', message: containing('is larger than 524288 bytes'), file: at('huge'), line: 1, column: 1 },
+      { level: 'error', path: 'agent.wrong', message: matching(/wrong\.md is not used: "mode" /), file: at('wrong'), line: 1, column: 1 },
     ])
+  })
+
+  it('that break say what they said before, until they can be read again or are gone', async () => {
+    const workspace = createWorkspace()
+    workspace.write('work/.svc/agents/a.md', '---\npermission: { bash: deny }\n---\nBefore.')
+    workspace.write('work/.svc/commands/go.md', 'Go.')
+    const said = async () => {
+      const { agent, command } = await workspace.load()
+      return { agent, command }
+    }
+    const before = await said()
+    expect(before).toMatchObject({
+      agent: { a: { prompt: 'Before.', permission: { bash: 'deny' } } },
+      command: { go: { template: 'Go.' } },
+    })
+    workspace.write('work/.svc/agents/a.md', '---\na: [1\n---\nBroken.')
+    workspace.write('work/.svc/commands/go.md', '---\nsubtask: perhaps\n---\nBroken.')
+    expect(await said()).toEqual(before)
+    expect((await workspace.configs.validate(workspace.work)).diagnostics.map(({ path }) => path)).toEqual(['agent.a', 'command.go'])
+    workspace.write('work/.svc/agents/b.md', 'Another.')
+    expect(await said()).toMatchObject(before)
+    workspace.write('work/.svc/agents/a.md', 'After.')
+    expect(await said()).toMatchObject({ agent: { a: { prompt: 'After.' } } })
+    rmSync(workspace.at('work/.svc/commands/go.md'))
+    expect((await said()).command).toBeUndefined()
   })
 
   it('stop being read when a directory holds too much of them', async () => {

@@ -59,7 +59,7 @@ describe('a key that nothing is done with', () => {
     ['autoupdate', { autoupdate: 'notify' }],
     ['experimental', { experimental: { batchTool: true } }],
     ['skills.urls', { skills: { urls: ['https://x.test'] } }],
-    ['instructions.1', { instructions: ['a.md', 'https://x.test/a.md'] }],
+    ['instructions.0', { instructions: ['https://x.test/a.md'] }],
     ['agent.x.colour', { agent: { x: { colour: 'red' } } }],
     ['provider.p.whitelist', { provider: { p: { whitelist: [] } } }],
     ['provider.p.options.timeout', { provider: { p: { options: { timeout: 1 } } } }],
@@ -112,7 +112,9 @@ describe('a provider without its adapter', () => {
     }
     const file = workspace.at('config/config.json')
     expect(
-      validateSnapshot(await workspace.configs.snapshots.inspect(workspace.work), { contributions: [contribution] }).diagnostics,
+      validateSnapshot(await workspace.configs.snapshots.inspect(workspace.work), {
+        surroundings: { contributions: [contribution], offered: new Map(), tools: [], plugins: [] },
+      }).diagnostics,
     ).toEqual([
       {
         level: 'warning',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { anyText } from './matchers.js'
+import { anyNumber, anyText } from './matchers.js'
 import { createWorkspace } from './workspace.js'
 
 const validate = async (document: unknown) => {
@@ -40,7 +40,10 @@ describe('validation', () => {
     ['warning', 'command.go.agent', { command: { go: { template: 'Go.', agent: 'nobody' } } }],
     ['warning', 'colour', { colour: 1 }],
   ])('reports the %s %s', async (level, path, document) => {
-    expect(await validate(document)).toEqual({ ok: level === 'warning', diagnostics: [{ level, path, message: anyText }] })
+    expect(await validate(document)).toEqual({
+      ok: level === 'warning',
+      diagnostics: [{ level, path, message: anyText, file: anyText, line: 1, column: anyNumber }],
+    })
   })
 
   it('knows built-in agents', async () => {

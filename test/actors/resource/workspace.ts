@@ -42,7 +42,10 @@ export function createWorkspace({ env = {}, git = true, onUpdated, plugins, watc
       mkdirSync(dirname(target), { recursive: true })
       writeFileSync(target, typeof content === 'string' ? content : JSON.stringify(content))
     },
-    load: async (directory = work) => facades.configs.load(directory, { fresh: true }),
+    /** As clients see it. */
+    load: async (directory = work) => facades.configs.show(directory),
+    /** What counts of it. */
+    effective: async (directory = work) => facades.configs.load(directory, { fresh: true }),
     messages: async (directory = work) => (await facades.configs.validate(directory)).diagnostics.map(({ message }) => message),
   }
 }

@@ -281,3 +281,25 @@ describe('the text of a prompt', () => {
     expect(service.messages(id)).toHaveLength(4)
   })
 })
+
+describe('a variant', () => {
+  it('that the model does not have is refused, and changes nothing; one that it has is taken', async () => {
+    const variants = { deep: { reasoningEffort: 'high' } }
+    const one = { name: 'One', limit: { context: 100_000, output: 4000 }, variants }
+    const played = { npm: 'played', auth: 'none', options: { baseURL: 'http://127.0.0.1:9/v1' }, models: { one } }
+    const service = await startTestService({ config: { model: 'played/one', provider: { played } }, steps: [says('Done.')] })
+    const id = await service.session()
+    const model = { providerId: 'played', modelId: 'one' }
+    for (const refused of [{ model: { ...model, variant: 'zzz' } }, { model, variant: 'zzz' }]) {
+      await expect(service.prompt(id, { prompt: 'go', ...refused })).rejects.toMatchObject({
+        code: 'request.invalid',
+        message: 'The model "played/one" has no variant "zzz". It has deep.',
+        details: { variant: 'zzz', known: ['deep'] },
+      })
+    }
+    expect([service.messages(id), service.requests]).toEqual([[], []])
+    await service.prompt(id, { prompt: 'go', model, variant: 'deep' })
+    await service.idle(id)
+    expect(service.requests.map(({ options }) => options)).toEqual([{ reasoningEffort: 'high' }])
+  })
+})

@@ -39,6 +39,8 @@ export interface BuiltIns {
   follow(): Promise<void>
   /** What they add to what the server can do, as a directory sees it. */
   capabilities(directory: string): Promise<Capability[]>
+  /** Of all of them, also of those that are off. */
+  ids(): readonly string[]
   stop(): void
 }
 
@@ -132,6 +134,7 @@ export function createBuiltIns({ effects, switches, supervisor, records, registr
       const all = await Promise.all(plugins.map((plugin) => capability(directory, plugin)))
       return all.flatMap((each) => each ?? [])
     },
+    ids: () => plugins.map(({ id }) => id),
     stop() {
       over.abort()
       watches.end()

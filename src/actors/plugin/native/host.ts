@@ -1,4 +1,5 @@
 /** The host a native plugin is handed: narrowed effects and the services it may use (architecture §7). */
+import { SvcError } from '../../../protocol/errors.js'
 import type { Todo } from '../../../protocol/session/session.js'
 import { createProgramDoor } from '../../acceptance/programs.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
@@ -86,6 +87,14 @@ export function createNativeHost(
     offersChanged: services.offersChanged,
     serverUrl: services.serverUrl,
     agents: (directory) => core.resources.agents(directory),
+    hasAgent: (directory, name) =>
+      core.resources.agent(directory, name).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof SvcError && error.code === 'resource.not_found') return false
+          throw error
+        },
+      ),
     skills: (directory) => core.resources.skills(directory),
     switchedOff: (directory) => core.plugins.switchedOff(directory, pluginId),
     stopping: services.stopping,

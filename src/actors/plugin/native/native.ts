@@ -252,6 +252,8 @@ export interface NativeHost {
   config(directory: string): Promise<Readonly<Record<string, unknown>>>
   /** The agents a directory offers, the default one first. */
   agents(directory: string): Promise<readonly Agent[]>
+  /** Whether an agent goes by a name there, whichever of its two. */
+  hasAgent(directory: string, name: string): Promise<boolean>
   /** The skills a directory offers; one without a `path` has no text. */
   skills(directory: string): Promise<readonly Skill[]>
   /** Why the plugin is switched off for a directory, though it runs for others; undefined = it is not. */

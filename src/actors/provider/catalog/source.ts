@@ -8,6 +8,7 @@
  */
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit, waitAtMost } from '../../../protocol/patience.js'
+import { wishOf } from '../../../protocol/variables.js'
 import type { Effects } from '../../effects.js'
 import { readAnswer } from '../../../protocol/bounded-answer.js'
 import { knownVendors } from './known-vendors.js'
@@ -137,9 +138,8 @@ function text(value: string | undefined): string | undefined {
 }
 
 function readWish(value: string | undefined): 'never' | 'always' | undefined {
-  const wish = text(value)?.toLowerCase()
-  if (wish === undefined) return undefined
-  return ['0', 'false', 'off', 'no'].includes(wish) ? 'never' : 'always'
+  const wish = wishOf({ SVC_AGENT_MODELS_FETCH: value }, 'SVC_AGENT_MODELS_FETCH')
+  return wish === undefined ? undefined : wish ? 'always' : 'never'
 }
 
 function hostOf(address: string): string {

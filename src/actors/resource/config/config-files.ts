@@ -4,6 +4,7 @@ import { expandHome } from '../../../machines/permission/permission.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { TOOLS_DIRECTORY } from '../../../protocol/plugin/tool-files.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
+import { isTruthy } from '../../../protocol/variables.js'
 import type { Effects } from '../../effects.js'
 import type { FileProbe } from './file-probe.js'
 
@@ -153,8 +154,4 @@ function fromEnvironment(value: string | undefined, paths: Effects['paths']): re
   if (value === undefined || value === '') return []
   const path = expandHome(value, paths.home)
   return [isAbsolute(path) ? resolve(path) : resolve(paths.cwd, path)]
-}
-
-export function isTruthy(value: string | undefined): boolean {
-  return ['1', 'true', 'TRUE', 'yes', 'YES'].includes(value ?? '')
 }

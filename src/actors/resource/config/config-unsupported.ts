@@ -4,6 +4,7 @@
  */
 import { AgentConfig, CommandConfig, ProviderConfig, ProviderModelConfig } from '../../../protocol/resource/agent-config.js'
 import { configuredFormatters, FORMATTER_KEYS } from '../../../protocol/format/formatters.js'
+import { LSP_ADAPTERS } from '../../../protocol/lsp/adapters.js'
 import { serverFault } from '../../../protocol/mcp/mcp-config.js'
 import { CompactionConfig } from '../../../protocol/resource/config.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
@@ -69,6 +70,9 @@ const SERVER_KEYS = new Set([
 const COMMAND_KEYS = new Set(Object.keys(CommandConfig.shape))
 const SKILL_KEYS = new Set(['paths', 'urls'])
 const COMPACTION_KEYS = new Set(Object.keys(CompactionConfig.shape))
+const NETWORK_KEYS = new Set(['localModels'])
+const WORKFLOW_KEYS = new Set(['acceptance'])
+const ACCEPTANCES = ['repository', 'required', 'files']
 const KEEP_KEYS = new Set(['tokens'])
 const COMPATIBILITY_KEYS = new Set(['streamUsage', 'reasoningEffort'])
 /** Of the options of a provider, those that svc itself reads. */
@@ -100,7 +104,13 @@ export function findUnsupported(document: JsonRecord): readonly Unsupported[] {
       case 'provider':
         return each(document, key, inProvider)
       case 'lsp':
-        return each(document, key, inLanguageServer)
+        return Object.entries(recordAt(document, key)).flatMap(([id, server]) => inLanguageServer(server, [key, id]))
+      case 'network':
+        return strays(recordAt(document, key), [key], NETWORK_KEYS)
+      case 'workflows':
+        return inWorkflows(recordAt(document, key), [key])
+      case 'mode':
+        return found([key], 'it is no map of agents')
       case 'formatter':
         return inFormatters(value)
       case 'mcp':
@@ -137,8 +147,24 @@ function inProvider(provider: JsonRecord, path: Unsupported['path']): readonly U
   ]
 }
 
-function inLanguageServer(server: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
-  return strays(server, path, SERVER_KEYS)
+/** One of another name is a server of its own, which something has to start or reach. */
+function inLanguageServer(server: unknown, path: Unsupported['path']): readonly Unsupported[] {
+  if (server === false) return []
+  const id = String(path.at(-1))
+  const ids = LSP_ADAPTERS.map((adapter) => adapter.id)
+  if (!isRecord(server)) return found(path, 'it is no language server: false, or an object, is meant here')
+  const isReached = ['command', 'adapter', 'transport', 'endpoint', 'host', 'port'].some((key) => Object.hasOwn(server, key))
+  const isOff = server['enabled'] === false || server['disabled'] === true
+  const meant = nearest(id, ids)
+  const unknown = `there is no language server of this name, and it has no command${meant === undefined ? '' : `; did you mean "${meant}"?`}`
+  return [...(ids.includes(id) || isReached || isOff ? [] : found(path, unknown)), ...strays(server, path, SERVER_KEYS)]
+}
+
+function inWorkflows(settings: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
+  const { acceptance } = settings
+  const isKnown = acceptance === undefined || ACCEPTANCES.includes(String(acceptance))
+  const problem = `it is none of ${ACCEPTANCES.join(', ')}, so that everything has to be accepted`
+  return [...(isKnown ? [] : found([...path, 'acceptance'], problem)), ...strays(settings, path, WORKFLOW_KEYS)]
 }
 
 function inFormatters(formatter: unknown): readonly Unsupported[] {

@@ -1,8 +1,6 @@
 /** What is wrong with an effective configuration although it could be read (subsystems b.5). */
 import { missingAdapter, readCatalog } from '../../provider/catalog/catalog.js'
 import { isLiteral } from '../../provider/catalog/variables.js'
-import { knownVendors } from '../../provider/catalog/known-vendors.js'
-import type { ProviderContribution } from '../../plugin/native/native.js'
 import { isKnownKey } from '../../../protocol/resource/agent-config.js'
 import { CONFIG_KEYS } from '../../../protocol/resource/config-keys.js'
 import { nearest } from '../../../protocol/nearest.js'
@@ -13,6 +11,7 @@ import { knownAgentNames, listAgents } from '../markdown/agents.js'
 import { readCommands } from '../markdown/commands.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { recordAt, stringsAt } from './config-merge.js'
+import { checkValues, type Surroundings } from './config-values.js'
 import { looserEntries, sandboxFaults, sandboxOf, unknownActions } from './permission-config.js'
 import type { RefusedInstruction } from '../markdown/instructions.js'
 import type { ConfigSnapshot } from './snapshot.js'
@@ -23,8 +22,8 @@ const NOWHERE = { home: '', temporary: [], state: '' }
 interface Found {
   /** Instruction files that were not read. */
   readonly refused?: readonly RefusedInstruction[]
-  /** Without them adapters are not judged. */
-  readonly contributions?: readonly ProviderContribution[] | undefined
+  /** Without them adapters, and what only names things, are not judged. */
+  readonly surroundings?: Surroundings | undefined
   /** Why commands cannot run in a sandbox here. */
   readonly noSandbox?: string | undefined
   /** Changes of the files are not told by the system. */
@@ -36,7 +35,7 @@ const DEAF = 'changes of these files are looked for instead of being told: the s
 /** All diagnostics of a snapshot; `ok` means that none is an error. */
 export function validateSnapshot(
   snapshot: ConfigSnapshot,
-  { refused = [], contributions, noSandbox, isDeaf = false }: Found = {},
+  { refused = [], surroundings, noSandbox, isDeaf = false }: Found = {},
 ): ConfigValidation {
   const { document } = snapshot
   const found = [
@@ -53,9 +52,12 @@ export function validateSnapshot(
     ),
     ...(isDeaf ? [warning('config', DEAF)] : []),
     ...checkSandbox(snapshot, noSandbox),
-    ...checkAdapters(snapshot, contributions),
+    ...checkAdapters(snapshot, surroundings),
+    ...(surroundings === undefined ? [] : checkValues(document, surroundings, [...snapshot.layers.values()])),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,
-    ...Object.keys(document).flatMap((key) => (isKnownKey(key) ? [] : [warning(key, unknownKey(key))])),
+    ...[...new Set([...Object.keys(document), ...Object.keys(snapshot.inert)])].flatMap((key) =>
+      isKnownKey(key) ? [] : [warning(key, unknownKey(key))],
+    ),
   ]
   const diagnostics = found.map((each) => ({ ...each, message: publicText(each.message) }))
   return { ok: diagnostics.every(({ level }) => level !== 'error'), diagnostics }
@@ -73,12 +75,23 @@ function checkProviders(document: JsonRecord): ConfigDiagnostic[] {
   return both.map((id) => error('providers', `"${id}" is both enabled and disabled`))
 }
 
-/** A key in a file works, and is best kept out of it. */
+/** A key in a file works, and is best kept out of it; the address of a provider is the root of its API. */
 function checkKeys(document: JsonRecord): ConfigDiagnostic[] {
   return Object.entries(recordAt(document, 'provider')).flatMap(([id, provider]) => {
-    if (!isRecord(provider) || !isLiteral(recordAt(provider, 'options')['apiKey'])) return []
+    const { apiKey, baseURL } = recordAt(provider, 'options')
     const advice = 'the key stands in the file as it is; "{env:NAME}" takes it from the variable NAME, and a stored key needs neither'
-    return [warning(`provider.${id}.options.apiKey`, advice)]
+    const [suffix] = (typeof baseURL === 'string' && /\/(?:models|chat\/completions)(?=\/*$)/.exec(baseURL)) || []
+    return [
+      ...(isLiteral(apiKey) ? [warning(`provider.${id}.options.apiKey`, advice)] : []),
+      ...(suffix === undefined
+        ? []
+        : [
+            warning(
+              `provider.${id}.options.baseURL`,
+              `must not end in "${suffix}": requests go to addresses below it, so to "${suffix}${suffix}"`,
+            ),
+          ]),
+    ]
   })
 }
 
@@ -131,12 +144,10 @@ function checkSandbox({ trusted, workspace, document }: ConfigSnapshot, missing:
   return faults
 }
 
-function checkAdapters(
-  { document, adapters }: ConfigSnapshot,
-  contributions: readonly ProviderContribution[] | undefined,
-): ConfigDiagnostic[] {
-  if (contributions === undefined) return []
-  const { providers } = readCatalog(document, contributions, { offered: knownVendors(), env: {}, address: () => undefined })
+function checkAdapters({ document, adapters }: ConfigSnapshot, surroundings: Surroundings | undefined): ConfigDiagnostic[] {
+  if (surroundings === undefined) return []
+  const { contributions, offered } = surroundings
+  const { providers } = readCatalog(document, contributions, { offered, env: {}, address: () => undefined })
   return providers.flatMap((provider): ConfigDiagnostic[] => {
     if (provider.contribution !== undefined || provider.source === 'offered') return []
     const place = adapters.get(provider.id)

@@ -4,9 +4,12 @@ import { publicDocument } from '../../../protocol/secrets.js'
 import type { Configs } from '../../facades.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { mergeDocuments } from './config-merge.js'
 import { withoutEchoes } from './config-echo.js'
 import { mergePatch, normalisePatch } from './config-patch.js'
-import type { ProviderContribution } from '../../plugin/native/native.js'
+import type { Surroundings } from './config-values.js'
+import { withPlaces } from './config-places.js'
+import { createFileProbe } from './file-probe.js'
 import { validateSnapshot } from './config-validate.js'
 import { broughtEntries, definerOf, switchEntry } from './entry-switch.js'
 import { writePatch } from './config-write.js'
@@ -23,8 +26,8 @@ export interface ConfigDeps {
   readonly review?: (before: JsonRecord, after: JsonRecord) => void
   /** Puts what plugins say under a snapshot; absent = there are none. */
   readonly layer?: (snapshot: ConfigSnapshot) => ConfigSnapshot
-  /** Adapters of a directory, to tell which are missing; rejects while its configuration cannot be used. */
-  readonly contributions?: (directory: string) => Promise<readonly ProviderContribution[]>
+  /** What there is in a directory, to tell what is named and missing; rejects while its configuration cannot be used. */
+  readonly surroundings?: (directory: string) => Promise<Surroundings>
   /** Why commands cannot run in a sandbox here; undefined = they can. */
   readonly whyNoSandbox?: () => Promise<string | undefined>
   /** Shared with whoever else listens to the same folders. */
@@ -41,7 +44,7 @@ export function createConfigs({
   onUpdated,
   review,
   layer = (snapshot) => snapshot,
-  contributions,
+  surroundings,
   whyNoSandbox,
   watches,
 }: ConfigDeps): ConfigFacade {
@@ -51,8 +54,8 @@ export function createConfigs({
   const shown = new WeakMap<ConfigDocument, ConfigDocument>()
 
   const show = async (directory: string) => {
-    const { document } = layer(await snapshots.get(directory, { fresh: true }))
-    const known = shown.get(document) ?? ConfigDocument.parse(publicDocument(document))
+    const { document, inert } = layer(await snapshots.get(directory, { fresh: true }))
+    const known = shown.get(document) ?? ConfigDocument.parse(publicDocument(mergeDocuments(inert, document)))
     shown.set(document, known)
     return known
   }
@@ -60,7 +63,7 @@ export function createConfigs({
   const patch = async (directory: string, flat: Readonly<Record<string, unknown>>) => {
     const before = await snapshots.get(directory, { fresh: true })
     await nextTurn()
-    const meant = withoutEchoes(flat, layer(before).document)
+    const meant = withoutEchoes(flat, mergeDocuments(before.inert, layer(before).document))
     review?.(before.trusted, mergePatch(before.trusted, meant))
     await writePatch(effects, before, meant)
     await nextTurn()
@@ -93,8 +96,10 @@ export function createConfigs({
       const { refused } = await readInstructions(effects, snapshot)
       const noSandbox = await whyNoSandbox?.()
       const isDeaf = snapshots.isDeaf(directory)
-      if (snapshot.failures.length > 0) return validateSnapshot(snapshot, { refused, noSandbox, isDeaf }) // plugins may not be there without it
-      return validateSnapshot(snapshot, { refused, noSandbox, isDeaf, contributions: await contributions?.(directory) })
+      const there = snapshot.failures.length > 0 ? undefined : await surroundings?.(directory) // plugins may not be there without it
+      const { ok, diagnostics } = validateSnapshot(snapshot, { refused, noSandbox, isDeaf, surroundings: there })
+      const given = effects.env['SVC_AGENT_CONFIG_CONTENT'] ?? ''
+      return { ok, diagnostics: await withPlaces(diagnostics, snapshot, createFileProbe(effects), given) }
     },
   }
 }

@@ -21,9 +21,9 @@ type Layers = Pick<ConfigSnapshot, 'layers' | 'trustOf' | 'trusted'>
 type Layer = readonly [file: string, document: JsonRecord]
 
 /** Entries that files of the workspace define, and none of the installation. */
-export function broughtEntries({ workspace, trusted }: Pick<ConfigSnapshot, 'workspace' | 'trusted'>, key: EntryName['key']): JsonRecord {
+export function broughtEntries({ said, trusted }: Pick<ConfigSnapshot, 'said' | 'trusted'>, key: EntryName['key']): JsonRecord {
   const known = recordAt(trusted, key)
-  const brought = Object.entries(recordAt(workspace, key)).filter(([name, entry]) => !Object.hasOwn(known, name) && !isSwitch(entry))
+  const brought = Object.entries(recordAt(said, key)).filter(([name, entry]) => !Object.hasOwn(known, name) && !isSwitch(entry))
   return Object.fromEntries(brought)
 }
 

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
 import { type LayerPlan, type Origin, planLayers, pluginRoots, type Step, type Trust } from './config-files.js'
 import { type LayerRead, readLayer, readMcpLayer, type UnsupportedKey } from './config-layer.js'
-import type { JsonRecord } from '../../../protocol/json.js'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { mergeDocuments, recordAt, stringsAt } from './config-merge.js'
 import { normaliseMerged } from './config-normalise.js'
 import type { Position } from './config-parse.js'
@@ -23,9 +23,13 @@ export interface ConfigSnapshot {
   readonly worktree: string
   /** Effective flat document, without what a workspace may not set. */
   readonly document: ConfigDocument
-  /** Merged documents by trust; agent definitions and permissions are read from these. */
+  /** Keys of workspaces that are none of their place: shown with the document, and read by nobody. */
+  readonly inert: JsonRecord
+  /** Merged documents by trust; agent definitions and permissions are read from these. That of the workspace holds what it may set, and its permissions. */
   readonly trusted: JsonRecord
   readonly workspace: JsonRecord
+  /** Everything the workspace says, whether it counts or not: what it brings is shown, and waits for an act. */
+  readonly said: JsonRecord
   readonly trustedPermission: PermissionConfig
   readonly narrowingPermission: PermissionConfig
   readonly skills: readonly SkillEntry[]
@@ -54,6 +58,7 @@ interface Place extends Position {
 interface LayerFailure {
   readonly file: string
   readonly message: string
+  readonly position?: Position
 }
 
 interface Layer {
@@ -80,18 +85,27 @@ export async function readSnapshot(
   effects: Pick<Effects, 'env' | 'paths' | 'sha256'>,
   probe: FileProbe,
   directory: string,
-  previous?: Pick<ConfigSnapshot, 'layers'>,
+  previous?: Pick<ConfigSnapshot, 'layers' | 'files'>,
 ): Promise<ConfigSnapshot> {
   const plan = await planLayers(probe, effects, directory)
   const findings: Finding[] = [{ diagnostics: plan.diagnostics }]
-  for (const step of plan.steps) findings.push(await readStep(probe, step, { lastGood: previous?.layers, sha256: effects.sha256 }))
+  for (const step of plan.steps)
+    findings.push(await readStep(probe, step, { lastGood: previous?.layers, lastFiles: previous?.files ?? [], sha256: effects.sha256 }))
   const layers = findings.flatMap(({ layer }) => (layer === undefined ? [] : [layer]))
   const merged = mergeByTrust(layers, plan)
   const skills = await readSkills(probe, plan, { ...merged, directory, home: effects.paths.home })
   const pluginFolders = []
   for (const path of pluginRoots(effects, directory)) if ((await probe.kind(path)) === 'directory') pluginFolders.push(path)
   const failures = findings.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
-  const failed = failures.map(({ file, message }): ConfigDiagnostic => ({ level: 'error', path: 'config', message: `${file}${message}` }))
+  const failed = failures.map(
+    ({ file, message, position }): ConfigDiagnostic => ({
+      level: 'error',
+      path: 'config',
+      message: `${file}${message}`,
+      file,
+      ...(position ?? { line: 1, column: 1 }),
+    }),
+  )
   return {
     ...merged,
     directory,
@@ -110,13 +124,14 @@ export async function readSnapshot(
 
 interface Ground {
   readonly lastGood: ReadonlyMap<string, JsonRecord> | undefined
+  readonly lastFiles: readonly DefinitionFile[]
   readonly sha256: Effects['sha256']
 }
 
-async function readStep(probe: FileProbe, step: Step, { lastGood, sha256 }: Ground): Promise<Finding> {
+async function readStep(probe: FileProbe, step: Step, { lastGood, lastFiles, sha256 }: Ground): Promise<Finding> {
   if (step.type === 'text') return toFinding(readLayer(step.text), { path: step.name, trust: 'installation', within: undefined }, lastGood)
   const { origin } = step
-  if (step.type === 'markdown') return readDefinitions(probe, origin, sha256)
+  if (step.type === 'markdown') return readDefinitions(probe, origin, { lastFiles, sha256 })
   const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.fileBytes, within: origin.within })
   switch (outcome.type) {
     case 'absent':
@@ -154,7 +169,7 @@ function toFinding(read: LayerRead, origin: Origin, lastGood: ReadonlyMap<string
     }
   }
   const { line, column } = read.position
-  return broken(origin, `:${line}:${column}: ${read.path === '' ? '' : `"${read.path}" `}${read.message}`, lastGood)
+  return broken(origin, `:${line}:${column}: ${read.path === '' ? '' : `"${read.path}" `}${read.message}`, lastGood, read.position)
 }
 
 function unsupported(file: string, { path, reason, position }: UnsupportedKey): ConfigDiagnostic {
@@ -162,14 +177,14 @@ function unsupported(file: string, { path, reason, position }: UnsupportedKey): 
   return { level: 'warning', code: 'unsupported', path, message, file, ...position }
 }
 
-function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Finding {
+function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, JsonRecord> | undefined, position?: Position): Finding {
   const document = lastGood?.get(origin.path)
-  const failure = { file: origin.path, message }
+  const failure = { file: origin.path, message, ...(position !== undefined && { position }) }
   return document === undefined ? { failure } : { failure, layer: { name: origin.path, trust: origin.trust, document, replaces: false } }
 }
 
-async function readDefinitions(probe: FileProbe, origin: Origin, sha256: Effects['sha256']): Promise<Finding> {
-  const { entries, diagnostics, files } = await scanDefinitions(probe, origin, sha256)
+async function readDefinitions(probe: FileProbe, origin: Origin, before: Pick<Ground, 'lastFiles' | 'sha256'>): Promise<Finding> {
+  const { entries, diagnostics, files } = await scanDefinitions(probe, origin, before)
   const of = (kind: string) =>
     Object.fromEntries(entries.filter((entry) => entry.kind === kind).map((entry) => [entry.name, entry.definition]))
   const document = { agent: of('agent'), command: of('command') }
@@ -188,24 +203,40 @@ function definedIn(findings: readonly Finding[]): ReadonlyMap<string, string> {
 }
 
 function mergeByTrust(layers: readonly Layer[], plan: LayerPlan) {
-  const trusted = normaliseMerged(merge(layers.filter((layer) => layer.trust === 'installation')))
-  const workspace = normaliseMerged(merge(layers.filter((layer) => layer.trust === 'workspace')))
+  const isOfWorkspace = ({ trust }: Layer) => trust === 'workspace'
+  const trusted = normaliseMerged(merge(layers.filter((layer) => !isOfWorkspace(layer))))
   const refusals: ConfigDiagnostic[] = []
+  let inert: JsonRecord = {}
   const narrowed = layers.map((layer): Layer => {
-    if (layer.trust === 'installation') return layer
+    if (!isOfWorkspace(layer)) return layer
     const result = narrowWorkspace(layer.document, { trusted, worktree: plan.worktree })
     for (const { path, reason } of result.refused) {
-      const waits = /^mcp\.(.+)/.exec(path)?.[1]
+      const waits = /^mcp\.([^.]+)$/.exec(path)?.[1]
       const why = waits === undefined || Object.hasOwn(recordAt(trusted, 'mcp'), waits) ? reason : `it waits for "svc mcp accept ${waits}"`
-      refusals.push({ level: 'warning', path, message: `"${path}" in ${layer.name} has no effect: ${why}` })
+      const message = `"${path}" in ${layer.name} has no effect: ${why}`
+      refusals.push({ level: 'warning', path, message, ...(!layer.replaces && { file: layer.name }) })
     }
+    inert = mergeDocuments(inert, result.inert)
     return { ...layer, document: result.document }
   })
+  const said = normaliseMerged(merge(layers.filter(isOfWorkspace)))
+  const workspace = withPermissions(normaliseMerged(merge(narrowed.filter(isOfWorkspace))), said)
   const trustedPermission = permissionOf(trusted)
   const narrowingPermission = permissionOf(workspace)
   const shown = withShownPermissions(normaliseMerged(merge(narrowed)), trusted, workspace)
   const document = ConfigDocument.parse(withShell(shown, trusted))
-  return { trusted, workspace, trustedPermission, narrowingPermission, document, refusals }
+  return { trusted, workspace, said, trustedPermission, narrowingPermission, document, inert, refusals }
+}
+
+/** The permissions of `said`, at the top and of each agent, in what counts of it. */
+function withPermissions(document: JsonRecord, said: JsonRecord): JsonRecord {
+  const ruled = (holder: JsonRecord, from: JsonRecord) =>
+    isRecord(from['permission']) ? { ...holder, permission: from['permission'] } : holder
+  const agents = Object.entries(recordAt(document, 'agent')).map(([name, agent]): [string, JsonRecord] => [
+    name,
+    ruled(isRecord(agent) ? agent : {}, recordAt(recordAt(said, 'agent'), name)),
+  ])
+  return { ...ruled(document, said), ...(agents.length > 0 && { agent: Object.fromEntries(agents) }) }
 }
 
 function merge(layers: readonly Layer[]): JsonRecord {
@@ -273,6 +304,8 @@ async function skillRoot(
   const named = readNamedPath(text, { trust, home, worktree })
   if (!named.ok) return { level: 'warning', path: 'skills.paths', message: `"${text}" in "skills.paths" has no effect: it ${named.reason}` }
   const path = resolve(directory, named.path)
+  if ((await probe.kind(path)) !== 'directory')
+    return { level: 'warning', path: 'skills.paths', message: `"${text}" in "skills.paths" has no effect: it is no directory` }
   const within = trust === 'workspace' ? worktree : await boundaryOf(probe, path, worktree)
   return { path, trust: within === undefined ? 'installation' : 'workspace', within }
 }

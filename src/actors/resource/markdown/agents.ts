@@ -1,8 +1,11 @@
 /** The agents of a directory: built-in ones, those of plugins, configured and Markdown ones, with their rules by trust (subsystems b.7; sessions-events §8.4, 8.5). */
 import { flattenPermissionConfig } from '../../../machines/permission/permission.js'
+import type { JsonRecord } from '../../../protocol/json.js'
 import { AgentConfig, type PermissionConfig } from '../../../protocol/resource/agent-config.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
+import { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { Agent } from '../../../protocol/resource/resource.js'
+import { WORKSPACE_OPTIONS } from '../../../protocol/resource/workspace-options.js'
 import type { AgentView } from '../../facades.js'
 import { recordAt } from '../config/config-merge.js'
 import { DEFAULT_AGENT, type NativeAgent, nativeAgents, type Places } from './native-agents.js'
@@ -13,6 +16,8 @@ import type { ConfigSnapshot } from '../config/snapshot.js'
 export interface AgentEntry {
   /** Key in the configuration; the record's `name` may be another one to show. */
   readonly key: string
+  /** Its permissions without those of workspaces. */
+  readonly trusted: PermissionConfig
   readonly view: AgentView
 }
 
@@ -21,15 +26,13 @@ export interface AgentEntry {
  * the built-in definition and the configured one, and counts as the installation's, which trusts the plugin.
  */
 export function listAgents(snapshot: ConfigSnapshot, places: Places, plugins: PluginAgents = NO_RESOURCES.agents): readonly AgentEntry[] {
-  const natives = nativeAgents(places)
-  const configured = recordAt(snapshot.document, 'agent')
-  const known = new Set([...Object.keys(natives), ...plugins.definitions.keys(), ...Object.keys(configured)])
-  const entries = [...known]
-    .filter((key) => key !== '' && !isDisabled(snapshot, key))
-    .map((key) => makeAgent({ snapshot, places, natives, plugins }, key))
-    .toSorted((a, b) => compare(a.view.record.name, b.view.record.name))
-  const first = pickDefault(entries, [snapshot.document['defaultAgent'], ...plugins.defaults])
-  return first === undefined ? entries : [first, ...entries.filter((entry) => entry !== first)]
+  const sources = sourcesOf(snapshot, places, plugins)
+  const made = entriesOf(sources)
+  const first = pickDefault(made, wishesOf(sources))
+  const held = new Map(made.map((entry) => [entry, underCeiling(sources, entry, entry === first)]))
+  const entries = [...held.values()].toSorted((a, b) => compare(a.view.record.name, b.view.record.name))
+  const leading = first && held.get(first)
+  return leading === undefined ? entries : [leading, ...entries.filter((entry) => entry !== leading)]
 }
 
 /** By key, else by display name. */
@@ -44,8 +47,8 @@ export function defaultAgentOf(
   places: Places,
   plugins: PluginAgents = NO_RESOURCES.agents,
 ): AgentEntry {
-  const picked = pickDefault(entries, [snapshot.document['defaultAgent'], ...plugins.defaults])
-  return picked ?? makeAgent({ snapshot, places, natives: nativeAgents(places), plugins }, DEFAULT_AGENT)
+  const sources = sourcesOf(snapshot, places, plugins)
+  return pickDefault(entries, wishesOf(sources)) ?? underCeiling(sources, makeAgent(sources, DEFAULT_AGENT), true)
 }
 
 /** Keys of all agents a name in the configuration may mean, for validation. */
@@ -66,23 +69,84 @@ interface Sources {
   readonly places: Places
   readonly natives: Readonly<Record<string, NativeAgent>>
   readonly plugins: PluginAgents
+  /** The agent that answers by default where no workspace is heard. */
+  readonly base: AgentEntry | undefined
 }
 
-function makeAgent({ snapshot, places, natives, plugins }: Sources, key: string): AgentEntry {
+function sourcesOf(snapshot: ConfigSnapshot, places: Places, plugins: PluginAgents): Sources {
+  const natives = nativeAgents(places)
+  const heard = { ...snapshot, document: ConfigDocument.parse(snapshot.trusted), workspace: {}, narrowingPermission: {} }
+  const alone = { snapshot: heard, places, natives, plugins, base: undefined }
+  return { ...alone, snapshot, base: pickDefault(entriesOf(alone), wishesOf(alone)) ?? makeAgent(alone, DEFAULT_AGENT) }
+}
+
+function wishesOf({ snapshot, plugins }: Sources): readonly unknown[] {
+  return [snapshot.document['defaultAgent'], ...plugins.defaults]
+}
+
+/** By name. A name to show that is the key of another agent, or taken, would stand for two of them: its agent goes by its key. */
+function entriesOf(sources: Sources): readonly AgentEntry[] {
+  const { snapshot, natives, plugins } = sources
+  const keys = new Set([...Object.keys(natives), ...plugins.definitions.keys(), ...Object.keys(recordAt(snapshot.document, 'agent'))])
+  const made = [...keys].filter((key) => key !== '' && !isDisabled(snapshot, key)).map((key) => makeAgent(sources, key))
+  const taken = new Set<string>(keys)
+  const named = made
+    .toSorted((a, b) => Number(isOwn(sources, a.key)) - Number(isOwn(sources, b.key)))
+    .map((entry): AgentEntry => {
+      const { key, view } = entry
+      const name = view.record.name === key || !taken.has(view.record.name) ? view.record.name : key
+      taken.add(name)
+      return { ...entry, view: { ...view, record: { ...view.record, name } } }
+    })
+  return named.toSorted((a, b) => compare(a.view.record.name, b.view.record.name))
+}
+
+/** Whether only a workspace knows the agent. */
+function isOwn({ snapshot, natives, plugins }: Sources, key: string): boolean {
+  return !Object.hasOwn(natives, key) && !plugins.definitions.has(key) && !Object.hasOwn(recordAt(snapshot.trusted, 'agent'), key)
+}
+
+/** An agent of a workspace begins with the rules of the installation's default agent; whatever a workspace says of one narrows (threat-model W3). */
+function makeAgent(sources: Sources, key: string): AgentEntry {
+  const { snapshot, places, natives, plugins, base } = sources
   const native = Object.hasOwn(natives, key) ? natives[key] : undefined
   const added = plugins.definitions.get(key)
-  const own = definitionOf(snapshot.document, key)
-  const base = native?.permission ?? natives[DEFAULT_AGENT]?.permission ?? {}
-  const trusted = [added, definitionOf(snapshot.trusted, key)].reduce<PermissionConfig>(
-    (merged, definition) => mergePermission(merged, permissionOf(definition)),
-    mergeGlobalPermission(base, snapshot.trustedPermission),
-  )
+  const said = definitionOf(snapshot.trusted, key)
+  const begins = isOwn(sources, key) ? base : undefined
+  const trusted =
+    begins?.trusted ??
+    [added, said].reduce<PermissionConfig>(
+      (merged, definition) => mergePermission(merged, permissionOf(definition)),
+      mergeGlobalPermission(native?.permission ?? natives[DEFAULT_AGENT]?.permission ?? {}, snapshot.trustedPermission),
+    )
   const narrowing = mergePermission(snapshot.narrowingPermission, permissionOf(definitionOf(snapshot.workspace, key)))
-  const record = toRecord(key, { mode: 'all', ...native, ...added, ...own }, native !== undefined, showNarrowed(trusted, narrowing))
+  const config = { mode: 'all' as const, ...native, ...added, ...definitionOf(snapshot.document, key) }
+  const steps = fewest(config.steps, begins === undefined ? said.steps : begins.view.record.steps)
+  const options = { ...reservedOptions(said.options ?? added?.options), ...config.options }
+  const record = toRecord(
+    key,
+    { ...config, options, ...(steps !== undefined && { steps }) },
+    native !== undefined,
+    showNarrowed(trusted, narrowing),
+  )
   return {
     key,
+    trusted,
     view: { record, rules: flattenPermissionConfig(trusted, places.home), narrowing: flattenPermissionConfig(narrowing, places.home) },
   }
+}
+
+/** Of the installation those that no workspace may set stay, also where a file of the workspace replaces the agent. */
+function reservedOptions(options: AgentConfig['options'] = {}): JsonRecord {
+  return Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => WORKSPACE_OPTIONS.get(name)?.safeParse(value).success !== true),
+  )
+}
+
+/** 0 = as many as it takes. */
+function fewest(steps: number | undefined, most: number | undefined): number | undefined {
+  if (most === undefined || most === 0) return steps
+  return steps === undefined || steps === 0 ? most : Math.min(steps, most)
 }
 
 function toRecord(key: string, config: AgentConfig, native: boolean, permission: PermissionConfig): Agent {
@@ -105,6 +169,30 @@ function toRecord(key: string, config: AgentConfig, native: boolean, permission:
     ...(topP !== undefined && { topP }),
     ...(compaction !== undefined && { compaction }),
   }
+}
+
+/**
+ * An agent of the installation that answers because a workspace says so exceeds the one that would answer without it in nothing. Beginning to plan
+ * and ending it are no access.
+ */
+function underCeiling(sources: Sources, entry: AgentEntry, isDefault: boolean): AgentEntry {
+  const { base, places } = sources
+  if (base === undefined || entry.key === base.key || isOwn(sources, entry.key)) return entry
+  if (!isDefault && !isPutForward(sources.snapshot, entry)) return entry
+  const ceiling = flattenPermissionConfig({ ...base.trusted, plan_enter: 'allow', plan_exit: 'allow' }, places.home)
+  const { record } = entry.view
+  const steps = fewest(record.steps, base.view.record.steps)
+  const permission = showNarrowed(permissionOf(record), base.trusted)
+  return { ...entry, view: { ...entry.view, ceiling, record: { ...record, ...(steps !== undefined && { steps }), permission } } }
+}
+
+/** Whether a workspace wants it by default, changes where it may answer, or has a command carried out by it. */
+function isPutForward({ workspace, document }: ConfigSnapshot, { key, view }: AgentEntry): boolean {
+  const isMeant = (name: unknown) => name === key || name === view.record.name
+  const said = recordAt(recordAt(workspace, 'agent'), key)
+  if (isMeant(workspace['defaultAgent']) || ['mode', 'hidden', 'name'].some((each) => Object.hasOwn(said, each))) return true
+  const commands = Object.keys(recordAt(workspace, 'command')).map((name) => recordAt(recordAt(document, 'command'), name))
+  return commands.some(({ agent }) => isMeant(agent))
 }
 
 /** A workspace may disable an agent, and cannot enable one that the installation disabled (threat-model W3). */

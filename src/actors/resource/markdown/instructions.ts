@@ -120,13 +120,19 @@ async function configuredFiles(probe: FileProbe, { paths }: Pick<InstructionEffe
     const named = readNamedPath(entry, { trust, home: paths.home, worktree })
     if (isAddress(entry)) continue // told as unsupported, with its place
     if (!named.ok) refused.push({ path: entry, reason: named.reason })
-    else if (named.isAbsolute) candidates.push({ path: named.path, within: await boundaryOf(probe, named.path, worktree) })
     else {
-      const found = await findUpwards(probe, snapshot, named.path, trust === 'installation' ? '/' : worktree) // I2
-      if (found !== undefined) candidates.push(found)
+      const found = named.isAbsolute
+        ? await whereItIs(probe, named.path, worktree)
+        : await findUpwards(probe, snapshot, named.path, trust === 'installation' ? '/' : worktree) // I2
+      if (found === undefined) refused.push({ path: entry, reason: 'is not there' })
+      else candidates.push(found)
     }
   }
   return { candidates, refused }
+}
+
+async function whereItIs(probe: FileProbe, path: string, worktree: string): Promise<Candidate | undefined> {
+  return (await probe.kind(path)) === 'file' ? { path, within: await boundaryOf(probe, path, worktree) } : undefined
 }
 
 async function findUpwards(probe: FileProbe, snapshot: ConfigSnapshot, name: string, top: string): Promise<Candidate | undefined> {

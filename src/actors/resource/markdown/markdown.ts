@@ -63,11 +63,11 @@ const SKILL_FILE = 'SKILL.md'
 const SKIPPED_FOLDERS = new Set(['.git', 'node_modules'])
 const MAX_FOLDER_DEPTH = 16
 
-/** Agents and commands of one configuration directory; a file that cannot be read is left out and reported. */
+/** Agents and commands of one configuration directory; a file that cannot be read is reported, and left out unless it could be read before. */
 export async function scanDefinitions(
   probe: FileProbe,
   origin: Origin,
-  sha256: Sha256,
+  { sha256, lastFiles }: { readonly sha256: Sha256; readonly lastFiles: readonly DefinitionFile[] },
 ): Promise<Scanned<MarkdownEntry> & { readonly files: readonly DefinitionFile[] }> {
   const entries: MarkdownEntry[] = []
   const files: DefinitionFile[] = []
@@ -78,7 +78,8 @@ export async function scanDefinitions(
       const found = await findFiles(probe, root, (name) => name.endsWith('.md'))
       diagnostics.push(...found.diagnostics)
       for (const path of found.entries) {
-        const file = await readDefinition(probe, { ...origin, path }, { kind, root: root.path, sha256 })
+        const read = await readDefinition(probe, { ...origin, path }, { kind, root: root.path, sha256 })
+        const file = withLastGood(read, lastFiles)
         files.push(file.file)
         diagnostics.push(...file.diagnostics)
         if (file.file.entry !== undefined) entries.push(file.file.entry)
@@ -86,6 +87,14 @@ export async function scanDefinitions(
     }
   }
   return { entries, diagnostics, files }
+}
+
+/** A file that was read and makes no sense just now says what it said before, as a configuration file does. */
+function withLastGood(read: DefinitionRead, lastFiles: readonly DefinitionFile[]): DefinitionRead {
+  const { file } = read
+  if (file.entry !== undefined || file.revision === undefined) return read
+  const before = lastFiles.find(({ kind, path }) => kind === file.kind && path === file.path)
+  return before?.entry === undefined ? read : { ...read, file: { ...file, entry: before.entry } }
 }
 
 /** Skills in the `skill` and `skills` folders of a configuration directory. */
@@ -145,10 +154,11 @@ function withoutEffect({ kind, name, definition }: MarkdownEntry, file: string):
 
 function readEntry({ read: markdown }: MarkdownRead, origin: Origin, kind: Kind, root: string): MarkdownEntry | ConfigDiagnostic {
   const fileName = relative(root, origin.path).replace(/\.md$/, '').replaceAll('\\', '/')
-  const problem = (message: string, name = fileName): ConfigDiagnostic => {
-    return { level: 'error', path: `${kind.kind}.${name}`, message: `${origin.path} ${message}` }
+  const problem = (message: string, name = fileName, line?: number): ConfigDiagnostic => {
+    const place = { file: origin.path, ...(line !== undefined && { line, column: 1 }) }
+    return { level: 'error', path: `${kind.kind}.${name}`, message: `${origin.path} ${message}`, ...place }
   }
-  if (typeof markdown === 'string') return problem(markdown)
+  if (typeof markdown === 'string') return problem(markdown, fileName, Number(/ line (\d+):/.exec(markdown)?.[1] ?? 1))
   const name = textOrNothing(markdown.values['name']) ?? fileName
   if (isReservedKey(name)) return problem('has a reserved name')
   const renamed = Object.entries(markdown.values).map(([key, value]): [string, unknown] => [canonicalKey([kind.kind, name], key), value])

@@ -14,6 +14,7 @@ import type { PromptPart, PromptRequest } from '../../../protocol/message/messag
 import type { GivenCall, QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import { wellFormedValue } from '../../well-formed.js'
 import type { QueueRow } from '../../../store/store.js'
+import { refuseUnknownVariant } from '../../provider/unknown.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { busyStatus, isLongPrompt, isSilent, queueInfo, toldRequest } from './queue.js'
@@ -43,7 +44,7 @@ export async function submitPrompt(
   if (given.agent !== undefined) await knownAgent(core, directory, given.agent)
   if (given.model !== undefined) {
     const { modelId: id, ...rest } = given.model
-    await core.providers.resolve(directory, { ...rest, id })
+    refuseUnknownVariant(await core.providers.resolve(directory, { ...rest, id }))
   }
   if (!isLongPrompt(given)) return place(core, caller, sessionId, given, delivery, wake)
   await nextTurn()

@@ -44,10 +44,11 @@ export function layersFor(
   tools: readonly string[],
 ): PermissionLayers {
   const refused = tools.map((tool): PermissionRule => ({ permission: tool, pattern: '*', action: 'deny' }))
-  const { rules, narrowing } = agent
-  if (workflowRunID === undefined) return { trusted: [...rules, ...permission, ...refused], untrusted: narrowing }
+  const { rules, narrowing, ceiling } = agent
+  const above = ceiling && { ceilings: [{ trusted: ceiling, untrusted: [] }] }
+  if (workflowRunID === undefined) return { trusted: [...rules, ...permission, ...refused], untrusted: narrowing, ...above }
   const workflow = { rules: permission, isAccepted: workflowAccepted === true }
-  return { trusted: [...rules, ...refused], untrusted: narrowing, workflow }
+  return { trusted: [...rules, ...refused], untrusted: narrowing, workflow, ...above }
 }
 
 function delegationOf({ delegation }: Session): Delegation | undefined {

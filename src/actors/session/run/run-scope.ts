@@ -92,7 +92,8 @@ export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): 
 
 /** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */
 export function layersOf(run: RunScope): PermissionLayers {
-  return { ...layersFor(run.session, run.target.agent, refusedTools(run)), ceilings: run.ceilings }
+  const own = layersFor(run.session, run.target.agent, refusedTools(run))
+  return { ...own, ceilings: [...(own.ceilings ?? []), ...run.ceilings] }
 }
 
 /** What the rules of the run say of targets; answers that were given besides do not count. */

@@ -1,4 +1,5 @@
 /** Plan mode: a state of the session; its runs are those of the agent that plans (sessions-events §2.2, §10.1). */
+import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 
@@ -31,5 +32,11 @@ export async function agentOf(
   { mode, agent, directory }: Session,
 ): Promise<string | undefined> {
   if (mode === undefined) return agent
-  return (await resources.agents(directory)).some(({ name }) => name === PLANNER) ? PLANNER : agent
+  try {
+    await resources.agent(directory, PLANNER)
+    return PLANNER
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'resource.not_found') return agent
+    throw error
+  }
 }

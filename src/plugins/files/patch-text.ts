@@ -35,7 +35,7 @@ const KINDS: Readonly<Record<string, PatchLine['kind']>> = { ' ': 'keep', '-': '
 export function readPatch(patchText: string): readonly FilePatchText[] {
   const lines = patchText.trim().split(/\r?\n/)
   if (lines[0]?.trim() !== '*** Begin Patch') {
-    const isUnified = /^(?:diff --git |--- |Index: )/m.test(patchText)
+    const isUnified = /(?<=^|\n)(?:diff --git |--- |Index: )/.test(patchText)
     throw fault(
       1,
       isUnified ? 'a unified diff is not taken: the patch begins with "*** Begin Patch"' : 'the patch begins with "*** Begin Patch"',

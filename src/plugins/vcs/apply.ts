@@ -53,5 +53,5 @@ function namesOf(numstat: Uint8Array): string[] {
 }
 
 function reasonOf(stderr: string): string {
-  return stderr.replaceAll(/^error: /gm, '') || 'git refused the patch'
+  return stderr.replaceAll(/(?<=^|\n)error: /g, '') || 'git refused the patch'
 }

@@ -10,6 +10,7 @@ import { readRemoteHead } from './refs.js'
 import { type Repository, repositoryAround } from './repository.js'
 import { createTurns } from '../../protocol/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
+import { unlinked } from './unlinked.js'
 
 const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
@@ -17,6 +18,7 @@ const EMPTY_TREE = {
 } as const
 export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'clock' | 'random'>): Git {
   const { files, random } = effects
+  const own = unlinked(files)
   const start = createGitProcess(effects)
   const standIns = createStandIns(effects)
   const turns = createTurns(LIMITS.vcs.git)
@@ -78,7 +80,7 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
       try {
         const repository = await repositoryAround(files, directory)
         if (repository === undefined || repository.isBare) return undefined
-        return { ...checkoutOf(repository, await standIns.of(repository)), defaultBranch: await readRemoteHead(files, repository) }
+        return { ...checkoutOf(repository, await standIns.of(repository)), defaultBranch: await readRemoteHead(own, repository) }
       } catch (error) {
         if (error instanceof SvcError) throw error
         throw new SvcError(

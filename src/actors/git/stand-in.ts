@@ -5,7 +5,8 @@
  * I1 Of the repository it has what is data: where HEAD stands, which paths are ignored, attributes, the sparse patterns. Objects and the index
  *    stay where they are and are only read.
  * I2 Of the settings it has those that say how content is compared, by a list, and with values that are plain words.
- * I3 A repository whose parts lie elsewhere is refused: whoever wrote the worktree could name anybody's.
+ * I3 A repository whose parts lie elsewhere is refused, links in its objects and a linked index included (`unlinked.ts`): whoever wrote the
+ *    worktree could name anybody's.
  */
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
@@ -13,6 +14,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { readGitSettings } from './config-text.js'
 import { type Head, readHead } from './refs.js'
+import { type CheckLinks, createCheckLinks, unlinked } from './unlinked.js'
 import { configOf, isGenuine, type Repository, type RepositoryConfig, textOf } from './repository.js'
 
 export interface StandIn {
@@ -42,7 +44,9 @@ export function forgetStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
 
 const standInsOf = (paths: Effects['paths']) => join(paths.state, 'git')
 
-export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'>): StandIns {
+export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 'paths' | 'clock'>): StandIns {
+  const own = unlinked(files)
+  const checkLinks = createCheckLinks({ files, clock })
   const read = (path: string) => textOf(files, path, LIMITS.git.configBytes).catch(() => undefined)
 
   /** What the person at this machine ignores everywhere. */
@@ -65,7 +69,7 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
     for (const name of ours) if (!theirs.has(name)) await files.remove(join(directory, name))
     for (const name of theirs) {
       if (ours.has(name)) continue
-      await files.writeAtomic(join(directory, name), await files.read(join(gitDirectory, name), LIMITS.git.indexBytes), { mode: 0o600 })
+      await files.writeAtomic(join(directory, name), await own.read(join(gitDirectory, name), LIMITS.git.indexBytes), { mode: 0o600 })
     }
   }
 
@@ -84,9 +88,9 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
   return {
     async of(repository) {
       const { worktree, gitDirectory, commonDirectory } = repository
-      await checkPlace(files, repository)
+      await checkPlace(files, repository, checkLinks)
       const { settings, format } = await configOf(files, repository)
-      const head = await readHead(files, repository)
+      const head = await readHead(own, repository)
       const inInfo = (name: string) => read(join(commonDirectory, 'info', name))
       const ignores = [await ownIgnores(), await inInfo('exclude')].map((text) => text ?? '').join('\n')
       const directory = await begin(`${gitDirectory}\0${worktree}`, configText(settings, format))
@@ -138,12 +142,15 @@ function configText(settings: RepositoryConfig['settings'], format: RepositoryCo
 }
 
 /** I3. */
-async function checkPlace(files: Effects['files'], repository: Repository): Promise<void> {
+async function checkPlace(files: Effects['files'], repository: Repository, checkLinks: CheckLinks): Promise<void> {
   const { gitDirectory, commonDirectory } = repository
   if (!(await isGenuine(files, repository)) && !(await isSubmodule(files, repository)))
     throw new Error(`its .git leads to ${gitDirectory}, which is not the repository of this directory`)
   const objects = await files.realPath(join(commonDirectory, 'objects'))
   if (objects !== join(commonDirectory, 'objects')) throw new Error(`its objects are in ${objects}`)
+  const index = join(gitDirectory, 'index')
+  if ((await files.entry(index))?.kind === 'link') throw new Error(`${index} is a link`)
+  await checkLinks(objects)
   const alternates = await textOf(files, join(objects, 'info/alternates'), LIMITS.git.configBytes)
   if ((alternates ?? '').trim() !== '') throw new Error('its objects are in part those of another repository (objects/info/alternates)')
 }

@@ -6,7 +6,7 @@
  * I2 Git follows links. So a repository whose index or objects hold one is not given to it; directories that have not changed since they were
  *    looked at are not looked at again.
  */
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createLru } from '../../protocol/lru.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
@@ -17,7 +17,7 @@ type Files = Pick<Effects['files'], 'read' | 'readRange' | 'readDirectory' | 're
 export function unlinked(files: Files): Files {
   async function refuseLink(path: string): Promise<void> {
     const real = await files.realPath(path)
-    if (real !== path) throw new Error(`${path} leads to ${real}`)
+    if (real !== resolve(path)) throw new Error(`${path} leads to ${real}`)
   }
   return {
     realPath: files.realPath,

@@ -112,7 +112,6 @@ const WORKING = {
   clone: 201,
 }
 const REFUSING = {
-  vcs: 422,
   status: 422,
   diff: 422,
   raw: 422,

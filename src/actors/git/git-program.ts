@@ -61,14 +61,22 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
     }
   }
 
-  const checkoutOf = (repository: Repository, standIn: StandIn): Omit<Checkout, 'defaultBranch'> => ({
-    worktree: repository.worktree,
-    gitDirectory: repository.gitDirectory,
-    branch: standIn.head.branch,
-    base: standIn.head.commit ?? EMPTY_TREE[standIn.format],
-    run: (args, call) => run(repository, standIn.env, args, call),
-    withAdded: (paths, use) => withAdded(standIn, paths, use),
-  })
+  /** Links are looked for once: a checkout is used for one question. */
+  function checkoutOf(repository: Repository, standIn: StandIn): Omit<Checkout, 'defaultBranch'> {
+    let checked: Promise<void> | undefined
+    return {
+      worktree: repository.worktree,
+      gitDirectory: repository.gitDirectory,
+      branch: standIn.head.branch,
+      base: standIn.head.commit ?? EMPTY_TREE[standIn.format],
+      async run(args, call) {
+        checked ??= standIn.checkLinks()
+        await checked.catch(refuse)
+        return run(repository, standIn.env, args, call)
+      },
+      withAdded: (paths, use) => withAdded(standIn, paths, use),
+    }
+  }
 
   return {
     async apart(directory) {
@@ -82,14 +90,15 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
         if (repository === undefined || repository.isBare) return undefined
         return { ...checkoutOf(repository, await standIns.of(repository)), defaultBranch: await readRemoteHead(own, repository) }
       } catch (error) {
-        if (error instanceof SvcError) throw error
-        throw new SvcError(
-          'request.unprocessable',
-          `The repository cannot be used: ${error instanceof Error ? error.message : String(error)}.`,
-        )
+        return refuse(error)
       }
     },
   }
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof SvcError) throw error
+  throw new SvcError('request.unprocessable', `The repository cannot be used: ${error instanceof Error ? error.message : String(error)}.`)
 }
 
 /** What git answers, up to a limit. */

@@ -14,7 +14,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { readGitSettings } from './config-text.js'
 import { type Head, readHead } from './refs.js'
-import { type CheckLinks, createCheckLinks, unlinked } from './unlinked.js'
+import { createCheckLinks, unlinked } from './unlinked.js'
 import { configOf, isGenuine, type Repository, type RepositoryConfig, textOf } from './repository.js'
 
 export interface StandIn {
@@ -22,6 +22,8 @@ export interface StandIn {
   readonly env: Readonly<Record<'GIT_DIR' | 'GIT_WORK_TREE' | 'GIT_OBJECT_DIRECTORY' | 'GIT_INDEX_FILE', string>>
   readonly head: Head
   readonly format: RepositoryConfig['format']
+  /** Before git is started: rejects with a sentence when it would follow a link (I3). */
+  checkLinks(): Promise<void>
 }
 
 const KEPT =
@@ -77,6 +79,12 @@ export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 
     return new Set((await files.readDirectory(directory)).map(({ name }) => name).filter((name) => SHARED_INDEX.test(name)))
   }
 
+  async function refuseLinks({ gitDirectory, commonDirectory }: Repository): Promise<void> {
+    const index = join(gitDirectory, 'index')
+    if ((await files.entry(index))?.kind === 'link') throw new Error(`${index} is a link`)
+    await checkLinks(join(commonDirectory, 'objects'))
+  }
+
   /** A directory of our own, complete enough for git. */
   async function begin(key: string, config: string): Promise<string> {
     const directory = join(standInsOf(paths), createHash('sha256').update(key).digest('hex').slice(0, 32))
@@ -88,7 +96,7 @@ export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 
   return {
     async of(repository) {
       const { worktree, gitDirectory, commonDirectory } = repository
-      await checkPlace(files, repository, checkLinks)
+      await checkPlace(files, repository)
       const { settings, format } = await configOf(files, repository)
       const head = await readHead(own, repository)
       const inInfo = (name: string) => read(join(commonDirectory, 'info', name))
@@ -102,6 +110,7 @@ export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 
       return {
         head,
         format,
+        checkLinks: () => refuseLinks(repository),
         env: {
           GIT_DIR: directory,
           GIT_WORK_TREE: worktree,
@@ -119,7 +128,7 @@ export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 
         GIT_OBJECT_DIRECTORY: join(directory, 'objects'),
         GIT_INDEX_FILE: join(directory, 'index'),
       }
-      return { head: { branch: undefined, commit: undefined }, format: 'sha1', env }
+      return { head: { branch: undefined, commit: undefined }, format: 'sha1', env, checkLinks: async () => undefined }
     },
   }
 }
@@ -142,15 +151,12 @@ function configText(settings: RepositoryConfig['settings'], format: RepositoryCo
 }
 
 /** I3. */
-async function checkPlace(files: Effects['files'], repository: Repository, checkLinks: CheckLinks): Promise<void> {
+async function checkPlace(files: Effects['files'], repository: Repository): Promise<void> {
   const { gitDirectory, commonDirectory } = repository
   if (!(await isGenuine(files, repository)) && !(await isSubmodule(files, repository)))
     throw new Error(`its .git leads to ${gitDirectory}, which is not the repository of this directory`)
   const objects = await files.realPath(join(commonDirectory, 'objects'))
   if (objects !== join(commonDirectory, 'objects')) throw new Error(`its objects are in ${objects}`)
-  const index = join(gitDirectory, 'index')
-  if ((await files.entry(index))?.kind === 'link') throw new Error(`${index} is a link`)
-  await checkLinks(objects)
   const alternates = await textOf(files, join(objects, 'info/alternates'), LIMITS.git.configBytes)
   if ((alternates ?? '').trim() !== '') throw new Error('its objects are in part those of another repository (objects/info/alternates)')
 }

@@ -60,19 +60,18 @@ export function createCheckLinks({ files, clock }: Pick<Effects, 'files' | 'cloc
     return entries.flatMap(({ name, kind }) => (kind === 'directory' ? [join(directory, name)] : []))
   }
 
-  async function look(directory: string, before: ReadonlyMap<string, Clean>, now: Map<string, Clean>): Promise<void> {
-    const stat = await files.entry(directory)
-    if (stat?.kind !== 'directory') return
-    const { identity, changedMs } = stat
-    const same = before.get(directory)
-    const clean = same?.identity === identity ? same : { identity, directories: await directoriesIn(directory) }
-    if (clean === same || changedMs < clock.now() - GRAIN) now.set(directory, clean)
-    await Promise.all(clean.directories.map((each) => look(each, before, now)))
-  }
-
   return async (directory) => {
+    const before = known.get(directory)
     const now = new Map<string, Clean>()
-    await look(directory, known.get(directory) ?? new Map<string, Clean>(), now)
+    const open = [directory]
+    for (const at of open) {
+      const stat = await files.entry(at)
+      if (stat?.kind !== 'directory') continue
+      const same = before?.get(at)
+      const clean = same?.identity === stat.identity ? same : { identity: stat.identity, directories: await directoriesIn(at) }
+      if (clean === same || stat.changedMs < clock.now() - GRAIN) now.set(at, clean)
+      open.push(...clean.directories)
+    }
     known.set(directory, now)
   }
 }

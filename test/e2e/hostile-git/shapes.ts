@@ -1,6 +1,6 @@
 /** Repositories as an archive or a share may bring them: in each something is named for git to start, in every place where it would. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 export interface Shape {
@@ -107,7 +107,8 @@ export function makeShape(name: string, ground: Ground): Shape {
   plan.more?.(gitDirectory, ground)
   const traps = setTraps(root, gitDirectory, directories, ground)
   for (const each of directories) {
-    appendFileSync(join(each, 'a.txt'), 'three\n')
+    // As long as it was, so that git has to read it.
+    writeFileSync(join(each, 'a.txt'), 'six\n')
     writeFileSync(join(each, 'new.txt'), 'untracked\n')
   }
   return {

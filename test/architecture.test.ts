@@ -98,6 +98,15 @@ describe('the rules', () => {
     ['src/store/utils.ts', '', 'src/store/utils.ts: is called "utils", which says nothing'],
     ['src/http/helpers/x.ts', '', 'src/http/helpers/x.ts: is called "helpers", which says nothing'],
     ['src/lib/x.ts', '', 'src/lib/x.ts: src/lib is not a layer'],
+    ...[
+      'const a = /^x$/m',
+      'const a = (b: string) => /^x/gm.test(b)',
+      'text.split(/^(?=diff )/m)',
+      'f(/[\'"`]^x/im)',
+      "const a = new RegExp(`^${b}$`, 'gm')",
+      "const a = RegExp('^x, y', 'm')",
+      'const a = `${b.replace(/^x/m, c)}`',
+    ].map((text) => ['src/store/x.ts', text, 'src/store/x.ts: has a regular expression with the flag m; write (?<=^|\\n) and (?=\\n|$)']),
     ['src/store/x.ts', 'export default 1', 'src/store/x.ts: has a default export'],
     ['src/store/x.ts', "export * from './y.js'", 'src/store/x.ts: re-exports everything of another file'],
   ])('refuse %s with %j', (path, text, finding) => {

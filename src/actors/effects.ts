@@ -90,7 +90,7 @@ export interface Files {
   /** Whole file; rejects with `request.unprocessable` beyond `maxBytes`. Regular files only, never blocks on special files. */
   read(path: string, maxBytes: number, options?: AccessOptions): Promise<Uint8Array>
   /** At most `length` bytes from `offset`, fewer where the file ends. Regular files only, never blocks on special files. */
-  readRange(path: string, offset: number, length: number): Promise<Uint8Array>
+  readRange(path: string, offset: number, length: number, options?: AccessOptions): Promise<Uint8Array>
   /** Bytes of the file in chunks; stops at `signal`. */
   readChunks(path: string, signal: AbortSignal): AsyncIterable<Uint8Array>
   /** Temporary file + sync + rename + directory sync, not following a link at `path`; parent directories are made. Keeps the mode of an existing file. */

@@ -90,10 +90,10 @@ export function connect(listener: Listener, since?: number): Connection {
   }
 
   function deliver(record: string): void {
-    const data = /^data: (.*)$/m.exec(record)?.[1]
+    const data = /(?<=^|\n)data: ([^\n]*)/.exec(record)?.[1]
     if (data === undefined) return
     const frame = JSON.parse(data) as InspectorFrame
-    cursor = Number(/^id: (\d+)$/m.exec(record)?.[1] ?? cursor)
+    cursor = Number(/(?<=^|\n)id: (\d+)(?=\n|$)/.exec(record)?.[1] ?? cursor)
     listener.onFrame(frame)
   }
 

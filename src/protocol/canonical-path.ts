@@ -1,7 +1,12 @@
 /** Canonical paths of what may not exist yet, over whatever reads links. */
+import { SvcError } from './errors.js'
 
-/** The real path of the longest beginning of `path` that exists, and the rest as it stands; rejects with what else `realPath` fails with. */
+/**
+ * The real path of the longest beginning of `path` that exists, and the rest as it stands. Rejects with `request.invalid` for what
+ * names no place, and with what else `realPath` fails with.
+ */
 export async function canonicalPath(realPath: (path: string) => Promise<string>, path: string): Promise<string> {
+  if (path.includes('\0')) throw new SvcError('request.invalid', 'The path contains a NUL character.')
   const missing: string[] = []
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
     const existing = at === '' ? '/' : at

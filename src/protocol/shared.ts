@@ -1,5 +1,6 @@
 /** Schema pieces that several nouns share: counters, times, parameters (http-contract §0). */
 import * as z from 'zod'
+import { pathText } from './path-text.js'
 
 export const uint = z.number().int().min(0)
 /** Unix milliseconds. */
@@ -35,8 +36,8 @@ export const queryClampedInt = (min: number, max: number) =>
 export const queryBool = z.preprocess((text) => BOOLEANS.get(text) ?? text, z.boolean('must be true or false'))
 
 /** `D`: the `directory` query parameter. */
-export const directoryQuery = { directory: z.string().min(1).max(4096).optional() }
+export const directoryQuery = { directory: pathText.min(1).max(4096).optional() }
 /** `S`: the storage scope selector. */
 export const scopeQuery = { scope: z.enum(['installation', 'workspace']).optional() }
 /** `H`: the `X-Svc-Directory` header. */
-export const directoryHeaders = z.looseObject({ 'x-svc-directory': z.string().min(1).max(4096).optional() })
+export const directoryHeaders = z.looseObject({ 'x-svc-directory': pathText.min(1).max(4096).optional() })

@@ -1,6 +1,6 @@
 /** The rules of the source tree: arrows between layers, cycles, forbidden globals, sizes and names (docs/architecture.md). */
 import { posix } from 'node:path'
-import { type Import, type SourceFile, codeOnly, importsOf } from './source.js'
+import { type Import, type SourceFile, codeOnly, expressionFlags, importsOf } from './source.js'
 
 const LONGEST = 400
 
@@ -184,6 +184,9 @@ function shape(file: SourceFile): string[] {
   if (vague !== undefined) found.push(`${file.path}: is called "${vague}", which says nothing`)
   if (/^export default\b/m.test(codeOnly(file.text))) found.push(`${file.path}: has a default export`)
   if (/^export \*/m.test(codeOnly(file.text))) found.push(`${file.path}: re-exports everything of another file`)
+  // With that flag `^` and `$` also stand beside a carriage return, U+2028 and U+2029, which end no line of a file or a protocol.
+  if (expressionFlags(file.text).some((flags) => flags.includes('m')))
+    found.push(`${file.path}: has a regular expression with the flag m; write (?<=^|\\n) and (?=\\n|$)`)
   return found
 }
 

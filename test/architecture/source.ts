@@ -16,6 +16,8 @@ export interface Import {
 
 const STATIC = /^(?:import|export)\s+(type\s+)?([^'"`;()]*?)\s*from\s*(['"])([^'"]+)\3/gm
 const BARE = /^import\s*(['"])([^'"]+)\1/gm
+/** Whatever the first operand is, the last one is a text of letters. */
+const MADE = /\bRegExp\([^\n]*,\s*['"`]([a-z]*)['"`]\s*,?\s*\)/g
 const DYNAMIC = /\bimport\(\s*(['"])([^'"]+)\1\s*\)/g
 
 /** Every import and re-export of a file. */
@@ -49,6 +51,17 @@ function withoutComments(text: string): string {
   return scan(text, (kind, piece) => (kind === 'comment' ? blank(piece) : piece))
 }
 
+/** The flags of every regular expression that stands in the code, or that the code makes with flags that stand there. */
+export function expressionFlags(text: string): string[] {
+  const found: string[] = []
+  scan(text, (kind, piece) => {
+    const flags = kind === 'text' ? /^\/[\s\S]+\/([a-z]*)$/.exec(piece)?.[1] : undefined
+    if (flags !== undefined) found.push(flags)
+    return piece
+  })
+  return [...found, ...[...withoutComments(text).matchAll(MADE)].map(([, flags = '']) => flags)]
+}
+
 /** The code with comments, texts and regular expressions blanked. */
 export function codeOnly(text: string): string {
   return scan(text, (kind, piece) => (kind === 'code' ? piece : blank(piece)))
@@ -58,7 +71,7 @@ type Kind = 'code' | 'comment' | 'text'
 
 // A comment, a quoted text, or a regular expression where an operand may stand.
 const TOKEN =
-  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<=(?:[=(,:;!&|?{}[\n]|return)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<=(?:[=(,:;!&|?{}[\n>+]|\b(?:return|case|typeof))\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y
 // Template text up to its end or its next substitution.
 const TEMPLATE = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y
 

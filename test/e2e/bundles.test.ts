@@ -67,8 +67,9 @@ test('a session is exported, imported elsewhere and goes on there; nothing is le
     await to.server.call('POST', '/v2/sessions/import', whole.replace('"parts":[', '"parts":[}')),
     await send(bundle, {}),
     await send(bundle, { targetWorkspaceRoot: `${target}/nowhere` }),
+    await send(bundle, { targetWorkspaceRoot: `${target}\0` }),
   ]
-  expect(refusals.map(({ status }) => status)).toEqual([422, 422, 422, 422, 400, 400])
+  expect(refusals.map(({ status }) => status)).toEqual([422, 422, 422, 422, 400, 400, 400])
   expect(refusals.map(({ text: told }) => told)).toMatchObject([
     expect.stringContaining('version 2; this svc reads version 1'),
     expect.stringContaining('bundle.messages.4.info.role'),
@@ -76,6 +77,7 @@ test('a session is exported, imported elsewhere and goes on there; nothing is le
     expect.stringContaining('is not JSON'),
     expect.stringContaining('targetWorkspaceRoot'),
     expect.anything(),
+    expect.stringContaining('NUL'),
   ])
   expect((await to.server.get<SessionPage>('/v2/sessions?archived=true')).items).toEqual([])
 

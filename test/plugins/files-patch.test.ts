@@ -218,6 +218,11 @@ const REFUSED: readonly Case[] = [
   ['nothing in it', numbers, whole(), /changes nothing/],
   ['something else in it', numbers, whole('hello'), /line 2: .* is expected, not "hello"/],
   ['no name', numbers, whole('*** Delete File: '), /line 2: the name of the file is missing/],
+  ...['\0', '\x1b', '\x7f', '\u009b'].flatMap((control): Case[] => [
+    ['a name with a control character', numbers, whole(`*** Add File: c.txt${control}x`, '+x'), /line 2: .* control character/],
+    ['a name with a control character', numbers, whole(`*** Delete File: n.txt${control}`), /line 2: .* control character/],
+    ['a new name with a control character', numbers, n(`*** Move to: c.txt${control}x`), /line 3: .* control character/],
+  ]),
   ['an added file without signs', {}, whole('*** Add File: a.txt', 'hello'), /line 3: every line of an added file/],
   ['something below a deleted file', numbers, whole('*** Delete File: n.txt', '-one'), /line 3: nothing stands below/],
   ['an update of nothing', numbers, n(), /line 2: nothing is changed/],

@@ -172,6 +172,20 @@ describe('a repository', () => {
   })
 })
 
+const created = (name: string) => `--- /dev/null\n+++ ${name}\n@@ -0,0 +1 @@\n+x\n`
+const CONTROLS: readonly (readonly [what: string, patch: string])[] = [
+  ['a name with a NUL', created('b/ok\0.txt')],
+  ['a name with a NUL, quoted', created('"b/ok\\000.txt"')],
+  ['a name with a NUL in its first line', `diff --git "a/ok\\000x" "b/ok\\000x"\nnew file mode 100644\nindex 0000000..e69de29\n`],
+  ['a name to move to with a NUL', 'diff --git a/a.txt b/ok\nsimilarity index 100%\nrename from a.txt\nrename to "ok\\000x"\n'],
+  ['a name with an escape', created('b/ok\x1b[0m')],
+  ['a name with a tab, quoted', created('"b/ok\\t.txt"')],
+  ['a name with a line feed, quoted', created('"b/ok\\nx"')],
+  ['a name with a return', created('b/ok\rx')],
+  ['a name with a C1 control', created('b/ok\u009bx')],
+  ['a file that is there, deleted by a name with a control', '--- "a/a.txt\\000"\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n'],
+]
+
 describe('a patch', () => {
   const patch = (name: string, from: string, to: string) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${from}\n+${to}\n`
 
@@ -197,13 +211,14 @@ describe('a patch', () => {
     expect(vcs.told).toEqual([])
   })
 
-  test.each([
+  test.each<readonly [what: string, patch: string]>([
     ['a protected file', '--- /dev/null\n+++ b/.git/hooks/post-checkout\n@@ -0,0 +1 @@\n+echo\n'],
     ['a file that runs by itself', '--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+echo\n'],
     ['a protected file that is moved away', 'diff --git a/.envrc b/x\nsimilarity index 100%\nrename from .envrc\nrename to x\n'],
     ['a file above', '--- /dev/null\n+++ b/../up.txt\n@@ -0,0 +1 @@\n+x\n'],
     ['a file behind a link', '--- /dev/null\n+++ b/out/up.txt\n@@ -0,0 +1 @@\n+x\n'],
     ['no file', 'hello\n'],
+    ...CONTROLS,
   ])('that names %s changes nothing and says why', async (_, text) => {
     const checkout = committed()
     writeFileSync(checkout.path('.envrc'), 'export A=1\n')
@@ -218,6 +233,8 @@ describe('a patch', () => {
     expect(readdirSync(checkout.path('.git/hooks'))).toEqual(before)
     expect(readFileSync(checkout.path('.envrc'), 'utf8')).toBe('export A=1\n')
     expect(existsSync(join(checkout.directory, '../up.txt'))).toBe(false)
+    expect(readdirSync(checkout.directory).filter((name) => name.startsWith('ok'))).toEqual([])
+    expect(readFileSync(checkout.path('a.txt'), 'utf8')).toBe('one\ntwo\n')
   })
 })
 

@@ -16,6 +16,10 @@ test('resolves the links of what exists and leaves the rest as it stands', async
   expect(answers).toEqual(['/', '/target', '/target/there', '/target/new/file', '/none', '/none/at all', '/file/below'])
 })
 
+test('refuses what names no place', async () => {
+  await expect(canonicalPath(realPath, '/link\0/there')).rejects.toMatchObject({ code: 'request.invalid' })
+})
+
 test('fails as the file system does when something else is wrong', async () => {
   await expect(canonicalPath(realPath, '/loop')).rejects.toThrow('ELOOP')
 })

@@ -1,7 +1,8 @@
 /**
  * A repository that is cloned, in two steps (subsystems b.14; threat-model V1–V3).
  *
- * I1 Nothing that the repository or a setting names is run: no template, hook, filter, submodule, credential helper or question.
+ * I1 Nothing that the repository or a setting names is run: no template, hook, filter, submodule, credential helper or question. What is
+ *    fetched is fetched by the programs of `clone-programs.ts`; a checkout starts nothing.
  * I2 Neither what is fetched nor what is checked out is larger than `LIMITS.vcs.cloneBytes`.
  */
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { MiB } from '../../protocol/limits/units.js'
 import type { Effects } from '../effects.js'
+import { createClonePrograms } from './clone-programs.js'
 import { type CloneProgress, createProgressReader } from './clone-progress.js'
 import { createGitProcess } from './git-process.js'
 
@@ -46,10 +48,11 @@ const WAY_OUT = [
 ]
 
 export function createCloner(
-  effects: Pick<Effects, 'processes' | 'childEnv' | 'clock'>,
+  effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock'>,
   { cloneBytes }: { readonly cloneBytes: number } = LIMITS.vcs,
 ): Cloner {
   const start = createGitProcess(effects)
+  const programs = createClonePrograms(effects, start)
   const { cloneTimeout: timeout, errorText } = LIMITS.vcs
 
   async function run(
@@ -95,6 +98,7 @@ export function createCloner(
       const known = WAY_OUT.flatMap((name) => (effects.childEnv[name] === undefined ? [] : [[name, effects.childEnv[name]] as const]))
       const authorities = effects.childEnv['SSL_CERT_FILE']
       await run(source, args, {
+        ...(await programs(source.parent, source.signal)),
         GIT_ALLOW_PROTOCOL: 'file:http:https',
         ...(authorities !== undefined && { GIT_SSL_CAINFO: authorities }),
         ...Object.fromEntries(known),

@@ -3,14 +3,20 @@
  *
  * I1 It reads no settings of the person or of the system; those of a repository its caller keeps away.
  * I2 It is bounded in time, asks nobody anything, takes no locks for reading and reaches no network, unless its caller allows a transport.
+ * I3 It finds no program, itself included: so it looks into no repository inside another one, whose settings nobody keeps away. Only a clone
+ *    is given some, by name (`clone-programs.ts`).
  */
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../protocol/patience.js'
 import type { Effects } from '../effects.js'
 
-/** I2. */
+/** Where no program can be. An empty search path would be the current directory, and an empty path of its own the one git was built with. */
+const NOWHERE = '/dev/null'
+/** I2, I3. */
 const ENVIRONMENT = {
+  PATH: NOWHERE,
+  GIT_EXEC_PATH: NOWHERE,
   LC_ALL: 'C',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_SYSTEM: '/dev/null',
@@ -64,7 +70,7 @@ export type GitProcess = (command: GitCommand, call: Supervised) => Promise<{ re
  * Runs git until it has ended; rejects when `signal` is aborted, and with what a reader threw. Throws `feature.not_implemented` when there
  * is no git, and `request.unprocessable` when it takes too long.
  */
-export function createGitProcess({ processes, childEnv, clock }: Pick<Effects, 'processes' | 'childEnv' | 'clock'>): GitProcess {
+export function createGitProcess({ processes, clock }: Pick<Effects, 'processes' | 'clock'>): GitProcess {
   return async ({ args, cwd, env }, { signal, stdin, timeout = LIMITS.vcs.gitTimeout, onStdout, onStderr }) => {
     const command = await processes.find('git')
     if (command === undefined) throw new SvcError('feature.not_implemented', 'Git is not installed on this machine.')
@@ -84,7 +90,7 @@ export function createGitProcess({ processes, childEnv, clock }: Pick<Effects, '
       command,
       args: [...SETTINGS, ...args],
       cwd,
-      env: { PATH: childEnv['PATH'] ?? '', ...ENVIRONMENT, ...env },
+      env: { ...ENVIRONMENT, ...env },
       inputBacklog: Math.max(1, Buffer.byteLength(stdin ?? '')),
       onStdout: guarded(onStdout),
       onStderr: guarded(onStderr ?? keep),

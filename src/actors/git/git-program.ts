@@ -3,29 +3,27 @@ import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { Effects } from '../effects.js'
-import type { Checkout, Git, GitCall, GitResult } from '../plugin/native/native-doors.js'
+import type { Checkout, Git, GitArguments, GitCall, GitResult } from '../plugin/native/native-doors.js'
+import { addedIndex } from './added-index.js'
 import { createGitProcess } from './git-process.js'
 import { readRemoteHead } from './refs.js'
 import { type Repository, repositoryAround } from './repository.js'
 import { createTurns } from '../../protocol/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
+import { unlinked } from './unlinked.js'
 
 const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const
-export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'childEnv' | 'clock' | 'random' | 'log'>): Git {
-  const { files, random, log } = effects
+export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes' | 'clock' | 'random'>): Git {
+  const { files, random } = effects
+  const own = unlinked(files)
   const start = createGitProcess(effects)
   const standIns = createStandIns(effects)
   const turns = createTurns(LIMITS.vcs.git)
 
-  async function run(
-    repository: Repository,
-    env: Readonly<Record<string, string>>,
-    args: readonly string[],
-    call: GitCall,
-  ): Promise<GitResult> {
+  async function run(repository: Repository, env: Readonly<Record<string, string>>, args: GitArguments, call: GitCall): Promise<GitResult> {
     const giveBack = await turnOf(call.signal)
     try {
       const output = collector()
@@ -48,41 +46,37 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
     }
   }
 
-  /** Git writes an index and objects of its own, in the directory that stands in for the repository. */
-  async function withUntracked<T>(
-    repository: Repository,
-    env: StandIn['env'],
-    signal: AbortSignal,
+  /** The index lies in the directory that stands in for the repository. */
+  async function withAdded<T>(
+    { env, format }: StandIn,
+    paths: readonly Uint8Array[],
     use: (env: Readonly<Record<string, string>>) => Promise<T>,
   ): Promise<T> {
     const index = join(env.GIT_DIR, `index-${Buffer.from(random.bytes(8)).toString('hex')}`)
-    const own = {
-      GIT_INDEX_FILE: index,
-      GIT_OBJECT_DIRECTORY: join(env.GIT_DIR, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: env.GIT_OBJECT_DIRECTORY,
-    }
     try {
-      if ((await files.stat(env.GIT_INDEX_FILE)) !== undefined)
-        await files.writeAtomic(index, await files.read(env.GIT_INDEX_FILE, LIMITS.git.indexBytes), { mode: 0o600 })
-      const { exitCode, stderr } = await run(repository, env, ['add', '--intent-to-add', '--ignore-errors', '--', '.'], {
-        signal,
-        env: own,
-      })
-      if (exitCode !== 0) log.debug('git could not list all untracked files', { cause: stderr })
-      return await use(own)
+      await files.writeAtomic(index, await addedIndex(paths, format), { mode: 0o600 })
+      return await use({ GIT_INDEX_FILE: index })
     } finally {
       await files.remove(index)
     }
   }
 
-  const checkoutOf = (repository: Repository, { env, head, format }: StandIn): Omit<Checkout, 'defaultBranch'> => ({
-    worktree: repository.worktree,
-    gitDirectory: repository.gitDirectory,
-    branch: head.branch,
-    base: head.commit ?? EMPTY_TREE[format],
-    run: (args, call) => run(repository, env, args, call),
-    withUntracked: (signal, use) => withUntracked(repository, env, signal, use),
-  })
+  /** Links are looked for once: a checkout is used for one question. */
+  function checkoutOf(repository: Repository, standIn: StandIn): Omit<Checkout, 'defaultBranch'> {
+    let checked: Promise<void> | undefined
+    return {
+      worktree: repository.worktree,
+      gitDirectory: repository.gitDirectory,
+      branch: standIn.head.branch,
+      base: standIn.head.commit ?? EMPTY_TREE[standIn.format],
+      async run(args, call) {
+        checked ??= standIn.checkLinks()
+        await checked.catch(refuse)
+        return run(repository, standIn.env, args, call)
+      },
+      withAdded: (paths, use) => withAdded(standIn, paths, use),
+    }
+  }
 
   return {
     async apart(directory) {
@@ -94,16 +88,17 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
       try {
         const repository = await repositoryAround(files, directory)
         if (repository === undefined || repository.isBare) return undefined
-        return { ...checkoutOf(repository, await standIns.of(repository)), defaultBranch: await readRemoteHead(files, repository) }
+        return { ...checkoutOf(repository, await standIns.of(repository)), defaultBranch: await readRemoteHead(own, repository) }
       } catch (error) {
-        if (error instanceof SvcError) throw error
-        throw new SvcError(
-          'request.unprocessable',
-          `The repository cannot be used: ${error instanceof Error ? error.message : String(error)}.`,
-        )
+        return refuse(error)
       }
     },
   }
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof SvcError) throw error
+  throw new SvcError('request.unprocessable', `The repository cannot be used: ${error instanceof Error ? error.message : String(error)}.`)
 }
 
 /** What git answers, up to a limit. */

@@ -2,19 +2,19 @@
  * The first commit of a history: of all commits without parents that HEAD descends from, the one whose id sorts first.
  *
  * I1 The answer is git's: shallow clones, grafts and replaced commits count as they do there.
- * I2 What cannot be read within the limits rejects with a sentence, and is not tried again before its objects or grafts change; no git is started for it.
+ * I2 Nothing is read through a link (`unlinked.ts`). What cannot be read within the limits rejects with a sentence, and is not tried again before its objects or grafts change; no git is started for it.
  */
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../effects.js'
 import { createLru } from '../../protocol/lru.js'
 import { type CommitGraph, readCommitGraph } from './commit-graph.js'
 import { createCommits } from './objects.js'
 import { readHead, readReplacements } from './refs.js'
 import { configOf, type Repository, textOf } from './repository.js'
+import { unlinked } from './unlinked.js'
 
-type Files = Pick<Effects['files'], 'read' | 'readRange' | 'readDirectory' | 'realPath' | 'stat'>
+type Files = Parameters<typeof unlinked>[0]
 
 export interface Histories {
   /** Undefined before the first commit. */
@@ -25,7 +25,8 @@ const ID_BYTES = { sha1: 20, sha256: 32 } as const
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 const SLICE = 16_384
 
-export function createHistories(files: Files): Histories {
+export function createHistories(following: Files): Histories {
+  const files = unlinked(following)
   const known = createLru<string, Promise<string>>(LIMITS.git.histories)
 
   async function walk(repository: Repository, head: string, idBytes: number): Promise<string> {

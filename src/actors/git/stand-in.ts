@@ -5,7 +5,8 @@
  * I1 Of the repository it has what is data: where HEAD stands, which paths are ignored, attributes, the sparse patterns. Objects and the index
  *    stay where they are and are only read.
  * I2 Of the settings it has those that say how content is compared, by a list, and with values that are plain words.
- * I3 A repository whose parts lie elsewhere is refused: whoever wrote the worktree could name anybody's.
+ * I3 A repository whose parts lie elsewhere is refused, links in its objects and a linked index included (`unlinked.ts`): whoever wrote the
+ *    worktree could name anybody's.
  */
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
@@ -13,6 +14,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { Effects } from '../effects.js'
 import { readGitSettings } from './config-text.js'
 import { type Head, readHead } from './refs.js'
+import { createCheckLinks, unlinked } from './unlinked.js'
 import { configOf, isGenuine, type Repository, type RepositoryConfig, textOf } from './repository.js'
 
 export interface StandIn {
@@ -20,6 +22,8 @@ export interface StandIn {
   readonly env: Readonly<Record<'GIT_DIR' | 'GIT_WORK_TREE' | 'GIT_OBJECT_DIRECTORY' | 'GIT_INDEX_FILE', string>>
   readonly head: Head
   readonly format: RepositoryConfig['format']
+  /** Before git is started: rejects with a sentence when it would follow a link (I3). */
+  checkLinks(): Promise<void>
 }
 
 const KEPT =
@@ -42,7 +46,9 @@ export function forgetStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
 
 const standInsOf = (paths: Effects['paths']) => join(paths.state, 'git')
 
-export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'>): StandIns {
+export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 'paths' | 'clock'>): StandIns {
+  const own = unlinked(files)
+  const checkLinks = createCheckLinks({ files, clock })
   const read = (path: string) => textOf(files, path, LIMITS.git.configBytes).catch(() => undefined)
 
   /** What the person at this machine ignores everywhere. */
@@ -65,12 +71,18 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
     for (const name of ours) if (!theirs.has(name)) await files.remove(join(directory, name))
     for (const name of theirs) {
       if (ours.has(name)) continue
-      await files.writeAtomic(join(directory, name), await files.read(join(gitDirectory, name), LIMITS.git.indexBytes), { mode: 0o600 })
+      await files.writeAtomic(join(directory, name), await own.read(join(gitDirectory, name), LIMITS.git.indexBytes), { mode: 0o600 })
     }
   }
 
   async function sharedIn(directory: string): Promise<ReadonlySet<string>> {
     return new Set((await files.readDirectory(directory)).map(({ name }) => name).filter((name) => SHARED_INDEX.test(name)))
+  }
+
+  async function refuseLinks({ gitDirectory, commonDirectory }: Repository): Promise<void> {
+    const index = join(gitDirectory, 'index')
+    if ((await files.entry(index))?.kind === 'link') throw new Error(`${index} is a link`)
+    await checkLinks(join(commonDirectory, 'objects'))
   }
 
   /** A directory of our own, complete enough for git. */
@@ -86,7 +98,7 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
       const { worktree, gitDirectory, commonDirectory } = repository
       await checkPlace(files, repository)
       const { settings, format } = await configOf(files, repository)
-      const head = await readHead(files, repository)
+      const head = await readHead(own, repository)
       const inInfo = (name: string) => read(join(commonDirectory, 'info', name))
       const ignores = [await ownIgnores(), await inInfo('exclude')].map((text) => text ?? '').join('\n')
       const directory = await begin(`${gitDirectory}\0${worktree}`, configText(settings, format))
@@ -98,6 +110,7 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
       return {
         head,
         format,
+        checkLinks: () => refuseLinks(repository),
         env: {
           GIT_DIR: directory,
           GIT_WORK_TREE: worktree,
@@ -115,7 +128,7 @@ export function createStandIns({ files, paths }: Pick<Effects, 'files' | 'paths'
         GIT_OBJECT_DIRECTORY: join(directory, 'objects'),
         GIT_INDEX_FILE: join(directory, 'index'),
       }
-      return { head: { branch: undefined, commit: undefined }, format: 'sha1', env }
+      return { head: { branch: undefined, commit: undefined }, format: 'sha1', env, checkLinks: async () => undefined }
     },
   }
 }

@@ -8,6 +8,7 @@ import type { ManagedRepository, ManagedWorkspace } from '../../protocol/managem
 import type { Effects } from '../effects.js'
 import type { ManagedRepositories, ManagedWorkspaces } from './facade.js'
 import { configOf, repositoryAt } from '../git/repository.js'
+import { unlinked } from '../git/unlinked.js'
 import { refuseOther, requireManagedId } from './revisions.js'
 import { type WorkspaceEntry, type WorkspaceRegistry, workspaceRecord } from './workspace-registry.js'
 import type { Clones } from './clones.js'
@@ -66,7 +67,7 @@ export function createManagedWorkspaces({ effects, registry, lane, clones }: Wor
   async function repositoryOf(root: string): Promise<WorkspaceEntry['repository']> {
     const repository = await repositoryAt(files, root).catch(() => undefined)
     if (repository === undefined) return undefined
-    const config = await configOf(files, repository).catch(() => undefined)
+    const config = await configOf(unlinked(files), repository).catch(() => undefined)
     const remoteUrl = withoutCredentials(config?.values.get('remote.origin.url'))
     return remoteUrl === undefined ? {} : { remoteUrl }
   }

@@ -2,6 +2,7 @@
  * The text of a patch as files and chunks (sessions-events §10.9): `*** Begin Patch`, any number of `*** Add File:`, `*** Delete File:` and
  * `*** Update File:` with `@@` chunks, `*** End Patch`.
  */
+import { hasControls } from '../../protocol/path-text.js'
 
 interface PatchLine {
   readonly kind: 'keep' | 'remove' | 'add'
@@ -28,6 +29,7 @@ export class PatchTextError extends Error {}
 
 const HEADER = /^\*\*\* (Add|Delete|Update) File: ?(.*)$/
 const MOVE = /^\*\*\* Move to: ?(.*)$/
+const CONTROLS = 'the name of the file contains a control character'
 const AT_END = '*** End of File'
 const KINDS: Readonly<Record<string, PatchLine['kind']>> = { ' ': 'keep', '-': 'remove', '+': 'add' }
 
@@ -35,7 +37,7 @@ const KINDS: Readonly<Record<string, PatchLine['kind']>> = { ' ': 'keep', '-': '
 export function readPatch(patchText: string): readonly FilePatchText[] {
   const lines = patchText.trim().split(/\r?\n/)
   if (lines[0]?.trim() !== '*** Begin Patch') {
-    const isUnified = /^(?:diff --git |--- |Index: )/m.test(patchText)
+    const isUnified = /(?<=^|\n)(?:diff --git |--- |Index: )/.test(patchText)
     throw fault(
       1,
       isUnified ? 'a unified diff is not taken: the patch begins with "*** Begin Patch"' : 'the patch begins with "*** Begin Patch"',
@@ -58,6 +60,7 @@ export function readPatch(patchText: string): readonly FilePatchText[] {
       )
     }
     const path = name.trim()
+    if (hasControls(path)) throw fault(at + 1, CONTROLS)
     if (path === '') throw fault(at + 1, 'the name of the file is missing')
     const next = nextHeader(lines, at + 1, end)
     const body = { lines: lines.slice(at + 1, next), first: at + 2 }
@@ -98,6 +101,7 @@ function updated(path: string, { lines: all, first }: Body): FilePatchText {
   // Blank lines before the next file belong to neither: a blank line of a chunk has its space.
   const lines = all.slice(0, all.findLastIndex((line) => line !== '') + 1)
   const moveTo = MOVE.exec(lines[0] ?? '')?.[1]?.trim()
+  if (moveTo !== undefined && hasControls(moveTo)) throw fault(first, CONTROLS)
   if (moveTo === '') throw fault(first, 'the new name of the file is missing')
   const chunks: { context: string | undefined; lines: PatchLine[]; isAtEnd: boolean; line: number }[] = []
   for (let at = moveTo === undefined ? 0 : 1; at < lines.length; at++) {

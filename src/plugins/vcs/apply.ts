@@ -2,11 +2,13 @@
  * Patches onto files (subsystems h; threat-model V4): all of a patch, or nothing.
  *
  * I1 No protected file is changed, and none outside the directory.
+ * I2 A name with a control character in it is refused, however it is written. A tab ends a name, and a time may follow.
  */
 import type { Checkout } from '../../actors/plugin/native/native-doors.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { canonicalPath } from '../../protocol/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'
+import { hasControls } from '../../protocol/path-text.js'
 import type { VcsApplyResult } from '../../protocol/vcs/vcs.js'
 
 type Host = Pick<NativeHost, 'protectedFiles'> & { readonly effects: Pick<NativeHost['effects'], 'files'> }
@@ -23,12 +25,17 @@ export async function applyPatch(
   { text, directory }: Patch,
   signal: AbortSignal,
 ): Promise<VcsApplyResult> {
+  const fault = faultOf(text)
+  if (fault !== undefined) return { success: false, error: fault }
   const call = { cwd: directory, stdin: text.endsWith('\n') ? text : `${text}\n`, signal }
   const paths = new Set<string>()
   for (const turn of [[], ['--reverse']]) {
     const { exitCode, stdout, stderr } = await checkout.run(['apply', ...turn, '--numstat', '-z', '-'], call)
     if (exitCode !== 0) return { success: false, error: reasonOf(stderr) }
-    for (const path of namesOf(stdout)) paths.add(`${checkout.worktree}/${path}`)
+    for (const path of namesOf(stdout)) {
+      if (hasControls(path)) return { success: false, error: `the name ${JSON.stringify(path)} contains a control character` }
+      paths.add(`${checkout.worktree}/${path}`)
+    }
   }
   if (paths.size === 0) return { success: false, error: 'the patch names no file below the directory' }
   const targets = await Promise.all([...paths].map((path) => canonicalPath((each) => effects.files.realPath(each), path)))
@@ -40,6 +47,19 @@ export async function applyPatch(
   const { exitCode, stderr } = await checkout.run(['apply', '--whitespace=nowarn', '-'], call)
   return exitCode === 0 ? { success: true } : { success: false, error: reasonOf(stderr) }
 }
+
+/** What git would not tell of it (I2), as a control character ends the name that it reads. */
+function faultOf(text: string): string | undefined {
+  if (text.includes('\0')) return 'the patch contains a NUL character'
+  const names = text.split('\n').filter((line) => HEADERS.some((begin) => line.startsWith(begin)))
+  const fault = names.find(
+    (line) => hasControls(line.replace(/\r$/, '').replaceAll('\t', '')) || (line.includes('"') && line.includes('\\000')),
+  )
+  return fault === undefined ? undefined : `the name in the line ${JSON.stringify(fault.slice(0, SHOWN))} contains a control character`
+}
+
+const HEADERS = ['diff --git ', '--- ', '+++ ', 'rename ', 'copy ']
+const SHOWN = 200
 
 /** New names of the files of a patch; of a reversed one the old ones. */
 function namesOf(numstat: Uint8Array): string[] {
@@ -53,5 +73,5 @@ function namesOf(numstat: Uint8Array): string[] {
 }
 
 function reasonOf(stderr: string): string {
-  return stderr.replaceAll(/^error: /gm, '') || 'git refused the patch'
+  return stderr.replaceAll(/(?<=^|\n)error: /g, '') || 'git refused the patch'
 }

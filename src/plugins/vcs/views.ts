@@ -3,7 +3,8 @@ import type { Checkout } from '../../actors/plugin/native/native-doors.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { VcsFileDiff, VcsFileStatus } from '../../protocol/vcs/vcs.js'
-import { candidates, type Change, trackedChanges, untrackedChanges, untrackedPaths } from './changes.js'
+import { candidates, trackedChanges, untrackedChanges } from './changes.js'
+import type { Change } from './diff-output.js'
 import { linesOf } from './untracked.js'
 
 type Effects = Pick<NativeHost['effects'], 'files'>
@@ -24,8 +25,7 @@ export async function statusOf(effects: Effects, checkout: Checkout, signal: Abo
 }
 
 export async function diffOf(checkout: Checkout, signal: AbortSignal): Promise<VcsFileDiff[]> {
-  const [tracked, paths] = await Promise.all([trackedChanges(checkout, signal, { patches: true }), untrackedPaths(checkout, signal)])
-  const untracked = paths.length === 0 ? [] : await untrackedChanges(checkout, signal)
+  const [tracked, untracked] = await Promise.all([trackedChanges(checkout, signal, { patches: true }), untrackedChanges(checkout, signal)])
   return merged(tracked, untracked).map(({ path, status, additions, deletions, patch }) => ({
     path,
     file: path,

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { LIMITS } from '../limits.js'
+import { pathText } from '../path-text.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, queryInt, uint } from '../shared.js'
 import {
@@ -72,7 +73,7 @@ export type LspStatus = z.infer<typeof LspStatus>
 
 export const LspTouchRequest = z.strictObject({
   /** Absolute, or relative to the directory. */
-  file: z.string().min(1).max(4096),
+  file: pathText.min(1).max(4096),
   /** What the file is to hold, as far as language servers know; absent or null: what is on disk. */
   text: z.string().max(LIMITS.lsp.documentBytes).nullable().optional(),
   directory: directoryQuery.directory,
@@ -82,7 +83,7 @@ export const LspTouchRequest = z.strictObject({
 export const LspTouched = z.strictObject({ language: z.string(), path: z.string(), notified: z.literal(true), cachedDiagnostics: uint })
 export type LspTouched = z.infer<typeof LspTouched>
 
-const file = z.string().min(1).max(4096)
+const file = pathText.min(1).max(4096)
 const position = queryInt(0, 2 ** 31 - 1)
 /** A file; absolute, or relative to the directory. */
 export const LspFileQuery = z.strictObject({ ...directoryQuery, file })

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { defineRoute } from '../route.js'
 import { LIMITS } from '../limits.js'
 import { Message, PromptPart, UserModel } from '../message/message.js'
+import { pathText } from '../path-text.js'
 import { Artifact } from '../system/artifact.js'
 import { Session } from './session.js'
 
@@ -12,7 +13,7 @@ export const BUNDLE_VERSION = 1
 /** `sessionId`: only this session of the workspace. `artifacts`: with what was uploaded to the sessions. */
 const ExportSessionsRequest = z
   .strictObject({
-    workspaceRoot: z.string().min(1).max(4096),
+    workspaceRoot: pathText.min(1).max(4096),
     sessionId: z.string().max(256).optional(),
     artifacts: z.boolean().optional(),
   })

@@ -4,6 +4,7 @@ import { GivenModelRef, ModelRef, PageCursor } from '../message/message.js'
 import { TokenUsage } from '../message/token-usage.js'
 import { PermissionRule } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
+import { pathText } from '../path-text.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, ms, queryInt, uint } from '../shared.js'
 
@@ -68,7 +69,7 @@ export const UpdateSessionRequest = z
   .strictObject({
     title: z.string().max(1000).optional(),
     agent: z.string().optional(),
-    directory: z.string().min(1).max(4096).optional(),
+    directory: pathText.min(1).max(4096).optional(),
     model: GivenModelRef.optional(),
     permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     time: z.strictObject({ archived: ms.optional() }).optional(),
@@ -159,7 +160,7 @@ export const sessionRoutes = {
     headers: directoryHeaders,
     query: z.strictObject({
       ...directoryQuery,
-      path: z.string().optional(),
+      path: pathText.optional(),
       roots: z.string().optional(),
       archived: z.string().optional(),
       start: queryInt(0, Number.MAX_SAFE_INTEGER).optional(),

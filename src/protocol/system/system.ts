@@ -1,6 +1,7 @@
 /** System records and their routes: health, meta, runtime, identity, capabilities, directories, audit (http-contract §2.1). */
 import * as z from 'zod'
 import { LIMITS } from '../limits.js'
+import { pathText } from '../path-text.js'
 import { defineRoute } from '../route.js'
 import { anyRecord, directoryHeaders, directoryQuery, ms, queryInt, scopeQuery, uint } from '../shared.js'
 
@@ -159,7 +160,7 @@ export const systemRoutes = {
     path: '/v2/directories',
     tag,
     access: caller,
-    query: z.strictObject({ path: z.string().max(4096).optional() }),
+    query: z.strictObject({ path: pathText.max(4096).optional() }),
     summary: 'Child directories of a folder.',
     success: { status: 200, description: 'The folder and its children.', schema: DirectoryListing },
   }),

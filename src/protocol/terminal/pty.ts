@@ -1,6 +1,7 @@
 /** Terminals: records and operations of `dev.svc.pty` (http-contract §2.15, §5.11; subsystems g, d.10). */
 import * as z from 'zod'
 import { LIMITS } from '../limits.js'
+import { pathText } from '../path-text.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, uint } from '../shared.js'
 
@@ -21,7 +22,7 @@ export const Pty = z
 export type Pty = z.infer<typeof Pty>
 
 const command = z.array(z.string().max(argumentLength)).max(commandParts)
-const cwd = z.string().max(4096)
+const cwd = pathText.max(4096)
 const title = z.string().max(titleLength)
 const extent = z.number().int().min(1).max(sizeMost)
 

@@ -1,5 +1,6 @@
 /** Version control of a directory: records (http-contract §2.17) and operations (§5.8), served by `dev.svc.vcs` (subsystems h). */
 import * as z from 'zod'
+import { pathText } from '../path-text.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery, uint } from '../shared.js'
 
@@ -40,7 +41,7 @@ export const VcsApplyRequest = z
     patch: z.string().optional(),
     diff: z.string().optional(),
     content: z.string().optional(),
-    directory: z.string().min(1).optional(),
+    directory: pathText.min(1).optional(),
   })
   .refine(({ patch, diff, content }) => (patch ?? diff ?? content ?? '').trim() !== '', { path: ['patch'], message: 'must not be empty' })
   .meta({ id: 'VcsApplyRequest' })

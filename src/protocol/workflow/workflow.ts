@@ -3,11 +3,13 @@ import * as z from 'zod'
 import { Refusal } from '../interaction/refusal.js'
 import { LIMITS } from '../limits.js'
 import { ModelRef } from '../message/message.js'
+import { pathText } from '../path-text.js'
 import { ms } from '../shared.js'
 
 const { nameLength, textLength, fileBytes, permissionPatterns } = LIMITS.workflows
 
 const text = z.string().min(1).max(textLength)
+const directory = pathText.min(1).max(textLength)
 const count = z.number().int().min(1)
 const delay = z.number().int().min(0)
 
@@ -76,7 +78,7 @@ export const WorkflowDefinition = z
     retry: WorkflowRetryPolicy.optional(),
     concurrency: WorkflowConcurrencyPolicy.optional(),
     active: z.boolean().default(false),
-    directory: text.optional(),
+    directory: directory.optional(),
     agent: text.optional(),
     model: ModelRef.optional(),
     skill: text.optional(),
@@ -89,7 +91,7 @@ export type WorkflowDefinition = z.infer<typeof WorkflowDefinition>
 export const WorkflowDefinitionPatch = WorkflowDefinition.partial()
   .extend({
     active: z.boolean().optional(), // without its default: what is absent stays as it is
-    directory: text.nullish(),
+    directory: directory.nullish(),
     agent: text.nullish(),
     model: ModelRef.nullish(),
     skill: text.nullish(),

@@ -36,7 +36,7 @@ export function createNodeFiles(): Files {
     exposure: async (path) => findExposure(path),
     readDirectory,
     read: async (path, maxBytes, options) => readWhole(path, maxBytes, options?.canonical === true),
-    readRange,
+    readRange: async (path, offset, length, options) => readRange(path, offset, length, options?.canonical === true),
     readChunks,
     writeAtomic,
     makeDirectory: async (path, options) => {
@@ -143,11 +143,12 @@ async function readLarge(path: string, maxBytes: number, canonical: boolean): Pr
   }
 }
 
-async function readRange(path: string, offset: number, length: number): Promise<Uint8Array> {
+async function readRange(path: string, offset: number, length: number, canonical: boolean): Promise<Uint8Array> {
   checkRegular(path, statSync(path), Number.POSITIVE_INFINITY)
-  const handle = await open(path, READ_FLAGS)
+  const handle = await open(path, canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
   try {
     checkRegular(path, await handle.stat(), Number.POSITIVE_INFINITY)
+    if (canonical) checkOpenedPath(handle.fd, path)
     const bytes = Buffer.allocUnsafeSlow(length)
     let filled = 0
     for (;;) {

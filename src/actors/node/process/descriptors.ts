@@ -23,7 +23,7 @@ export function closeInheritedDescriptors(): number {
 /** Whether programs started by this one get a descriptor of it; false where nothing is known about it. */
 export function isInheritable(descriptor: string): boolean {
   try {
-    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1]
+    const flags = /(?<=^|\n)flags:\s*([0-7]+)/.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1]
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0
   } catch {
     return false // the listing's own descriptor, closed by now

@@ -142,7 +142,7 @@ function residentBytes(pid: number, family: Family): number | undefined {
 
 function ownResidentBytes(pid: number): number | undefined {
   try {
-    const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+    const [, kilobytes] = /(?<=\n)VmRSS:\s*(\d+) kB\n/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024
   } catch {
     return undefined // ended meanwhile

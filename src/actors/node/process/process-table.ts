@@ -103,7 +103,7 @@ export function variableOf(pid: number, name: string): readonly string[] | undef
 
 function realUserOf(pid: number): number | undefined {
   try {
-    return Number(/^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])
+    return Number(/(?<=\n)Uid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])
   } catch {
     return undefined // ended meanwhile
   }

@@ -103,10 +103,19 @@ export interface Checkout {
   /** What is compared with: the commit that is checked out, or the empty tree before the first. */
   readonly base: string
   /** Runs `git <args>` in a directory of the worktree. Throws `SvcError` when git is missing, takes too long or says too much. */
-  run(args: readonly string[], call: GitCall): Promise<GitResult>
-  /** Hands over what makes git take untracked files, ignored ones aside, for added ones. The index of the repository stays as it is. */
-  withUntracked<T>(signal: AbortSignal, use: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T>
+  run(args: GitArguments, call: GitCall): Promise<GitResult>
+  /**
+   * Hands over what makes git see an index of these files alone, as added and not yet looked at: paths from the root of the worktree, as bytes,
+   * once each. The index of the repository stays as it is.
+   */
+  withAdded<T>(paths: readonly Uint8Array[], use: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T>
 }
+
+/** What svc asks of git: commands that compare, list, tell and patch, and look into no repository inside. */
+export type GitArguments = readonly [
+  command: 'apply' | 'cat-file' | 'check-attr' | 'diff' | 'diff-tree' | 'ls-files' | 'ls-tree' | 'status',
+  ...operands: readonly string[],
+]
 
 export interface GitCall {
   readonly signal: AbortSignal

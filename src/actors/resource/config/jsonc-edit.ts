@@ -47,7 +47,7 @@ export function wrapRoot(text: string, key: string): string {
 
 /** Leading white space of the first indented line, and the line ending. */
 function styleOf(text: string): { readonly unit: string; readonly eol: string } {
-  return { unit: /^(\t| {1,8})(?=\S)/m.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' }
+  return { unit: /(?<=^|\n)(\t| {1,8})(?=\S)/.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' }
 }
 
 function insert(text: string, parent: Node, label: string, value: unknown): string {

@@ -3,6 +3,7 @@ import { JSONParser } from '@streamparser/json'
 import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { pathText } from '../../../protocol/path-text.js'
 import { type Message, Message as MessageSchema } from '../../../protocol/message/message.js'
 import { BUNDLE_VERSION, BundledArtifact, QueuedPromptBundleItem } from '../../../protocol/session/bundle.js'
 import type { Artifact } from '../../../protocol/system/artifact.js'
@@ -25,7 +26,7 @@ export interface BundleHead {
 }
 
 const PATHS = {
-  '$.targetWorkspaceRoot': z.string().min(1).max(4096),
+  '$.targetWorkspaceRoot': pathText.min(1).max(4096),
   '$.bundle.version': z.number(),
   '$.bundle.workspaceRoot': z.string().max(4096),
   '$.bundle.session': SessionSchema,

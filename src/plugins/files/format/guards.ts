@@ -137,7 +137,7 @@ async function judgeRust(files: Files, folders: readonly string[]): Promise<Verd
         reason ??= `${joinPath(folder, name)} may name a toolchain by its path: it would run code of the project`
       }
     }
-    edition ??= /^\s*edition\s*=\s*["'](\d{4})["']/m.exec((await textOf(files, joinPath(folder, 'Cargo.toml'))) ?? '')?.[1]
+    edition ??= /^\s*edition\s*=\s*["'](\d{4})["']/.exec((await textOf(files, joinPath(folder, 'Cargo.toml'))) ?? '')?.[1]
   }
   const how = { ...(folders[0] !== undefined && { cwd: folders[0] }), args: ['--edition', edition ?? '2021'] }
   return reason === undefined ? { type: 'runs', ...how } : { type: 'refused', reason, ...how }

@@ -47,7 +47,7 @@ export function createFrameSplitter({ onFrame, onFault }: FrameListener): FrameS
         return chunk.length
       }
       if (byte !== LF || !(head.endsWith('\r\n\r\n') || head === '\r\n')) continue
-      const said = /^content-length:[ \t]*(\d{1,12})[ \t]*$/im.exec(head.replaceAll(String.fromCharCode(CR), ''))?.[1]
+      const said = /(?<=^|\n)content-length:[ \t]*(\d{1,12})[ \t]*\n/i.exec(head.replaceAll(String.fromCharCode(CR), ''))?.[1]
       head = ''
       if (said === undefined) fault('it sent a message without a length')
       else if (Number(said) > messageBytes) fault(`it sent a message of more than ${messageBytes} bytes`)

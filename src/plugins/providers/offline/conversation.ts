@@ -47,7 +47,7 @@ function toldIn(text: string): readonly string[] | undefined {
   const found = TOLD.exec(text)
   if (found === null) return undefined
   const listed = (found[1] ?? '').split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []))
-  const said = (found[2] ?? '').split(/^\[(user|assistant)\]\n/m)
+  const said = (found[2] ?? '').split(/(?<=^|\n)\[(user|assistant)\]\n/)
   return [...listed, ...said.flatMap((words, index) => (said[index - 1] === 'user' ? [words.trim()] : []))]
 }
 

@@ -72,7 +72,7 @@ export function readScript(text: string): ScriptReading {
 
 /** The script inside a fenced `svc-script` block, if there is one. */
 export function findScript(text: string): string | undefined {
-  const opening = /^```svc-script[^\n]*\n/m.exec(text)
+  const opening = /(?<=^|\n)```svc-script[^\n]*\n/.exec(text)
   if (opening === null) return undefined
   const start = opening.index + opening[0].length
   const close = text.indexOf('\n```', start - 1)

@@ -2,11 +2,11 @@
  * What a command changes in a repository: the files git tells of before or after it, and those of commits it went between
  * (sessions-events §7.3). Files that git ignores are not looked at, unless the command names them.
  */
-import type { Checkout } from '../../../actors/plugin/native/native-doors.js'
+import type { Checkout, GitArguments } from '../../../actors/plugin/native/native-doors.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Observed } from './observed.js'
 
-const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=dirty']
+const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=dirty'] as const
 /** Paths of one call of git. */
 const CHUNK = 200
 
@@ -117,7 +117,7 @@ async function convertedNames(checkout: Checkout, names: readonly string[], sign
   return converted
 }
 
-async function told(checkout: Checkout, args: readonly string[], signal: AbortSignal): Promise<string> {
+async function told(checkout: Checkout, args: GitArguments, signal: AbortSignal): Promise<string> {
   const { exitCode, stdout, stderr } = await checkout.run(args, { signal })
   if (exitCode !== 0) throw new SvcError('request.unprocessable', `Git could not read the repository: ${stderr}`)
   return new TextDecoder().decode(stdout)

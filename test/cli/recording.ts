@@ -1,7 +1,8 @@
 /** The built program at a real terminal, and what stands on its screen at the end. */
 import { fileURLToPath } from 'node:url'
 import { Terminal } from '@xterm/headless'
-import { spawn } from 'node-pty'
+// Brings its binaries: nothing has to be compiled for it.
+import { spawn } from '@lydell/node-pty'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const SIZE = { cols: 80, rows: 200 }

@@ -2,12 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import type { Message } from '../../src/protocol/message/message.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { Session, SessionPage } from '../../src/protocol/session/session.js'
 import { createGate, finish, hold, type ModelServer, reply, startModelServer, text, type Script } from '../fixtures/model-server.js'
+import { Database } from '../../src/store/driver.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 

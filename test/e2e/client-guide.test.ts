@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { blocksOf, headingsOf, linksOf, openTerminal, ROOT } from './documents.js'
 import { runNode } from './installed.js'
+import { lacking } from '../fakes/machine.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene } from './server.js'
 
@@ -46,7 +47,8 @@ test('the package is taken and the programs do what the guide says', async () =>
   }
 })
 
-test('the tour with curl goes from a session over a permission to the end of its run', async () => {
+const NO_CURL = lacking('curl')
+test.skipIf(NO_CURL !== '')(`the tour with curl goes from a session over a permission to the end of its run${NO_CURL}`, async () => {
   const server = await scene.start()
   const blocks = blocksOf('docs/http.md').filter(({ language }) => language === 'sh')
   expect(blocks).toHaveLength(5)

@@ -10,6 +10,7 @@ import { type Block, blocksOf, headingsOf, indentedCommands, inlineCalls, linksO
 import { installPackage } from './installed.js'
 import snapshot from '../../src/actors/provider/catalog/snapshot.json' with { type: 'json' }
 import { PAGES } from '../../src/cli/table/pages.js'
+import { isInstalled, lacking } from '../fakes/machine.js'
 import { makePlace } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 
@@ -69,7 +70,12 @@ const nothing: Step = { prints: /^$/ }
 const STEPS: Readonly<Record<string, readonly Step[]>> = {
   'README.md': [
     nothing,
-    { server: true, endless: true, prints: /event: session\.prompt\.admitted[^]*event: message\.part\.updated[^]*Listing \. is done/ },
+    {
+      server: true,
+      endless: true,
+      needs: 'curl',
+      prints: /event: session\.prompt\.admitted[^]*event: message\.part\.updated[^]*Listing \. is done/,
+    },
     { prints: /→ read \.[^]*README\.md/ },
     nothing,
     { prints: /→ hello Ada\n[^]*Calling hello is done: Hello, Ada!\n/ },
@@ -143,7 +149,11 @@ test('README.md gives the one command that runs svc, and the one that passes the
 })
 
 describe('the commands of', () => {
-  test.each(Object.keys(STEPS))('%s do what it says', async (document) => {
+  const documents = Object.entries(STEPS).map(([document, steps]) => ({
+    document,
+    without: lacking(...new Set(steps.flatMap(({ needs }) => needs ?? []))),
+  }))
+  test.each(documents)('$document do what it says$without', async ({ document }) => {
     // The directories are those that the documents name.
     const usual = { SVC_AGENT_STATE_DIR: '', XDG_CONFIG_HOME: '' }
     const terminal = openTerminal(scene.place, usual)
@@ -153,7 +163,7 @@ describe('the commands of', () => {
     expect(blocks).toHaveLength(steps.length)
     for (const [index, block] of blocks.entries()) {
       const { prints, endless, server: needsServer, needs, prepare, after } = steps[index] ?? nothing
-      if (needs !== undefined && (await terminal.run(`command -v ${needs}`)).code !== 0) continue
+      if (needs !== undefined && !isInstalled(needs)) continue
       const server = needsServer === true ? await scene.start(usual) : undefined
       await prepare?.(server)
       const script = typed(block, index).replaceAll('http://127.0.0.1:4096', server?.url ?? 'http://127.0.0.1:9')

@@ -40,6 +40,8 @@ interface TestTool {
 }
 
 export interface WorkspaceOptions {
+  /** Search path of what is started. */
+  readonly path?: string
   readonly ripgrepPath?: string
   readonly processes?: Processes
   readonly host?: Partial<NativeHost>
@@ -50,7 +52,8 @@ export interface WorkspaceOptions {
 export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   const effects = createFakeEffects()
   const directory = effects.paths.cwd
-  const own = { ...effects, processes: options.processes ?? effects.processes }
+  const childEnv = { ...effects.childEnv, ...(options.path !== undefined && { PATH: options.path }) }
+  const own = { ...effects, childEnv, processes: options.processes ?? effects.processes }
   const sandbox = options.host?.sandbox ?? noDoors.sandbox
   const host: NativeHost = {
     ...noDoors,

@@ -1,6 +1,6 @@
 /** Formatters after changes: real ones, and scripted ones that fail, wait, flood, empty and remove. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
 import type { NativeHost } from '../../src/actors/plugin/native/native.js'
@@ -12,7 +12,9 @@ const content = (workspace: Workspace, name: string) => readFileSync(workspace.p
 /** Tools whose formatters are `formatter`; programs are found in the tool folder of this repository and on the search path. */
 function formatting(formatter: unknown, host: Partial<NativeHost> = {}) {
   const processes = createNodeProcesses(`${BIN}:${process.env['PATH'] ?? ''}`)
-  const workspace = createWorkspace({ processes, host: { config: async () => ({ formatter }), ...host } })
+  // A formatter may be a program of Node, wherever that is.
+  const path = `${dirname(process.execPath)}:/usr/bin:/bin`
+  const workspace = createWorkspace({ processes, path, host: { config: async () => ({ formatter }), ...host } })
   const warnings = () => workspace.effects.logs.filter(({ level }) => level === 'warn').map(({ fields }) => String(fields?.['reason']))
   return { workspace, warnings }
 }

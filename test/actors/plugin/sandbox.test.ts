@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { spawn } from 'node-pty'
+// Brings its binaries: nothing has to be compiled for it.
+import { spawn } from '@lydell/node-pty'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChildPipe } from '../../../src/actors/effects.js'
 import { createNodeEffects } from '../../../src/actors/node/node-effects.js'

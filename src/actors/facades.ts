@@ -15,7 +15,7 @@ import type {
   QuestionReply,
   QuestionRequest,
 } from '../protocol/interaction/interaction.js'
-import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from '../protocol/message/message.js'
+import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation, SessionQueueRelease } from '../protocol/message/message.js'
 import type { AuthInfo, ProviderConnectionCreateRequest, ProviderConnectionSummary } from '../protocol/provider/connection.js'
 import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider/provider.js'
 import type { Agent, Command, Skill, Tool } from '../protocol/resource/resource.js'
@@ -117,6 +117,8 @@ export interface Sessions {
   queue(id: string): SessionQueueInfo
   clearQueue(id: string): SessionQueueMutation
   popQueue(id: string, messageId?: string): SessionQueueMutation
+  /** Gives the oldest held prompt its turn, or that of one message (decision 35). */
+  releaseQueue(caller: Caller, id: string, messageId: string | undefined): SessionQueueRelease
   /** Tenant and directory of a session for admission; undefined when unknown. */
   owner(id: string): { readonly tenantId: string; readonly directory: string } | undefined
 }

@@ -75,8 +75,8 @@ export interface RouteContract<
   /** Lower-case header names. */
   readonly headers?: Headers
   readonly body?: Body<In>
-  /** Set for operations whose body is bytes rather than JSON. */
-  readonly binaryBody?: { readonly mediaType: string; readonly maxBytes: number }
+  /** Set for operations whose body is read as bytes. `schema`: what they say, where it is known; it is checked by whoever reads them. */
+  readonly binaryBody?: { readonly mediaType: string; readonly maxBytes: number; readonly schema?: z.ZodType }
   readonly success: Success<Out>
 }
 

@@ -200,6 +200,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     deletePart: noted('sessions.deletePart', () => true),
     queue: noted('sessions.queue', () => QUEUE),
     clearQueue: noted('sessions.clearQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
+    releaseQueue: noted('sessions.releaseQueue', () => ({ sessionId: SESSION_ID, released: 0, queue: QUEUE })),
     popQueue: noted('sessions.popQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
     owner(id) {
       if (id === SESSION_ID) return { tenantId: 'local', directory: '/srv/space' }

@@ -14,6 +14,7 @@ import { compactionEnd, createCompactions } from './history/compactions.js'
 import { forkSession } from './history/fork.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
 import { createUndo } from './history/undo.js'
+import { releaseQueue } from './admission/held.js'
 import { submitPrompt } from './admission/prompts.js'
 import { clearQueue, popQueue, queueInfo } from './admission/queue.js'
 import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
@@ -153,7 +154,7 @@ export function createSessions(
       return answerTo(core, id, messageId)
     },
     export: (caller, request) => exportSessions(core, caller, request),
-    import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit, wake: (id) => supervisor.wake(id) }),
+    import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit }),
     abort,
     async compact(id, signal) {
       const runId = compactions.request(id)
@@ -179,6 +180,7 @@ export function createSessions(
     queue: (id) => queueInfo(core, get(id).id),
     clearQueue: (id) => clearQueue(core, get(id).id),
     popQueue: (id, messageId) => popQueue(core, get(id).id, messageId),
+    releaseQueue: (caller, id, messageId) => releaseQueue(core, caller, { sessionId: id, messageId }, () => supervisor.wake(id)),
     owner(id) {
       const session = core.store.sessions.get(id)
       return session === undefined ? undefined : { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }

@@ -25,5 +25,6 @@ export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
   bind.json(contracts.deletePart, ({ params }) => sessions.deletePart(params.session_id, params.message_id, params.part_id))
   bind.json(contracts.queue, ({ params }) => sessions.queue(params.session_id))
   bind.json(contracts.clearQueue, ({ params }) => sessions.clearQueue(params.session_id))
+  bind.json(contracts.releaseQueue, ({ caller, params, query }) => sessions.releaseQueue(caller, params.session_id, query.messageId))
   bind.json(contracts.popQueue, ({ params, query }) => sessions.popQueue(params.session_id, query.messageId))
 }

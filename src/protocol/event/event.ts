@@ -60,7 +60,7 @@ const EVENT_DATA = {
   'session.prompt.admitted': z.looseObject({ ...session, delivery: z.string(), request: PromptRequest }),
   'session.queue.updated': z.looseObject({
     ...session,
-    action: z.enum(['enqueue', 'dequeue', 'requeue', 'pop', 'clear', 'clear-all']),
+    action: z.enum(['enqueue', 'dequeue', 'requeue', 'pop', 'clear', 'clear-all', 'hold', 'release']),
     removed: z.number().int(),
     queue: SessionQueueInfo,
     delivery: z.string().optional(),

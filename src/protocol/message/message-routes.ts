@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { LIMITS } from '../limits.js'
 import { defineRoute } from '../route.js'
 import { queryBool, queryInt } from '../shared.js'
-import { Message, PageCursor, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from './message.js'
+import { Message, PageCursor, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation, SessionQueueRelease } from './message.js'
 
 const MessageList = z.array(Message).meta({ id: 'MessageList' })
 const MessagePage = z.looseObject({ items: z.array(Message), cursor: PageCursor }).meta({ id: 'MessagePage' })
@@ -154,5 +154,17 @@ export const messageRoutes = {
     query: z.strictObject({ messageId: z.string().min(1).max(256).optional() }),
     summary: 'Remove the oldest queued prompt, or the one with this message id; 0 are removed when it no longer waits.',
     success: { status: 200, description: 'What was removed, and the queue after it.', schema: SessionQueueMutation },
+  }),
+  releaseQueue: defineRoute({
+    id: 'v2.sessions.queue.release',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/queue/release',
+    tag,
+    access,
+    params: sessionParams,
+    query: z.strictObject({ messageId: z.string().min(1).max(256).optional() }),
+    summary:
+      'Give the oldest held prompt its turn, or the one with this message id; 0 are released when it is not held. Sending a held prompt again under its message id does the same.',
+    success: { status: 200, description: 'What was released, and the queue after it.', schema: SessionQueueRelease },
   }),
 } as const

@@ -252,6 +252,8 @@ const SessionQueueItem = z
     text: z.string().nullable().optional(),
     agent: z.string().nullable().optional(),
     model: UserModel.nullable().optional(),
+    messageId: z.string().optional().describe('Names the prompt where one is released or removed.'),
+    held: z.literal(true).optional().describe('It has no turn before it is released.'),
   })
   .meta({ id: 'SessionQueueItem' })
 export const SessionQueueInfo = z
@@ -262,3 +264,7 @@ export const SessionQueueMutation = z
   .looseObject({ sessionId: z.string(), removed: uint, queue: SessionQueueInfo })
   .meta({ id: 'SessionQueueMutation' })
 export type SessionQueueMutation = z.infer<typeof SessionQueueMutation>
+export const SessionQueueRelease = z
+  .looseObject({ sessionId: z.string(), released: uint, queue: SessionQueueInfo })
+  .meta({ id: 'SessionQueueRelease' })
+export type SessionQueueRelease = z.infer<typeof SessionQueueRelease>

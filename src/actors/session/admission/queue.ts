@@ -13,6 +13,7 @@ const REMEMBERED = 4096
 const SEEN = 4096
 
 interface Item {
+  readonly messageId: string
   readonly noReply: boolean
   readonly partCount: number
   readonly text: string | null
@@ -24,7 +25,7 @@ interface Item {
 const shown = new WeakMap<QueueTable, Lru<string, Item>>()
 
 /** Rows a person put there; runtime notifications are neither listed nor counted. */
-function visibleRows({ queue }: Pick<Store, 'queue'>, sessionId: string): QueueHead[] {
+export function visibleRows({ queue }: Pick<Store, 'queue'>, sessionId: string): QueueHead[] {
   return queue.list(sessionId).filter(({ delivery }) => delivery !== 'continue')
 }
 
@@ -36,9 +37,9 @@ export function queueInfo(core: Pick<SessionCore, 'store' | 'statuses'>, session
     count: rows.length,
     running,
     worker: !core.statuses.isIdle(sessionId),
-    items: rows.flatMap(({ id }, index) => {
+    items: rows.flatMap(({ id, held }, index) => {
       const item = itemOf(core.store, id)
-      return item === undefined ? [] : [{ index, ...item }]
+      return item === undefined ? [] : [{ index, ...item, ...(held && { held }) }]
     }),
   }
 }
@@ -51,6 +52,7 @@ function itemOf({ queue }: Pick<Store, 'queue'>, id: string): Item | undefined {
   const request = queue.get(id)?.request
   if (request === undefined) return undefined
   const item: Item = {
+    messageId: request.messageId,
     noReply: request.noReply,
     partCount: request.parts.length,
     text: previewOf(request),
@@ -78,9 +80,9 @@ function cut(text: string): string {
   return whole.length <= SEEN && line.length <= most ? line.join('') : `${line.slice(0, most).join('')}...`
 }
 
-/** `busy` with what waits, as published after a queue change. */
+/** `busy` with what waits for its turn, as published after a queue change. */
 export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string): { status: SessionStatus; queued: number } {
-  const rows = visibleRows(core.store, sessionId)
+  const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
   const [first] = rows
   if (first === undefined) return { status: { type: 'busy' }, queued: 0 }
   const preview = itemOf(core.store, first.id)?.text ?? null
@@ -103,6 +105,13 @@ export function popQueue(core: SessionCore, sessionId: string, messageId?: strin
     'pop',
     rows.filter(({ id }) => id === named),
   )
+}
+
+/** Tells the status of a session in whose queue something waits. */
+export function publishWaiting(core: SessionCore, tx: Change, sessionId: string): void {
+  const current = core.statuses.get(sessionId)
+  const { status, queued } = busyStatus(core, sessionId)
+  core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
 }
 
 function removeRows(
@@ -133,10 +142,7 @@ function removeRows(
 
 /** Repeats the status of a busy session with its new queue; an idle session says so only when it becomes idle. */
 function publishQueueStatus(core: SessionCore, tx: Change, sessionId: string): void {
-  if (core.statuses.isIdle(sessionId)) return
-  const current = core.statuses.get(sessionId)
-  const { status, queued } = busyStatus(core, sessionId)
-  core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
+  if (!core.statuses.isIdle(sessionId)) publishWaiting(core, tx, sessionId)
 }
 
 /** What events tell of a prompt. */

@@ -15,7 +15,15 @@ import type {
   QuestionReply,
   QuestionRequest,
 } from '../protocol/interaction/interaction.js'
-import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation, SessionQueueRelease } from '../protocol/message/message.js'
+import type {
+  Message,
+  ModelRef,
+  Part,
+  PromptRequest,
+  SessionQueueInfo,
+  SessionQueueMutation,
+  SessionQueueRelease,
+} from '../protocol/message/message.js'
 import type { AuthInfo, ProviderConnectionCreateRequest, ProviderConnectionSummary } from '../protocol/provider/connection.js'
 import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider/provider.js'
 import type { Agent, Command, Skill, Tool } from '../protocol/resource/resource.js'

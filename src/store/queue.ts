@@ -33,7 +33,9 @@ export function createQueueTable(connection: Connection, contents: Contents): Qu
   const first = connection.query<[string, string], StoredRow>(
     `select ${COLUMNS} from queue where session_id = ? and held = 0 and delivery in (select value from json_each(?)) order by key limit 1`,
   )
-  const firstOfAny = connection.query<[string], StoredRow>(`select ${COLUMNS} from queue where session_id = ? and held = 0 order by key limit 1`)
+  const firstOfAny = connection.query<[string], StoredRow>(
+    `select ${COLUMNS} from queue where session_id = ? and held = 0 order by key limit 1`,
+  )
   const oldest = connection.query<[string], { id: string }>('select id from queue where session_id = ? and held = 0 order by key limit 1')
   const byMessageId = connection.query<[string], StoredRow>(`select ${COLUMNS} from queue where message_id = ? order by key limit 1`)
   const remove = connection.query<[string]>('delete from queue where id = ?')

@@ -191,6 +191,7 @@ test('the operations are these, with this access, success and body', () => {
     'v2.sessions.queue.clear | DELETE /v2/sessions/{session_id}/queue | session | 200',
     'v2.sessions.queue.list | GET /v2/sessions/{session_id}/queue | session | 200',
     'v2.sessions.queue.pop | POST /v2/sessions/{session_id}/queue/pop | session | 200',
+    'v2.sessions.queue.release | POST /v2/sessions/{session_id}/queue/release | session | 200',
     'v2.sessions.redo | POST /v2/sessions/{session_id}/redo | session | 200 | body?',
     'v2.sessions.revert | POST /v2/sessions/{session_id}/revert | session | 200 | body',
     'v2.sessions.runtime | GET /v2/sessions/{session_id}/runtime | session | 200',

@@ -12,10 +12,7 @@ export const BUNDLE_VERSION = 1
 /** `sessionId`: only this session of the workspace. `artifacts`: with what was uploaded to the sessions. */
 const ExportSessionsRequest = z
   .strictObject({
-    workspaceRoot: z
-      .string()
-      .max(4096)
-      .refine((path) => path.startsWith('/'), 'must be an absolute path'),
+    workspaceRoot: z.string().max(4096).regex(/^\//, 'must be an absolute path'),
     sessionId: z.string().max(256).optional(),
     artifacts: z.boolean().optional(),
   })
@@ -55,7 +52,9 @@ const SessionBundle = z
     version: z.number().int().min(1),
     session: Session,
     artifacts: z.array(BundledArtifact).optional(),
-    messages: z.array(Message).describe('Oldest first. `questionDeleted: true` beside `info`: the message that it answers is there no more.'),
+    messages: z
+      .array(Message)
+      .describe('Oldest first. `questionDeleted: true` beside `info`: the message that it answers is there no more.'),
     queuedPrompts: z.array(QueuedPromptBundleItem),
     workspaceRoot: z.string().optional(),
   })

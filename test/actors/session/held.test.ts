@@ -79,7 +79,10 @@ describe('prompts that came with a bundle', () => {
     const service = await startTestService()
     const id = await arrived(service, 'one', 'two', 'three')
     const [, second = ''] = idsOf(service, id)
-    expect(service.runtime.sessions.popQueue(id, second)).toMatchObject({ removed: 1, queue: { items: [{ text: 'one' }, { text: 'three' }] } })
+    expect(service.runtime.sessions.popQueue(id, second)).toMatchObject({
+      removed: 1,
+      queue: { items: [{ text: 'one' }, { text: 'three' }] },
+    })
     expect(service.runtime.sessions.popQueue(id)).toMatchObject({ removed: 1, queue: { items: [{ text: 'three' }] } })
     expect(service.runtime.sessions.clearQueue(id)).toMatchObject({ removed: 1, queue: { count: 0 } })
     expect(service.requests).toEqual([])

@@ -36,6 +36,21 @@ const onQueue =
     return answer
   }
 
+/** The prompt that came with a session has its turn. */
+const onHeld: ValidCall = async (world) => {
+  const { id } = await talked(world)
+  const session = await world.server.get<{ directory: string }>(`/v2/sessions/${id}`)
+  const request = { noReply: false, parts: [{ type: 'text', text: 'hello' }] }
+  const bundle = { version: 1, session, messages: [], queuedPrompts: [{ delivery: 'queue', request }] }
+  const { body } = await world.server.call('POST', '/v2/sessions/import', { bundle, targetWorkspaceRoot: session.directory })
+  const { sessionId } = body as { sessionId: string }
+  const answer = await world.server.call('POST', `/v2/sessions/${sessionId}/queue/release`)
+  await world.server.call('POST', `/v2/sessions/${sessionId}/wait`)
+  const messages = await world.server.messages(sessionId)
+  if (answer.status < 300 && messages.length !== 2) throw new Error(`the released prompt led to ${messages.length} messages`)
+  return answer
+}
+
 /** On a session whose run waits for its user. */
 const onRequest =
   (prompt: 'please write' | 'please ask', method: string, path: (requestId: string) => string, body?: object): ValidCall =>
@@ -170,6 +185,7 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.sessions.parts.delete': onMessage('DELETE', (part) => `/parts/${part}`),
   'v2.sessions.queue.list': onQueue('GET', '/queue'),
   'v2.sessions.queue.pop': onQueue('POST', '/queue/pop'),
+  'v2.sessions.queue.release': onHeld,
   'v2.sessions.queue.clear': onQueue('DELETE', '/queue'),
 
   'v2.interactions.permissions.list': onRequest('please write', 'GET', () => '/permissions'),

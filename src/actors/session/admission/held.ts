@@ -66,4 +66,3 @@ function releaseRow(core: SessionCore, tx: Change, { id, sessionId }: QueueHead)
   })
   publishWaiting(core, tx, sessionId)
 }
-

@@ -128,7 +128,7 @@ function append({ store }: SessionCore, copies: ReturnType<typeof copier>, messa
   const ended = info.role === 'assistant' ? (info.time.completed ?? info.time.created) : info.time.created
   store.messages.append(
     info,
-    parts.map((part) => withoutNotes(interruptedPart(part, ended), UNKEPT)), // I4
+    parts.map((part) => interruptedPart(withoutNotes(part, UNKEPT), ended)), // I4
   )
 }
 

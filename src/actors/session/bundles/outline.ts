@@ -77,10 +77,12 @@ export function followOutline(root: Outline, refuse: (path: string, problem: str
     level.key = key
   }
 
-  function end(): void {
+  /** What is no JSON is told by the parser. */
+  function end(closed: Kind): void {
     const level = levels.pop()
-    const missing = Object.keys(level?.outline.required ?? {}).find((key) => level?.seen.has(key) !== true)
-    if (level !== undefined && missing !== undefined) throw refuse(pathOf(level.path, missing), 'is missing')
+    if (level?.outline.kind !== closed) return
+    const missing = Object.keys(level.outline.required ?? {}).find((key) => !level.seen.has(key))
+    if (missing !== undefined) throw refuse(pathOf(level.path, missing), 'is missing')
   }
 
   return ({ token, value }) => {
@@ -90,7 +92,7 @@ export function followOutline(root: Outline, refuse: (path: string, problem: str
       else if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) unknown++
       return
     }
-    if (isEnd) return end()
+    if (isEnd) return end(token === TokenType.RIGHT_BRACE ? 'object' : 'array')
     const kind = KINDS[token]
     if (kind === undefined) return
     const level = levels.at(-1)

@@ -11,5 +11,9 @@ export function interruptedPart(part: Part, now: number): Part {
   if (part.type !== 'tool' || (part.state.status !== 'pending' && part.state.status !== 'running')) return part
   const start = part.state.status === 'running' ? part.state.time.start : now
   const metadata = { ...(typeof part.metadata === 'object' ? part.metadata : {}), interrupted: true }
-  return { ...part, metadata, state: { status: 'error', input: part.state.input, error: ABORTED_CALL, time: { start, end: Math.max(now, start) } } }
+  return {
+    ...part,
+    metadata,
+    state: { status: 'error', input: part.state.input, error: ABORTED_CALL, time: { start, end: Math.max(now, start) } },
+  }
 }

@@ -1,6 +1,6 @@
 /** The surface of `svc/client` beyond the operations: types only, because the build copies this file into the declarations. */
 import type { PermissionReply, PermissionRequest, QuestionReply, QuestionRequest } from '../protocol/interaction/interaction.js'
-import type { Message, PromptRequestInput, ToolPart } from '../protocol/message/message.js'
+import type { AbortQueue, Message, PromptRequestInput, ToolPart } from '../protocol/message/message.js'
 import type { Operations, SvcEvent } from './operation-types.js'
 
 export interface ClientOptions {
@@ -58,6 +58,8 @@ export interface PromptOptions {
    * waits for. The iteration still ends with its `end`, unless the server does not answer for five seconds.
    */
   readonly signal?: AbortSignal | undefined
+  /** What an abort of `signal` does with other prompts that wait: the next one runs (`go-on`, the default), they are held, or removed. */
+  readonly abortQueue?: AbortQueue | undefined
   /** As in `EventOptions`. */
   readonly attempts?: number | undefined
 }

@@ -3,6 +3,7 @@ import { waitAtMost } from '../../protocol/patience.js'
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import type { AbortQueue } from '../../protocol/message/message.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import type { Sessions } from '../facades.js'
@@ -16,7 +17,7 @@ import { deleteMessage, deletePart, getMessage, messageList, messagePage, replac
 import { createUndo } from './history/undo.js'
 import { releaseQueue } from './admission/held.js'
 import { submitPrompt } from './admission/prompts.js'
-import { clearQueue, popQueue, queueInfo } from './admission/queue.js'
+import { clearQueue, popQueue, queueInfo, stopQueue } from './admission/queue.js'
 import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
 import { claimControl, controlOf, refuseControlled, releaseControl } from './state/sharing.js'
 import type { Runs } from './run/run.actor.js'
@@ -61,11 +62,12 @@ export function createSessions(
   })
   const get = (id: string) => sessionOrThrow(core, id)
 
-  /** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. */
-  async function abort(id: string): Promise<boolean> {
+  /** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. The queue first: no run takes of it in between. */
+  async function abort(id: string, queue: AbortQueue = 'go-on'): Promise<boolean> {
     get(id)
     const run = core.statuses.run(id)
     const active = !core.statuses.isIdle(id)
+    stopQueue(core, id, queue)
     supervisor.abort(id)
     if (run !== undefined) await waitFor(() => core.statuses.runEnded(id, run.runId))
     return active

@@ -10,7 +10,7 @@ export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
   bind.json(contracts.promptAsync, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt-async'))
   bind.json(commandRoutes.execute, ({ caller, params, body, signal }) => sessions.runCommand(caller, params.session_id, body, signal))
   bind.json(commandRoutes.shell, ({ caller, params, body, signal }) => sessions.runShell(caller, params.session_id, body, signal))
-  bind.json(contracts.abort, ({ params }) => sessions.abort(params.session_id))
+  bind.json(contracts.abort, ({ params, body }) => sessions.abort(params.session_id, body.queue))
   bind.json(compactionRoutes.compact, ({ params, signal }) => sessions.compact(params.session_id, signal))
   bind.json(compactionRoutes.summarize, async ({ params, signal }) => {
     await sessions.compact(params.session_id, signal)

@@ -65,6 +65,8 @@ const EVENT_DATA = {
     queue: SessionQueueInfo,
     delivery: z.string().optional(),
     messageID: z.string().optional(),
+    /** Of all that were removed or held. */
+    messageIDs: z.array(z.string()).optional(),
     request: PromptRequest.optional(),
   }),
   'session.context.updated': z.looseObject({ ...session, epoch: anyRecord }),

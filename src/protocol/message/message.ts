@@ -264,6 +264,16 @@ export const SessionQueueMutation = z
   .looseObject({ sessionId: z.string(), removed: uint, queue: SessionQueueInfo })
   .meta({ id: 'SessionQueueMutation' })
 export type SessionQueueMutation = z.infer<typeof SessionQueueMutation>
+/** What becomes of prompts that wait when the run before them is aborted; what is held stays held. */
+export const AbortQueue = z.enum(['go-on', 'hold', 'clear'])
+export type AbortQueue = z.infer<typeof AbortQueue>
+export const AbortRequest = z
+  .strictObject({
+    queue: AbortQueue.optional().describe(
+      'Prompts that wait: `go-on` (the default) the next one runs, `hold` each is held until a person releases it, `clear` they are removed.',
+    ),
+  })
+  .meta({ id: 'AbortRequest' })
 export const SessionQueueRelease = z
   .looseObject({ sessionId: z.string(), released: uint, queue: SessionQueueInfo })
   .meta({ id: 'SessionQueueRelease' })

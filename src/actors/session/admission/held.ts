@@ -11,7 +11,7 @@ import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { notePrompted } from '../state/imported.js'
 import { noteParticipant } from '../state/sharing.js'
-import { publishWaiting, queueInfo, visibleRows } from './queue.js'
+import { publishWaiting, queueInfo } from './queue.js'
 
 /** Releases the oldest held row, or that of one message; `wake` is called when there is one. */
 export function releaseQueue(
@@ -34,15 +34,6 @@ export function releaseHeld(core: SessionCore, caller: Caller, row: QueueHead): 
     notePrompted(core, tx, caller, row.sessionId)
     releaseRow(core, tx, row)
   })
-}
-
-/** Nothing a person put there has a turn before it is released; answers how many rows that are. */
-export function holdQueue(core: SessionCore, tx: Change, sessionId: string): number {
-  const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
-  for (const { id } of rows) core.store.queue.setHeld(id, true)
-  if (rows.length > 0)
-    tx.emit('session.queue.updated', { sessionID: sessionId, action: 'hold', removed: 0, queue: queueInfo(core, sessionId) })
-  return rows.length
 }
 
 function heldRow({ queue }: Store, sessionId: string, messageId?: string): QueueHead | undefined {

@@ -1,6 +1,6 @@
 /** The queue of a session: what is shown of it, clearing and popping (sessions-events §5). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { SessionQueueInfo, SessionQueueMutation, UserModel } from '../../../protocol/message/message.js'
+import type { AbortQueue, SessionQueueInfo, SessionQueueMutation, UserModel } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { SessionStatus } from '../../../protocol/session/session.js'
 import { createLru, type Lru } from '../../../protocol/lru.js'
@@ -25,7 +25,7 @@ interface Item {
 const shown = new WeakMap<QueueTable, Lru<string, Item>>()
 
 /** Rows a person put there; runtime notifications are neither listed nor counted. */
-export function visibleRows({ queue }: Pick<Store, 'queue'>, sessionId: string): QueueHead[] {
+function visibleRows({ queue }: Pick<Store, 'queue'>, sessionId: string): QueueHead[] {
   return queue.list(sessionId).filter(({ delivery }) => delivery !== 'continue')
 }
 
@@ -95,6 +95,25 @@ export function clearQueue(core: SessionCore, sessionId: string, all?: 'all'): S
   return removeRows(core, sessionId, 'clear-all', core.store.queue.list(sessionId))
 }
 
+/** What becomes of the rows that have their turn after a run that is being aborted (decision 41). */
+export function stopQueue(core: SessionCore, sessionId: string, how: AbortQueue): void {
+  if (how === 'go-on') return
+  const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
+  if (rows.length === 0) return
+  if (how === 'clear') return void removeRows(core, sessionId, 'clear', rows)
+  core.journal.commit('power', (tx) => {
+    for (const { id } of rows) core.store.queue.setHeld(id, true)
+    const queue = queueInfo(core, sessionId)
+    tx.emit('session.queue.updated', { sessionID: sessionId, action: 'hold', removed: 0, queue, messageIDs: messageIds(core, rows) })
+    publishQueueStatus(core, tx, sessionId)
+    core.executions.settle(tx, rootOf(core, sessionId))
+  })
+}
+
+function messageIds({ store }: SessionCore, rows: readonly QueueHead[]): string[] {
+  return rows.flatMap(({ id }) => itemOf(store, id)?.messageId ?? [])
+}
+
 /** Removes the oldest visible row (decision 5), or that of one message. */
 export function popQueue(core: SessionCore, sessionId: string, messageId?: string): SessionQueueMutation {
   const rows = visibleRows(core.store, sessionId)
@@ -124,10 +143,11 @@ function removeRows(
   if (rows.length === 0) return { sessionId, removed: 0, queue: queueInfo(core, sessionId) }
   const [first] = action === 'pop' ? rows : []
   const request = first && core.store.queue.get(first.id)?.request
+  const ids = messageIds(core, rows)
   return core.journal.commit('power', (tx) => {
     for (const row of rows) core.store.queue.remove(row.id)
     const queue = queueInfo(core, sessionId)
-    const data = { sessionID: sessionId, action, removed: rows.length, queue }
+    const data = { sessionID: sessionId, action, removed: rows.length, queue, messageIDs: ids }
     if (request === undefined) tx.emit('session.queue.updated', data)
     else {
       const popped = toldRequest(request)

@@ -89,6 +89,8 @@ export interface Sessions {
   ): Promise<string[]>
   participants(id: string): SessionParticipant[]
   control(id: string): SessionControl | null
+  /** Throws `resource.conflict` while somebody else controls the session, or one that delegated to it. */
+  expectControl(caller: Caller, id: string): void
   /** Throws `resource.conflict` while somebody else holds it, or at another revision. */
   claimControl(caller: Caller, id: string, request: ClaimSessionControlRequest): SessionControl
   releaseControl(caller: Caller, id: string, expectedRevision: number | undefined): boolean

@@ -175,6 +175,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     directoryOptions: noted('sessions.directoryOptions', async () => ['/srv/space/src']),
     participants: noted('sessions.participants', () => [{ subject: 'local', actorType: 'human', firstSeenAt: 1, lastSeenAt: 2 }]),
     control: noted('sessions.control', () => null),
+    expectControl: () => undefined,
     claimControl: noted('sessions.claimControl', () => CONTROL),
     releaseControl: noted('sessions.releaseControl', () => true),
     submitPrompt: noted('sessions.submitPrompt', async () => undefined),

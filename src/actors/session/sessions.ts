@@ -135,6 +135,7 @@ export function createSessions(
       directories.complete(caller, query, get(id).directory, limit),
     participants: (id) => core.store.sharing.participants(get(id).id),
     control: (id) => controlOf(core, get(id).id),
+    expectControl: (caller, id) => refuseControlled(core, caller, id),
     claimControl: (caller, id, request) => claimControl(core, caller, id, request),
     releaseControl: (caller, id, expectedRevision) => releaseControl(core, caller, id, expectedRevision),
     async submitPrompt(caller, id, request, mode) {

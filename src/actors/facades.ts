@@ -9,11 +9,14 @@ import type { SessionCommandRequest, SessionShellRequest } from '../protocol/res
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/resource/config.js'
 import type { InspectedLines, InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
 import type {
+  PermissionOutcome,
   PermissionReply,
   PermissionRequest,
   PermissionRule,
+  QuestionOutcome,
   QuestionReply,
   QuestionRequest,
+  RememberedAnswer,
 } from '../protocol/interaction/interaction.js'
 import type {
   Message,
@@ -138,9 +141,17 @@ export interface Sessions {
 export interface Interactions {
   permissions(caller: Caller, sessionId: string | undefined): PermissionRequest[]
   questions(caller: Caller, sessionId: string | undefined): QuestionRequest[]
-  replyPermission(requestId: string, reply: PermissionReply): true
-  replyQuestion(requestId: string, reply: QuestionReply): true
-  rejectQuestion(requestId: string): true
+  /** One request, settled or not, and which answer counted; throws `resource.not_found`. */
+  permission(requestId: string): PermissionOutcome
+  question(requestId: string): QuestionOutcome
+  /** "Always" answers that are remembered where a directory belongs to. */
+  remembered(caller: Caller, directory: string): Promise<RememberedAnswer[]>
+  /** Takes one back; throws `resource.not_found`. */
+  forget(caller: Caller, directory: string, id: string): Promise<true>
+  /** `caller`: whose answer it is said to be. */
+  replyPermission(requestId: string, reply: PermissionReply, caller?: Pick<Caller, 'subject'>): true
+  replyQuestion(requestId: string, reply: QuestionReply, caller?: Pick<Caller, 'subject'>): true
+  rejectQuestion(requestId: string, caller?: Pick<Caller, 'subject'>): true
   /** Session that owns a request id, pending or settled; undefined when unknown. */
   owner(requestId: string): string | undefined
 }

@@ -4,7 +4,14 @@ import type { ClientOptions, EventOptions, PromptOptions } from './client-types.
 
 const CLIENT_OPTIONS: Names<ClientOptions> = { baseUrl: true, token: true, directory: true, fetch: true }
 const EVENT_OPTIONS: Names<EventOptions> = { sessionId: true, since: true, tail: true, signal: true, attempts: true }
-const PROMPT_OPTIONS: Names<PromptOptions> = { onPermission: true, onQuestion: true, onEvent: true, signal: true, abortQueue: true, attempts: true }
+const PROMPT_OPTIONS: Names<PromptOptions> = {
+  onPermission: true,
+  onQuestion: true,
+  onEvent: true,
+  signal: true,
+  abortQueue: true,
+  attempts: true,
+}
 
 type Names<T> = Readonly<Record<keyof T, true>>
 

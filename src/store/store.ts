@@ -206,6 +206,8 @@ export interface InteractionRow {
   /** JSON of the reply. */
   readonly response?: string | undefined
   readonly created: number
+  /** When it ended. */
+  readonly settled?: number | undefined
 }
 
 export interface InteractionTable {

@@ -213,6 +213,18 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
       { id: REQUEST_ID, sessionId: SESSION_ID, messageId: 'msg_1', title: 't', permission: 'bash', patterns: ['*'], always: [] },
     ]),
     questions: noted('interactions.questions', () => [{ id: 'que_1', sessionId: SESSION_ID, messageId: 'msg_1', questions: [] }]),
+    permission: noted('interactions.permission', () => ({
+      request: { id: REQUEST_ID, sessionId: SESSION_ID, messageId: 'msg_1', title: 't', permission: 'bash', patterns: ['*'], always: [] },
+      state: 'pending',
+      asked: 1,
+    })),
+    question: noted('interactions.question', () => ({
+      request: { id: 'que_1', sessionId: SESSION_ID, messageId: 'msg_1', questions: [] },
+      state: 'pending',
+      asked: 1,
+    })),
+    remembered: noted('interactions.remembered', async () => []),
+    forget: noted('interactions.forget', async () => true),
     replyPermission: noted('interactions.replyPermission', () => true),
     replyQuestion: noted('interactions.replyQuestion', () => true),
     rejectQuestion: noted('interactions.rejectQuestion', () => true),

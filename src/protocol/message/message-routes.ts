@@ -3,7 +3,16 @@ import * as z from 'zod'
 import { LIMITS } from '../limits.js'
 import { defineRoute } from '../route.js'
 import { queryBool, queryInt } from '../shared.js'
-import { AbortRequest, Message, PageCursor, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation, SessionQueueRelease } from './message.js'
+import {
+  AbortRequest,
+  Message,
+  PageCursor,
+  Part,
+  PromptRequest,
+  SessionQueueInfo,
+  SessionQueueMutation,
+  SessionQueueRelease,
+} from './message.js'
 
 const MessageList = z.array(Message).meta({ id: 'MessageList' })
 const MessagePage = z.looseObject({ items: z.array(Message), cursor: PageCursor }).meta({ id: 'MessagePage' })
@@ -44,7 +53,8 @@ export const messageRoutes = {
     tag,
     access: { ...access, lease: 'free' },
     params: sessionParams,
-    summary: 'Abort the active run. A prompt that waits runs then, unless `queue` says otherwise; not even a control lease keeps anybody from it.',
+    summary:
+      'Abort the active run. A prompt that waits runs then, unless `queue` says otherwise; not even a control lease keeps anybody from it.',
     body: { schema: AbortRequest, required: false },
     success: { status: 200, description: 'True if a run was aborted.', schema: z.boolean() },
   }),

@@ -56,7 +56,10 @@ describe('an abort', () => {
     service.steps.push(says('to the other'))
     expect(service.runtime.sessions.releaseQueue(TRUSTED_CALLER, id, 'msg_later')).toMatchObject({ released: 1 })
     await service.idle(id)
-    expect([service.requests.length, service.runtime.sessions.queue(id).items.map(({ messageId }) => messageId)]).toEqual([2, ['msg_steer']])
+    expect([service.requests.length, service.runtime.sessions.queue(id).items.map(({ messageId }) => messageId)]).toEqual([
+      2,
+      ['msg_steer'],
+    ])
   })
 
   it('that removes leaves what is held', async () => {

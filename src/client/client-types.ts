@@ -19,6 +19,12 @@ export interface Client extends Omit<Operations, 'events'> {
   readonly events: ((options?: EventOptions) => AsyncIterable<SvcEvent | Gap>) & Operations['events']
   /** Submits a prompt and follows its answer; a text stands for `{ prompt: text }`. Nothing is sent before the first event is asked for. */
   prompt(sessionId: string, request: string | PromptRequestInput, options?: PromptOptions): PromptRun
+  /** Answers what a session asks already and from now on, whosever prompt it is about, until `signal` is aborted. */
+  attend(sessionId: string, options: AttendOptions): Promise<void>
+}
+
+export interface AttendOptions extends Pick<PromptOptions, 'onPermission' | 'onQuestion' | 'attempts'> {
+  readonly signal: AbortSignal
 }
 
 export interface EventOptions {

@@ -9,13 +9,25 @@ import type { SessionCommandRequest, SessionShellRequest } from '../protocol/res
 import type { ConfigDefaults, ConfigDocument, ConfigValidation } from '../protocol/resource/config.js'
 import type { InspectedLines, InspectedMachine, InspectorTrace, InspectorTree } from '../protocol/system/inspector.js'
 import type {
+  PermissionOutcome,
   PermissionReply,
   PermissionRequest,
   PermissionRule,
+  QuestionOutcome,
   QuestionReply,
   QuestionRequest,
+  RememberedAnswer,
 } from '../protocol/interaction/interaction.js'
-import type { Message, ModelRef, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from '../protocol/message/message.js'
+import type {
+  Message,
+  ModelRef,
+  Part,
+  PromptRequest,
+  SessionQueueInfo,
+  SessionQueueMutation,
+  SessionQueueRelease,
+  AbortQueue,
+} from '../protocol/message/message.js'
 import type { AuthInfo, ProviderConnectionCreateRequest, ProviderConnectionSummary } from '../protocol/provider/connection.js'
 import type { ConfigProvidersResult, ProviderListResult, ProviderModel } from '../protocol/provider/provider.js'
 import type { Agent, Command, Skill, Tool } from '../protocol/resource/resource.js'
@@ -80,6 +92,8 @@ export interface Sessions {
   ): Promise<string[]>
   participants(id: string): SessionParticipant[]
   control(id: string): SessionControl | null
+  /** Throws `resource.conflict` while somebody else controls the session, or one that delegated to it. */
+  expectControl(caller: Caller, id: string): void
   /** Throws `resource.conflict` while somebody else holds it, or at another revision. */
   claimControl(caller: Caller, id: string, request: ClaimSessionControlRequest): SessionControl
   releaseControl(caller: Caller, id: string, expectedRevision: number | undefined): boolean
@@ -93,7 +107,8 @@ export interface Sessions {
   export(caller: Caller, request: ExportSessionsRequest): AsyncIterable<string>
   /** Reads one bundle as it arrives; answers the id of the new session. `admit`: the canonical directory, which the caller may use. */
   import(caller: Caller, chunks: AsyncIterable<Uint8Array>, admit: (directory: string) => Promise<string>): Promise<string>
-  abort(id: string): Promise<boolean>
+  /** `queue`: what becomes of prompts that wait, before anything else can run (decision 41). */
+  abort(id: string, queue?: AbortQueue): Promise<boolean>
   /** Compacts the conversation of an idle session; resolves when that is done. Throws `resource.conflict` when the session is at work or the compaction is aborted. */
   compact(id: string, signal: AbortSignal): Promise<void>
   /** Resolves when the session is settled; rejects when `signal` aborts. */
@@ -117,6 +132,8 @@ export interface Sessions {
   queue(id: string): SessionQueueInfo
   clearQueue(id: string): SessionQueueMutation
   popQueue(id: string, messageId?: string): SessionQueueMutation
+  /** Gives the oldest held prompt its turn, or that of one message (decision 35). */
+  releaseQueue(caller: Caller, id: string, messageId: string | undefined): SessionQueueRelease
   /** Tenant and directory of a session for admission; undefined when unknown. */
   owner(id: string): { readonly tenantId: string; readonly directory: string } | undefined
 }
@@ -124,9 +141,17 @@ export interface Sessions {
 export interface Interactions {
   permissions(caller: Caller, sessionId: string | undefined): PermissionRequest[]
   questions(caller: Caller, sessionId: string | undefined): QuestionRequest[]
-  replyPermission(requestId: string, reply: PermissionReply): true
-  replyQuestion(requestId: string, reply: QuestionReply): true
-  rejectQuestion(requestId: string): true
+  /** One request, settled or not, and which answer counted; throws `resource.not_found`. */
+  permission(requestId: string): PermissionOutcome
+  question(requestId: string): QuestionOutcome
+  /** "Always" answers that are remembered where a directory belongs to. */
+  remembered(caller: Caller, directory: string): Promise<RememberedAnswer[]>
+  /** Takes one back; throws `resource.not_found`. */
+  forget(caller: Caller, directory: string, id: string): Promise<true>
+  /** `caller`: whose answer it is said to be. */
+  replyPermission(requestId: string, reply: PermissionReply, caller?: Pick<Caller, 'subject'>): true
+  replyQuestion(requestId: string, reply: QuestionReply, caller?: Pick<Caller, 'subject'>): true
+  rejectQuestion(requestId: string, caller?: Pick<Caller, 'subject'>): true
   /** Session that owns a request id, pending or settled; undefined when unknown. */
   owner(requestId: string): string | undefined
 }

@@ -25,6 +25,8 @@ export interface EditorOptions {
 
 export interface LineEditor {
   prompt(text: string): void
+  /** Puts a text into the line as if it had been typed; false when there is something in it already. */
+  type(text: string): boolean
   /** Prints something above the line. */
   withoutLine(print: () => void): void
   close(): void
@@ -76,6 +78,11 @@ export function openLineEditor(options: EditorOptions): LineEditor {
       shown = text
       line.setPrompt(text)
       line.prompt(true)
+    },
+    type(text) {
+      if (line === undefined || line.line !== '') return false
+      line.write(text)
+      return true
     },
     withoutLine(print) {
       if (line === undefined) return print()

@@ -68,6 +68,6 @@ function eventsOf({ info, parts }: Message): readonly SvcEvent[] {
   ]
 }
 
-function event<T extends SvcEvent['type']>(type: T, data: Extract<SvcEvent, { type: T }>['data']): SvcEvent {
+export function event<T extends SvcEvent['type']>(type: T, data: Extract<SvcEvent, { type: T }>['data']): SvcEvent {
   return { id: '', sequence: 0, type, source: 'svc.core', schemaVersion: '', timestamp: 0, data } as unknown as SvcEvent
 }

@@ -1,6 +1,6 @@
 /** The surface of `svc/client` beyond the operations: types only, because the build copies this file into the declarations. */
 import type { PermissionReply, PermissionRequest, QuestionReply, QuestionRequest } from '../protocol/interaction/interaction.js'
-import type { Message, PromptRequestInput, ToolPart } from '../protocol/message/message.js'
+import type { AbortQueue, Message, PromptRequestInput, ToolPart } from '../protocol/message/message.js'
 import type { Operations, SvcEvent } from './operation-types.js'
 
 export interface ClientOptions {
@@ -19,6 +19,12 @@ export interface Client extends Omit<Operations, 'events'> {
   readonly events: ((options?: EventOptions) => AsyncIterable<SvcEvent | Gap>) & Operations['events']
   /** Submits a prompt and follows its answer; a text stands for `{ prompt: text }`. Nothing is sent before the first event is asked for. */
   prompt(sessionId: string, request: string | PromptRequestInput, options?: PromptOptions): PromptRun
+  /** Answers what a session asks already and from now on, whosever prompt it is about, until `signal` is aborted. */
+  attend(sessionId: string, options: AttendOptions): Promise<void>
+}
+
+export interface AttendOptions extends Pick<PromptOptions, 'onPermission' | 'onQuestion' | 'attempts'> {
+  readonly signal: AbortSignal
 }
 
 export interface EventOptions {
@@ -58,6 +64,8 @@ export interface PromptOptions {
    * waits for. The iteration still ends with its `end`, unless the server does not answer for five seconds.
    */
   readonly signal?: AbortSignal | undefined
+  /** What an abort of `signal` does with other prompts that wait: the next one runs (`go-on`, the default), they are held, or removed. */
+  readonly abortQueue?: AbortQueue | undefined
   /** As in `EventOptions`. */
   readonly attempts?: number | undefined
 }

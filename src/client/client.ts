@@ -2,7 +2,8 @@
 import { createIds } from '../protocol/ids.js'
 import type { Client, ClientOptions, EventOptions, PromptEnd, PromptRun } from './client-types.js'
 import { followEvents } from './events.js'
-import { checkClientOptions, checkEventOptions, checkPrompt } from './misuse.js'
+import { attendSession } from './attend.js'
+import { checkAttend, checkClientOptions, checkEventOptions, checkPrompt } from './misuse.js'
 import { createOperations } from './operations.js'
 import { PLATFORM, type Platform } from './platform.js'
 import { followPrompt } from './prompt.js'
@@ -31,6 +32,10 @@ export function createClientOn(platform: Platform, options: ClientOptions): Clie
   return {
     ...operations,
     events,
+    async attend(sessionId, given) {
+      checkAttend(sessionId, given)
+      return attendSession(context, sessionId, given)
+    },
     prompt(sessionId, given, promptOptions = {}): PromptRun {
       checkPrompt(sessionId, given, promptOptions)
       const request = typeof given === 'string' ? { prompt: given } : given

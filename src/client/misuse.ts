@@ -1,10 +1,19 @@
 /** Mistakes of the calling program. Everything here throws a `TypeError` that says what is wrong and what is wanted, before anything is sent. */
 import { nearest } from '../protocol/nearest.js'
-import type { ClientOptions, EventOptions, PromptOptions } from './client-types.js'
+import type { AttendOptions, ClientOptions, EventOptions, PromptOptions } from './client-types.js'
 
 const CLIENT_OPTIONS: Names<ClientOptions> = { baseUrl: true, token: true, directory: true, fetch: true }
 const EVENT_OPTIONS: Names<EventOptions> = { sessionId: true, since: true, tail: true, signal: true, attempts: true }
-const PROMPT_OPTIONS: Names<PromptOptions> = { onPermission: true, onQuestion: true, onEvent: true, signal: true, attempts: true }
+const PROMPT_OPTIONS: Names<PromptOptions> = {
+  onPermission: true,
+  onQuestion: true,
+  onEvent: true,
+  signal: true,
+  abortQueue: true,
+  attempts: true,
+}
+
+const ATTEND_OPTIONS: Names<AttendOptions> = { onPermission: true, onQuestion: true, signal: true, attempts: true }
 
 type Names<T> = Readonly<Record<keyof T, true>>
 
@@ -38,6 +47,15 @@ export function checkPrompt(sessionId: unknown, request: unknown, given: unknown
   const options = checkNames('prompt', given, Object.keys(PROMPT_OPTIONS))
   for (const name of ['onPermission', 'onQuestion', 'onEvent']) checkFunction('prompt', options, name)
   checkSignal('prompt', options)
+}
+
+export function checkAttend(sessionId: unknown, given: unknown): void {
+  if (typeof sessionId !== 'string' || sessionId === '')
+    throw new TypeError(`attend needs the id of a session, and not ${shown(sessionId)}`)
+  const options = checkNames('attend', given, Object.keys(ATTEND_OPTIONS))
+  for (const name of ['onPermission', 'onQuestion']) checkFunction('attend', options, name)
+  if (options['signal'] === undefined) throw new TypeError('attend needs a signal: it goes on until that is aborted')
+  checkSignal('attend', options)
 }
 
 /** Throws unless it is an object whose fields all have one of these names. */

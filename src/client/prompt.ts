@@ -16,11 +16,10 @@ import { openEvents } from './events.js'
 import type { Operations, SvcEvent } from './operation-types.js'
 import { ATTEMPTS, patiently } from './patience.js'
 import { type Platform, pause } from './platform.js'
-import { createTranscript, type Transcript } from './transcript.js'
+import { createTranscript, TAKEN_BACK, type Transcript } from './transcript.js'
 import type { Transport } from './transport.js'
 
 const ABORT_WAIT = 5000
-const TAKEN_BACK = { message: 'The prompt was taken back before it began.', interrupted: true }
 
 interface Context {
   readonly operations: Pick<Operations, 'sessions' | 'interactions'>
@@ -39,7 +38,7 @@ export interface Prompt {
 export async function* followPrompt(context: Context, prompt: Prompt, options: PromptOptions): AsyncGenerator<PromptEvent> {
   const { operations } = context
   const { sessionId, messageId, request } = prompt
-  const { signal, attempts = ATTEMPTS } = options
+  const { signal, attempts = ATTEMPTS, abortQueue } = options
   signal?.throwIfAborted()
   const stop = new AbortController()
   const failures: unknown[] = []
@@ -99,7 +98,7 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
       const removed = transcript.started ? 0 : (await operations.sessions.queue.pop({ ...place, messageId })).removed
       takenBack = removed > 0
       if (takenBack) stop.abort()
-      else await operations.sessions.abort(place)
+      else await operations.sessions.abort({ ...place, ...(abortQueue !== undefined && { body: { queue: abortQueue } }) })
     } catch (error) {
       if (!stop.signal.aborted) throw error
     }

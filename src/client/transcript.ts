@@ -5,13 +5,16 @@
  * I2 Text is told once: deltas extend what was told of a part, snapshots add what is missing of it.
  * I3 Nothing is added to a part or message that is finished.
  * I4 The end is `idle` of the session after I1, the run of another prompt, the deletion of the session, or for a prompt without reply
- *    its being stored (sessions-events §11.13).
+ *    its being stored (sessions-events §11.13). One that waits has ended when it is removed or held.
  */
 import type { PermissionRequest, QuestionRequest } from '../protocol/interaction/interaction.js'
 import type { MessageInfo, Part, ToolPart } from '../protocol/message/message.js'
 import type { SessionStatus } from '../protocol/session/session.js'
 import type { Gap, PromptEvent } from './client-types.js'
 import type { SvcEvent } from './operation-types.js'
+
+export const TAKEN_BACK = { message: 'The prompt was taken back before it began.', interrupted: true }
+const HELD = { message: 'The prompt is held until somebody releases it.', interrupted: true }
 
 export type Told = Exclude<PromptEvent, { type: 'end' }>
 
@@ -61,6 +64,11 @@ export function createTranscript(sessionId: string, messageId: string, withReply
         return event.data.sessionID === sessionId ? onStatus(event.data.status) : []
       case 'session.error':
         if (event.data.sessionID === sessionId) onError(event.data.error)
+        return []
+      case 'session.queue.updated':
+        if (started || event.data.messageIDs?.includes(messageId) !== true) return []
+        problem = event.data.action === 'hold' ? HELD : TAKEN_BACK
+        ended = true
         return []
       case 'session.deleted':
         if (event.data.sessionID !== sessionId) return []

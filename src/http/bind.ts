@@ -1,6 +1,7 @@
 /**
  * From a contract and a handler to a route. Order (threat-model H8): the gate has run (doors, who calls);
- * then path, query and headers are parsed and access is decided; then the body is read; then the handler runs.
+ * then path, query and headers are parsed and access is decided; then the body is read; then it is decided whether somebody else
+ * controls the session, and the handler runs.
  */
 import { cutWhenUnread } from './unread.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -90,7 +91,10 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
       config: { contract },
       bodyLimit: contract.body?.maxBytes ?? LIMITS.http.jsonBody,
       onRequest: admitterOf(contract, admission),
-      handler,
+      async handler(request, reply) {
+        admission.control(contract, callerOf(request), fieldsOf(request.params, fieldNames(contract.params), 'path parameter'))
+        return handler(request, reply)
+      },
     })
   }
 

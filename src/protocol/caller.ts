@@ -10,6 +10,8 @@ export interface Caller {
   readonly operator: boolean
   /** Canonical prefixes the caller may use; undefined = every directory. */
   readonly directoryPrefixes: readonly string[] | undefined
+  /** Set where no person is behind the call: a plugin, a workflow, an agent. */
+  readonly isAutomatic?: true
 }
 
 export const LOCAL_TENANT = 'local'
@@ -22,6 +24,9 @@ export const TRUSTED_CALLER: Caller = {
   operator: false,
   directoryPrefixes: undefined,
 }
+
+/** Native plugins, as they prompt: the local caller, and no person. */
+export const PLUGIN_CALLER: Caller = { ...TRUSTED_CALLER, isAutomatic: true }
 
 /** Whether a canonical path lies in what the caller may use; compares whole path segments. */
 export function mayUseDirectory(caller: Caller, canonicalPath: string): boolean {

@@ -137,10 +137,9 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query' | '
 
 function requestBodyOf({ body, binaryBody }: RouteContract): Json | undefined {
   if (binaryBody !== undefined) {
-    return {
-      required: true,
-      content: { [binaryBody.mediaType]: { schema: { type: 'string', format: 'binary', maxLength: binaryBody.maxBytes } } },
-    }
+    const { mediaType, maxBytes, schema } = binaryBody
+    const shown = schema === undefined ? { type: 'string', format: 'binary', maxLength: maxBytes } : jsonSchema(schema, 'input')
+    return { required: true, content: { [mediaType]: { schema: shown } } }
   }
   if (body === undefined) return undefined
   return { required: body.required, content: { 'application/json': { schema: jsonSchema(body.schema, 'input') } } }

@@ -15,10 +15,21 @@ export type Access =
   | { readonly class: 'open' }
   | { readonly class: 'caller' }
   | { readonly class: 'directory'; readonly operator?: true; readonly local?: true; readonly guardsInstallation?: true }
-  | { readonly class: 'session'; readonly param: string }
-  | { readonly class: 'interaction'; readonly param: string }
+  | { readonly class: 'session'; readonly param: string; readonly lease?: LeaseUse }
+  | { readonly class: 'interaction'; readonly param: string; readonly lease?: LeaseUse }
   | { readonly class: 'operator' }
   | { readonly class: 'local' }
+
+/**
+ * What changes a session is refused while somebody else holds its control lease. `free`: not this one, because it stops something, changes
+ * nothing, or is about the lease itself.
+ */
+type LeaseUse = 'free'
+
+/** Whether a control lease that somebody else holds keeps a caller from the operation. */
+export function isGuardedByLease({ method, access }: Pick<RouteContract, 'method' | 'access'>): boolean {
+  return method !== 'GET' && (access.class === 'session' || access.class === 'interaction') && access.lease !== 'free'
+}
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Tag =
@@ -76,8 +87,8 @@ export interface RouteContract<
   /** Lower-case header names. */
   readonly headers?: Headers
   readonly body?: Body<In>
-  /** Set for operations whose body is bytes rather than JSON. */
-  readonly binaryBody?: { readonly mediaType: string; readonly maxBytes: number }
+  /** Set for operations whose body is read as bytes. `schema`: what they say, where it is known; it is checked by whoever reads them. */
+  readonly binaryBody?: { readonly mediaType: string; readonly maxBytes: number; readonly schema?: z.ZodType }
   readonly success: Success<Out>
 }
 

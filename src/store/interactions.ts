@@ -14,24 +14,30 @@ interface StoredRow {
   readonly response: string | null
 }
 
-const COLUMNS = 'id, kind, session_id as sessionId, run_id as runId, state, created, request, response'
+interface ReadRow extends StoredRow {
+  readonly settled: number | null
+}
+
+const COLUMNS = 'id, kind, session_id as sessionId, run_id as runId, state, created, request, response, settled_at as settled'
 
 export function createInteractionTable(connection: Connection): InteractionTable {
   const insert = connection.query<[StoredRow]>(`
     insert into interactions (id, kind, session_id, run_id, state, created, request, response)
     values (@id, @kind, @sessionId, @runId, @state, @created, @request, @response)`)
-  const get = connection.query<[string], StoredRow>(`select ${COLUMNS} from interactions where id = ?`)
+  const get = connection.query<[string], ReadRow>(`select ${COLUMNS} from interactions where id = ?`)
   const settle = connection.query<[string, string | null, number, string]>(
     `update interactions set state = ?, response = ?, settled_at = ? where id = ? and state = 'pending'`,
   )
-  const pending = connection.query<[], StoredRow>(`select ${COLUMNS} from interactions where state = 'pending' order by created, id`)
-  const expired = connection.query<[string, number], StoredRow>(`
+  const pending = connection.query<[], ReadRow>(`select ${COLUMNS} from interactions where state = 'pending' order by created, id`)
+  const expired = connection.query<[string, number], ReadRow>(`
     select ${COLUMNS} from interactions where session_id in (select value from json_each(?)) and response ->> '$.reason' = 'timeout'
     order by created, id limit ?`)
 
   return {
     expired: (sessionIds, most) => expired.all(JSON.stringify(sessionIds), most).map(parse),
-    insert: (row) => void insert.run({ ...row, request: JSON.stringify(row.request), response: row.response ?? null }),
+    insert({ settled: _settled, ...row }) {
+      insert.run({ ...row, request: JSON.stringify(row.request), response: row.response ?? null })
+    },
     get(id) {
       const row = get.get(id)
       return row === undefined ? undefined : parse(row)
@@ -46,8 +52,9 @@ export function createInteractionTable(connection: Connection): InteractionTable
   }
 }
 
-function parse({ response, ...row }: StoredRow): InteractionRow {
-  return { ...row, request: valueOf(row.request), ...(response === null ? {} : { response }) }
+function parse({ response, settled, ...row }: ReadRow): InteractionRow {
+  const ended = { ...(response !== null && { response }), ...(settled !== null && { settled }) }
+  return { ...row, request: valueOf(row.request), ...ended }
 }
 
 export function createApprovalTable(connection: Connection): ApprovalTable {

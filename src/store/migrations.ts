@@ -7,7 +7,7 @@ import { SvcError } from '../protocol/errors.js'
 import { CONTENTS_SCHEMA } from './contents.js'
 import { INITIAL_SCHEMA } from './initial-schema.js'
 import { PLUGIN_ROWS_SCHEMA } from './plugin-rows.js'
-import { QUEUE_BYTES_SCHEMA } from './queue.js'
+import { HELD_ROWS_SCHEMA, QUEUE_BYTES_SCHEMA } from './queue.js'
 import { SHARING_SCHEMA } from './sharing.js'
 import { UNDO_SCHEMA } from './restores.js'
 
@@ -25,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'undone history', sql: UNDO_SCHEMA },
   { name: 'contents of parts', sql: CONTENTS_SCHEMA },
   { name: 'bytes of waiting prompts', sql: QUEUE_BYTES_SCHEMA },
+  { name: 'held rows of queues', sql: HELD_ROWS_SCHEMA },
 ]
 
 /**

@@ -140,26 +140,35 @@ export interface QueueRow {
   readonly delivery: 'steer' | 'queue' | 'continue'
   readonly request: QueuedPrompt
   readonly created: number
+  /** It has no turn before somebody releases it (decision 35). */
+  readonly held: boolean
 }
 
 /** A waiting prompt without what it asks, which may be long. */
 export type QueueHead = Omit<QueueRow, 'request'>
 
+/** Rows that are held are listed, found and removed like all others, and are no work: no look for work finds them. */
 export interface QueueTable {
-  append(row: QueueRow): void
+  /** A row is held only where that is said. */
+  append(row: Omit<QueueRow, 'held'> & { readonly held?: boolean }): void
   /** Oldest first. */
   list(sessionId: string): QueueHead[]
   get(id: string): QueueRow | undefined
   /** Bytes of all prompts of a session, as JSON. */
   bytes(sessionId: string): number
-  /** The id of the oldest row, whose request may be long to read. */
+  /** The id of the oldest row that is work, whose request may be long to read. */
   oldest(sessionId: string): string | undefined
-  /** The oldest row, of the given deliveries if named. */
+  /** The oldest row that is work, of the given deliveries if named. */
   first(sessionId: string, deliveries?: readonly QueueRow['delivery'][]): QueueRow | undefined
   /** A row whose prompt carries this message id, in any session. */
   byMessageId(messageId: string): QueueRow | undefined
   remove(id: string): void
+  setHeld(id: string, held: boolean): void
+  /** Rows that are work. */
   count(sessionId: string): number
+  /** All rows. */
+  size(sessionId: string): number
+  /** Those with rows that are work. */
   sessionsWithRows(): string[]
 }
 
@@ -197,6 +206,8 @@ export interface InteractionRow {
   /** JSON of the reply. */
   readonly response?: string | undefined
   readonly created: number
+  /** When it ended. */
+  readonly settled?: number | undefined
 }
 
 export interface InteractionTable {

@@ -16,6 +16,9 @@ describe('svc session', () => {
     ['fork ses_1 --message msg_1', { action: 'fork', ...common, id: 'ses_1', message: 'msg_1' }],
     ['undo ses_1', { action: 'undo', ...common, id: 'ses_1', message: undefined }],
     ['redo ses_1 --message msg_1', { action: 'redo', ...common, id: 'ses_1', message: 'msg_1' }],
+    ['release ses_1', { action: 'release', ...common, id: 'ses_1', message: undefined, all: false }],
+    ['release ses_1 --message msg_1', { action: 'release', ...common, id: 'ses_1', message: 'msg_1', all: false }],
+    ['release ses_1 --all', { action: 'release', ...common, id: 'ses_1', message: undefined, all: true }],
     ['export', { action: 'export', ...common, id: undefined, directory: undefined, artifacts: false }],
     ['export ses_1', { action: 'export', ...common, id: 'ses_1', directory: undefined, artifacts: false }],
     ['import a.json --dir sub', { action: 'import', ...common, file: 'a.json', directory: 'sub' }],
@@ -26,12 +29,13 @@ describe('svc session', () => {
   })
 
   test.each([
-    ['', 'svc session needs one of list, show, rename, fork, undo, redo, export, import, delete'],
+    ['', 'svc session needs one of list, show, rename, fork, undo, redo, release, export, import, delete'],
     ['remove ses_1', 'not "remove"'],
     ['show', 'svc session show needs the id of a session, its short name'],
     ['rename ses_1', 'svc session rename needs the new title'],
     ['fork ses_1 ses_2', 'svc session fork does not know what to do with "ses_2"'],
     ['export ses_1 --dir sub', 'svc session export takes an id or --dir, not both'],
+    ['release ses_1 --all --message msg_1', '--all needs no --message'],
     ['import', 'svc session import needs a file'],
     ['list --all --dir sub', '--all needs no --dir'],
     ['list --limit 0', '--limit must be a number from 1 to 200, not "0"'],

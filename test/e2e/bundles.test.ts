@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import type { Message } from '../../src/protocol/message/message.js'
+import type { Message, SessionQueueInfo } from '../../src/protocol/message/message.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { Session, SessionPage } from '../../src/protocol/session/session.js'
 import { createGate, finish, hold, type ModelServer, reply, startModelServer, text, type Script } from '../fixtures/model-server.js'
@@ -50,7 +50,13 @@ test('a session is exported, imported elsewhere and goes on there; nothing is le
   expect(bundles).toMatchObject([
     { version: 1, workspaceRoot: from.scene.place.repo, session: { title: 'Harbour' }, queuedPrompts: [{ delivery: 'queue' }] },
   ])
+  const none = async (request: object) => (await from.server.call('POST', '/v2/sessions/export', request)).status
   expect((await from.server.call('POST', '/v2/sessions/export', { workspaceRoot: from.scene.place.root })).text).toBe('{"bundles":[]}')
+  expect([
+    await none({ workspaceRoot: 'relative' }),
+    await none({ workspaceRoot: `${from.scene.place.root}/nowhere` }),
+    await none({ workspaceRoot: from.scene.place.repo, sessionId: 'ses_none' }),
+  ]).toEqual([400, 400, 404])
   await from.server.call('POST', `/v2/sessions/${id}/abort`)
   gate.open()
 
@@ -66,16 +72,22 @@ test('a session is exported, imported elsewhere and goes on there; nothing is le
     await to.server.call('POST', '/v2/sessions/import', whole.slice(0, -20)),
     await to.server.call('POST', '/v2/sessions/import', whole.replace('"parts":[', '"parts":[}')),
     await send(bundle, {}),
+    await send({}),
+    await send(bundle, { targetWorkspaceRoot: target, wake: true }),
+    await send({ ...bundle, messages: [...(bundle?.messages ?? []), bundle?.messages[0]] }),
     await send(bundle, { targetWorkspaceRoot: `${target}/nowhere` }),
     await send(bundle, { targetWorkspaceRoot: `${target}\0` }),
   ]
-  expect(refusals.map(({ status }) => status)).toEqual([422, 422, 422, 422, 400, 400, 400])
+  expect(refusals.map(({ status }) => status)).toEqual([422, 400, 400, 400, 400, 400, 400, 422, 400, 400])
   expect(refusals.map(({ text: told }) => told)).toMatchObject([
     expect.stringContaining('version 2; this svc reads version 1'),
     expect.stringContaining('bundle.messages.4.info.role'),
     expect.stringContaining('ends before it is whole'),
     expect.stringContaining('is not JSON'),
     expect.stringContaining('targetWorkspaceRoot'),
+    expect.stringContaining('bundle.version'),
+    expect.stringContaining('wake'),
+    expect.stringContaining('twice'),
     expect.anything(),
     expect.stringContaining('NUL'),
   ])
@@ -85,8 +97,14 @@ test('a session is exported, imported elsewhere and goes on there; nothing is le
   const { sessionId } = answer.body as { readonly sessionId: string }
   expect([answer.status, sessionId === id]).toEqual([200, false])
   await to.server.call('POST', `/v2/sessions/${sessionId}/wait`)
-  expect(await to.server.get<Session>(`/v2/sessions/${sessionId}`)).toMatchObject({ title: 'Harbour', directory: target })
+  const held = await to.server.get<SessionQueueInfo>(`/v2/sessions/${sessionId}/queue`)
+  expect(held).toMatchObject({ count: 1, running: false, worker: false, items: [{ text: 'Go on there', held: true }] })
+  expect(textsOf(await to.server.messages(sessionId))).toEqual(['What is at the harbour?', 'A lighthouse.', 'Held up'])
+  expect(await to.server.get<Session>(`/v2/sessions/${sessionId}`)).toMatchObject({ title: 'Harbour', directory: target, imported: true })
   expect(await to.server.get<Session>(`/v2/sessions/${sessionId}`)).not.toHaveProperty('permission')
+  const released = await to.server.call('POST', `/v2/sessions/${sessionId}/queue/release?messageId=${held.items[0]?.messageId}`)
+  expect(released.body).toMatchObject({ released: 1 })
+  await to.server.call('POST', `/v2/sessions/${sessionId}/wait`)
   const messages = await to.server.messages(sessionId)
   expect(textsOf(messages)).toEqual(['What is at the harbour?', 'A lighthouse.', 'Held up', 'Go on there', 'A ship.'])
   expect(messages[1]?.info).toMatchObject({ parentId: messages[0]?.info.id, path: { cwd: target, root: target } })
@@ -151,7 +169,7 @@ test('artifacts travel with a bundle when asked for, and one that is not what it
     await send(forged(({ info, content }) => ({ content, info })).toReversed()),
     await send([{ info: { ...one?.info, size: 'many' }, content: [] }]),
   ]
-  expect(refusals.map(({ status }) => status)).toEqual(refusals.map(() => 422))
+  expect(refusals.map(({ status }) => status)).toEqual([422, 422, 422, 422, 400, 422, 422, 400])
   expect(refusals.map(({ text: told }) => told)).toMatchObject(
     ['bytes where', 'more than', 'other bytes', 'other bytes', 'not base64', 'more than', 'before it tells', 'info.size'].map((part) =>
       expect.stringContaining(part),

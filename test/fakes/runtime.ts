@@ -175,6 +175,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     directoryOptions: noted('sessions.directoryOptions', async () => ['/srv/space/src']),
     participants: noted('sessions.participants', () => [{ subject: 'local', actorType: 'human', firstSeenAt: 1, lastSeenAt: 2 }]),
     control: noted('sessions.control', () => null),
+    expectControl: () => undefined,
     claimControl: noted('sessions.claimControl', () => CONTROL),
     releaseControl: noted('sessions.releaseControl', () => true),
     submitPrompt: noted('sessions.submitPrompt', async () => undefined),
@@ -200,6 +201,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     deletePart: noted('sessions.deletePart', () => true),
     queue: noted('sessions.queue', () => QUEUE),
     clearQueue: noted('sessions.clearQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
+    releaseQueue: noted('sessions.releaseQueue', () => ({ sessionId: SESSION_ID, released: 0, queue: QUEUE })),
     popQueue: noted('sessions.popQueue', () => ({ sessionId: SESSION_ID, removed: 0, queue: QUEUE })),
     owner(id) {
       if (id === SESSION_ID) return { tenantId: 'local', directory: '/srv/space' }
@@ -211,6 +213,18 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
       { id: REQUEST_ID, sessionId: SESSION_ID, messageId: 'msg_1', title: 't', permission: 'bash', patterns: ['*'], always: [] },
     ]),
     questions: noted('interactions.questions', () => [{ id: 'que_1', sessionId: SESSION_ID, messageId: 'msg_1', questions: [] }]),
+    permission: noted('interactions.permission', () => ({
+      request: { id: REQUEST_ID, sessionId: SESSION_ID, messageId: 'msg_1', title: 't', permission: 'bash', patterns: ['*'], always: [] },
+      state: 'pending',
+      asked: 1,
+    })),
+    question: noted('interactions.question', () => ({
+      request: { id: 'que_1', sessionId: SESSION_ID, messageId: 'msg_1', questions: [] },
+      state: 'pending',
+      asked: 1,
+    })),
+    remembered: noted('interactions.remembered', async () => []),
+    forget: noted('interactions.forget', async () => true),
     replyPermission: noted('interactions.replyPermission', () => true),
     replyQuestion: noted('interactions.replyQuestion', () => true),
     rejectQuestion: noted('interactions.rejectQuestion', () => true),

@@ -34,7 +34,7 @@ const server = createTestServer({ runtime, tokens: createTokens({ SVC_AGENT_TOKE
 afterAll(() => server.close(0))
 
 /** Something for every pattern of the contracts. */
-const TEXTS = ['some-text', 'msg_1', 'test/scripted']
+const TEXTS = ['some-text', 'msg_1', 'test/scripted', '/some/where']
 
 /** Samples that have each branch of each union at least once. */
 function samplesOf(schema: JsonSchema, root: JsonSchema): readonly Sample[] {

@@ -55,6 +55,21 @@ test('every operation of the table is described, with its success and all ten er
   }
 })
 
+test('a body that is read as it arrives is described by what it says, where that is known', () => {
+  const bodyOf = (path: string) => document.paths[path]?.['post']?.requestBody
+  expect(bodyOf('/v2/sessions/import')).toEqual({
+    required: true,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/ImportSessionRequest' } } },
+  })
+  expect(document.components.schemas['ImportSessionRequest']).toMatchObject({
+    type: 'object',
+    required: ['bundle', 'targetWorkspaceRoot'],
+    properties: { bundle: { $ref: '#/components/schemas/SessionBundle' } },
+    additionalProperties: false,
+  })
+  expect(bodyOf('/v2/artifacts')).toMatchObject({ content: { 'application/octet-stream': { schema: { format: 'binary' } } } })
+})
+
 test('only health, a connection with a ticket, and a browser that comes back with a state need no credential', () => {
   expect(document.security).toEqual([{ bearer: [] }])
   const open = Object.values(document.paths)
@@ -86,6 +101,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     .filter(([, schema]) => schema['additionalProperties'] === false)
     .map(([name]) => name)
   expect(closed).toEqual([
+    'AbortRequest',
     'ClaimSessionControlRequest',
     'CodeRequest',
     'CreateSessionRequest',
@@ -93,6 +109,7 @@ test('what we send is open to new fields, what we take is closed', () => {
     'ExportSessionsRequest',
     'ForkSessionRequest',
     'GoalResearchRequest',
+    'ImportSessionRequest',
     'MarkdownWriteRequest',
     'McpAddRequest',
     'McpConfigPatch',

@@ -88,6 +88,7 @@ export function requestOf(contract: RouteContract, foreign = false) {
     session_id: foreign ? FOREIGN_SESSION_ID : SESSION_ID,
     provider_id: 'local',
     connection_id: 'conn_1',
+    answer_id: 'ans_1',
     request_id: foreign ? FOREIGN_REQUEST_ID : REQUEST_ID,
     artifact_id: 'art_1',
     message_id: 'msg_1',

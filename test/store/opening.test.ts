@@ -7,7 +7,7 @@ import { Database } from '../../src/store/driver.js'
 import { MIGRATIONS, assertKnownSchema, migrate } from '../../src/store/migrations.js'
 import { openStore } from '../../src/store/open.js'
 import type { Store } from '../../src/store/store.js'
-import { event, session } from './records.js'
+import { event, queued, session } from './records.js'
 
 let directory = ''
 let path = ''
@@ -139,6 +139,7 @@ describe('schema versions', () => {
       { version: 5, name: 'undone history', applied: 1_234 },
       { version: 6, name: 'contents of parts', applied: 1_234 },
       { version: 7, name: 'bytes of waiting prompts', applied: 1_234 },
+      { version: 8, name: 'held rows of queues', applied: 1_234 },
     ])
   })
 
@@ -163,6 +164,29 @@ describe('schema versions', () => {
     expect(database.prepare('select value from counters').all()).toEqual([{ value: 7 }])
     expect(database.prepare('select count(*) as rows from plugin_rows').get()).toEqual({ rows: 0 })
     expect(database.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length)
+  })
+
+  it('bring prompts that wait in a database from before there were held ones along as work', () => {
+    mkdirSync(directory)
+    const before = MIGRATIONS.findIndex(({ name }) => name === 'held rows of queues')
+    const old = new Database(path)
+    migrate(old, 1, MIGRATIONS.slice(0, before))
+    const { id, sessionId, delivery, created, request } = queued('que_1')
+    old
+      .prepare(
+        "insert into sessions (id, tenant_id, directory, archived, updated, search_key, summary, json) values (?, 'local', '/', 0, 1, '', '{}', ?)",
+      )
+      .run(sessionId, JSON.stringify(session(sessionId)))
+    old
+      .prepare('insert into queue (id, session_id, message_id, delivery, created, request) values (?, ?, ?, ?, ?, ?)')
+      .run(id, sessionId, request.messageId, delivery, created, JSON.stringify(request))
+    old.close()
+    const store = openHere()
+    expect(store.queue.sessionsWithRows()).toEqual([sessionId])
+    expect([store.queue.first(sessionId), store.queue.count(sessionId)]).toEqual([queued('que_1'), 1])
+    store.transact('power', () => store.queue.setHeld(id, true))
+    expect([store.queue.first(sessionId), store.queue.sessionsWithRows()]).toEqual([undefined, []])
+    expect([store.queue.count(sessionId), store.queue.size(sessionId), store.queue.list(sessionId)[0]?.held]).toEqual([0, 1, true])
   })
 
   it('stay where they were when a step fails', () => {

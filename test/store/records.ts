@@ -54,6 +54,7 @@ export function queued(id: string, more: Partial<QueueRow> = {}): QueueRow {
     delivery: 'queue',
     request: { messageId: `msg_${id}`, parts: [{ type: 'text', text: 'hello' }], noReply: false },
     created: 1,
+    held: false,
     ...more,
   }
 }

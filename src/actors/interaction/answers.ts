@@ -10,6 +10,8 @@ export interface StoredResponse {
   readonly reply?: 'once' | 'always' | 'reject' | 'cancelled'
   readonly message?: string
   readonly answers?: string[][]
+  /** Subject of whoever answered. */
+  readonly by?: string
   readonly reason?: 'timeout' | 'cancelled' | 'restart'
 }
 

@@ -16,20 +16,28 @@ export function approvalsOf(store: Approvals, scope: ApprovalScope): Approval[] 
   return store.approvals.get(tenantOf(scope), scope.approvals)
 }
 
-/** Remembers what was asked, to the letter, and the wider patterns the answer named; inside the caller's commit. Answers all there are by now. */
+interface Answered {
+  readonly permission: string
+  readonly asked: readonly string[]
+  readonly wider: readonly string[]
+  /** When, in which session, by whom. */
+  readonly given: Pick<Approval, 'at' | 'sessionId' | 'by'>
+}
+
+/** Remembers what was asked, to the letter, and the wider patterns the answer named; inside the caller's commit. Answers all there are by now, and those of it. */
 export function approve(
   store: Approvals,
   scope: ApprovalScope,
-  { permission, asked, wider }: { readonly permission: string; readonly asked: readonly string[]; readonly wider: readonly string[] },
-): readonly Approval[] {
+  { permission, asked, wider, given }: Answered,
+): { readonly all: readonly Approval[]; readonly added: readonly Approval[] } {
   const added = [
-    ...asked.map((pattern): Approval => ({ permission, pattern, action: 'allow', exact: true })),
-    ...wider.map((pattern): Approval => ({ permission, pattern, action: 'allow' })),
+    ...asked.map((pattern): Approval => ({ permission, pattern, action: 'allow', exact: true, ...given })),
+    ...wider.map((pattern): Approval => ({ permission, pattern, action: 'allow', ...given })),
   ]
   const known = new Map([...approvalsOf(store, scope), ...added].map((approval) => [keyOf(approval), approval]))
   const all = [...known.values()].slice(-LIMITS.run.approvals)
   store.approvals.put(tenantOf(scope), scope.approvals, all)
-  return all
+  return { all, added }
 }
 
 function keyOf({ permission, pattern, exact }: Approval): string {

@@ -21,7 +21,10 @@ import type { Owners } from '../tenancy/owners.js'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import { type PermissionAnswer, permissionAnswer, type QuestionAnswer, questionAnswer, responseOf, type StoredResponse } from './answers.js'
 import { approve } from './approvals.js'
+import { permissionOutcome, questionOutcome } from './outcomes.js'
+import { forget, rememberedAs, rememberedIn } from './remembered.js'
 import { type Asked, createRequests } from './requests.js'
+import type { Projects } from '../session/state/project.js'
 import { sourceOf } from '../session/state/statuses.js'
 
 interface PermissionAsk {
@@ -66,6 +69,7 @@ export function createInteractions(deps: {
   journal: Journal
   effects: Pick<Effects, 'clock' | 'ids' | 'log'>
   owners: Pick<Owners, 'mayUse'>
+  projects: Pick<Projects, 'identify'>
   actors: ActorRegistry
 }): InteractionBroker {
   const { store, journal, effects, owners, actors } = deps
@@ -131,33 +135,43 @@ export function createInteractions(deps: {
     [...requests.all()].filter(({ row }) => row.kind === 'permission' && row.sessionId === sessionId && row.id !== except)
 
   /** Remembers an answer, and gives it to what else is pending and allowed by now. */
-  function grantAlways(tx: Change, requestId: string, ask: PermissionAsk, wider: readonly string[]): void {
+  function grantAlways(tx: Change, requestId: string, ask: PermissionAsk, { wider, by }: Always): void {
     const { session, approvals: place, request } = ask
-    const approvals = approve(store, { session, approvals: place }, { permission: request.permission, asked: request.always, wider })
+    const given = { at: effects.clock.now(), sessionId: session.id, ...by }
+    const { permission, always: asked } = request
+    const { all: approvals, added } = approve(store, { session, approvals: place }, { permission, asked, wider, given })
+    if (added.length > 0)
+      tx.emit('permission.remembered', { sessionID: session.id, answers: added.map((approval) => rememberedAs(place, approval)) })
     for (const other of ofSession(session.id, requestId)) {
-      if (other.ask?.isAllowedBy(approvals) === true) settleRow(tx, other.row, 'answered', { reply: 'always' })
+      if (other.ask?.isAllowedBy(approvals) === true) settleRow(tx, other.row, 'answered', { reply: 'always', ...by })
     }
   }
 
   return {
     permissions: (caller, sessionId) => pending(caller, 'permission', sessionId).map((row) => row.request as PermissionRequest),
     questions: (caller, sessionId) => pending(caller, 'question', sessionId).map((row) => row.request as QuestionRequest),
-    replyPermission(requestId, body) {
+    permission: (requestId) => permissionOutcome(store, requestId),
+    question: (requestId) => questionOutcome(store, requestId),
+    remembered: (caller, directory) => rememberedIn(deps, caller, directory),
+    forget: (caller, directory, id) => forget(deps, caller, directory, id),
+    replyPermission(requestId, body, caller) {
+      const by = byOf(caller)
       const reply = replyOf(body)
       return answer(requestId, 'permission', (tx, { row, ask }) => {
         const wider = body.alwaysPatterns ?? []
         const offered = ask === undefined ? [] : widerPatterns(ask.request)
         const strange = wider.filter((pattern) => !offered.includes(pattern))
         if (strange.length > 0) throw notOffered(strange, offered)
-        if (!settleRow(tx, row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }) })) return
-        if (reply === 'always' && ask !== undefined) grantAlways(tx, requestId, ask, wider)
+        if (!settleRow(tx, row, 'answered', { reply, ...(body.message === undefined ? {} : { message: body.message }), ...by })) return
+        if (reply === 'always' && ask !== undefined) grantAlways(tx, requestId, ask, { wider, by })
         if (reply !== 'reject') return
-        for (const other of ofSession(row.sessionId, requestId)) settleRow(tx, other.row, 'answered', { reply })
+        for (const other of ofSession(row.sessionId, requestId)) settleRow(tx, other.row, 'answered', { reply, ...by })
       })
     },
-    replyQuestion: (requestId, { answers }) =>
-      answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', { answers })),
-    rejectQuestion: (requestId) => answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', {})),
+    replyQuestion: (requestId, { answers }, caller) =>
+      answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', { answers, ...byOf(caller) })),
+    rejectQuestion: (requestId, caller) =>
+      answer(requestId, 'question', (tx, { row }) => void settleRow(tx, row, 'answered', byOf(caller))),
     owner: (requestId) => store.interactions.get(requestId)?.sessionId,
     async askPermission(ask, signal) {
       const { session, runId } = ask
@@ -200,6 +214,19 @@ export function createInteractions(deps: {
   function rowOf(runId: string, kind: InteractionRow['kind'], request: PermissionRequest | QuestionRequest): InteractionRow {
     return { id: request.id, kind, sessionId: request.sessionId, runId, state: 'pending', request, created: effects.clock.now() }
   }
+}
+
+interface By {
+  readonly by?: string
+}
+
+interface Always {
+  readonly wider: readonly string[]
+  readonly by: By
+}
+
+function byOf(caller: Pick<Caller, 'subject'> | undefined): By {
+  return caller === undefined ? {} : { by: caller.subject }
 }
 
 function replyOf(body: PermissionReply): 'once' | 'always' | 'reject' {

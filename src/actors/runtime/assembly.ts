@@ -81,7 +81,8 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   outstanding.onEnded((sessionId) => settleFamily({ journal, executions, families, effects }, sessionId))
   const subscriptions = createSubscriptions({ effects, actors })
   const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions, subscriptions })
-  const interactions = createInteractions({ store, journal, effects, owners, actors })
+  const projects = createProjects(effects)
+  const interactions = createInteractions({ store, journal, effects, owners, projects, actors })
   const protectedFiles = createProtectedFiles({
     configDirectory: effects.paths.config,
     stateDirectory: effects.paths.state,
@@ -178,7 +179,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     sizes: createSizes(() => createSlices(() => effects.clock.monotonic(), pause)),
     transcripts,
     restores: createRestores(moving, { inspect, actors }),
-    projects: createProjects(effects),
+    projects,
   }
   const system = await createSystem({
     effects,

@@ -14,7 +14,7 @@ import { isSummary } from '../session/history/conversation.js'
 import { removeStaged } from '../session/bundles/import.js'
 import { doMove } from '../session/state/moves.js'
 import { busyStatus } from '../session/admission/queue.js'
-import { ABORTED_CALL } from '../session/run/recorder.js'
+import { interruptedPart } from '../session/run/interrupted-part.js'
 
 const RESTARTED = 'The server was stopped before the answer was complete.'
 
@@ -96,13 +96,9 @@ function endPart(core: SessionCore, tx: Change, part: Part, now: number, keep: (
   if (part.type === 'text' && part.text === '') {
     core.store.messages.removePart(part.id)
     tx.emit('message.part.removed', { sessionID: part.sessionId, messageID: part.messageId, partID: part.id })
-  } else if (part.type === 'text' && part.time?.end === undefined) {
-    keep({ ...part, time: { start: part.time?.start ?? now, end: now } })
-  } else if (part.type === 'reasoning' && part.time.end === undefined) {
-    keep({ ...part, time: { ...part.time, end: now } })
-  } else if (part.type === 'tool' && (part.state.status === 'pending' || part.state.status === 'running')) {
-    const start = part.state.status === 'running' ? part.state.time.start : now
-    const metadata = { ...(typeof part.metadata === 'object' ? part.metadata : {}), interrupted: true }
-    keep({ ...part, metadata, state: { status: 'error', input: part.state.input, error: ABORTED_CALL, time: { start, end: now } } })
+    return
   }
+  const begun = part.type === 'text' && part.time === undefined ? { ...part, time: { start: now } } : part
+  const ended = interruptedPart(begun, now)
+  if (ended !== part) keep(ended)
 }

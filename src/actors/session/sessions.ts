@@ -3,6 +3,7 @@ import { waitAtMost } from '../../protocol/patience.js'
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import type { AbortQueue } from '../../protocol/message/message.js'
 import type { InspectionEvent } from 'xstate'
 import type { ActorRegistry } from '../runtime/actor-directory.js'
 import type { Sessions } from '../facades.js'
@@ -14,8 +15,9 @@ import { compactionEnd, createCompactions } from './history/compactions.js'
 import { forkSession } from './history/fork.js'
 import { deleteMessage, deletePart, getMessage, messageList, messagePage, replacePart } from './history/history.js'
 import { createUndo } from './history/undo.js'
+import { releaseQueue } from './admission/held.js'
 import { submitPrompt } from './admission/prompts.js'
-import { clearQueue, popQueue, queueInfo } from './admission/queue.js'
+import { clearQueue, popQueue, queueInfo, stopQueue } from './admission/queue.js'
 import { createSession, deleteFamily, familyActivities, listSessions, pinSession, updateSession } from './state/records.js'
 import { claimControl, controlOf, refuseControlled, releaseControl } from './state/sharing.js'
 import type { Runs } from './run/run.actor.js'
@@ -60,11 +62,12 @@ export function createSessions(
   })
   const get = (id: string) => sessionOrThrow(core, id)
 
-  /** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. */
-  async function abort(id: string): Promise<boolean> {
+  /** Ends the active run; answers within `ABORT_WAIT`, also while the end cannot be recorded. The queue first: no run takes of it in between. */
+  async function abort(id: string, queue: AbortQueue = 'go-on'): Promise<boolean> {
     get(id)
     const run = core.statuses.run(id)
     const active = !core.statuses.isIdle(id)
+    stopQueue(core, id, queue)
     supervisor.abort(id)
     if (run !== undefined) await waitFor(() => core.statuses.runEnded(id, run.runId))
     return active
@@ -132,6 +135,7 @@ export function createSessions(
       directories.complete(caller, query, get(id).directory, limit),
     participants: (id) => core.store.sharing.participants(get(id).id),
     control: (id) => controlOf(core, get(id).id),
+    expectControl: (caller, id) => refuseControlled(core, caller, id),
     claimControl: (caller, id, request) => claimControl(core, caller, id, request),
     releaseControl: (caller, id, expectedRevision) => releaseControl(core, caller, id, expectedRevision),
     async submitPrompt(caller, id, request, mode) {
@@ -153,7 +157,7 @@ export function createSessions(
       return answerTo(core, id, messageId)
     },
     export: (caller, request) => exportSessions(core, caller, request),
-    import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit, wake: (id) => supervisor.wake(id) }),
+    import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit }),
     abort,
     async compact(id, signal) {
       const runId = compactions.request(id)
@@ -179,6 +183,7 @@ export function createSessions(
     queue: (id) => queueInfo(core, get(id).id),
     clearQueue: (id) => clearQueue(core, get(id).id),
     popQueue: (id, messageId) => popQueue(core, get(id).id, messageId),
+    releaseQueue: (caller, id, messageId) => releaseQueue(core, caller, { sessionId: id, messageId }, () => supervisor.wake(id)),
     owner(id) {
       const session = core.store.sessions.get(id)
       return session === undefined ? undefined : { tenantId: session.svcTenantId ?? LOCAL_TENANT, directory: session.directory }

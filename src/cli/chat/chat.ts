@@ -3,8 +3,12 @@
  *
  * I1 What is typed while a run is under way steers it, and is shown by the one that follows that run.
  * I2 A prompt of `/queue` is followed by itself: nothing of it is told before its run begins.
+ * I3 What the session asks is answered here, whosever prompt it is about.
+ * I4 Ctrl-C ends what is under way with everything that waits behind it: nothing runs unseen, and what was typed is given back (decision 41).
  */
+import { randomUUID } from 'node:crypto'
 import type { Client } from '../../client/client-types.js'
+import { TAKEN_BACK } from '../../client/transcript.js'
 import type { PromptPart, PromptRequest } from '../../protocol/message/message.js'
 import type { ChatOptions } from '../arguments.js'
 import { connect } from '../connection.js'
@@ -16,6 +20,7 @@ import { attachmentsOf, missingFiles } from '../run/attachments.js'
 import { chooseModel } from '../run/model-choice.js'
 import { createPresentation } from '../run/presentation.js'
 import { existingSession, openSession } from '../run/run.js'
+import { createTakenBack } from '../run/taken-back.js'
 import { createTerminal, type Terminal } from '../terminal.js'
 import { wrongUse } from '../wrong-use.js'
 import { keepHistory, readHistory } from './chat-history.js'
@@ -70,6 +75,29 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
       }),
   }
   const answers = createAnswers('ask', terminal)
+  const takenBack = createTakenBack(() => sessionId)
+  /** Texts of prompts that were sent from here, by their message. */
+  const mine = new Map<string, string>()
+  let attending = attend()
+
+  /** I3. */
+  function attend(): AbortController {
+    const ended = new AbortController()
+    const { onPermission, onQuestion } = answers
+    const attended = client.attend(sessionId, { onPermission, onQuestion, attempts: ATTEMPTS, signal: ended.signal })
+    attended.catch((error: unknown) => (ended.signal.aborted ? undefined : terminal.error(failureText(error))))
+    return ended
+  }
+
+  /** I4. What others had waiting is shown; what was typed here goes back into the line, the last of it where it can be changed. */
+  function giveBack(ids: readonly string[]): void {
+    const taken = [...takenBack.texts(), ...ids.map((messageId) => ({ messageId, text: mine.get(messageId) ?? '' }))]
+    for (const { text } of taken) if (text !== '') terminal.note(`taken back: ${text.replaceAll('\n', ' / ')}`)
+    const all = taken.flatMap(({ messageId }) => mine.get(messageId) ?? []).join('\n')
+    for (const { messageId } of taken) mine.delete(messageId)
+    const last = all.lastIndexOf('\n') + 1
+    if (all !== '' && editor.type(all.slice(last))) lines = all.slice(0, last)
+  }
   const statusLine = shareStatusLine(terminal.status)
 
   function requestOf(text: string, delivery: 'queue' | 'steer'): PromptRequest {
@@ -89,21 +117,28 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
     runs.add(run)
     const line = statusLine.begin()
     const presentation = createPresentation({ ...terminal, status: line.draw }, { isVerbose: options.isVerbose, isThinking })
-    const { onPermission, onQuestion } = answers
+    const running = client.prompt(sessionId, requestOf(text, 'queue'), {
+      onEvent: takenBack.see,
+      abortQueue: 'clear',
+      attempts: ATTEMPTS,
+      signal: run.signal,
+    })
+    const { messageId } = running
+    mine.set(messageId, text)
+    let isTakenBack = false
     try {
-      for await (const event of client.prompt(sessionId, requestOf(text, 'queue'), {
-        onPermission,
-        onQuestion,
-        attempts: ATTEMPTS,
-        signal: run.signal,
-      })) {
+      for await (const event of running) {
         presentation.show(event)
-        if (event.type === 'end' && event.error !== undefined && !run.signal.aborted) terminal.error(event.error.message)
+        if (event.type !== 'end') continue
+        isTakenBack = event.error?.message === TAKEN_BACK.message
+        if (event.error !== undefined && !run.signal.aborted) terminal.error(event.error.message)
       }
     } finally {
       runs.delete(run)
       presentation.end()
       line.end()
+      if (run.signal.aborted) giveBack(isTakenBack && mine.has(messageId) ? [messageId] : [])
+      mine.delete(messageId)
     }
   }
 
@@ -119,6 +154,8 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
         return terminal.note(name === 'undo' ? 'the last turn is taken back; /redo brings it back' : 'brought back')
       case 'new':
         sessionId = (await client.sessions.create({ directory, body: {} })).id
+        attending.abort()
+        attending = attend()
         return terminal.note(`a new session: ${sessionId}`)
       case 'model':
         if (rest === '') return terminal.note(await modelsText(client, directory, model))
@@ -141,7 +178,9 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
     if (typed.type === 'unknown') return terminal.note(typed.hint)
     if (typed.type === 'command') return command(typed.name, typed.rest)
     if (runs.size === 0) return follow(typed.text)
-    await client.sessions.prompt({ sessionId, body: requestOf(typed.text, 'steer') })
+    const messageId = `msg_${randomUUID()}`
+    mine.set(messageId, typed.text)
+    await client.sessions.prompt({ sessionId, body: { ...requestOf(typed.text, 'steer'), messageId } })
     terminal.note('said to the run that is under way')
   }
 
@@ -188,6 +227,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
   await new Promise<void>((resolve) => left.signal.addEventListener('abort', () => resolve()))
   for (const run of runs) run.abort()
   await Promise.allSettled(following)
+  attending.abort()
   editor.close()
   plain.note(`go on with: svc chat --session ${sessionId}`)
 }

@@ -24,7 +24,7 @@ type SeenEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0]
 const NOBODY = 'Nobody is present to answer. Go on without it or explain what would be needed.'
 
 const EXPLAINED = [
-  'y: this time. a: this time, and later in every session of this project what is exactly the same; svc agents tells what is allowed.',
+  'y: this time. a: this time, and later in every session of this project what is exactly the same, until GET /v2/interactions/remembered no longer lists it.',
   'n: no, and the agent goes on without it. Any other text is a no that the agent reads: what to do instead.',
 ].join('\n')
 

@@ -1,6 +1,7 @@
 /** `svc run`: one prompt, its answer as it comes, and the end. */
 import { writeFileSync } from 'node:fs'
 import type { Client, PromptEnd } from '../../client/client-types.js'
+import { TAKEN_BACK } from '../../client/transcript.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
 import type { Session } from '../../protocol/session/session.js'
@@ -23,6 +24,7 @@ import { chooseModel } from './model-choice.js'
 import { doubtfulCommand } from './named-command.js'
 import { createPresentation, createSilentPresentation } from './presentation.js'
 import { readPrompt } from './prompt-input.js'
+import { createTakenBack } from './taken-back.js'
 import { createMeter, type Known, reportOf, type RunReport } from './report.js'
 
 /** How often in a row the server may be away: some ten seconds. */
@@ -64,19 +66,24 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   const prompts = new Set<string>()
   const told = new Set<string>()
   const meter = createMeter(prompts)
+  const ended = new AbortController()
   const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
+  const takenBack = createTakenBack(() => progress.sessionId ?? '')
   const { signal, forget } = watchInterrupts(() => terminal.interrupted())
+  /** Whoever sits here answers what the session asks, also of a run that is under way before. */
+  const isAttended = options.allow === 'ask' && !options.unattended && terminal.ask !== undefined
 
   /** One prompt to its end, as it is shown. */
   async function ask(client: Client, sessionId: string, body: PromptRequest): Promise<PromptEnd> {
     const isShown = options.output === 'text' && schema === undefined
     const presentation = isShown ? createPresentation(terminal, options) : createSilentPresentation(terminal)
     const running = client.prompt(sessionId, body, {
-      onPermission: answers.onPermission,
-      onQuestion: answers.onQuestion,
+      ...(!isAttended && { onPermission: answers.onPermission, onQuestion: answers.onQuestion }),
+      abortQueue: 'clear',
       onEvent(event) {
         meter.see(event)
         answers.see(event)
+        takenBack.see(event)
         if (options.output === 'events') terminal.record(JSON.stringify(event))
       },
       attempts: ATTEMPTS,
@@ -87,12 +94,22 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     try {
       for await (const event of running) {
         presentation.show(event)
-        if (event.type === 'end') return event
+        if (event.type !== 'end') continue
+        if (event.error?.message === TAKEN_BACK.message) terminal.note(`taken back: ${textOf(body)}`)
+        return event
       }
     } finally {
       presentation.end()
+      for (const { text } of takenBack.texts()) terminal.note(`taken back: ${text}`)
     }
     throw new Error('The run was left before its end.')
+  }
+
+  function attend(client: Client, sessionId: string): void {
+    const { onPermission, onQuestion } = answers
+    client
+      .attend(sessionId, { onPermission, onQuestion, attempts: ATTEMPTS, signal: ended.signal })
+      .catch((error: unknown) => (ended.signal.aborted ? undefined : terminal.error(failureText(error))))
   }
 
   /** Asks again for an answer that does not match the schema. */
@@ -105,6 +122,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     progress.sessionId = sessionId
     const doubt = await doubtfulCommand(client, directoryOn(options.server, options.directory), textOf(request))
     if (doubt !== undefined) terminal.note(doubt)
+    if (isAttended) attend(client, sessionId)
     let body = { ...request, ...model }
     for (let corrections = 0; ; corrections++) {
       progress.end = await ask(client, sessionId, body)
@@ -124,6 +142,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
       await tellLast(connection.client, directoryOn(options.server, options.directory), terminal, told)
       if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection, options, terminal)
     } finally {
+      ended.abort()
       await connection.close()
     }
   } catch (error) {

@@ -39,6 +39,14 @@ export interface UndoOptions extends Common {
   readonly message: string | undefined
 }
 
+export interface ReleaseOptions extends Common {
+  readonly id: string
+  /** undefined = the oldest that is held. */
+  readonly message: string | undefined
+  /** Every one that is held. */
+  readonly all: boolean
+}
+
 export interface ExportOptions extends Common {
   /** undefined = every session of the directory. */
   readonly id: string | undefined
@@ -64,6 +72,7 @@ export type SessionOptions =
   | ({ readonly action: 'rename' } & RenameOptions)
   | ({ readonly action: 'fork' } & ForkOptions)
   | ({ readonly action: 'undo' | 'redo' } & UndoOptions)
+  | ({ readonly action: 'release' } & ReleaseOptions)
   | ({ readonly action: 'export' } & ExportOptions)
   | ({ readonly action: 'import' } & ImportOptions)
   | ({ readonly action: 'delete' } & DeleteOptions)
@@ -104,6 +113,11 @@ export function readSessionArguments(args: readonly string[], readUrl: (value: s
     case 'session redo': {
       const { values, first } = readLine(page, rest)
       return { action: 'redo', ...common(values), id: first, message: values.message }
+    }
+    case 'session release': {
+      const { values, first } = readLine(page, rest)
+      if (values.all && values.message !== undefined) throw new Error('--all needs no --message')
+      return { action: 'release', ...common(values), id: first, message: values.message, all: values.all }
     }
     case 'session export': {
       const { values, words } = readLine(page, rest)

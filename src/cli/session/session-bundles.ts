@@ -8,7 +8,7 @@ import { escapedJson } from '../../protocol/visible-text.js'
 import { bundleRoutes, type ExportSessionsRequest, workspaceRootOf } from '../../protocol/session/bundle.js'
 import type { Connection } from '../connection.js'
 import { directoryOn } from '../directory.js'
-import { jsonText, writeOut, writeOutSlowly } from '../output.js'
+import { jsonText, writeError, writeOut, writeOutSlowly } from '../output.js'
 import { bundlesOf } from './exported-file.js'
 import type { ExportOptions, ImportOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'
@@ -58,10 +58,20 @@ export async function importSessions(client: Client, { file, directory, server, 
     const { sessionId } = await client.sessions.import({ body: body as ReadableStream<Uint8Array> })
     ids.push(sessionId)
     if (!json) writeOut(`${sessionId}\n`)
+    await tellHeld(client, sessionId)
   }
   if (ids.length === 0) throw new SvcError('request.invalid', `${file} is not what "svc session export" has written.`)
   if (json) writeOut(`${jsonText(ids)}\n`)
   return 0
+}
+
+/** Nothing of what was imported runs by itself. */
+async function tellHeld(client: Client, sessionId: string): Promise<void> {
+  const { count } = await client.sessions.queue.list({ sessionId })
+  if (count > 0)
+    writeError(
+      `svc: ${count} of its prompts ${count === 1 ? 'is' : 'are'} held; svc session release ${sessionId} gives the next its turn\n`,
+    )
 }
 
 async function* around(bundle: AsyncIterable<Uint8Array>, targetWorkspaceRoot: string): AsyncGenerator<Uint8Array> {

@@ -11,7 +11,7 @@ const COMMON = { server: { ...SERVER, otherwise: 'the local one, or one for the 
 export const SESSION = {
   name: 'session',
   alias: 'sessions',
-  summary: 'list, show, rename, fork, undo, export and delete conversations',
+  summary: 'list, show, rename, fork, undo, release, export and delete conversations',
   pages: [
     {
       name: 'session list',
@@ -64,6 +64,17 @@ export const SESSION = {
       examples: [['svc session redo ses_…', 'what was undone last']],
     },
     {
+      name: 'session release',
+      summary: 'give the oldest prompt its turn that is held, as those of an imported conversation are',
+      words: [ID],
+      options: {
+        message: { type: 'text', value: 'id', help: 'that of this message' },
+        all: { type: 'flag', help: 'every one that is held, in order' },
+        ...COMMON,
+      },
+      examples: [['svc session release ses_…', 'the next prompt that came with a conversation']],
+    },
+    {
       name: 'session export',
       summary: 'print it as JSON; without an id every session of a directory',
       words: [{ name: 'id' }],
@@ -75,7 +86,7 @@ export const SESSION = {
     },
     {
       name: 'session import',
-      summary: 'add what was exported under new ids, which are printed',
+      summary: 'add what was exported under new ids, which are printed; nothing of it runs before svc session release',
       words: [{ name: 'file', needs: 'a file', completes: 'file' }],
       options: { dir: { ...DIRECTORY, help: 'paths lie in this directory from then on' }, ...COMMON },
       examples: [['svc session import conversation.json', 'into the current directory']],

@@ -3,8 +3,10 @@ import type { Client } from '../../client/client-types.js'
 
 export interface Pending {
   readonly type: 'permission' | 'question' | 'prompt'
-  /** Of a request. */
+  /** Of a request, or of a prompt that is held. */
   readonly id?: string
+  /** It waits to be released. */
+  readonly held?: true
   readonly text: string
 }
 
@@ -21,7 +23,11 @@ export async function pendingOf({ interactions, sessions }: Client, sessionId: s
       text: `${title} (${permission}: ${patterns.join(', ')})`,
     })),
     ...questions.map(({ id, questions: asked }) => ({ type: 'question' as const, id, text: asked.map(questionText).join(' ') })),
-    ...queue.items.map(({ text }) => ({ type: 'prompt' as const, text: text ?? 'a prompt without text' })),
+    ...queue.items.map(({ text, messageId, held }) => ({
+      type: 'prompt' as const,
+      ...(held === true && { held, ...(messageId !== undefined && { id: messageId }) }),
+      text: text ?? 'a prompt without text',
+    })),
   ]
 }
 
@@ -31,7 +37,8 @@ function questionText(asked: unknown): string {
 }
 
 /** One line, after the word "pending". */
-export function pendingText({ type, text }: Pending): string {
+export function pendingText({ type, text, held }: Pending): string {
   if (type === 'permission') return `an answer to a permission request: ${text}`
+  if (held === true) return `a prompt that is held until svc session release: ${text}`
   return type === 'question' ? `an answer to a question: ${text}` : `a prompt that waits for its turn: ${text}`
 }

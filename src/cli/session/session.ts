@@ -16,6 +16,8 @@ export async function session(options: SessionOptions): Promise<number> {
         return await (await import('./session-rename.js')).renameSession(client, options)
       case 'fork':
         return await (await import('./session-fork.js')).forkSession(client, options)
+      case 'release':
+        return await (await import('./session-release.js')).releasePrompts(client, options)
       case 'undo':
       case 'redo':
         return await (await import('./session-undo.js')).undoTurns(client, options.action, options)

@@ -6,7 +6,7 @@ import type { Runtime } from '../../actors/facades.js'
 import { mayUseDirectory } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { Access } from '../../protocol/route.js'
+import { type Access, isGuardedByLease, type RouteContract } from '../../protocol/route.js'
 
 /** What a request names of the things access is decided by. */
 interface Named {
@@ -28,6 +28,8 @@ export interface Admission {
   directory(caller: Caller, path: string): Promise<string>
   /** The directory a call names by query or header, as `directory` answers it; undefined when it names none. */
   namedDirectory(caller: Caller, named: Carriers): Promise<string | undefined>
+  /** Throws `resource.conflict` where the operation changes a session that somebody else controls. */
+  control(contract: Pick<RouteContract, 'method' | 'access'>, caller: Caller, params: Named['params']): void
   /** Throws `resource.not_found` for an unknown session, `auth.session_forbidden` for somebody else's. */
   session(caller: Caller, sessionId: string): void
 }
@@ -89,7 +91,15 @@ export function createAdmission({ sessions, interactions, system }: Pick<Runtime
     }
   }
 
-  return { admit, directory, namedDirectory, session }
+  function control(contract: Pick<RouteContract, 'method' | 'access'>, caller: Caller, params: Named['params']): void {
+    const { access } = contract
+    if (!isGuardedByLease(contract) || !('param' in access)) return
+    const named = params[access.param] ?? ''
+    const sessionId = access.class === 'session' ? named : interactions.owner(named)
+    if (sessionId !== undefined) sessions.expectControl(caller, sessionId)
+  }
+
+  return { admit, directory, namedDirectory, control, session }
 }
 
 /** Operator-only operations need a credential: nobody is the operator in trusted mode. */

@@ -10,7 +10,7 @@ export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
   bind.json(contracts.promptAsync, ({ caller, params, body }) => sessions.submitPrompt(caller, params.session_id, body, 'prompt-async'))
   bind.json(commandRoutes.execute, ({ caller, params, body, signal }) => sessions.runCommand(caller, params.session_id, body, signal))
   bind.json(commandRoutes.shell, ({ caller, params, body, signal }) => sessions.runShell(caller, params.session_id, body, signal))
-  bind.json(contracts.abort, ({ params }) => sessions.abort(params.session_id))
+  bind.json(contracts.abort, ({ params, body }) => sessions.abort(params.session_id, body.queue))
   bind.json(compactionRoutes.compact, ({ params, signal }) => sessions.compact(params.session_id, signal))
   bind.json(compactionRoutes.summarize, async ({ params, signal }) => {
     await sessions.compact(params.session_id, signal)
@@ -25,5 +25,6 @@ export function messageRoutes(bind: Binder, { sessions }: Runtime): void {
   bind.json(contracts.deletePart, ({ params }) => sessions.deletePart(params.session_id, params.message_id, params.part_id))
   bind.json(contracts.queue, ({ params }) => sessions.queue(params.session_id))
   bind.json(contracts.clearQueue, ({ params }) => sessions.clearQueue(params.session_id))
+  bind.json(contracts.releaseQueue, ({ caller, params, query }) => sessions.releaseQueue(caller, params.session_id, query.messageId))
   bind.json(contracts.popQueue, ({ params, query }) => sessions.popQueue(params.session_id, query.messageId))
 }

@@ -33,6 +33,8 @@ export const EVENT_SENTENCES = {
   'permission.asked': 'A tool call waits for a permission. Answer with `POST /v2/interactions/permissions/{request_id}/reply`.',
   'permission.replied':
     'A permission request is settled, by whomever: answered, denied because nobody attended, or withdrawn with its run.',
+  'permission.remembered': '"Always" answers are remembered from now on, which were given in the session.',
+  'permission.forgotten': 'A remembered answer was taken back; `sessionID` is where it was given, if that is known.',
   'question.asked': 'The agent asks its user something. Answer with `POST /v2/interactions/questions/{request_id}/reply`, or `/reject`.',
   'question.replied': 'A question is answered.',
   'question.rejected': 'A question was rejected, has expired, or was withdrawn with its run.',

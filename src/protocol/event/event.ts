@@ -1,7 +1,7 @@
 /** The Event union, discriminated by `type`, and which events are durable (http-contract §4.1; sessions-events §11). */
 import * as z from 'zod'
 import { ApiError } from '../errors.js'
-import { PermissionRequest, QuestionRequest } from '../interaction/interaction.js'
+import { PermissionRequest, QuestionRequest, RememberedAnswer } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
 import { MessageInfo, Part, PromptRequest, SessionQueueInfo } from '../message/message.js'
 import { PackageLifecycleInfo } from '../plugin/plugin.js'
@@ -60,11 +60,13 @@ const EVENT_DATA = {
   'session.prompt.admitted': z.looseObject({ ...session, delivery: z.string(), request: PromptRequest }),
   'session.queue.updated': z.looseObject({
     ...session,
-    action: z.enum(['enqueue', 'dequeue', 'requeue', 'pop', 'clear', 'clear-all']),
+    action: z.enum(['enqueue', 'dequeue', 'requeue', 'pop', 'clear', 'clear-all', 'hold', 'release']),
     removed: z.number().int(),
     queue: SessionQueueInfo,
     delivery: z.string().optional(),
     messageID: z.string().optional(),
+    /** Of all that were removed or held. */
+    messageIDs: z.array(z.string()).optional(),
     request: PromptRequest.optional(),
   }),
   'session.context.updated': z.looseObject({ ...session, epoch: anyRecord }),
@@ -141,6 +143,8 @@ const EVENT_DATA = {
     info: PermissionRequest.nullable().optional(),
     reason: z.string().optional(),
   }),
+  'permission.remembered': z.looseObject({ sessionID: z.string().optional(), answers: z.array(RememberedAnswer) }),
+  'permission.forgotten': z.looseObject({ sessionID: z.string().optional(), answer: RememberedAnswer }),
   'question.asked': QuestionRequest,
   'question.replied': z.looseObject({
     requestID: z.string(),

@@ -1,6 +1,7 @@
 /** Permission and question requests, replies and rules (http-contract §2.8; sessions-events §8–9). */
 import * as z from 'zod'
 import { defineRoute } from '../route.js'
+import { directoryHeaders, directoryQuery, ms } from '../shared.js'
 
 export const PermissionAction = z.enum(['allow', 'deny', 'ask'])
 export type PermissionAction = z.infer<typeof PermissionAction>
@@ -13,6 +14,10 @@ export type PermissionRule = z.infer<typeof PermissionRule>
 /** A remembered answer. `exact`: it holds for this very target, whatever characters it has; otherwise for what the pattern matches. */
 export interface Approval extends PermissionRule {
   readonly exact?: true
+  /** When it was given, in which session and by whom; absent for one of an earlier version. */
+  readonly at?: number
+  readonly sessionId?: string
+  readonly by?: string
 }
 
 export const PermissionRequest = z
@@ -63,11 +68,64 @@ export type QuestionRequest = z.infer<typeof QuestionRequest>
 export const QuestionReply = z.strictObject({ answers: z.array(z.array(z.string())) }).meta({ id: 'QuestionReply' })
 export type QuestionReply = z.infer<typeof QuestionReply>
 
+/** What became of a request: the answer that counted, whose it was, and when. */
+const outcome = {
+  state: z.enum(['pending', 'answered', 'withdrawn']).describe('`withdrawn`: nobody answers it any more.'),
+  asked: ms,
+  settled: ms.optional(),
+  by: z.string().optional().describe('The subject of the caller whose answer counted; absent when nobody answered.'),
+  reason: z.string().optional().describe('Why it has ended without an answer: `timeout`, `cancelled` or `restart`.'),
+}
+
+const PermissionOutcome = z
+  .looseObject({
+    ...outcome,
+    request: PermissionRequest,
+    reply: z.enum(['once', 'always', 'reject', 'cancelled']).optional(),
+    message: z.string().optional(),
+  })
+  .meta({ id: 'PermissionOutcome' })
+export type PermissionOutcome = z.infer<typeof PermissionOutcome>
+
+const QuestionOutcome = z
+  .looseObject({
+    ...outcome,
+    request: QuestionRequest,
+    answers: z.array(z.array(z.string())).optional().describe('Absent where it was declined.'),
+  })
+  .meta({ id: 'QuestionOutcome' })
+export type QuestionOutcome = z.infer<typeof QuestionOutcome>
+
+/** An answer that is remembered. */
+export const RememberedAnswer = z
+  .looseObject({
+    id: z.string(),
+    permission: z.string(),
+    pattern: z.string(),
+    exact: z.literal(true).optional().describe('It holds for this very target; otherwise for what the pattern matches.'),
+    place: z.string().describe('What it belongs to: a git directory, or a directory outside of any repository.'),
+    remembered: ms.optional(),
+    sessionId: z.string().optional().describe('Where it was given.'),
+    by: z.string().optional().describe('Who gave it. As the other two absent for one of an earlier version.'),
+  })
+  .meta({ id: 'RememberedAnswer' })
+export type RememberedAnswer = z.infer<typeof RememberedAnswer>
+
+const inDirectory = {
+  access: { class: 'directory' },
+  query: z.strictObject({ ...directoryQuery }),
+  headers: directoryHeaders,
+} as const
+
 const params = z.strictObject({ request_id: z.string() })
 const query = z.strictObject({ sessionId: z.string().optional() })
 const access = { class: 'interaction', param: 'request_id' } as const
 const tag = 'interactions' as const
-const done = { status: 200, description: 'Always true, also when nothing was pending.', schema: z.boolean() } as const
+const done = {
+  status: 200,
+  description: 'Always true, also when nothing was pending; the request itself says which answer counted.',
+  schema: z.boolean(),
+} as const
 
 export const interactionRoutes = {
   permissions: defineRoute({
@@ -79,6 +137,16 @@ export const interactionRoutes = {
     query,
     summary: 'List pending permission requests.',
     success: { status: 200, description: 'Pending requests.', schema: z.array(PermissionRequest) },
+  }),
+  permission: defineRoute({
+    id: 'v2.interactions.permissions.get',
+    method: 'GET',
+    path: '/v2/interactions/permissions/{request_id}',
+    tag,
+    access,
+    params,
+    summary: 'Get one permission request, pending or not, and what became of it: which answer counted, whose it was and when.',
+    success: { status: 200, description: 'The request and its outcome.', schema: PermissionOutcome },
   }),
   replyPermission: defineRoute({
     id: 'v2.interactions.permissions.reply',
@@ -100,6 +168,35 @@ export const interactionRoutes = {
     query,
     summary: 'List pending questions.',
     success: { status: 200, description: 'Pending requests.', schema: z.array(QuestionRequest) },
+  }),
+  question: defineRoute({
+    id: 'v2.interactions.questions.get',
+    method: 'GET',
+    path: '/v2/interactions/questions/{request_id}',
+    tag,
+    access,
+    params,
+    summary: 'Get one question, pending or not, and what became of it: which answer counted, whose it was and when.',
+    success: { status: 200, description: 'The question and its outcome.', schema: QuestionOutcome },
+  }),
+  remembered: defineRoute({
+    ...inDirectory,
+    id: 'v2.interactions.remembered.list',
+    method: 'GET',
+    path: '/v2/interactions/remembered',
+    tag,
+    summary: 'List the "always" answers that are remembered where a directory belongs to: its repository, or itself outside of any.',
+    success: { status: 200, description: 'The answers, the oldest first.', schema: z.array(RememberedAnswer) },
+  }),
+  forget: defineRoute({
+    ...inDirectory,
+    id: 'v2.interactions.remembered.forget',
+    method: 'DELETE',
+    path: '/v2/interactions/remembered/{answer_id}',
+    tag,
+    params: z.strictObject({ answer_id: z.string() }),
+    summary: 'Take back a remembered answer: from now on it is asked again, also in sessions that are under way.',
+    success: { status: 200, description: 'True once it is forgotten.', schema: z.boolean() },
   }),
   replyQuestion: defineRoute({
     id: 'v2.interactions.questions.reply',

@@ -3,7 +3,16 @@ import * as z from 'zod'
 import { LIMITS } from '../limits.js'
 import { defineRoute } from '../route.js'
 import { queryBool, queryInt } from '../shared.js'
-import { Message, PageCursor, Part, PromptRequest, SessionQueueInfo, SessionQueueMutation } from './message.js'
+import {
+  AbortRequest,
+  Message,
+  PageCursor,
+  Part,
+  PromptRequest,
+  SessionQueueInfo,
+  SessionQueueMutation,
+  SessionQueueRelease,
+} from './message.js'
 
 const MessageList = z.array(Message).meta({ id: 'MessageList' })
 const MessagePage = z.looseObject({ items: z.array(Message), cursor: PageCursor }).meta({ id: 'MessagePage' })
@@ -42,9 +51,11 @@ export const messageRoutes = {
     method: 'POST',
     path: '/v2/sessions/{session_id}/abort',
     tag,
-    access,
+    access: { ...access, lease: 'free' },
     params: sessionParams,
-    summary: 'Abort the active run.',
+    summary:
+      'Abort the active run. A prompt that waits runs then, unless `queue` says otherwise; not even a control lease keeps anybody from it.',
+    body: { schema: AbortRequest, required: false },
     success: { status: 200, description: 'True if a run was aborted.', schema: z.boolean() },
   }),
   wait: defineRoute({
@@ -52,7 +63,7 @@ export const messageRoutes = {
     method: 'POST',
     path: '/v2/sessions/{session_id}/wait',
     tag,
-    access,
+    access: { ...access, lease: 'free' },
     params: sessionParams,
     summary: 'Wait until the session has no active run and no queued prompt.',
     success: { status: 204, description: 'The session is settled.' },
@@ -154,5 +165,17 @@ export const messageRoutes = {
     query: z.strictObject({ messageId: z.string().min(1).max(256).optional() }),
     summary: 'Remove the oldest queued prompt, or the one with this message id; 0 are removed when it no longer waits.',
     success: { status: 200, description: 'What was removed, and the queue after it.', schema: SessionQueueMutation },
+  }),
+  releaseQueue: defineRoute({
+    id: 'v2.sessions.queue.release',
+    method: 'POST',
+    path: '/v2/sessions/{session_id}/queue/release',
+    tag,
+    access,
+    params: sessionParams,
+    query: z.strictObject({ messageId: z.string().min(1).max(256).optional() }),
+    summary:
+      'Give the oldest held prompt its turn, or the one with this message id; 0 are released when it is not held. Sending a held prompt again under its message id does the same.',
+    success: { status: 200, description: 'What was released, and the queue after it.', schema: SessionQueueRelease },
   }),
 } as const

@@ -255,6 +255,8 @@ const SessionQueueItem = z
     text: z.string().nullable().optional(),
     agent: z.string().nullable().optional(),
     model: UserModel.nullable().optional(),
+    messageId: z.string().optional().describe('Names the prompt where one is released or removed.'),
+    held: z.literal(true).optional().describe('It has no turn before it is released.'),
   })
   .meta({ id: 'SessionQueueItem' })
 export const SessionQueueInfo = z
@@ -265,3 +267,17 @@ export const SessionQueueMutation = z
   .looseObject({ sessionId: z.string(), removed: uint, queue: SessionQueueInfo })
   .meta({ id: 'SessionQueueMutation' })
 export type SessionQueueMutation = z.infer<typeof SessionQueueMutation>
+/** What becomes of prompts that wait when the run before them is aborted; what is held stays held. */
+export const AbortQueue = z.enum(['go-on', 'hold', 'clear'])
+export type AbortQueue = z.infer<typeof AbortQueue>
+export const AbortRequest = z
+  .strictObject({
+    queue: AbortQueue.optional().describe(
+      'Prompts that wait: `go-on` (the default) the next one runs, `hold` each is held until a person releases it, `clear` they are removed.',
+    ),
+  })
+  .meta({ id: 'AbortRequest' })
+export const SessionQueueRelease = z
+  .looseObject({ sessionId: z.string(), released: uint, queue: SessionQueueInfo })
+  .meta({ id: 'SessionQueueRelease' })
+export type SessionQueueRelease = z.infer<typeof SessionQueueRelease>

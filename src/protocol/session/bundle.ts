@@ -13,7 +13,7 @@ export const BUNDLE_VERSION = 1
 /** `sessionId`: only this session of the workspace. `artifacts`: with what was uploaded to the sessions. */
 const ExportSessionsRequest = z
   .strictObject({
-    workspaceRoot: pathText.min(1).max(4096),
+    workspaceRoot: pathText.max(4096).regex(/^\//, 'must be an absolute path'),
     sessionId: z.string().max(256).optional(),
     artifacts: z.boolean().optional(),
   })
@@ -38,7 +38,11 @@ const QueuedPrompt = z
   .meta({ id: 'QueuedPrompt' })
 
 export const QueuedPromptBundleItem = z
-  .looseObject({ request: QueuedPrompt, delivery: z.enum(['steer', 'queue']) })
+  .looseObject({
+    request: QueuedPrompt,
+    delivery: z.enum(['steer', 'queue']),
+    held: z.literal(true).optional().describe('It waited to be released. Imported, every prompt does.'),
+  })
   .meta({ id: 'QueuedPromptBundleItem' })
 
 /** An artifact whose bytes stand as base64 in pieces, each with a whole number of bytes. */
@@ -49,11 +53,17 @@ const SessionBundle = z
     version: z.number().int().min(1),
     session: Session,
     artifacts: z.array(BundledArtifact).optional(),
-    messages: z.array(Message),
+    messages: z
+      .array(Message)
+      .describe('Oldest first. `questionDeleted: true` beside `info`: the message that it answers is there no more.'),
     queuedPrompts: z.array(QueuedPromptBundleItem),
     workspaceRoot: z.string().optional(),
   })
   .meta({ id: 'SessionBundle' })
+
+const ImportSessionRequest = z
+  .strictObject({ bundle: SessionBundle, targetWorkspaceRoot: z.string().min(1).max(4096) })
+  .meta({ id: 'ImportSessionRequest' })
 
 /** The workspace root of a session: its directory without its path. */
 export function workspaceRootOf({ directory, path = '' }: Pick<z.infer<typeof Session>, 'directory' | 'path'>): string {
@@ -68,7 +78,7 @@ export const bundleRoutes = {
     tag: 'sessions',
     access: { class: 'caller' },
     summary:
-      'Export every session of a workspace, or one of them, with its messages, the prompts that wait and, when asked for, its artifacts. Written as it is read, whatever its size.',
+      'Export every session of a workspace, or one of them, with its messages, the prompts that wait and, when asked for, its artifacts. Written as it is read, whatever its size. A session that is not there, or a directory that is not and in which none worked, is an error.',
     body: { schema: ExportSessionsRequest, required: true },
     success: {
       status: 200,
@@ -83,9 +93,9 @@ export const bundleRoutes = {
     tag: 'sessions',
     access: { class: 'caller' },
     summary:
-      'Import a session: a JSON body `{ bundle, targetWorkspaceRoot }`. Ids are new, paths lie below the target, prompts that waited go on. Read as it arrives; nothing is seen of it before it is whole. Artifacts must have the size and digest they tell.',
+      'Import a session. Ids are new, paths lie below the target. It starts nothing: prompts that waited are held until a person releases them, what was running is interrupted, and until a person has prompted the session everything its rules allow is asked for. Read as it arrives; nothing is seen of it before it is whole. A field that is missing or wrong is 400; what contradicts itself 422, as an artifact that has not the size and digest it tells.',
     headers: z.looseObject({ 'content-type': z.string().optional() }),
-    binaryBody: { mediaType: 'application/json', maxBytes: LIMITS.bundles.bytes },
+    binaryBody: { mediaType: 'application/json', maxBytes: LIMITS.bundles.bytes, schema: ImportSessionRequest },
     success: {
       status: 200,
       description: 'The new session.',

@@ -19,7 +19,7 @@ export const jobRoutes = {
     method: 'DELETE',
     path: '/v2/sessions/{session_id}/jobs/{job_id}',
     tag: 'sessions',
-    access: { class: 'session', param: 'session_id' },
+    access: { class: 'session', param: 'session_id', lease: 'free' },
     params: JobParams,
     summary: 'Stop a command in the background. It is being ended when this is answered, and told as cancelled once nothing of it runs.',
     success: { status: 200, description: 'It is being stopped.', schema: BackgroundJobStopResponse },

@@ -33,6 +33,10 @@ export const Session = z
     catalogActivity: CatalogActivity.optional(),
     pinned: z.literal(true).optional(),
     svcTenantId: z.string().optional(),
+    imported: z
+      .literal(true)
+      .optional()
+      .describe('It came with a bundle, and no person has prompted it here: whatever its rules allow is asked for.'),
     /** Prompts that name no agent are answered by the agent `plan`. */
     mode: z.looseObject({ type: z.literal('plan'), entered: ms }).optional(),
     /** Where the session works once the run under way has ended. */

@@ -80,15 +80,18 @@ export const sharingRoutes = {
   }),
   claimControl: defineRoute({
     ...common,
+    access: { ...common.access, lease: 'free' },
     id: 'v2.sessions.control.claim',
     method: 'POST',
     path: `${ONE}/control`,
-    summary: 'Take control of the session, or keep it, for some seconds; while it is held, nobody else can prompt.',
+    summary:
+      'Take control of the session, or keep it, for some seconds. While it is held, whoever is somebody else may read the session, wait for it and abort it, and changes nothing of it (409). Who is somebody else is told by the credential: without one, or with the one token of a server, all callers are the same.',
     body: { schema: ClaimSessionControlRequest, required: true },
     success: { status: 200, description: 'The lease.', schema: SessionControl },
   }),
   releaseControl: defineRoute({
     ...common,
+    access: { ...common.access, lease: 'free' },
     id: 'v2.sessions.control.release',
     method: 'DELETE',
     path: `${ONE}/control`,

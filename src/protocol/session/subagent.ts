@@ -40,6 +40,7 @@ export const subagentRoutes = {
   }),
   stop: defineRoute({
     ...common,
+    access: { ...common.access, lease: 'free' },
     id: 'v2.subagents.tasks.stop',
     method: 'POST',
     path: `${PREFIX}/stop`,

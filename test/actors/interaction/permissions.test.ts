@@ -103,8 +103,8 @@ describe('a permission request', () => {
     await service.idle(id)
     expect(ran).toEqual(['x', 'x', 'y', 'x'])
     expect(await asked(service, 3)).toHaveLength(3)
-    expect(service.store.approvals.get('local', `global:${service.directory}`)).toEqual([
-      { permission: 'open', pattern: 'x', action: 'allow', exact: true },
+    expect(service.store.approvals.get('local', `global:${service.directory}`)).toMatchObject([
+      { permission: 'open', pattern: 'x', action: 'allow', exact: true, sessionId: id },
     ])
     const elsewhere = (await service.runtime.sessions.create(TRUSTED_CALLER, service.effects.root, { title: 'Other' })).id
     service.steps.push(calls({ callId: 'e', tool: 'open', input: { value: 'x' } }), says('done'))
@@ -145,7 +145,7 @@ describe('a permission request', () => {
     await service.idle(id)
     expect(ran).toEqual(['*', 'a *', 'a b', 'a c'])
     expect(await asked(service, 3)).toHaveLength(3)
-    expect(service.store.approvals.get('local', `global:${service.directory}`)).toEqual([
+    expect(service.store.approvals.get('local', `global:${service.directory}`)).toMatchObject([
       { permission: 'open', pattern: '*', action: 'allow', exact: true },
       { permission: 'open', pattern: 'a *', action: 'allow', exact: true },
       { permission: 'open', pattern: 'a b', action: 'allow', exact: true },

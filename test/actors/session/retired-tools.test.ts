@@ -54,7 +54,7 @@ function setup(first: Generation, rules: readonly PermissionRule[] = [{ permissi
     effects: createFakeEffects(),
     plugins: createFakePlugins(() => view),
     configs: { load: async () => ({}) },
-    store: { approvals: { get: () => [] } },
+    store: { approvals: { get: () => [] }, sessions: { get: () => undefined } },
     projects: { identify: async () => ({ approvals: [] }) },
     pluginsHeard: async () => undefined,
     journal: { synced: async () => undefined },

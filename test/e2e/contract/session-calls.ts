@@ -1,6 +1,6 @@
 /** One valid call of every operation on sessions and what belongs to them, with what has to be there before. */
 import type { Answer } from '../server.js'
-import { asking, sessionOf, talked, type ValidCall } from './world.js'
+import { asking, sessionOf, talked, type ValidCall, type World } from './world.js'
 
 /** On a session that has answered a prompt and is idle. */
 const onIdle =
@@ -35,6 +35,28 @@ const onQueue =
     await world.server.call('POST', `${at}/abort`)
     return answer
   }
+
+/** Something is allowed for good, in the directory of the server. */
+async function remembering(world: World): Promise<void> {
+  const { at, requestId } = await asking(world, 'please write')
+  await world.server.call('POST', `/v2/interactions/permissions/${requestId}/reply`, { reply: 'always' })
+  await world.server.call('POST', `${at}/wait`)
+}
+
+/** The prompt that came with a session has its turn. */
+const onHeld: ValidCall = async (world) => {
+  const { id } = await talked(world)
+  const session = await world.server.get<{ directory: string }>(`/v2/sessions/${id}`)
+  const request = { noReply: false, parts: [{ type: 'text', text: 'hello' }] }
+  const bundle = { version: 1, session, messages: [], queuedPrompts: [{ delivery: 'queue', request }] }
+  const { body } = await world.server.call('POST', '/v2/sessions/import', { bundle, targetWorkspaceRoot: session.directory })
+  const { sessionId } = body as { sessionId: string }
+  const answer = await world.server.call('POST', `/v2/sessions/${sessionId}/queue/release`)
+  await world.server.call('POST', `/v2/sessions/${sessionId}/wait`)
+  const messages = await world.server.messages(sessionId)
+  if (answer.status < 300 && messages.length !== 2) throw new Error(`the released prompt led to ${messages.length} messages`)
+  return answer
+}
 
 /** On a session whose run waits for its user. */
 const onRequest =
@@ -170,9 +192,21 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.sessions.parts.delete': onMessage('DELETE', (part) => `/parts/${part}`),
   'v2.sessions.queue.list': onQueue('GET', '/queue'),
   'v2.sessions.queue.pop': onQueue('POST', '/queue/pop'),
+  'v2.sessions.queue.release': onHeld,
   'v2.sessions.queue.clear': onQueue('DELETE', '/queue'),
 
   'v2.interactions.permissions.list': onRequest('please write', 'GET', () => '/permissions'),
+  'v2.interactions.permissions.get': onRequest('please write', 'GET', (id) => `/permissions/${id}`),
+  'v2.interactions.questions.get': onRequest('please ask', 'GET', (id) => `/questions/${id}`),
+  'v2.interactions.remembered.list': async (world) => {
+    await remembering(world)
+    return world.server.call('GET', '/v2/interactions/remembered')
+  },
+  'v2.interactions.remembered.forget': async (world) => {
+    await remembering(world)
+    const [answer] = await world.server.get<{ id: string }[]>('/v2/interactions/remembered')
+    return world.server.call('DELETE', `/v2/interactions/remembered/${answer?.id}`)
+  },
   'v2.interactions.permissions.reply': onRequest('please write', 'POST', (id) => `/permissions/${id}/reply`, { reply: 'once' }),
   'v2.interactions.questions.list': onRequest('please ask', 'GET', () => '/questions'),
   'v2.interactions.questions.reply': onRequest('please ask', 'POST', (id) => `/questions/${id}/reply`, { answers: [['this']] }),

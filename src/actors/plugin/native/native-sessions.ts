@@ -1,5 +1,5 @@
 /** Sessions as native plugins use them: as a local caller, through the same doors as HTTP. */
-import { TRUSTED_CALLER } from '../../../protocol/caller.js'
+import { PLUGIN_CALLER } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { refusalOf } from '../../../protocol/interaction/refusal.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -24,11 +24,11 @@ export function createSessionDoor(
 ): SessionDoor {
   return {
     create: (directory, request, extra, along) =>
-      createSession(core, TRUSTED_CALLER, directory, request, {
+      createSession(core, PLUGIN_CALLER, directory, request, {
         ...(extra !== undefined && { extra }),
         ...(along !== undefined && { along: (tx, session) => along(rowsChange(core.store, pluginId, tx), session) }),
       }),
-    prompt: (sessionId, request) => sessions.submitPrompt(TRUSTED_CALLER, sessionId, request, 'prompt'),
+    prompt: (sessionId, request) => sessions.submitPrompt(PLUGIN_CALLER, sessionId, request, 'prompt'),
     abort: (sessionId) => sessions.abort(sessionId),
     clearQueue: (sessionId, all) => clearQueue(core, sessionId, all).removed,
     tell: (sessionId, notice, along) =>

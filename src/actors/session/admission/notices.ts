@@ -6,7 +6,7 @@
  */
 import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
-import { busyStatus, queueInfo, toldRequest } from './queue.js'
+import { publishWaiting, queueInfo, toldRequest } from './queue.js'
 import { type Notice, RUNTIME_MARKER } from './runtime-marker.js'
 
 /** Throws `resource.not_found` with nothing changed. */
@@ -16,8 +16,8 @@ export function tellSession(
   { text, unattended }: Notice,
   { along, wake }: { readonly along?: ((tx: Change) => void) | undefined; readonly wake: () => void },
 ): void {
-  const { store, journal, effects, statuses } = core
-  const session = sessionOrThrow(core, sessionId)
+  const { store, journal, effects } = core
+  sessionOrThrow(core, sessionId)
   const request = {
     messageId: effects.ids.next('msg'),
     parts: [{ type: 'text' as const, text }],
@@ -37,9 +37,7 @@ export function tellSession(
       messageID: request.messageId,
       delivery: 'continue',
     })
-    const current = statuses.get(sessionId)
-    const { status, queued } = busyStatus(core, sessionId)
-    statuses.set(tx, session, current.type === 'retry' ? current : status, queued, statuses.run(sessionId))
+    publishWaiting(core, tx, sessionId)
   })
   wake()
 }

@@ -6,20 +6,22 @@
  *    the comparison and the insert are one uninterrupted turn.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PromptPart, PromptRequest } from '../../../protocol/message/message.js'
 import type { GivenCall, QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import { wellFormedValue } from '../../well-formed.js'
-import type { QueueRow } from '../../../store/store.js'
 import { refuseUnknownVariant } from '../../provider/unknown.js'
+import type { Change } from '../../events/journal.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
-import { busyStatus, isLongPrompt, isSilent, queueInfo, toldRequest } from './queue.js'
+import { releaseHeld } from './held.js'
+import { isLongPrompt, isSilent, publishWaiting, queueInfo, toldRequest } from './queue.js'
+import { repeatOf } from './repeats.js'
 import { RUNTIME_MARKER } from './runtime-marker.js'
 import { keepAttached } from '../run/shown-files.js'
+import { notePrompted } from '../state/imported.js'
 import { noteParticipant } from '../state/sharing.js'
 import { knownAgent } from '../state/records.js'
 
@@ -72,7 +74,13 @@ async function place(
   wake: () => void,
 ): Promise<void> {
   const target = isSilent(prompt) ? await resolveTarget(core, sessionId, prompt) : undefined
-  if (isRepeat(core, sessionId, prompt, delivery)) return core.journal.synced()
+  const repeat = repeatOf(core, sessionId, prompt, delivery)
+  if (repeat?.type === 'held') {
+    if (!isOfPerson(caller, prompt)) throw heldPrompt(prompt)
+    releaseHeld(core, caller, repeat.row)
+    wake()
+  }
+  if (repeat !== undefined) return core.journal.synced()
   if (target !== undefined && core.statuses.isIdle(sessionId) && core.store.queue.count(sessionId) === 0) {
     appendNow(core, caller, sessionId, prompt, target)
     return core.journal.synced()
@@ -156,41 +164,27 @@ async function refuseSubtasks({ plugins }: SessionCore, directory: string, sessi
   throw new SvcError('request.invalid', 'Subtask parts need subagents, which are switched off here.')
 }
 
-function isRepeat(core: SessionCore, sessionId: string, prompt: QueuedPrompt, delivery: QueueRow['delivery']): boolean {
-  const conflict = () =>
-    new SvcError('resource.conflict', `The message id "${prompt.messageId}" was used before with other content.`, {
-      messageId: prompt.messageId,
-    })
-  const queued = core.store.queue.byMessageId(prompt.messageId)
-  if (queued !== undefined) {
-    if (queued.sessionId === sessionId && queued.delivery === delivery && isDeepStrictEqual(plain(queued.request), plain(prompt)))
-      return true
-    throw conflict()
-  }
-  const stored = core.store.messages.get(prompt.messageId)
-  if (stored === undefined) return false
-  const { info } = stored
-  if (info.role !== 'user' || info.sessionId !== sessionId) throw conflict()
-  const parts = stored.parts.map(({ id: _id, sessionId: _session, messageId: _message, ...content }) => content)
-  const agrees =
-    isDeepStrictEqual(plain(parts), plain(prompt.parts)) &&
-    info.system === prompt.system &&
-    info.author === prompt.author &&
-    isDeepStrictEqual(plain(info.tools), plain(prompt.tools)) &&
-    (prompt.agent === undefined || prompt.agent === info.agent) &&
-    (prompt.model === undefined || isDeepStrictEqual(plain(prompt.model), plain(info.model)))
-  if (!agrees) throw conflict()
-  return true
+/** Nobody attends what is unattended. */
+function isOfPerson(caller: Caller, { unattended }: QueuedPrompt): boolean {
+  return caller.isAutomatic !== true && unattended !== true
 }
 
-/** A value as it would be read back, so that absent and undefined keys compare equal. */
-function plain(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+function heldPrompt({ messageId }: QueuedPrompt): SvcError {
+  return new SvcError('resource.conflict', `The prompt "${messageId}" is held until a person releases it.`, { messageId })
+}
+
+function noteCaller(
+  core: SessionCore,
+  tx: Change,
+  { caller, sessionId, prompt }: { readonly caller: Caller; readonly sessionId: string; readonly prompt: QueuedPrompt },
+): void {
+  noteParticipant(core, caller, sessionId)
+  if (isOfPerson(caller, prompt)) notePrompted(core, tx, caller, sessionId)
 }
 
 function appendNow(core: SessionCore, caller: Caller, sessionId: string, prompt: QueuedPrompt, target: RunTarget): void {
   core.journal.commit('process', (tx) => {
-    noteParticipant(core, caller, sessionId)
+    noteCaller(core, tx, { caller, sessionId, prompt })
     appendPrompt(core, tx, sessionId, prompt, target)
   })
 }
@@ -206,14 +200,14 @@ function refuseCrowded({ store }: SessionCore, sessionId: string, prompt: Queued
 }
 
 function admit(core: SessionCore, caller: Caller, sessionId: string, prompt: QueuedPrompt, delivery: 'steer' | 'queue'): void {
-  const { store, journal, effects, statuses } = core
-  const session = sessionOrThrow(core, sessionId)
-  if (store.queue.count(sessionId) >= LIMITS.sessions.queueRows) {
+  const { store, journal, effects } = core
+  sessionOrThrow(core, sessionId)
+  if (store.queue.size(sessionId) >= LIMITS.sessions.queueRows) {
     throw new SvcError('quota.exceeded', `The queue of this session holds ${LIMITS.sessions.queueRows} prompts already.`, { sessionId })
   }
   refuseCrowded(core, sessionId, prompt)
   journal.commit('process', (tx) => {
-    noteParticipant(core, caller, sessionId)
+    noteCaller(core, tx, { caller, sessionId, prompt })
     store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery, request: prompt, created: effects.clock.now() })
     const request = toldRequest(prompt)
     const written = store.contents.writtenPrompt(sessionId, request)
@@ -229,8 +223,6 @@ function admit(core: SessionCore, caller: Caller, sessionId: string, prompt: Que
       // Admitted just before: what is long is not repeated.
       ...(isLongPrompt(prompt) ? {} : { request }),
     })
-    const current = statuses.get(sessionId)
-    const { status, queued } = busyStatus(core, sessionId)
-    statuses.set(tx, session, current.type === 'retry' ? current : status, queued, statuses.run(sessionId))
+    publishWaiting(core, tx, sessionId)
   })
 }

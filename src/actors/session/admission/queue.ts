@@ -1,6 +1,6 @@
 /** The queue of a session: what is shown of it, clearing and popping (sessions-events §5). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { SessionQueueInfo, SessionQueueMutation, UserModel } from '../../../protocol/message/message.js'
+import type { AbortQueue, SessionQueueInfo, SessionQueueMutation, UserModel } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { SessionStatus } from '../../../protocol/session/session.js'
 import { createLru, type Lru } from '../../../protocol/lru.js'
@@ -13,6 +13,7 @@ const REMEMBERED = 4096
 const SEEN = 4096
 
 interface Item {
+  readonly messageId: string
   readonly noReply: boolean
   readonly partCount: number
   readonly text: string | null
@@ -36,9 +37,9 @@ export function queueInfo(core: Pick<SessionCore, 'store' | 'statuses'>, session
     count: rows.length,
     running,
     worker: !core.statuses.isIdle(sessionId),
-    items: rows.flatMap(({ id }, index) => {
+    items: rows.flatMap(({ id, held }, index) => {
       const item = itemOf(core.store, id)
-      return item === undefined ? [] : [{ index, ...item }]
+      return item === undefined ? [] : [{ index, ...item, ...(held && { held }) }]
     }),
   }
 }
@@ -51,6 +52,7 @@ function itemOf({ queue }: Pick<Store, 'queue'>, id: string): Item | undefined {
   const request = queue.get(id)?.request
   if (request === undefined) return undefined
   const item: Item = {
+    messageId: request.messageId,
     noReply: request.noReply,
     partCount: request.parts.length,
     text: previewOf(request),
@@ -78,9 +80,9 @@ function cut(text: string): string {
   return whole.length <= SEEN && line.length <= most ? line.join('') : `${line.slice(0, most).join('')}...`
 }
 
-/** `busy` with what waits, as published after a queue change. */
+/** `busy` with what waits for its turn, as published after a queue change. */
 export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string): { status: SessionStatus; queued: number } {
-  const rows = visibleRows(core.store, sessionId)
+  const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
   const [first] = rows
   if (first === undefined) return { status: { type: 'busy' }, queued: 0 }
   const preview = itemOf(core.store, first.id)?.text ?? null
@@ -91,6 +93,25 @@ export function busyStatus(core: Pick<SessionCore, 'store'>, sessionId: string):
 export function clearQueue(core: SessionCore, sessionId: string, all?: 'all'): SessionQueueMutation {
   if (all === undefined) return removeRows(core, sessionId, 'clear', visibleRows(core.store, sessionId))
   return removeRows(core, sessionId, 'clear-all', core.store.queue.list(sessionId))
+}
+
+/** What becomes of the rows that have their turn after a run that is being aborted (decision 41). */
+export function stopQueue(core: SessionCore, sessionId: string, how: AbortQueue): void {
+  if (how === 'go-on') return
+  const rows = visibleRows(core.store, sessionId).filter(({ held }) => !held)
+  if (rows.length === 0) return
+  if (how === 'clear') return void removeRows(core, sessionId, 'clear', rows)
+  core.journal.commit('power', (tx) => {
+    for (const { id } of rows) core.store.queue.setHeld(id, true)
+    const queue = queueInfo(core, sessionId)
+    tx.emit('session.queue.updated', { sessionID: sessionId, action: 'hold', removed: 0, queue, messageIDs: messageIds(core, rows) })
+    publishQueueStatus(core, tx, sessionId)
+    core.executions.settle(tx, rootOf(core, sessionId))
+  })
+}
+
+function messageIds({ store }: SessionCore, rows: readonly QueueHead[]): string[] {
+  return rows.flatMap(({ id }) => itemOf(store, id)?.messageId ?? [])
 }
 
 /** Removes the oldest visible row (decision 5), or that of one message. */
@@ -105,6 +126,13 @@ export function popQueue(core: SessionCore, sessionId: string, messageId?: strin
   )
 }
 
+/** Tells the status of a session in whose queue something waits. */
+export function publishWaiting(core: SessionCore, tx: Change, sessionId: string): void {
+  const current = core.statuses.get(sessionId)
+  const { status, queued } = busyStatus(core, sessionId)
+  core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
+}
+
 function removeRows(
   core: SessionCore,
   sessionId: string,
@@ -115,10 +143,11 @@ function removeRows(
   if (rows.length === 0) return { sessionId, removed: 0, queue: queueInfo(core, sessionId) }
   const [first] = action === 'pop' ? rows : []
   const request = first && core.store.queue.get(first.id)?.request
+  const ids = messageIds(core, rows)
   return core.journal.commit('power', (tx) => {
     for (const row of rows) core.store.queue.remove(row.id)
     const queue = queueInfo(core, sessionId)
-    const data = { sessionID: sessionId, action, removed: rows.length, queue }
+    const data = { sessionID: sessionId, action, removed: rows.length, queue, messageIDs: ids }
     if (request === undefined) tx.emit('session.queue.updated', data)
     else {
       const popped = toldRequest(request)
@@ -133,10 +162,7 @@ function removeRows(
 
 /** Repeats the status of a busy session with its new queue; an idle session says so only when it becomes idle. */
 function publishQueueStatus(core: SessionCore, tx: Change, sessionId: string): void {
-  if (core.statuses.isIdle(sessionId)) return
-  const current = core.statuses.get(sessionId)
-  const { status, queued } = busyStatus(core, sessionId)
-  core.statuses.set(tx, sessionOrThrow(core, sessionId), current.type === 'retry' ? current : status, queued, core.statuses.run(sessionId))
+  if (!core.statuses.isIdle(sessionId)) publishWaiting(core, tx, sessionId)
 }
 
 /** What events tell of a prompt. */

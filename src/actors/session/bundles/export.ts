@@ -1,9 +1,10 @@
 /** Sessions as bundles, written piece by piece (sessions-events §2.15). What was left of a message is not kept in memory. */
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Caller } from '../../../protocol/caller.js'
+import { type Caller, mayUseDirectory } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import type { MessageInfo } from '../../../protocol/message/message.js'
 import { BUNDLE_VERSION, type ExportSessionsRequest, workspaceRootOf } from '../../../protocol/session/bundle.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { SessionCore } from '../core.js'
@@ -11,7 +12,7 @@ import type { SessionCore } from '../core.js'
 const SESSIONS = 100
 const MESSAGES = 16
 
-/** The text of the answer; what is deleted or cannot be read meanwhile ends it with an error, so that nothing half looks whole. */
+/** The text of the answer; a session or a directory that is not there is an error before the first of it, and what is deleted or cannot be read meanwhile ends it with an error, so that nothing half looks whole. */
 export async function* exportSessions(core: SessionCore, caller: Caller, request: ExportSessionsRequest): AsyncGenerator<string> {
   let lead = '{"bundles":['
   for (const session of sessionsOf(core, caller, request)) {
@@ -20,7 +21,16 @@ export async function* exportSessions(core: SessionCore, caller: Caller, request
     yield* inPieces(conversationOf(core, session.id))
     lead = ','
   }
+  if (lead !== ',') await expectDirectory(core, caller, request.workspaceRoot)
   yield lead === ',' ? ']}' : `${lead}]}`
+}
+
+/** No session worked there: that is so, or the directory is not the one that was meant. */
+async function expectDirectory({ effects: { files } }: SessionCore, caller: Caller, directory: string): Promise<void> {
+  if (!mayUseDirectory(caller, directory)) throw new SvcError('auth.directory_forbidden')
+  const found = await files.stat(directory).catch(() => undefined)
+  if (found?.kind === 'directory') return
+  throw new SvcError('request.invalid_directory', `There is no directory ${directory}, and no session worked there.`, { directory })
 }
 
 function* sessionsOf(
@@ -32,7 +42,8 @@ function* sessionsOf(
     session !== undefined && workspaceRootOf(session) === workspaceRoot && owners.mayUse(caller, session.id)
   if (sessionId !== undefined) {
     const session = store.sessions.get(sessionId)
-    if (wanted(session)) yield session
+    if (!wanted(session)) throw new SvcError('resource.not_found', `There is no session "${sessionId}" of ${workspaceRoot}.`, { sessionId })
+    yield session
     return
   }
   let after: { readonly updated: number; readonly id: string } | undefined
@@ -94,10 +105,11 @@ function* conversationOf({ store }: SessionCore, sessionId: string): Generator<s
   yield ',"messages":['
   let cursor: string | undefined
   let lead = ''
+  const questions = new Set<string>()
   do {
     const page = store.messages.page({ sessionId, order: 'asc', limit: MESSAGES, cursor })
     for (const item of page.items) {
-      yield lead + item
+      yield lead + marked(item, questions)
       lead = ','
     }
     cursor = page.next
@@ -106,13 +118,20 @@ function* conversationOf({ store }: SessionCore, sessionId: string): Generator<s
     throw new SvcError('resource.not_found', `The session ${sessionId} was deleted while it was exported.`, { sessionId })
   yield '],"queuedPrompts":['
   lead = ''
-  for (const { id, delivery } of store.queue.list(sessionId)) {
+  for (const { id, delivery, held } of store.queue.list(sessionId)) {
     const request = delivery === 'continue' ? undefined : store.queue.get(id)?.request
     if (request === undefined) continue
-    yield lead + JSON.stringify({ delivery, request })
+    yield lead + JSON.stringify({ delivery, request, ...(held && { held }) })
     lead = ','
   }
   yield ']}'
+}
+
+/** An answer whose question was deleted says so, because without that it would be taken for damaged. */
+function marked(item: string, questions: Set<string>): string {
+  const { info } = JSON.parse(item) as { readonly info: MessageInfo }
+  if (info.role === 'user') questions.add(info.id)
+  return info.role === 'user' || questions.has(info.parentId) ? item : `{"questionDeleted":true,${item.slice(1)}`
 }
 
 /** Some texts at a time, each in a turn of its own. */

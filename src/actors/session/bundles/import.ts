@@ -6,6 +6,8 @@
  *    Artifacts are files without rows until then.
  * I3 A bundle speaks for nobody: of its rules only those that ask or deny are kept, what its prompts want called is asked for, and what its
  *    parts say of files is forgotten, because undo would write it.
+ * I4 It starts nothing (decision 35): its prompts are held, and until a person has prompted the session all its calls are asked for. What
+ *    it says is running was interrupted.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../../../protocol/caller.js'
@@ -16,9 +18,9 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { IncomingArtifacts } from '../../artifact/incoming.js'
 import { wellFormedValue } from '../../well-formed.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
-import { busyStatus } from '../admission/queue.js'
 import { copier, isOpen } from '../history/fork.js'
 import { withoutNotes } from '../history/history.js'
+import { interruptedPart } from '../run/interrupted-part.js'
 import { slugOf } from '../state/slug.js'
 import { type Arrived, type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
 
@@ -33,10 +35,9 @@ export interface ImportParts {
   readonly chunks: AsyncIterable<Uint8Array>
   /** The canonical directory, which the caller may use. */
   admit(directory: string): Promise<string>
-  wake(sessionId: string): void
 }
 
-export async function importSession(core: SessionCore, caller: Caller, { chunks, admit, wake }: ImportParts): Promise<string> {
+export async function importSession(core: SessionCore, caller: Caller, { chunks, admit }: ImportParts): Promise<string> {
   const { effects, store, journal } = core
   const id = effects.ids.next('ses')
   const staged = stagedSession(core, id)
@@ -51,7 +52,6 @@ export async function importSession(core: SessionCore, caller: Caller, { chunks,
     await journal.synced()
     publish(core, { session, prompts: head.prompts, artifacts })
     await journal.synced()
-    if (head.prompts.length > 0) wake(id)
     return id
   } catch (error) {
     if (store.sessions.get(id)?.svcTenantId === NOBODY) journal.commit('process', () => store.sessions.delete(id))
@@ -125,9 +125,10 @@ function stagedSession({ effects, version }: SessionCore, id: string): Session {
 function append({ store }: SessionCore, copies: ReturnType<typeof copier>, message: Message): void {
   if (isOpen(message.info)) return
   const { info, parts } = wellFormedValue(copies(message))
+  const ended = info.role === 'assistant' ? (info.time.completed ?? info.time.created) : info.time.created
   store.messages.append(
     info,
-    parts.map((part) => withoutNotes(part, UNKEPT)),
+    parts.map((part) => interruptedPart(withoutNotes(part, UNKEPT), ended)), // I4
   )
 }
 
@@ -140,6 +141,7 @@ async function sessionOf(core: SessionCore, caller: Caller, staged: Session, { s
   const rules = permission.filter(({ action }) => action !== 'allow')
   return wellFormedValue({
     ...staged,
+    imported: true as const, // I4
     svcTenantId: caller.tenantId,
     projectId: project.projectId,
     directory,
@@ -187,7 +189,7 @@ interface Imported {
 }
 
 function publish(core: SessionCore, { session, prompts, artifacts }: Imported): void {
-  const { effects, store, journal, statuses, families, owners } = core
+  const { effects, store, journal, families, owners } = core
   journal.commit('process', (tx) => {
     sessionOrThrow(core, session.id)
     store.sessions.update(session)
@@ -195,11 +197,8 @@ function publish(core: SessionCore, { session, prompts, artifacts }: Imported): 
     tx.emit('session.created', { sessionID: session.id, info: session })
     for (const { delivery, request } of prompts) {
       const prompt = promptOf(request, effects.ids.next('msg'))
-      store.queue.append({ id: effects.ids.next('evt'), sessionId: session.id, delivery, request: prompt, created: effects.clock.now() })
-    }
-    if (prompts.length > 0) {
-      const { status, queued } = busyStatus(core, session.id)
-      statuses.set(tx, session, status, queued)
+      const row = { id: effects.ids.next('evt'), sessionId: session.id, delivery, request: prompt, created: effects.clock.now() }
+      store.queue.append({ ...row, held: true }) // I4
     }
     tx.after(() => {
       owners.noted(session)

@@ -1,4 +1,8 @@
-/** A bundle read as it arrives: each of its values by itself, within bounds (sessions-events §2.15). */
+/**
+ * A bundle read as it arrives: each of its values by itself, within bounds (sessions-events §2.15).
+ *
+ * I1 A field that is missing or wrong is `request.invalid`; what contradicts itself, or is more than can be taken, `request.unprocessable`.
+ */
 import { JSONParser } from '@streamparser/json'
 import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
@@ -6,6 +10,8 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { pathText } from '../../../protocol/path-text.js'
 import { type Message, Message as MessageSchema } from '../../../protocol/message/message.js'
 import { BUNDLE_VERSION, BundledArtifact, QueuedPromptBundleItem } from '../../../protocol/session/bundle.js'
+import { createAgreement } from './agreement.js'
+import { followOutline, type Outline } from './outline.js'
 import type { Artifact } from '../../../protocol/system/artifact.js'
 import { type Session, Session as SessionSchema } from '../../../protocol/session/session.js'
 
@@ -27,7 +33,7 @@ export interface BundleHead {
 
 const PATHS = {
   '$.targetWorkspaceRoot': pathText.min(1).max(4096),
-  '$.bundle.version': z.number(),
+  '$.bundle.version': z.number().int().min(1),
   '$.bundle.workspaceRoot': z.string().max(4096),
   '$.bundle.session': SessionSchema,
   '$.bundle.artifacts.*.info': BundledArtifact.shape.info,
@@ -36,12 +42,32 @@ const PATHS = {
   '$.bundle.queuedPrompts.*': QueuedPromptBundleItem,
 } as const
 
-/** Hands over what arrives in order, some at a time, with the bytes read since the last. Throws `request.unprocessable` for what is no bundle, is damaged, or is of a newer svc. */
+const ANY: Outline = { kind: 'object' }
+const TEXT: Outline = { kind: 'string' }
+const LIST: Outline = { kind: 'array' }
+
+const REQUEST: Outline = {
+  kind: 'object',
+  isClosed: true,
+  required: {
+    targetWorkspaceRoot: TEXT,
+    bundle: {
+      kind: 'object',
+      required: { version: { kind: 'number' }, session: ANY, messages: LIST, queuedPrompts: LIST },
+      optional: {
+        workspaceRoot: TEXT,
+        artifacts: { kind: 'array', items: { kind: 'object', required: { info: ANY, content: LIST } } },
+      },
+    },
+  },
+}
+
+/** Hands over what arrives in order, some at a time, with the bytes read since the last. Throws I1. */
 export async function readBundle(
   chunks: AsyncIterable<Uint8Array>,
   onArrived: (arrived: readonly Arrived[], bytes: number) => Promise<void>,
 ): Promise<BundleHead> {
-  const found: { session?: Session; version?: number; workspaceRoot?: string; target?: string } = {}
+  const found: { session?: Session; workspaceRoot?: string; target?: string } = {}
   const prompts: BundledPrompt[] = []
   let arrived: Arrived[] = []
   let artifacts = 0
@@ -49,17 +75,22 @@ export async function readBundle(
   let waiting = 0
   let unheard = 0
   const parser = new JSONParser({ paths: Object.keys(PATHS), keepStack: false })
+  const agreement = createAgreement(damaged)
+  parser.onToken = followOutline(REQUEST, malformed)
   parser.onValue = ({ value, key, stack }) => {
     pending = 0
     const names = [...stack.slice(1).map((level) => level.key), key]
     const at = names.map((name) => (typeof name === 'number' ? '*' : String(name))).join('.')
     const told = names.join('.')
     if (at === 'targetWorkspaceRoot') found.target = checked(PATHS['$.targetWorkspaceRoot'], value, told)
-    else if (at === 'bundle.version') found.version = versionOf(checked(PATHS['$.bundle.version'], value, told))
+    else if (at === 'bundle.version') expectVersion(checked(PATHS['$.bundle.version'], value, told))
     else if (at === 'bundle.workspaceRoot') found.workspaceRoot = checked(PATHS['$.bundle.workspaceRoot'], value, told)
     else if (at === 'bundle.session') found.session = checked(PATHS['$.bundle.session'], value, told)
-    else if (at === 'bundle.messages.*') arrived.push({ type: 'message', message: checked(PATHS['$.bundle.messages.*'], value, told) })
-    else if (at === 'bundle.artifacts.*.info') {
+    else if (at === 'bundle.messages.*') {
+      const message = checked(PATHS['$.bundle.messages.*'], value, told)
+      agreement.message(message, told)
+      arrived.push({ type: 'message', message })
+    } else if (at === 'bundle.artifacts.*.info') {
       if (names[2] !== artifacts++) throw damaged(`tells its artifacts out of order at ${told}`)
       arrived.push({ type: 'artifact', told: checked(PATHS['$.bundle.artifacts.*.info'], value, told) })
     } else if (at === 'bundle.artifacts.*.content.*') {
@@ -67,7 +98,9 @@ export async function readBundle(
       arrived.push({ type: 'content', bytes: decoded(checked(PATHS['$.bundle.artifacts.*.content.*'], value, told), told) })
     }
     if (at === 'bundle.queuedPrompts.*') {
-      prompts.push(checked(PATHS['$.bundle.queuedPrompts.*'], value, told))
+      const prompt = checked(PATHS['$.bundle.queuedPrompts.*'], value, told)
+      agreement.prompt(prompt.request.messageId)
+      prompts.push(prompt)
       waiting += Buffer.byteLength(JSON.stringify(value))
     }
     if (prompts.length > LIMITS.sessions.queueRows || waiting > LIMITS.sessions.queueBytes)
@@ -83,10 +116,10 @@ export async function readBundle(
     arrived = []
     unheard = 0
   }
-  if (!parser.isEnded) throw damaged('ends before it is whole')
-  const { session, version, workspaceRoot, target } = found
-  if (session === undefined || version === undefined) throw damaged('has no session or no version')
-  if (target === undefined) throw new SvcError('request.invalid', '"targetWorkspaceRoot" is missing.')
+  if (!parser.isEnded) throw malformed('', 'ends before it is whole')
+  const { session, workspaceRoot, target } = found
+  if (session === undefined || target === undefined) throw new SvcError('server.internal', 'A bundle was read without its session.')
+  agreement.session(session.id)
   return { session, workspaceRoot, targetWorkspaceRoot: target, prompts }
 }
 
@@ -95,7 +128,7 @@ function attempt(work: () => void): void {
     work()
   } catch (error) {
     if (error instanceof SvcError) throw error
-    throw damaged(`is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw malformed('', `is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -103,23 +136,28 @@ function checked<T extends z.ZodType>(schema: T, value: unknown, at: string): z.
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw damaged(`is wrong at ${[at, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'not valid'}`)
+  throw malformed([at, ...(issue?.path ?? [])].join('.'), `is wrong: ${issue?.message ?? 'not valid'}`)
 }
 
 /** Not what is nearly base64: two texts would have the same bytes. */
 function decoded(base64: string, at: string): Uint8Array {
   const bytes = Buffer.from(base64, 'base64')
-  if (bytes.toString('base64') !== base64) throw damaged(`is wrong at ${at}: not base64`)
+  if (bytes.toString('base64') !== base64) throw malformed(at, 'is not base64')
   return bytes
 }
 
-function versionOf(version: number): number {
-  if (version === BUNDLE_VERSION) return version
+function expectVersion(version: number): void {
+  if (version === BUNDLE_VERSION) return
   throw new SvcError(
     'request.unprocessable',
     `The bundle has version ${version}; this svc reads version ${BUNDLE_VERSION}. Import it with the svc that wrote it, or a newer one. Nothing was changed.`,
     { version, known: BUNDLE_VERSION },
   )
+}
+
+function malformed(path: string, problem: string): SvcError {
+  const what = path === '' ? 'The body' : `"${path}"`
+  return new SvcError('request.invalid', `${what} ${problem}. Nothing was changed.`, { issues: [{ path, message: problem }] })
 }
 
 function damaged(problem: string): SvcError {

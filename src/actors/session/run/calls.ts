@@ -12,6 +12,7 @@ import { type PermissionNeed, type ToolContext, type ToolContribution, ToolError
 import { wellFormed } from '../../well-formed.js'
 import { approvalsOf } from '../../interaction/approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
+import { isUnprompted, UNPROMPTED } from '../state/imported.js'
 import { keepContents } from './shown-files.js'
 import type { SessionCore } from '../core.js'
 import { type Asking, layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
@@ -61,9 +62,9 @@ async function judgeAttempt(
   const attempt = await makeAttempt(core, run, call, signal)
   call.attempt = attempt
   if (attempt.isChanged) call.step.callProgress(call.callId, changeNote(attempt))
-  const needs = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()].map(
-    (need) => (call.explicit === undefined ? need : { explicit: call.explicit, ...need }),
-  )
+  const wanted = [...(await attempt.tool.contribution.needs(attempt.input, await contextOf(core, run, call, signal))), ...further()]
+  const explicit = explicitOf(core, run, call)
+  const needs = wanted.map((need) => (explicit === undefined ? need : { explicit, ...need }))
   const standing = await standingOf(core, run)
   let asking: PermissionNeed | undefined
   for (const need of needs) {
@@ -72,6 +73,11 @@ async function judgeAttempt(
     if (decision === 'ask') asking ??= { ...need, patterns }
   }
   return asking === undefined ? {} : { asking: { need: asking, approvals: standing.approvals } }
+}
+
+/** Why every need of a call takes an answer of its own. */
+function explicitOf(core: SessionCore, run: RunScope, call: OpenCall): string | undefined {
+  return call.explicit ?? (isUnprompted(core, run.session.id) ? UNPROMPTED : undefined)
 }
 
 /** What counts besides the rules of the run. */
@@ -89,7 +95,8 @@ async function standingOf(core: SessionCore, { session: { directory } }: RunScop
 function decisionsOf(core: SessionCore, run: RunScope, call: OpenCall, { permission, patterns }: JudgedNeed, standing: Standing) {
   const all = patterns.length > 0 ? patterns : ['*']
   const common = judgingOf(core, run, call, standing)
-  return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern] } }).decision)
+  const explicit = isUnprompted(core, run.session.id) ? UNPROMPTED : undefined
+  return all.map((pattern): PermissionAction => judge({ ...common, need: { permission, patterns: [pattern], explicit } }).decision)
 }
 
 function judgeNeed(core: SessionCore, run: RunScope, call: OpenCall, need: JudgedNeed, standing: Standing) {

@@ -2,13 +2,15 @@
  * Several clients on one session: who took part, and who controls it (http-contract §2.5).
  *
  * I1 A lease is over at its time, or when it was given up; its revision grows on, so that a claim made on an old one is seen to be late.
- * I2 While somebody holds it, nobody else prompts the session.
+ * I2 While somebody holds it, nobody else changes the session, nor those it delegates to: no prompt, no command, no answer, nothing of its
+ *    history or its queue. Reading it and aborting it is free.
  */
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ClaimSessionControlRequest, SessionControl, SessionParticipant } from '../../../protocol/session/sharing.js'
 import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
+import { withDelegators } from './imported.js'
 
 type Core = Pick<SessionCore, 'store' | 'journal' | 'effects'>
 
@@ -66,8 +68,10 @@ export function releaseControl(core: Core, caller: Caller, sessionId: string, ex
 
 /** I2. */
 export function refuseControlled(core: Pick<Core, 'store' | 'effects'>, caller: Caller, sessionId: string): void {
-  const held = controlOf(core, sessionId)
-  if (held !== null && held.controllerSubject !== caller.subject) throw controlledBy(held)
+  for (const { id } of withDelegators(core, sessionId)) {
+    const held = controlOf(core, id)
+    if (held !== null && held.controllerSubject !== caller.subject) throw controlledBy(held)
+  }
 }
 
 /** Joins the commit of what somebody did. */

@@ -1,0 +1,42 @@
+/** `svc session release`: gives prompts their turn that wait for a person, as those do that came with a bundle. */
+import type { Client } from '../../client/client-types.js'
+import { SvcError } from '../../protocol/errors.js'
+import type { SessionQueueInfo } from '../../protocol/message/message.js'
+import { printable } from '../../protocol/visible-text.js'
+import { jsonText, writeOut } from '../output.js'
+import type { ReleaseOptions } from './session-arguments.js'
+import { findSession } from './session-find.js'
+
+/** Releases the oldest, that of a message, or all there are, in their order; prints what they say, and answers 0. */
+export async function releasePrompts(client: Client, { id: named, message, all, json }: ReleaseOptions): Promise<number> {
+  const { id: sessionId } = await findSession(client, named)
+  const held = heldOf(await client.sessions.queue.list({ sessionId }))
+  const wanted = message === undefined ? held.slice(0, all ? held.length : 1) : held.filter(({ messageId }) => messageId === message)
+  if (wanted.length === 0) {
+    const what = message === undefined ? 'no prompt' : `no prompt "${message}"`
+    throw new SvcError('resource.not_found', `There is ${what} of ${sessionId} that is held.`, { sessionId })
+  }
+  const released: Held[] = []
+  for (const each of wanted) {
+    const answer = await client.sessions.queue.release({ sessionId, messageId: each.messageId })
+    if (answer.released > 0) released.push(each)
+  }
+  const left = held.length - wanted.length
+  if (json) writeOut(`${jsonText({ id: sessionId, released, held: left }, 2)}\n`)
+  else {
+    for (const { text } of released) writeOut(`released: ${printable(text)}\n`)
+    if (left > 0) writeOut(`still held: ${left}\n`)
+  }
+  return 0
+}
+
+interface Held {
+  readonly messageId: string
+  readonly text: string
+}
+
+function heldOf({ items }: SessionQueueInfo): readonly Held[] {
+  return items.flatMap(({ held, messageId, text }) =>
+    held === true && messageId !== undefined ? [{ messageId, text: text ?? 'a prompt without text' }] : [],
+  )
+}

@@ -32,6 +32,13 @@ test('only one file of the command line writes to its streams', () => {
   expect(doors.map(({ path }) => path)).toEqual(['src/cli/output.ts'])
 })
 
+test('git is started in one place, for its two users', () => {
+  const starting = sources().filter(({ text }) => /\bfind\(\s*['"`]git['"`]/.test(text))
+  expect(starting.map(({ path }) => path)).toEqual(['src/actors/git/git-process.ts'])
+  const users = sources().filter(({ text }) => /import \{[^}]*\bcreateGitProcess\b/.test(text))
+  expect(users.map(({ path }) => path).toSorted()).toEqual(['src/actors/git/cloner.ts', 'src/actors/git/git-program.ts'])
+})
+
 describe('the rules', () => {
   const one = (path: string, text: string) => findings([{ path, text }])
 

@@ -254,11 +254,14 @@ export interface Providers {
   defaultModel(directory: string): Promise<ModelRef>
   /** The model for titles and summaries, config `smallModel`; undefined when it is not set or cannot be used. */
   smallModel(directory: string): Promise<ModelRef | undefined>
-  /** Throws `request.unprocessable` when the connection a model names is not there. */
-  checkConnection(directory: string, ref: Pick<ModelRef, 'providerId' | 'connectionId'>): Promise<void>
+  /** What a caller names: throws as `resolve` does, for a variant that the model does not have as well. */
+  check(directory: string, ref: ModelRef): Promise<void>
   /** The address the installation has for a provider, to which keys stored for it go; `resource.not_found` for an unknown one. */
   endpoint(providerId: string): Promise<string | undefined>
-  /** Throws `request.invalid` with what is known instead when provider or model is unknown or unusable. */
+  /**
+   * Throws `request.invalid` with what is known instead when provider or model is unknown or unusable, `request.unprocessable` when the
+   * connection it names is not there. A variant that the model does not have any more changes nothing.
+   */
   resolve(directory: string, ref: ModelRef): Promise<ResolvedModel>
   /** Whether more than the built-in model can be used; asks nobody. */
   hasUsable(): Promise<boolean>

@@ -28,7 +28,7 @@ import {
 import { addressVariable, knownVendors, LOCAL_PROVIDERS } from './catalog/known-vendors.js'
 import type { Offered } from './catalog/offered.js'
 import type { CatalogSource } from './catalog/source.js'
-import { type Models, unknownModel, unknownProvider } from './unknown.js'
+import { type Models, refuseUnknownVariant, unknownModel, unknownProvider } from './unknown.js'
 import { createDiscovery } from './catalog/discover.js'
 import { fitAdapter } from './fit.js'
 import type { CredentialFile } from './credentials/credential-file.js'
@@ -163,6 +163,21 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     throw unknownModel(provider, ref.id, await modelsOf(provider, { ...catalog, localModels: true }), catalog, isUsable)
   }
 
+  /** A model that can be called, and the provider as it is called for it. */
+  const reach = async (directory: string, ref: ModelRef) => {
+    let catalog = await load(directory)
+    const { provider, model } = await find(catalog, directory, ref).catch(async (error: unknown) => {
+      catalog = await loadNewest(directory)
+      return find(catalog, directory, ref).catch(() => {
+        throw error
+      })
+    })
+    const reached = { ...provider, ...model.via }
+    const reason = obstacle(reached, effects.env, await contributions(directory))
+    if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
+    return { catalog, provider, model, reached }
+  }
+
   const toRecord = (provider: CatalogProvider, models: Models): Provider => {
     const { id, name, env, options } = provider
     const records = Object.fromEntries(recordsOf(models).map((record) => [record.id, toShown(record)]))
@@ -212,8 +227,9 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       const catalog = await load(directory)
       return namedModel(catalog, catalog.smallModel)
     },
-    async checkConnection(directory, ref) {
-      if (ref.connectionId !== undefined) namedConnection(await credentials.read(), ref, directory)
+    async check(directory, ref) {
+      const { model } = await reach(directory, ref)
+      refuseUnknownVariant({ ref, model: model.record })
     },
     async endpoint(providerId) {
       const { providers } = await readConfigured(installation)
@@ -233,17 +249,8 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       )
     },
     async resolve(directory, ref) {
-      let catalog = await load(directory)
-      const { provider, model } = await find(catalog, directory, ref).catch(async (error: unknown) => {
-        catalog = await loadNewest(directory)
-        return find(catalog, directory, ref).catch(() => {
-          throw error
-        })
-      })
+      const { catalog, provider, model, reached } = await reach(directory, ref)
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
-      const reached = { ...provider, ...model.via }
-      const reason = obstacle(reached, effects.env, await contributions(directory))
-      if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
       return {
         ref,
         model: model.record,

@@ -44,8 +44,8 @@ test('a model that names a connection uses that one or none', async () => {
   expect(made.map(({ apiKey }) => apiKey())).toEqual(['b'])
   const refused = { code: 'request.unprocessable', details: { providerId: 'vendor', connectionId: 'conn_c' } }
   await expect(providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
-  await expect(providers.checkConnection(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
-  await providers.checkConnection(DIRECTORY, { ...REF, connectionId: 'conn_a' })
+  await expect(providers.check(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
+  await providers.check(DIRECTORY, { ...REF, connectionId: 'conn_a' })
 })
 
 test('a directory has its own key', async () => {

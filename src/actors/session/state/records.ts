@@ -33,7 +33,7 @@ export async function createSession(
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)
     if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden')
   }
-  if (request.model !== undefined) await core.providers.checkConnection(directory, request.model)
+  if (request.model !== undefined) await core.providers.check(directory, request.model)
   const [project, agent, model] = await Promise.all([
     core.projects.identify(directory),
     agentName(core, directory, request.agent),
@@ -160,7 +160,7 @@ export async function updateSession(
   const directory = request.directory === undefined ? undefined : await directoryAt(unquoted(request.directory), before.directory)
   const moved = directory !== undefined && directory !== before.directory ? directory : undefined
   const project = moved === undefined ? undefined : await core.projects.identify(moved)
-  if (request.model !== undefined) await core.providers.checkConnection(directory ?? before.directory, request.model)
+  if (request.model !== undefined) await core.providers.check(directory ?? before.directory, request.model)
   const session = sessionOrThrow(core, id)
   if (moved !== undefined && (!core.statuses.isIdle(id) || core.restores.isActive(id))) {
     throw new SvcError('resource.conflict', 'The session is running; its directory can be changed when it is idle.', { sessionId: id })

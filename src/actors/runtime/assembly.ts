@@ -77,7 +77,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const owners = createOwners(store)
   const statuses = createStatuses()
   const outstanding = createOutstanding(effects.ids.next('job'))
-  const executions = createExecutions({ store, effects, families, statuses, outstanding })
+  const executions = createExecutions({ store, effects, families, statuses, outstanding, head: journal.head })
   outstanding.onEnded((sessionId) => settleFamily({ journal, executions, families, effects }, sessionId))
   const subscriptions = createSubscriptions({ effects, actors })
   const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions, subscriptions })

@@ -9,6 +9,7 @@ import type { SessionCore } from '../../session/core.js'
 import { isOfCompaction } from '../../session/history/conversation.js'
 import { tellSession } from '../../session/admission/notices.js'
 import { clearQueue } from '../../session/admission/queue.js'
+import { isQuiet, untilQuiet } from '../../session/state/quiet.js'
 import { noteMove } from '../../session/state/moves.js'
 import { createSession } from '../../session/state/records.js'
 import { noteOnSession } from '../../session/state/session-notes.js'
@@ -67,33 +68,6 @@ function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: s
     backgroundJobsEpoch: outstanding.jobs.epoch,
     backgroundJobsRevision: outstanding.jobs.revision + jobs.length - running.length,
   }
-}
-
-function isQuiet({ statuses, outstanding }: SessionCore, sessionId: string): boolean {
-  return statuses.isIdle(sessionId) && !outstanding.has(sessionId)
-}
-
-async function untilQuiet(core: SessionCore, sessionId: string, signal: AbortSignal): Promise<void> {
-  while (!isQuiet(core, sessionId)) {
-    await core.statuses.idle(sessionId, signal)
-    if (core.outstanding.has(sessionId)) await workEnded(core, sessionId, signal)
-  }
-}
-
-function workEnded({ outstanding }: SessionCore, sessionId: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      unwatch()
-      reject(new Error('nobody waits any more'))
-    }
-    const unwatch = outstanding.watch(sessionId, () => {
-      unwatch()
-      signal.removeEventListener('abort', abort)
-      resolve()
-    })
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-  })
 }
 
 function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {

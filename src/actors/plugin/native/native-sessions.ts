@@ -4,8 +4,10 @@ import { SvcError } from '../../../protocol/errors.js'
 import { refusalOf } from '../../../protocol/interaction/refusal.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { Message } from '../../../protocol/message/message.js'
+import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import type { Sessions } from '../../facades.js'
 import type { SessionCore } from '../../session/core.js'
+import { familyChanges } from '../../session/history/family-changes.js'
 import { isOfCompaction } from '../../session/history/conversation.js'
 import { tellSession } from '../../session/admission/notices.js'
 import { clearQueue } from '../../session/admission/queue.js'
@@ -43,6 +45,7 @@ export function createSessionDoor(
     isQuiet: (sessionId) => isQuiet(core, sessionId),
     quiet: (sessionId, signal) => untilQuiet(core, sessionId, signal),
     usage: (sessionId) => core.store.messages.usage(core.store.sessions.family(sessionId)),
+    changes: (sessionId, { since, keeper }) => changesFor(core, sessionId, since, keeper),
     get: (sessionId) => core.store.sessions.get(sessionId),
     isBusy: (sessionId) => !core.statuses.isIdle(sessionId),
     settled: (sessionId, signal) => sessions.wait(sessionId, signal),
@@ -57,6 +60,12 @@ export function createSessionDoor(
     note: (sessionId, name, value, along) =>
       noteOnSession(core, sessionId, { [name]: value }, along && ((tx) => along(rowsChange(core.store, pluginId, tx)))),
   }
+}
+
+function changesFor(core: SessionCore, sessionId: string, since: number, keeper: string): ChangeNotes {
+  const members = core.store.sessions.family(sessionId)
+  core.store.transact('process', () => members.forEach((member) => core.store.keptContents.share(member, keeper)))
+  return familyChanges(core, sessionId, since)
 }
 
 function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: string | undefined) {

@@ -85,6 +85,16 @@ test('a session whose model cannot be used any more refuses what it is asked, un
   expect([answer.status, JSON.stringify(answer.body)]).toEqual([200, expect.stringContaining('done')])
 })
 
+test('an agent without a name is no agent, and no external agent none', async () => {
+  const { id } = await server.createSession({ model: ref(), externalProvider: null, externalOptions: null })
+  for (const [path, body] of [
+    ['commands', { command: 'say', agent: '' }],
+    ['shell', { command: 'true', agent: '' }],
+  ] as const)
+    expect([path, (await server.call('POST', `/v2/sessions/${id}/${path}`, body)).status]).toEqual([path, 200])
+  expect((await server.call('POST', '/v2/sessions', { externalProvider: 'claude' })).status).toBe(501)
+})
+
 test('a command whose prompt is taken from the queue is a conflict, not a message that is missing', async () => {
   const { id } = await server.createSession()
   const long = '```svc-script\n[{"delayMs":600000},{"text":"late"}]\n```'

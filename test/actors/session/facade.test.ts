@@ -45,6 +45,14 @@ describe('creating a session', () => {
     expect(service.runtime.sessions.children(session.id).items).toEqual([{ ...child, catalogActivity: 'idle' }])
   })
 
+  it('refuses an external agent, and takes none for absent', async () => {
+    const service = await startTestService()
+    const none = { code: 'feature.not_implemented' }
+    await expect(service.session({ externalProvider: 'claude' })).rejects.toMatchObject(none)
+    await expect(service.session({ externalOptions: {} })).rejects.toMatchObject(none)
+    await service.session()
+  })
+
   it('refuses an unknown parent or agent and a parent of another tenant', async () => {
     const service = await startTestService()
     const id = await service.session()

@@ -30,11 +30,12 @@ export async function submitCommand(
   core: SessionCore,
   caller: Caller,
   sessionId: string,
-  { command: name, arguments: written = '', ...request }: SessionCommandRequest,
+  { command: name, arguments: written = '', ...given }: SessionCommandRequest,
   wake: () => void,
 ): Promise<Submitted> {
   const { directory } = sessionOrThrow(core, sessionId)
   const command = await core.resources.command(directory, name)
+  const request = withoutBlankAgent(given)
   const messageId = request.messageId ?? core.effects.ids.next('msg')
   const content = await contentOf(core, directory, command, written)
   await submitPrompt(core, caller, sessionId, { ...request, ...content, messageId }, 'queue', wake)
@@ -46,13 +47,22 @@ export async function submitShell(
   core: SessionCore,
   caller: Caller,
   sessionId: string,
-  { command, ...request }: SessionShellRequest,
+  { command, ...given }: SessionShellRequest,
   wake: () => void,
 ): Promise<Submitted> {
+  const request = withoutBlankAgent(given)
   const messageId = request.messageId ?? core.effects.ids.next('msg')
   const calls: GivenCall[] = [{ tool: 'bash', input: { command } }]
   await submitPrompt(core, caller, sessionId, { ...request, messageId, prompt: `!${command}`, calls, noReply: true }, 'queue', wake)
   return { messageId, isDelegated: false }
+}
+
+/** Clients that name no agent here send an empty name. */
+function withoutBlankAgent<T extends { readonly agent?: string | undefined }>({
+  agent,
+  ...rest
+}: T): Omit<T, 'agent'> & { agent?: string } {
+  return { ...rest, ...(agent !== undefined && agent !== '' && { agent }) }
 }
 
 /** The prompt that a prompt of the form `/name arguments` stands for; undefined when it names no command. */

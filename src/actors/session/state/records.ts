@@ -28,6 +28,8 @@ export async function createSession(
   { extra = {}, along }: CreateOptions = {},
 ): Promise<Session> {
   const { effects, store, journal } = core
+  if (request.externalProvider !== undefined || request.externalOptions !== undefined)
+    throw new SvcError('feature.not_implemented', 'There are no external agents on this server: a session is answered by its own agents.')
   if (request.parentId !== undefined) {
     const parent = store.sessions.get(request.parentId)
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)

@@ -8,6 +8,7 @@
  */
 import type { ConfigDocument } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
+import type { AuthInfo } from '../../protocol/provider/connection.js'
 import type { ModelRef } from '../../protocol/message/message.js'
 import type { Provider } from '../../protocol/provider/provider.js'
 import type { Effects } from '../effects.js'
@@ -45,6 +46,8 @@ export interface ProvidersDeps {
   readonly configs: Pick<Configs, 'load'>
   /** What plugins contribute in a directory: the same list for as long as nothing changes. */
   readonly contributions: (directory: string) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
+  /** Names of the adapters that plugins bring somewhere; absent = those of the installation are all. */
+  readonly adapters?: () => ReadonlySet<string>
   /** The catalog of models; absent = there is none. */
   readonly source?: CatalogSource
   /** Stored credentials; absent = there are none. */
@@ -178,6 +181,15 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     return { catalog, provider, model, reached }
   }
 
+  /** Why a credential would never be used. */
+  const unfit = async (provider: CatalogProvider, type: AuthInfo['type'] | undefined): Promise<string | undefined> => {
+    const { id, npm, contribution } = provider
+    if (contribution === undefined && stores.adapters?.().has(npm) !== true)
+      return missingAdapter(provider, await contributions(installation))
+    if (type !== 'oauth' || contribution?.takesTokens === true) return undefined
+    return `The adapter of provider "${id}" takes keys and no OAuth tokens.`
+  }
+
   const toRecord = (provider: CatalogProvider, models: Models): Provider => {
     const { id, name, env, options } = provider
     const records = Object.fromEntries(recordsOf(models).map((record) => [record.id, toShown(record)]))
@@ -231,10 +243,14 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       const { model } = await reach(directory, ref)
       refuseUnknownVariant({ ref, model: model.record })
     },
-    async endpoint(providerId) {
+    async endpoint(providerId, type) {
       const { providers } = await readConfigured(installation)
       const provider = providers.find(({ id }) => id === providerId)
-      if (provider !== undefined) return provider.baseURL
+      if (provider !== undefined) {
+        const reason = await unfit(provider, type)
+        if (reason !== undefined) throw new SvcError('request.unprocessable', reason, { providerId })
+        return provider.baseURL
+      }
       const message = `There is no provider "${providerId}" in the configuration of this installation. Configure it there, so that its key has an address to go to.`
       throw new SvcError('resource.not_found', message, { providerId })
     },
@@ -245,7 +261,9 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     async connectable() {
       const { providers } = await readConfigured(installation)
       return providers.flatMap(({ id, auth, env, source, contribution }) =>
-        contribution === undefined || source === 'builtin' ? [] : [{ id, hasKey: env.length > 0, isSecret: auth !== 'none' }],
+        contribution === undefined || source === 'builtin'
+          ? []
+          : [{ id, hasKey: env.length > 0, isSecret: auth !== 'none', takesTokens: contribution.takesTokens === true }],
       )
     },
     async resolve(directory, ref) {

@@ -132,13 +132,14 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
     contributions: async (directory) =>
       (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers,
+    adapters: () => serving.adapters(),
     source,
     credentials,
     installation: effects.paths.config,
     renewal: tokens.renewal,
   })
   const signIns = createProviderSignIns({ ...signingIn, ...tokens, providers, actors, inspect })
-  const connections = createConnections({ effects, file: credentials, endpointOf: (providerId) => providers.endpoint(providerId) })
+  const connections = createConnections({ effects, file: credentials, endpointOf: providers.endpoint })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })

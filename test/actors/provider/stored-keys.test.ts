@@ -84,6 +84,17 @@ test('a key is stored for the address of the installation, and not for a provide
   await expect(providers.endpoint('unknown')).rejects.toMatchObject({ code: 'resource.not_found' })
 })
 
+test('nothing is stored for a provider that no adapter serves, and no token for an adapter that takes keys alone', async () => {
+  const foreign = { ...vendor, npm: 'nobody-has-this' }
+  const { providers } = setUp({ provider: { vendor, foreign } })
+  await expect(providers.endpoint('foreign', 'api')).rejects.toMatchObject({
+    code: 'request.unprocessable',
+    message: expect.stringContaining('needs the adapter "nobody-has-this"'),
+  })
+  await expect(providers.endpoint('vendor', 'oauth')).rejects.toMatchObject({ code: 'request.unprocessable' })
+  expect(await providers.endpoint('vendor', 'api')).toBe(ADDRESS)
+})
+
 const signedIn = (endpoint: string) => () => ({
   version: 2,
   connections: {

@@ -282,7 +282,7 @@ function refuseOddEndpoints(entry: ServerCredentials, config: McpOAuthConfig): v
   const { authorizationServerMetadata = {} } = discoveryOf(entry, config) ?? {}
   for (const [name, address] of Object.entries(authorizationServerMetadata)) {
     if (!/_endpoint$/.test(name) || typeof address !== 'string' || /^https?:$/.test(protocolOf(address))) continue
-    throw new Error(`its authorization server names a ${name} that is not reached over http or https`)
+    throw new Error(`its authorization server names no address of http or https as its ${name}`)
   }
 }
 

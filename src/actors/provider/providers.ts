@@ -48,6 +48,8 @@ export interface ProvidersDeps {
   readonly contributions: (directory: string) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
   /** Names of the adapters that plugins bring somewhere; absent = those of the installation are all. */
   readonly adapters?: () => ReadonlySet<string>
+  /** The id of the registered workspace that contains a directory; absent = there are none. */
+  readonly workspaceOf?: (directory: string) => Promise<string | undefined>
   /** The catalog of models; absent = there is none. */
   readonly source?: CatalogSource
   /** Stored credentials; absent = there are none. */
@@ -56,6 +58,12 @@ export interface ProvidersDeps {
   readonly installation?: string
   /** Renews tokens of sign-ins; absent = nobody does. */
   readonly renewal?: Renewal
+}
+
+/** Where a session works, and in which workspace it says so. */
+interface Where {
+  readonly directory: string
+  readonly workspaceId: string | undefined
 }
 
 const OFFLINE: ModelRef = { providerId: 'svc', id: 'offline' }
@@ -101,22 +109,28 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       subscription: (providerId) => signInSettings(document, providerId),
     }
   }
-  const read = async (directory: string): Promise<Catalog> => {
+  /** Whose connections count, the nearest first (decision 33 of the specification). */
+  const workspacesOf = async (directory: string, workspaceId: string | undefined): Promise<readonly string[]> => {
+    const managed = await stores.workspaceOf?.(directory)
+    return [...new Set([workspaceId, managed, directory].filter((id) => id !== undefined))]
+  }
+  const read = async (directory: string, workspaceId?: string): Promise<Catalog> => {
     const document = await credentials.read()
     const catalog = await readConfigured(directory)
     if (document.connections.size === 0) return catalog
-    return withStoredKeys(catalog, document, { workspaceId: directory, ...(await installed()) })
+    const workspaceIds = await workspacesOf(directory, workspaceId)
+    return withStoredKeys(catalog, document, { workspaceIds, ...(await installed()) })
   }
   /** What is known now; where the source has something new, the next look finds it. */
-  const load = async (directory: string): Promise<Catalog> => {
-    const catalog = await read(directory)
+  const load = async (directory: string, workspaceId?: string): Promise<Catalog> => {
+    const catalog = await read(directory, workspaceId)
     void source.renew(isVendorInUse(catalog))
     return catalog
   }
   /** As `load`, but what has only the snapshot waits a moment for the source. */
-  const loadNewest = async (directory: string): Promise<Catalog> => {
-    await source.renew(isVendorInUse(await read(directory)))
-    return read(directory)
+  const loadNewest = async (directory: string, workspaceId?: string): Promise<Catalog> => {
+    await source.renew(isVendorInUse(await read(directory, workspaceId)))
+    return read(directory, workspaceId)
   }
 
   const discovered = async (provider: CatalogProvider): Promise<readonly string[] | undefined> => {
@@ -153,9 +167,13 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     return { providerId: provider.id, id }
   }
 
-  const find = async (catalog: Catalog, directory: string, ref: ModelRef): Promise<{ provider: CatalogProvider; model: CatalogModel }> => {
+  const find = async (
+    catalog: Catalog,
+    { directory, workspaceId }: Where,
+    ref: ModelRef,
+  ): Promise<{ provider: CatalogProvider; model: CatalogModel }> => {
     const found = catalog.providers.find(({ id }) => id === ref.providerId)
-    const connection = namedConnection(await credentials.read(), ref, directory)
+    const connection = namedConnection(await credentials.read(), ref, await workspacesOf(directory, workspaceId))
     if (found === undefined) throw unknownProvider(ref.providerId, catalog, isUsable)
     const provider = connection === undefined ? found : withConnectionKey(found, connection, await installed())
     const reason = obstacle(provider, effects.env, await contributions(directory))
@@ -167,11 +185,12 @@ export function createProviders({ effects, configs, contributions, source = NO_S
   }
 
   /** A model that can be called, and the provider as it is called for it. */
-  const reach = async (directory: string, ref: ModelRef) => {
-    let catalog = await load(directory)
-    const { provider, model } = await find(catalog, directory, ref).catch(async (error: unknown) => {
-      catalog = await loadNewest(directory)
-      return find(catalog, directory, ref).catch(() => {
+  const reach = async (where: Where, ref: ModelRef) => {
+    const { directory, workspaceId } = where
+    let catalog = await load(directory, workspaceId)
+    const { provider, model } = await find(catalog, where, ref).catch(async (error: unknown) => {
+      catalog = await loadNewest(directory, workspaceId)
+      return find(catalog, where, ref).catch(() => {
         throw error
       })
     })
@@ -218,8 +237,8 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       const usable = records.filter(({ models }) => Object.keys(models).length > 0)
       return { providers: usable, default: defaultsOf(usable) }
     },
-    async defaultModel(directory) {
-      const catalog = await load(directory)
+    async defaultModel(directory, workspaceId) {
+      const catalog = await load(directory, workspaceId)
       const named = await namedModel(catalog, catalog.model)
       if (named !== undefined) return { ...named, ...(catalog.variant === undefined ? {} : { variant: catalog.variant }) }
       const wish = wishedModel(effects.env)
@@ -235,12 +254,12 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       }
       return OFFLINE
     },
-    async smallModel(directory) {
-      const catalog = await load(directory)
+    async smallModel(directory, workspaceId) {
+      const catalog = await load(directory, workspaceId)
       return namedModel(catalog, catalog.smallModel)
     },
-    async check(directory, ref) {
-      const { model } = await reach(directory, ref)
+    async check(directory, ref, workspaceId) {
+      const { model } = await reach({ directory, workspaceId }, ref)
       refuseUnknownVariant({ ref, model: model.record })
     },
     async endpoint(providerId, type) {
@@ -266,8 +285,8 @@ export function createProviders({ effects, configs, contributions, source = NO_S
           : [{ id, hasKey: env.length > 0, isSecret: auth !== 'none', takesTokens: contribution.takesTokens === true }],
       )
     },
-    async resolve(directory, ref) {
-      const { catalog, provider, model, reached } = await reach(directory, ref)
+    async resolve(directory, ref, workspaceId) {
+      const { catalog, provider, model, reached } = await reach({ directory, workspaceId }, ref)
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
       return {
         ref,

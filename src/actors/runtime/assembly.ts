@@ -9,6 +9,7 @@ import { createBus } from '../events/bus.js'
 import type { Effects } from '../effects.js'
 import { createEventStream } from '../events/events.js'
 import type { Runtime } from '../facades.js'
+import { containing, createWorkspaceRegistry } from '../management/workspace-registry.js'
 import { createManagement } from '../management/management.js'
 import { createFamilies } from '../events/families.js'
 import { callState } from '../session/state/call-state.js'
@@ -124,6 +125,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const serving = plugins
   const credentials = createCredentialFile(effects)
+  const registered = createWorkspaceRegistry(effects)
   const signingIn = { effects, file: credentials, configs, installation: effects.paths.config }
   const tokens = createProviderRenewal(signingIn)
   const providers = createProviders({
@@ -133,6 +135,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     contributions: async (directory) =>
       (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers,
     adapters: () => serving.adapters(),
+    workspaceOf: async (directory) => containing(await registered.all().catch(() => []), directory),
     source,
     credentials,
     installation: effects.paths.config,
@@ -172,6 +175,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     resources,
     configs,
     providers,
+    managed: registered,
     outputs,
     callNames: createCallNames(),
     artifacts,
@@ -220,6 +224,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const management = createManagement({
     effects,
+    registry: registered,
     cloner: createCloner(effects),
     onCloneProgress: (step) => journal.publish('management.repository.progress', step),
     actors,

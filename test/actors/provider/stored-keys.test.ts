@@ -57,6 +57,27 @@ test('a directory has its own key', async () => {
   expect(made.map(({ apiKey }) => apiKey())).toEqual(['here', 'all'])
 })
 
+test('of several connections the one that is named is used, else that of the workspace a session names, that around its directory, that of its directory, that of all', async () => {
+  const all = {
+    conn_ws: { key: 'said', endpoint: ADDRESS, workspaceId: 'ws_said' },
+    conn_around: { key: 'around', endpoint: ADDRESS, workspaceId: 'ws_around' },
+    conn_here: { key: 'here', endpoint: ADDRESS, workspaceId: DIRECTORY },
+    conn_all: { key: 'all', endpoint: ADDRESS },
+  }
+  const keys: (string | undefined)[] = []
+  for (const left of [4, 3, 2, 1]) {
+    const credentials = () => file(Object.fromEntries(Object.entries(all).slice(-left)))
+    const { providers, made } = setUp({ provider: { vendor } }, { credentials, workspaces: { [DIRECTORY]: 'ws_around' } })
+    await providers.resolve(DIRECTORY, REF, 'ws_said')
+    keys.push(made[0]?.apiKey())
+  }
+  expect(keys).toEqual(['said', 'around', 'here', 'all'])
+  const { providers, made } = setUp({ provider: { vendor } }, { credentials: () => file(all), workspaces: { [DIRECTORY]: 'ws_around' } })
+  await providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_around' }, 'ws_said')
+  expect(made[0]?.apiKey()).toBe('around')
+  await expect(providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_ws' })).rejects.toMatchObject({ code: 'request.unprocessable' })
+})
+
 const elsewhere = { ...vendor, options: { baseURL: 'https://evil.example/v1' } }
 
 test.each([

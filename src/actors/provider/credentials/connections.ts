@@ -76,7 +76,12 @@ export function createConnections({ effects, file, endpointOf }: ConnectionsDeps
       })
     },
     async has(providerId, workspaceId) {
-      return connectionFor(await file.read(), providerId, { workspaceId, connectionId: undefined }) !== undefined
+      return (
+        connectionFor(await file.read(), providerId, {
+          workspaceIds: workspaceId === undefined ? [] : [workspaceId],
+          connectionId: undefined,
+        }) !== undefined
+      )
     },
     async set(providerId, workspaceId, credential) {
       const endpoint = await endpointOf(providerId, credential.type)

@@ -275,20 +275,31 @@ export interface ResolvedModel {
 export interface Providers {
   list(directory: string): Promise<ProviderListResult>
   configured(directory: string): Promise<ConfigProvidersResult>
-  /** The model a directory uses when nobody names one: config `model`, else the first usable one, else `svc/offline`. */
-  defaultModel(directory: string): Promise<ModelRef>
+  /**
+   * The model a directory uses when nobody names one: config `model`, else the first usable one, else `svc/offline`. Here and below
+   * `workspaceId` is what a session says of itself: connections of that workspace come first.
+   */
+  defaultModel(directory: string, workspaceId?: string): Promise<ModelRef>
   /** The model for titles and summaries, config `smallModel`; undefined when it is not set or cannot be used. */
-  smallModel(directory: string): Promise<ModelRef | undefined>
-  /** Throws `request.unprocessable` when the connection a model names is not there. */
-  checkConnection(directory: string, ref: Pick<ModelRef, 'providerId' | 'connectionId'>): Promise<void>
-  /** The address the installation has for a provider, to which keys stored for it go; `resource.not_found` for an unknown one. */
-  endpoint(providerId: string): Promise<string | undefined>
-  /** Throws `request.invalid` with what is known instead when provider or model is unknown or unusable. */
-  resolve(directory: string, ref: ModelRef): Promise<ResolvedModel>
+  smallModel(directory: string, workspaceId?: string): Promise<ModelRef | undefined>
+  /** What a caller names: throws as `resolve` does, for a variant that the model does not have as well. */
+  check(directory: string, ref: ModelRef, workspaceId?: string): Promise<void>
+  /**
+   * The address the installation has for a provider, to which credentials stored for it go; `resource.not_found` for an unknown one,
+   * `request.unprocessable` for one that no adapter serves, or whose adapter cannot use such a credential.
+   */
+  endpoint(providerId: string, type?: AuthInfo['type']): Promise<string | undefined>
+  /**
+   * Throws `request.invalid` with what is known instead when provider or model is unknown or unusable, `request.unprocessable` when the
+   * connection it names is not there. A variant that the model does not have any more changes nothing.
+   */
+  resolve(directory: string, ref: ModelRef, workspaceId?: string): Promise<ResolvedModel>
   /** Whether more than the built-in model can be used; asks nobody. */
   hasUsable(): Promise<boolean>
-  /** Providers of the installation that a credential can be stored for: whether they take one, and whether that is a key. */
-  connectable(): Promise<readonly { readonly id: string; readonly hasKey: boolean; readonly isSecret: boolean }[]>
+  /** Providers of the installation that a credential can be stored for: whether they take one, whether that is a key, and whether it may be a token. */
+  connectable(): Promise<
+    readonly { readonly id: string; readonly hasKey: boolean; readonly isSecret: boolean; readonly takesTokens: boolean }[]
+  >
 }
 
 /** Stored credentials; `workspaceId`: the directory they are kept for, undefined = for all. Changes throw `resource.conflict` when the file cannot be changed. */

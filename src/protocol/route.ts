@@ -6,13 +6,13 @@ import type * as z from 'zod'
 
 /**
  * Who may call, and what is checked before the handler runs (architecture §11):
- * `open` nobody is asked; `caller` any admitted caller; `directory` the directory of the call is resolved and checked, with `operator` only
- * the local operator may call, with `local` he or everybody while no credential is configured, and with `guardsInstallation` the same where
+ * `open` nobody is asked, with `credential` only where that parameter of the query stands for one; `caller` any admitted caller;
+ * `directory` the directory of the call is resolved and checked, with `operator` only the local operator may call, with `local` he or everybody while no credential is configured, and with `guardsInstallation` the same where
  * the scope is the installation; `session` the session named by a path parameter; `interaction` the session that owns the request id;
  * `operator` local operator only; `local` the operator, or everybody while no credential is configured.
  */
 export type Access =
-  | { readonly class: 'open' }
+  | { readonly class: 'open'; readonly credential?: string }
   | { readonly class: 'caller' }
   | { readonly class: 'directory'; readonly operator?: true; readonly local?: true; readonly guardsInstallation?: true }
   | { readonly class: 'session'; readonly param: string; readonly lease?: LeaseUse }
@@ -78,6 +78,8 @@ export interface RouteContract<
   readonly tag: Tag
   readonly summary: string
   readonly access: Access
+  /** A browser is led to it from another site, by a navigation; no other request of another site comes through (threat-model H5). */
+  readonly isReturn?: true
   /** The page of the inspector calls it although it changes something. */
   readonly isForOwnPage?: true
   /** What the body may say then; everything when absent. */

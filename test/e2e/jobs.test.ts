@@ -101,7 +101,12 @@ test('a command outlives its call and is told once, with what it printed, when i
   const [notice, ...others] = told(await server.messages(id))
   expect(others).toEqual([])
   expect(notice).toContain(`job_id: ${jobId}`)
+  expect(notice).toContain('<background_task_error>')
   expect(notice).toContain('done-4711')
+  const call = (await server.messages(id)).flatMap(({ parts }) => parts.filter((part) => part.type === 'tool'))[0]
+  expect(call?.state).toMatchObject({ output: expect.stringContaining(`job_id: ${jobId}\nstatus: running\n`) })
+  const wire = JSON.stringify([await server.messages(id), stream.events.slice(from), await runtime(id)])
+  expect(wire).not.toMatch(/\bpid\b/)
   expect((await runtime(id)).runningBackgroundTasks).toEqual([])
 })
 

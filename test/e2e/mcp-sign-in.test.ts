@@ -1,10 +1,13 @@
 /** Signing in to an MCP server, with a real authorization server: registration, exchange, renewal, revocation, and what is refused. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { McpCatalogEntry, McpStatusMap } from '../../src/protocol/mcp/mcp.js'
 import { startEverything } from '../fixtures/everything-server.js'
 import { type AuthorizationServer, type Resource, signInAt, startAuthorizationServer, startResource } from '../fixtures/oauth-server.js'
+import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser } from './browser.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Answer, type Scene, type Server } from './server.js'
 
@@ -53,6 +56,36 @@ afterAll(async () => {
   await scene.close()
   for (const end of ends) await end()
 })
+
+/** A server that is its own authorization server, whose metadata may say anything. */
+async function startOddServer() {
+  const odd = new Map<string, string>()
+  const listening = createServer((request, response) => {
+    const origin = `http://${request.headers.host}`
+    const json = (status: number, value: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    const metadata = {
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      registration_endpoint: `${origin}/register`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      ...Object.fromEntries(odd),
+    }
+    if (request.url?.startsWith('/.well-known/oauth-protected-resource') === true)
+      return json(200, { resource: `${origin}/mcp`, authorization_servers: [origin] })
+    if (request.url?.startsWith('/.well-known/') === true) return json(200, metadata)
+    if (request.url === '/register') return json(201, { client_id: 'x', redirect_uris: [`${server.url}${PREFIX}/odd/auth/callback`] })
+    return json(401, {})
+  })
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+  ends.push(() => {
+    listening.closeAllConnections()
+    listening.close()
+  })
+  return { odd, origin: `http://127.0.0.1:${(listening.address() as AddressInfo).port}` }
+}
 
 const status = async (name: string) => (await server.get<McpStatusMap>(PREFIX))[name]
 const post = (path: string, body?: object): Promise<Answer> => server.call('POST', `${PREFIX}${path}`, body)
@@ -104,6 +137,60 @@ test('a person signs in, once for each state, and the tokens are for their owner
   expect(catalog.text).not.toContain(secret)
   expect((catalog.body as Record<string, McpCatalogEntry>)['tracker']).toMatchObject({ oauthCapable: true, hasCredentials: true })
 })
+
+test('a state is good for one of twenty that come at once', async () => {
+  const { authorizationUrl } = await start('tracker')
+  const back = await signInAt(authorizationUrl)
+  const exchanges = () => honest.asked.filter((line) => line === 'POST /token').length
+  const before = exchanges()
+  const pages = await Promise.all(Array.from({ length: 20 }, () => fetch(back)))
+  expect(pages.map(({ status: code }) => code).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 400)])
+  expect(exchanges()).toBe(before + 1)
+})
+
+test('an authorization server that names an address which is none of the web is refused before anybody is sent there', async () => {
+  const { odd, origin } = await startOddServer()
+  for (const field of ['token_endpoint', 'authorization_endpoint', 'revocation_endpoint'])
+    for (const address of ['ftp://127.0.0.1/token', 'file:///etc/passwd', 'javascript:alert(1)']) {
+      odd.set(field, address)
+      expect((await post('', { name: 'odd', config: { type: 'remote', url: `${origin}/mcp` } })).status).toBe(200)
+      const answer = await post('/odd/auth')
+      expect([field, address, answer.status]).toEqual([field, address, 422])
+      odd.delete(field)
+    }
+  expect((await post('/odd/auth')).status).toBe(200)
+})
+
+test.skipIf(CHROMIUM === undefined)(
+  `a person who clicks on a page of another site comes back, and nothing else of that site does ${IN_CHROMIUM}`,
+  async () => {
+    const { authorizationUrl } = await start('tracker')
+    const back = await signInAt(authorizationUrl)
+    const other = createServer((_request, response) => {
+      const inert = [
+        `<img src="${back}">`,
+        `<iframe src="${back}"></iframe>`,
+        `<script>fetch(${JSON.stringify(back)}, { mode: 'no-cors' })</script>`,
+      ]
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html>${inert.join('')}<a href="${back}">back</a>`)
+    })
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const browser = await startBrowser()
+    try {
+      const { port } = other.address() as AddressInfo
+      const { page } = await openPage(browser, `http://localhost:${port}/`)
+      await page.waitForLoadState('networkidle')
+      await page.click('a')
+      await page.waitForURL(back)
+      expect(await page.textContent('h1')).toBe('Signed in')
+      expect(await page.evaluate(() => location.origin)).toBe(server.url)
+    } finally {
+      await browser.close()
+      other.closeAllConnections()
+      other.close()
+    }
+  },
+)
 
 test('an answer of another issuer is refused, and the sign-in it was meant for is over', async () => {
   const { authorizationUrl } = await start('renewed')

@@ -157,6 +157,61 @@ test('a command that is a subtask is delegated, and the model goes on', async ()
   expect(await tasksOf(id)).toMatchObject([{ status: 'completed', result: 'Did inspect.' }])
 })
 
+test('a command that is delegated is answered when the session has answered what came of it', async () => {
+  const { id } = await server.createSession()
+  const said = server.call('POST', `/v2/sessions/${id}/commands`, { command: 'inspect', arguments: '&& do:wait-command' })
+  await stream.waitFor((event) => event.type === 'session.status' && event.data.sessionID === id && event.data.status.type === 'idle')
+  gateOf('wait-command').open()
+  const { status, body } = await said
+  expect([status, textOf(body as Message)]).toEqual([200, 'Noted.'])
+  expect(await server.statuses()).toEqual({})
+  expect((await server.messages(id)).at(-1)?.info.id).toBe((body as Message).info.id)
+})
+
+test('each subtask of a prompt has a message of its own, with mode and agent of the subagent', async () => {
+  const { id } = await server.createSession()
+  const from = stream.events.length
+  const subtask = (agent: string) => ({ type: 'subtask', prompt: `do:${agent}`, description: agent, agent })
+  await server.prompt(id, { parts: [subtask('explore'), { type: 'text', text: 'go on' }, subtask('general')] })
+  await stream.waitFor(finished(id), from)
+  const answers = (await server.messages(id)).filter(({ info }) => info.role === 'assistant')
+  const calls = (message: Message) => message.parts.flatMap((part) => (part.type === 'tool' ? [part.tool] : []))
+  expect(answers.slice(0, 3).map((message) => [message.info, calls(message)])).toMatchObject([
+    [{ mode: 'explore', agent: 'explore', finish: 'tool-calls' }, ['task']],
+    [{ mode: 'general', agent: 'general', finish: 'tool-calls' }, ['task']],
+    [{ mode: 'primary', agent: 'build' }, []],
+  ])
+})
+
+test('the revision of a family never falls: not when a child goes, works again, or the server starts anew', async () => {
+  const { id } = await server.createSession()
+  const revision = async () => (await server.get<SessionRuntimeSnapshot>(`/v2/sessions/${id}/runtime`)).revision
+  const revisions = [await revision()]
+  const work = async (...tasks: object[]) => {
+    const from = stream.events.length
+    await delegate(id, ...tasks)
+    await stream.waitFor(finished(id), from)
+    revisions.push(await revision())
+  }
+  await work({ do: 'one' }, { do: 'two' })
+  const [task] = await tasksOf(id)
+  await server.call('DELETE', `/v2/sessions/${task?.id}`)
+  revisions.push(await revision(), await revision())
+  expect(revisions[2]).toBe(revisions[3])
+  await work({ do: 'three' })
+  const told = stream.events.flatMap((event) =>
+    event.type === 'session.execution.updated' && event.data.sessionID === id ? [event.data.runtime.revision] : [],
+  )
+  expect(told).toEqual(told.toSorted((a, b) => a - b))
+  await server.kill()
+  server = await scene.start()
+  stream = await server.stream({ tail: true })
+  revisions.push(await revision())
+  await work({ do: 'four' })
+  expect(revisions).toEqual(revisions.toSorted((a, b) => a - b))
+  expect(new Set(revisions).size).toBe(revisions.length - 1)
+})
+
 test('a subtask of a prompt that is only stored is not delegated', async () => {
   const { id } = await server.createSession()
   const part = { type: 'subtask', prompt: 'do:inspect', description: 'later', agent: 'general' }

@@ -1,4 +1,4 @@
-/** Messages rebuilt from events alone, as a client without REST would see them (sessions-events §4.12, §11). */
+/** Messages rebuilt from events alone, as a client without REST that merges parts by their ids would see them (sessions-events §11). */
 import type { Message, Part } from '../../src/protocol/message/message.js'
 import type { AnyEvent } from './stream.js'
 
@@ -15,8 +15,6 @@ export function rebuild(events: readonly AnyEvent[], sessionId: string): Message
       const part = plainPart(event.data.part)
       const message = messages.get(part.messageId)
       if (message === undefined) continue
-      // A new beginning of the step drops what a failed attempt had produced.
-      if (part.type === 'step-start' && !message.parts.has(part.id)) message.parts.clear()
       message.parts.set(part.id, part)
     } else if (event.type === 'message.part.removed') {
       messages.get(event.data.messageID)?.parts.delete(event.data.partID)

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
+import type { SessionPage } from '../../src/protocol/session/session.js'
+import type { SessionUndoTree } from '../../src/protocol/session/undo.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
 
@@ -17,12 +19,18 @@ afterEach(async () => {
   await Promise.all(models.splice(0).map((model) => model.close()))
 })
 
-/** Answers a prompt `tool {…}` with that call, and its result with a word. */
+/** Answers a prompt `tool {…}` with that call, and its result with a word; `each [[tool, {…}], …]` with one after the other. */
 function turn({ body, index }: ModelServerRequest) {
   const last = body?.messages.at(-1)
-  if (last?.role !== 'user') return reply(text('done'), finish('stop'))
-  const content = last['content']
+  const content = body?.messages.findLast(({ role }) => role === 'user')?.['content'] ?? ''
   const said = typeof content === 'string' ? content : (content as { text: string }[]).map((part) => part.text).join('')
+  if (said.startsWith('each ')) {
+    const calls = JSON.parse(said.slice(5)) as [string, object][]
+    const next = calls[body?.messages.filter(({ role }) => role === 'tool').length ?? 0]
+    if (next === undefined) return reply(text('done'), finish('stop'))
+    return reply(toolCall({ id: `c${index}`, name: next[0], input: next[1], pieces: 1 }), finish('tool_calls'))
+  }
+  if (last?.role !== 'user') return reply(text('done'), finish('stop'))
   const [, name = '', input = '{}'] = /^(\w+) (.*)$/s.exec(said) ?? []
   return reply(toolCall({ id: `c${index}`, name, input: JSON.parse(input) as object, pieces: 1 }), finish('tool_calls'))
 }
@@ -47,7 +55,9 @@ async function begin(files: Readonly<Record<string, string>>) {
   models.push(model)
   const scene = openScene(makePlace(files))
   scenes.push(scene)
-  scene.place.configure(withModel(model.url, { permission: { '*': 'allow' } }))
+  scene.place.configure(
+    withModel(model.url, { permission: { '*': 'allow' }, agent: { boss: { mode: 'all', permission: { task: 'allow' } } } }),
+  )
   const server = await scene.start()
   const { id } = await server.createSession()
   return { scene, place: scene.place, server, id }
@@ -128,6 +138,71 @@ test('eight turns are undone and redone with every byte, mode and link; a hand e
   await step('unrevert')
   expect(picture(place.repo)).toEqual(pictures.at(-1))
 }, 90_000)
+
+/** Delegates `work` (a list of calls for the agent) in the foreground. */
+const delegate = (calls: readonly (readonly [string, object])[], agent = 'boss') => {
+  const prompt = `each ${JSON.stringify(calls)}`
+  return ['task', { description: 'work', prompt, subagent_type: agent, background: false }] as const
+}
+
+test('a turn that delegated in the foreground is undone and redone with all that was done below it', async () => {
+  const { place, server, id } = await begin({ ...FILES, 'two.txt': 'two\n' })
+  const call = (what: string, body?: object) => server.call('POST', `/v2/sessions/${id}/${what}`, body)
+  const before = picture(place.repo)
+  const below = delegate([bash('rm plain.txt && head -c 300000 /dev/urandom > large.txt')])
+  await play(
+    server,
+    id,
+    ...delegate([
+      ['edit', { filePath: 'two.txt', oldString: 'two', newString: 'zwei' }],
+      ['edit', { filePath: 'two.txt', oldString: 'zwei', newString: 'deux' }],
+      bash('chmod 755 script.sh && ln -s two.txt link && printf "\\377" >> kept.bin'),
+      below,
+    ]),
+  )
+  const after = picture(place.repo)
+  expect(after).not.toEqual(before)
+  const tree = (await server.get<SessionUndoTree>(`/v2/sessions/${id}/undo-tree`)).nodes
+  expect(tree.map(({ snapshots }) => snapshots.paths?.toSorted())).toEqual([
+    ['kept.bin', 'large.txt', 'link', 'plain.txt', 'script.sh', 'two.txt'],
+  ])
+
+  writeFileSync(join(place.repo, 'two.txt'), 'by hand\n')
+  const handmade = picture(place.repo)
+  expect(await call('undo')).toMatchObject({ status: 409, body: { details: { paths: [join(place.repo, 'two.txt')] } } })
+  expect(picture(place.repo)).toEqual(handmade)
+  writeFileSync(join(place.repo, 'two.txt'), 'deux\n')
+
+  expect((await call('undo')).status).toBe(200)
+  expect(picture(place.repo)).toEqual(before)
+  const { items } = await server.get<SessionPage>(`/v2/sessions/${id}/children`)
+  for (const child of items) await server.call('DELETE', `/v2/sessions/${child.id}`)
+  expect((await call('redo')).status).toBe(200)
+  expect(picture(place.repo)).toEqual(after)
+  expect((await call('undo')).status).toBe(200)
+  expect(picture(place.repo)).toEqual(before)
+}, 90_000)
+
+test('what a task did that was aborted is undone with its turn', async () => {
+  const { place, server, id } = await begin(FILES)
+  const before = picture(place.repo)
+  const stream = await server.stream({ tail: true })
+  const [tool, input] = delegate([['write', { filePath: 'made.txt', content: 'made\n' }], bash('sleep 600')])
+  await server.prompt(id, { prompt: `${tool} ${JSON.stringify(input)}` })
+  await stream.waitFor(
+    (event) =>
+      event.type === 'message.part.updated' &&
+      event.data.part.type === 'tool' &&
+      event.data.part.tool === 'bash' &&
+      event.data.part.state.status === 'running',
+  )
+  await server.call('POST', `/v2/sessions/${id}/abort`)
+  await server.call('POST', `/v2/sessions/${id}/wait`)
+  expect(picture(place.repo)).not.toEqual(before)
+  const undone = await server.call('POST', `/v2/sessions/${id}/undo`)
+  expect([undone.status, undone.text.slice(0, 300)]).toEqual([200, expect.any(String)])
+  expect(picture(place.repo)).toEqual(before)
+})
 
 test('what an aborted command has changed is undone; a command that a kill cut short refuses the undo', async () => {
   const { scene, place, server, id } = await begin({ 'slow.sh': 'echo new > made.txt\nsleep 60\n', 'README.md': 'hello\n' })

@@ -89,6 +89,7 @@ export const noDoors: Pick<
     isQuiet: unused,
     quiet: unused,
     usage: unused,
+    changes: unused,
     refusals: unused,
     lastEnd: unused,
     answers: unused,

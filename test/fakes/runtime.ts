@@ -279,7 +279,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
   }
   const providers: Providers = {
     list: noted('providers.list', async () => ({ all: [], default: {}, connected: [] })),
-    checkConnection: noted('providers.checkConnection', async () => undefined),
+    check: noted('providers.check', async () => undefined),
     hasUsable: noted('providers.hasUsable', async () => false),
     connectable: noted('providers.connectable', async () => []),
     endpoint: noted('providers.endpoint', async () => 'http://127.0.0.1:1/v1'),

@@ -100,7 +100,11 @@ test.each(ofClass('caller', 'directory', 'session', 'interaction', 'operator', '
 test.each(ofClass('open'))('%s needs no credential, but a Host that is ours', async (_id, contract) => {
   // What becomes a socket is refused without a handshake, not for want of a credential.
   const expected = contract.success.status === 101 ? 400 : contract.success.status
-  expect((await guarded.inject(requestOf(contract))).statusCode).toBe(expected)
+  const request = requestOf(contract)
+  const { credential } = contract.access as { readonly credential?: string }
+  const url = credential === undefined ? request.url : `${request.url}?${credential}=x`
+  expect((await guarded.inject({ ...request, url })).statusCode).toBe(expected)
+  if (credential !== undefined) expect((await guarded.inject(request)).statusCode).toBe(401)
   expect(await refusal(contract, { to: guarded, headers: { host: 'evil.example' } })).toBe('403 request.host_forbidden')
 })
 

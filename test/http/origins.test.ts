@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createDoors } from '../../src/http/admission/doors.js'
+import { createTokens } from '../../src/http/admission/tokens.js'
 import { API } from '../../src/protocol/api.js'
-import { createTestServer, requestOf, withToken } from './setup.js'
+import type { Method } from '../../src/protocol/route.js'
+import { createTestServer, requestOf, TOKEN, withToken } from './setup.js'
 
 const ORIGIN = 'https://pane.example'
 const server = createTestServer({ ...withToken, allowedOrigins: [ORIGIN] })
@@ -67,7 +69,7 @@ describe('a page of this server', () => {
   const doors = createDoors({ bound: () => ({ host: '127.0.0.1', port: 4096 }), allowedHosts: ['svc.example'], allowedOrigins: [] })
   const accepts = (origin: string, site: string | undefined, isForOwnPage: boolean) => {
     try {
-      return doors.checkOrigin({ origin, ...(site !== undefined && { 'sec-fetch-site': site }) }, isForOwnPage) === undefined
+      return doors.checkOrigin({ origin, ...(site !== undefined && { 'sec-fetch-site': site }) }, { isForOwnPage }) === undefined
     } catch {
       return false
     }
@@ -93,6 +95,54 @@ describe('a page of this server', () => {
       'v2.config.update',
       'v2.plugins.workflows.activate',
     ])
+  })
+})
+
+describe('a browser that another site leads here', () => {
+  const server = createTestServer()
+  const guarded = createTestServer({ tokens: createTokens({ SVC_AGENT_TOKEN: TOKEN }) })
+  afterAll(() => Promise.all([server.close(0), guarded.close(0)]))
+  const click = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  const BACK = '/v2/plugins/dev.svc.mcp/tracker/auth/callback'
+  const isForeign = async (url: string, headers: Record<string, string>, method: Method = 'GET') => {
+    const answer = await server.inject({ method, url, headers })
+    return answer.statusCode === 403 && answer.json().code === 'request.origin_forbidden'
+  }
+
+  test('comes back from a sign-in, and is let in nowhere else', async () => {
+    const admitted: string[] = []
+    for (const contract of API) {
+      const request = requestOf(contract)
+      if (!(await isForeign(request.url, { ...request.headers, ...click }, contract.method))) admitted.push(contract.id)
+    }
+    expect(admitted).toEqual(['v2.plugins.mcp.auth.callback.get'])
+    for (const site of ['cross-site', 'same-site'])
+      expect(await isForeign(`${BACK}?state=s`, { ...click, 'sec-fetch-site': site })).toBe(false)
+  })
+
+  test.each([
+    ['a script', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
+    ['a script that reads nothing', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }],
+    ['an image', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+    ['a frame', { 'sec-fetch-dest': 'iframe' }],
+    ['a prefetch that does not say what for', { 'sec-fetch-dest': 'empty' }],
+    ['a page that says its origin', { origin: 'https://evil.example' }],
+  ])('%s of another site is refused there as well', async (_, more) => {
+    expect(await isForeign(`${BACK}?state=s&code=c`, { ...click, ...more })).toBe(true)
+  })
+
+  test('a form of another site is refused', async () => {
+    expect(await isForeign(BACK, { ...click, 'content-type': 'application/x-www-form-urlencoded' }, 'POST')).toBe(true)
+  })
+
+  test.each([
+    [BACK, 'state'],
+    ['/v2/plugins/dev.svc.pty/pty_1/connect', 'ticket'],
+  ])('%s without its %s asks who calls', async (url, name) => {
+    for (const query of ['', `?${name}=`, '?code=c'])
+      expect([query, (await guarded.inject({ url: url + query })).statusCode]).toEqual([query, 401])
+    expect((await guarded.inject({ url: `${url}?${name}=x` })).statusCode).not.toBe(401)
+    expect((await guarded.inject({ url, headers: { authorization: `Bearer ${TOKEN}` } })).statusCode).not.toBe(401)
   })
 })
 

@@ -117,7 +117,7 @@ test('a paused one is not gone on with; resumed, it goes on after the next run, 
   await call(service, id, 'set', { paused: false })
   await settle(service)
   expect(prompts(service, id)).toBe(1)
-  const end = { callId: 'e', tool: 'complete_goal', input: { status: 'complete', summary: 'Done.' } }
+  const end = { callId: 'e', tool: 'complete_goal', input: { summary: 'Done.' } }
   service.steps.push(...working('b'), calls(end), says('bye'))
   await service.prompt(id, { prompt: 'now', unattended: true })
   await rests(service, id, ({ status }) => status === 'complete')

@@ -90,7 +90,7 @@ describe('question', () => {
     expect(await tool.needs(input, context)).toEqual([{ permission: 'question', patterns: ['*'], title: 'Ask the user' }])
     expect(await tool.invoke(input, context)).toEqual({
       title: 'Asked 3 questions',
-      output: 'The user answered: "Which colour? Really" = "red", "Which sizes?" = "S, M", "Why?" = "Unanswered".',
+      output: 'The user answered: "Which colour? Really"="red", "Which sizes?"="S, M", "Why?"="Unanswered".',
       metadata: { answers: [['red'], ['S', 'M'], []] },
     })
     expect(asked).toEqual([[context, questions]])
@@ -98,7 +98,7 @@ describe('question', () => {
 
   it('says so when answers are missing', async () => {
     const result = await setup({})('question').invoke({ questions: [{ question: 'Why?' }] }, context)
-    expect([result.title, result.output]).toEqual(['Asked 1 question', 'The user answered: "Why?" = "Unanswered".'])
+    expect([result.title, result.output]).toEqual(['Asked 1 question', 'The user answered: "Why?"="Unanswered".'])
   })
 
   it('fails as the question does', async () => {

@@ -44,15 +44,22 @@ export interface Played {
 export interface PlayOptions {
   readonly request?: Partial<GenerateRequest>
   readonly options?: Readonly<Record<string, unknown>>
+  /** The secret is a token of OAuth. */
+  readonly hasToken?: boolean
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Runs one step of each reply, all with the same request, against the stand-in of a vendor. */
-export async function playVendor(vendor: Vendor, answer: Reply, { request = {} }: PlayOptions = {}): Promise<Played> {
+export async function playVendor(
+  vendor: Vendor,
+  answer: Reply,
+  { request = {}, hasToken = false, headers = {} }: PlayOptions = {},
+): Promise<Played> {
   const server = await startModelServer(() => answer)
   const baseURL = vendor.baseURL(server.url.replace(/\/v1$/, ''))
   const compatibility = { streamUsage: true, reasoningEffort: true }
   const adapter = contributionOf(vendor.npm, globalThis.fetch).create(
-    settings({ npm: vendor.npm, baseURL, apiKey: () => 'sk-secret', compatibility }),
+    settings({ npm: vendor.npm, baseURL, apiKey: () => 'sk-secret', hasToken: () => hasToken, headers, compatibility }),
   )
   const parts: StreamPart[] = []
   const whole = { ...REQUEST, model: { id: vendor.model, providerId: 'local' }, ...request }

@@ -116,6 +116,21 @@ describe.each(VENDORS.map((vendor) => [vendor.name, vendor] as const))('an answe
     expect(request?.headers['user-agent']).toBe('svc')
   })
 
+  it('is asked for with a token of OAuth as one, and never as a key', async () => {
+    const headers = { 'anthropic-beta': 'mine-2025-01-01' }
+    for (const more of [{}, { headers }]) {
+      const { server } = await playVendor(vendor, vendor.reply({ text: ['hi'] }), { hasToken: true, ...more })
+      const [request] = server.requests
+      const given = ['authorization', 'x-api-key', 'x-goog-api-key'].map((header) => request?.headers[header])
+      expect(given).toEqual(['Bearer sk-secret', undefined, undefined])
+      const betas = String(request?.headers['anthropic-beta'] ?? '').split(',')
+      expect(betas.includes('oauth-2025-04-20')).toBe(name === 'messages')
+      if ('headers' in more) expect(betas).toContain('mine-2025-01-01')
+    }
+    const plain = await playVendor(vendor, vendor.reply({ text: ['hi'] }), { headers })
+    expect(plain.server.requests[0]?.headers['anthropic-beta']).not.toContain('oauth')
+  })
+
   it('is asked for with options the SDK has no name for, and none that would replace the structure', async () => {
     const { body } = await playVendor(vendor, vendor.reply({ text: ['hi'] }), {
       request: { options: { brand_new: 1, model: 'other', messages: [], input: [], contents: [], stream: false } },

@@ -99,6 +99,28 @@ describe('strict protocols', () => {
   })
 })
 
+describe('what a model of OpenAI has thought', () => {
+  const model = { id: 'next-thinker', providerId: 'local' }
+
+  it('is asked for encrypted where the model is said to think, whatever its name, and given back', async () => {
+    const thought = { type: 'reasoning' as const, text: 'hm', metadata: { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'P1' } } }
+    const body = await bodyOf(responses, {
+      model,
+      reasons: true,
+      messages: [said('go'), { role: 'assistant', content: [thought, { type: 'text', text: 'so' }] }, said('on')],
+    })
+    expect(body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })
+    expect(body['input']).toContainEqual(expect.objectContaining({ type: 'reasoning', encrypted_content: 'P1' }))
+    expect((await bodyOf(responses, { model: { ...model, id: 'gpt-5' }, reasons: true }))['include']).toEqual([
+      'reasoning.encrypted_content',
+    ])
+  })
+
+  it('is not asked for where nothing says that it thinks', async () => {
+    expect((await bodyOf(responses, { model }))['include']).toBeUndefined()
+  })
+})
+
 describe('an effort', () => {
   const effort = (name: string, more: object = {}) => ({ options: { reasoningEffort: name }, maxOutputTokens: 10_000, ...more })
 

@@ -11,13 +11,15 @@ import { createManagedMarkdown, type ManagedDeps } from './markdown-resources.js
 import { createSkillFolders } from './skill-folders.js'
 import { createSkillVersions } from './skill-versions.js'
 import { createManagedSkills } from './skills.js'
-import { createWorkspaceRegistry } from './workspace-registry.js'
+import { createWorkspaceRegistry, type WorkspaceRegistry } from './workspace-registry.js'
 import { createManagedWorkspaces } from './workspaces.js'
 import { createFolderWatches } from '../resource/config/folder-watches.js'
 import { createWritingLane } from './writing.js'
 
 interface ManagementDeps extends Omit<ManagedDeps, 'lane' | 'times' | 'effects'> {
   readonly cloner: Cloner
+  /** Absent = one of its own. */
+  readonly registry?: WorkspaceRegistry
   readonly onCloneProgress: CloneDeps['onProgress']
   readonly inspect?: CloneDeps['inspect']
   readonly actors?: CloneDeps['actors']
@@ -39,7 +41,7 @@ export function createManagement(deps: ManagementDeps): Management & {
   const lane = createWritingLane()
   const managed = { ...deps, lane, times: createManagedTimes(effects) }
   const folders = createSkillFolders(effects)
-  const registry = createWorkspaceRegistry(effects)
+  const registry = deps.registry ?? createWorkspaceRegistry(effects)
   const clones = createClones({
     effects,
     cloner: deps.cloner,

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path'
 import * as z from 'zod'
+import { isWithin } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ManagedWorkspace } from '../../protocol/management/workspaces.js'
@@ -58,6 +59,12 @@ export function createWorkspaceRegistry({ files, paths }: Pick<Effects, 'files' 
       known = next
     },
   }
+}
+
+/** The id of the innermost workspace that contains a directory. */
+export function containing(entries: readonly Pick<WorkspaceEntry, 'id' | 'root'>[], directory: string): string | undefined {
+  const around = entries.filter(({ root }) => isWithin(root, directory))
+  return around.toSorted((a, b) => b.root.length - a.root.length)[0]?.id
 }
 
 /** The record as clients see it: its revision leaves the times out. */

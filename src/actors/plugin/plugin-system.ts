@@ -76,6 +76,8 @@ export interface PluginSystem extends WorkspacePlugins {
   /** What plugins add to what the server can do, as a directory sees it. */
   capabilities(directory: string): Promise<Capability[]>
   builtInIds(): readonly string[]
+  /** Names of the adapters that plugins bring, in whichever directory. */
+  adapters(): ReadonlySet<string>
   /** What plugins offer within directories has changed. */
   offersChanged(): void
   /** Retires everything; resolves when nothing of it runs. */
@@ -237,6 +239,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
       return registry.view(directory, sessionId)
     },
     current: (directory, sessionId) => registry.view(directory, sessionId),
+    adapters: registry.adapters,
     async prepared(directory, sessionId, signal, run) {
       const { preparations } = registry.view(directory, sessionId)
       if (preparations.length > 0) await Promise.all(preparations.map((prepare) => prepare(directory, signal, run)))

@@ -25,7 +25,7 @@ export function createAdapterCache(key: Key, renewal: Renewal | undefined): (pro
     if (contribution === undefined) throw new SvcError('request.invalid', `Provider "${providerId}" has no adapter.`)
     const kept = adapters.get(contribution) ?? createLru<string, Kept>(KEPT_ADAPTERS)
     adapters.set(contribution, kept)
-    const { connectionId, accountId } = provider.stored ?? {}
+    const { connectionId, accountId, type } = provider.stored ?? {}
     const identity = JSON.stringify([
       providerId,
       npm,
@@ -36,13 +36,18 @@ export function createAdapterCache(key: Key, renewal: Renewal | undefined): (pro
       compatibility,
       connectionId,
       accountId,
+      type,
     ])
     const known = kept.get(identity)
     const held = known?.held ?? { provider }
     held.provider = provider
     const make = () => {
       const apiKey = () => key(held.provider)
-      const made = contribution.create({ providerId, npm, baseURL, apiKey, headers, options, compatibility })
+      const hasToken = () => {
+        const { stored } = held.provider
+        return stored?.type === 'oauth' && key(held.provider) === stored.secret
+      }
+      const made = contribution.create({ providerId, npm, baseURL, apiKey, hasToken, headers, options, compatibility })
       return renewal === undefined || provider.stored?.type !== 'oauth' ? made : withRenewal(made, { held, key, renewal })
     }
     const adapter = known?.adapter ?? make()

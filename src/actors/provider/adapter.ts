@@ -71,6 +71,8 @@ export interface GenerateRequest {
   readonly options: Readonly<Record<string, unknown>>
   /** Request headers of the model, added to those of the provider; never a credential. Absent = as configured. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The catalog says that the model thinks before it answers. */
+  readonly reasons?: true
   /** Message field in which the model wants its earlier reasoning back; absent = it is not sent back. */
   readonly reasoningField?: string
 }

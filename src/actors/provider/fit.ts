@@ -5,7 +5,7 @@ import { explained, type Reached } from './explain.js'
 
 /** The adapter as one model sees it: its wire id and headers, and nothing sent that it cannot take. */
 export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel, provider: Omit<Reached, 'wireId'>): ProviderAdapter {
-  const { input = {}, temperature, toolCall, interleaved } = model.record.capabilities
+  const { input = {}, temperature, toolCall, interleaved, reasoning } = model.record.capabilities
   const takes = (mime: string) => mime.startsWith('text/') || isTrue(input, modalityOf(mime))
   const reasoningField = fieldOf(interleaved)
   const hidden = Object.fromEntries(Object.entries(model.headers).filter(([name]) => !Object.hasOwn(model.record.headers, name)))
@@ -16,6 +16,7 @@ export function fitAdapter(adapter: ProviderAdapter, model: CatalogModel, provid
         ...rest,
         ...(wanted === undefined || temperature === false ? {} : { temperature: wanted }),
         ...(reasoningField === undefined ? {} : { reasoningField }),
+        ...(reasoning === true && { reasons: true as const }),
         model: { ...request.model, id: model.wireId },
         messages: request.messages.map((message) => withoutMedia(message, takes)),
         tools: toolCall === false ? [] : request.tools,

@@ -30,11 +30,11 @@ export function missingKey({ id, env, stored, baseURL }: CatalogProvider): strin
 export function withStoredKeys(
   catalog: Catalog,
   document: CredentialDocument,
-  { workspaceId, ...installed }: Installed & { readonly workspaceId: string },
+  { workspaceIds, ...installed }: Installed & { readonly workspaceIds: readonly string[] },
 ): Catalog {
   if (document.connections.size === 0) return catalog
   const providers = catalog.providers.map((provider) => {
-    const connection = connectionFor(document, provider.id, { workspaceId, connectionId: undefined })
+    const connection = connectionFor(document, provider.id, { workspaceIds, connectionId: undefined })
     return connection === undefined ? provider : withConnectionKey(provider, connection, installed)
   })
   return { ...catalog, providers }
@@ -75,10 +75,10 @@ const FREE = { input: 0, output: 0, cache: { read: 0, write: 0 } }
 export function namedConnection(
   document: CredentialDocument,
   { providerId, connectionId }: Pick<ModelRef, 'providerId' | 'connectionId'>,
-  workspaceId: string,
+  workspaceIds: readonly string[],
 ): Connection | undefined {
   if (connectionId === undefined) return undefined
-  const connection = connectionFor(document, providerId, { workspaceId, connectionId })
+  const connection = connectionFor(document, providerId, { workspaceIds, connectionId })
   if (connection !== undefined) return connection
   const message = `There is no connection "${connectionId}" of provider "${providerId}" here. Leave "connectionId" out to use the default one.`
   throw new SvcError('request.unprocessable', message, { providerId, connectionId })

@@ -8,6 +8,7 @@
  */
 import type { ConfigDocument } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
+import type { AuthInfo } from '../../protocol/provider/connection.js'
 import type { ModelRef } from '../../protocol/message/message.js'
 import type { Provider } from '../../protocol/provider/provider.js'
 import type { Effects } from '../effects.js'
@@ -28,7 +29,7 @@ import {
 import { addressVariable, knownVendors, LOCAL_PROVIDERS } from './catalog/known-vendors.js'
 import type { Offered } from './catalog/offered.js'
 import type { CatalogSource } from './catalog/source.js'
-import { type Models, unknownModel, unknownProvider } from './unknown.js'
+import { type Models, refuseUnknownVariant, unknownModel, unknownProvider } from './unknown.js'
 import { createDiscovery } from './catalog/discover.js'
 import { fitAdapter } from './fit.js'
 import type { CredentialFile } from './credentials/credential-file.js'
@@ -45,6 +46,10 @@ export interface ProvidersDeps {
   readonly configs: Pick<Configs, 'load'>
   /** What plugins contribute in a directory: the same list for as long as nothing changes. */
   readonly contributions: (directory: string) => readonly ProviderContribution[] | Promise<readonly ProviderContribution[]>
+  /** Names of the adapters that plugins bring somewhere; absent = those of the installation are all. */
+  readonly adapters?: () => ReadonlySet<string>
+  /** The id of the registered workspace that contains a directory; absent = there are none. */
+  readonly workspaceOf?: (directory: string) => Promise<string | undefined>
   /** The catalog of models; absent = there is none. */
   readonly source?: CatalogSource
   /** Stored credentials; absent = there are none. */
@@ -53,6 +58,12 @@ export interface ProvidersDeps {
   readonly installation?: string
   /** Renews tokens of sign-ins; absent = nobody does. */
   readonly renewal?: Renewal
+}
+
+/** Where a session works, and in which workspace it says so. */
+interface Where {
+  readonly directory: string
+  readonly workspaceId: string | undefined
 }
 
 const OFFLINE: ModelRef = { providerId: 'svc', id: 'offline' }
@@ -98,22 +109,28 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       subscription: (providerId) => signInSettings(document, providerId),
     }
   }
-  const read = async (directory: string): Promise<Catalog> => {
+  /** Whose connections count, the nearest first (decision 33 of the specification). */
+  const workspacesOf = async (directory: string, workspaceId: string | undefined): Promise<readonly string[]> => {
+    const managed = await stores.workspaceOf?.(directory)
+    return [...new Set([workspaceId, managed, directory].filter((id) => id !== undefined))]
+  }
+  const read = async (directory: string, workspaceId?: string): Promise<Catalog> => {
     const document = await credentials.read()
     const catalog = await readConfigured(directory)
     if (document.connections.size === 0) return catalog
-    return withStoredKeys(catalog, document, { workspaceId: directory, ...(await installed()) })
+    const workspaceIds = await workspacesOf(directory, workspaceId)
+    return withStoredKeys(catalog, document, { workspaceIds, ...(await installed()) })
   }
   /** What is known now; where the source has something new, the next look finds it. */
-  const load = async (directory: string): Promise<Catalog> => {
-    const catalog = await read(directory)
+  const load = async (directory: string, workspaceId?: string): Promise<Catalog> => {
+    const catalog = await read(directory, workspaceId)
     void source.renew(isVendorInUse(catalog))
     return catalog
   }
   /** As `load`, but what has only the snapshot waits a moment for the source. */
-  const loadNewest = async (directory: string): Promise<Catalog> => {
-    await source.renew(isVendorInUse(await read(directory)))
-    return read(directory)
+  const loadNewest = async (directory: string, workspaceId?: string): Promise<Catalog> => {
+    await source.renew(isVendorInUse(await read(directory, workspaceId)))
+    return read(directory, workspaceId)
   }
 
   const discovered = async (provider: CatalogProvider): Promise<readonly string[] | undefined> => {
@@ -150,9 +167,13 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     return { providerId: provider.id, id }
   }
 
-  const find = async (catalog: Catalog, directory: string, ref: ModelRef): Promise<{ provider: CatalogProvider; model: CatalogModel }> => {
+  const find = async (
+    catalog: Catalog,
+    { directory, workspaceId }: Where,
+    ref: ModelRef,
+  ): Promise<{ provider: CatalogProvider; model: CatalogModel }> => {
     const found = catalog.providers.find(({ id }) => id === ref.providerId)
-    const connection = namedConnection(await credentials.read(), ref, directory)
+    const connection = namedConnection(await credentials.read(), ref, await workspacesOf(directory, workspaceId))
     if (found === undefined) throw unknownProvider(ref.providerId, catalog, isUsable)
     const provider = connection === undefined ? found : withConnectionKey(found, connection, await installed())
     const reason = obstacle(provider, effects.env, await contributions(directory))
@@ -161,6 +182,31 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     const model = known && asSubscribed(provider, new Map([[ref.id, known]])).get(ref.id)
     if (model !== undefined) return { provider, model }
     throw unknownModel(provider, ref.id, await modelsOf(provider, { ...catalog, localModels: true }), catalog, isUsable)
+  }
+
+  /** A model that can be called, and the provider as it is called for it. */
+  const reach = async (where: Where, ref: ModelRef) => {
+    const { directory, workspaceId } = where
+    let catalog = await load(directory, workspaceId)
+    const { provider, model } = await find(catalog, where, ref).catch(async (error: unknown) => {
+      catalog = await loadNewest(directory, workspaceId)
+      return find(catalog, where, ref).catch(() => {
+        throw error
+      })
+    })
+    const reached = { ...provider, ...model.via }
+    const reason = obstacle(reached, effects.env, await contributions(directory))
+    if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
+    return { catalog, provider, model, reached }
+  }
+
+  /** Why a credential would never be used. */
+  const unfit = async (provider: CatalogProvider, type: AuthInfo['type'] | undefined): Promise<string | undefined> => {
+    const { id, npm, contribution } = provider
+    if (contribution === undefined && stores.adapters?.().has(npm) !== true)
+      return missingAdapter(provider, await contributions(installation))
+    if (type !== 'oauth' || contribution?.takesTokens === true) return undefined
+    return `The adapter of provider "${id}" takes keys and no OAuth tokens.`
   }
 
   const toRecord = (provider: CatalogProvider, models: Models): Provider => {
@@ -191,8 +237,8 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       const usable = records.filter(({ models }) => Object.keys(models).length > 0)
       return { providers: usable, default: defaultsOf(usable) }
     },
-    async defaultModel(directory) {
-      const catalog = await load(directory)
+    async defaultModel(directory, workspaceId) {
+      const catalog = await load(directory, workspaceId)
       const named = await namedModel(catalog, catalog.model)
       if (named !== undefined) return { ...named, ...(catalog.variant === undefined ? {} : { variant: catalog.variant }) }
       const wish = wishedModel(effects.env)
@@ -208,17 +254,22 @@ export function createProviders({ effects, configs, contributions, source = NO_S
       }
       return OFFLINE
     },
-    async smallModel(directory) {
-      const catalog = await load(directory)
+    async smallModel(directory, workspaceId) {
+      const catalog = await load(directory, workspaceId)
       return namedModel(catalog, catalog.smallModel)
     },
-    async checkConnection(directory, ref) {
-      if (ref.connectionId !== undefined) namedConnection(await credentials.read(), ref, directory)
+    async check(directory, ref, workspaceId) {
+      const { model } = await reach({ directory, workspaceId }, ref)
+      refuseUnknownVariant({ ref, model: model.record })
     },
-    async endpoint(providerId) {
+    async endpoint(providerId, type) {
       const { providers } = await readConfigured(installation)
       const provider = providers.find(({ id }) => id === providerId)
-      if (provider !== undefined) return provider.baseURL
+      if (provider !== undefined) {
+        const reason = await unfit(provider, type)
+        if (reason !== undefined) throw new SvcError('request.unprocessable', reason, { providerId })
+        return provider.baseURL
+      }
       const message = `There is no provider "${providerId}" in the configuration of this installation. Configure it there, so that its key has an address to go to.`
       throw new SvcError('resource.not_found', message, { providerId })
     },
@@ -229,21 +280,14 @@ export function createProviders({ effects, configs, contributions, source = NO_S
     async connectable() {
       const { providers } = await readConfigured(installation)
       return providers.flatMap(({ id, auth, env, source, contribution }) =>
-        contribution === undefined || source === 'builtin' ? [] : [{ id, hasKey: env.length > 0, isSecret: auth !== 'none' }],
+        contribution === undefined || source === 'builtin'
+          ? []
+          : [{ id, hasKey: env.length > 0, isSecret: auth !== 'none', takesTokens: contribution.takesTokens === true }],
       )
     },
-    async resolve(directory, ref) {
-      let catalog = await load(directory)
-      const { provider, model } = await find(catalog, directory, ref).catch(async (error: unknown) => {
-        catalog = await loadNewest(directory)
-        return find(catalog, directory, ref).catch(() => {
-          throw error
-        })
-      })
+    async resolve(directory, ref, workspaceId) {
+      const { catalog, provider, model, reached } = await reach({ directory, workspaceId }, ref)
       const variant = ref.variant === undefined ? {} : model.variants[ref.variant]
-      const reached = { ...provider, ...model.via }
-      const reason = obstacle(reached, effects.env, await contributions(directory))
-      if (reason !== undefined) throw new SvcError('request.invalid', reason, { providerId: provider.id })
       return {
         ref,
         model: model.record,

@@ -9,6 +9,7 @@ import { createBus } from '../events/bus.js'
 import type { Effects } from '../effects.js'
 import { createEventStream } from '../events/events.js'
 import type { Runtime } from '../facades.js'
+import { containing, createWorkspaceRegistry } from '../management/workspace-registry.js'
 import { createManagement } from '../management/management.js'
 import { createFamilies } from '../events/families.js'
 import { callState } from '../session/state/call-state.js'
@@ -77,7 +78,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   const owners = createOwners(store)
   const statuses = createStatuses()
   const outstanding = createOutstanding(effects.ids.next('job'))
-  const executions = createExecutions({ store, effects, families, statuses, outstanding })
+  const executions = createExecutions({ store, effects, families, statuses, outstanding, head: journal.head })
   outstanding.onEnded((sessionId) => settleFamily({ journal, executions, families, effects }, sessionId))
   const subscriptions = createSubscriptions({ effects, actors })
   const stream = createEventStream({ store, bus, journal, families, owners, live, statuses, executions, subscriptions })
@@ -125,6 +126,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const serving = plugins
   const credentials = createCredentialFile(effects)
+  const registered = createWorkspaceRegistry(effects)
   const signingIn = { effects, file: credentials, configs, installation: effects.paths.config }
   const tokens = createProviderRenewal(signingIn)
   const providers = createProviders({
@@ -133,13 +135,15 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     // The installation is no workspace: nothing is looked for in it, and nothing starts for it.
     contributions: async (directory) =>
       (directory === effects.paths.config ? serving.current(directory) : await serving.ready(directory)).providers,
+    adapters: () => serving.adapters(),
+    workspaceOf: async (directory) => containing(await registered.all().catch(() => []), directory),
     source,
     credentials,
     installation: effects.paths.config,
     renewal: tokens.renewal,
   })
   const signIns = createProviderSignIns({ ...signingIn, ...tokens, providers, actors, inspect })
-  const connections = createConnections({ effects, file: credentials, endpointOf: (providerId) => providers.endpoint(providerId) })
+  const connections = createConnections({ effects, file: credentials, endpointOf: providers.endpoint })
   const outputs = createManagedOutputs({ effects, directory: `${effects.paths.state}/tool-output` })
   const artifacts = createArtifacts({ effects, store, directory: `${effects.paths.state}/artifacts` })
   const keptContents = createKeptContents({ effects, store, directory: `${effects.paths.state}/undo` })
@@ -172,6 +176,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     resources,
     configs,
     providers,
+    managed: registered,
     outputs,
     callNames: createCallNames(),
     artifacts,
@@ -220,6 +225,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
   })
   const management = createManagement({
     effects,
+    registry: registered,
     cloner: createCloner(effects),
     onCloneProgress: (step) => journal.publish('management.repository.progress', step),
     actors,

@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.js'
 import type { ArtifactFiles } from '../artifact/artifacts.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers, Resources } from '../facades.js'
+import type { WorkspaceRegistry } from '../management/workspace-registry.js'
 import type { Families } from '../events/families.js'
 import type { Journal } from '../events/journal.js'
 import type { Live } from '../events/live.js'
@@ -39,6 +40,8 @@ export interface SessionCore {
   readonly resources: Resources
   readonly configs: Configs
   readonly providers: Providers
+  /** Registered workspaces. */
+  readonly managed: Pick<WorkspaceRegistry, 'all'>
   readonly plugins: WorkspacePlugins
   /** Resolves once plugins were told of what is committed by now. */
   pluginsHeard(): Promise<void>

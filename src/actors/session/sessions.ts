@@ -146,15 +146,11 @@ export function createSessions(
     },
     async runCommand(caller, id, request, signal) {
       refuseControlled(core, caller, id)
-      const messageId = await submitCommand(core, caller, id, request, () => supervisor.wake(id))
-      await core.statuses.idle(id, signal)
-      return answerTo(core, id, messageId)
+      return answerTo(core, id, await submitCommand(core, caller, id, request, () => supervisor.wake(id)), signal)
     },
     async runShell(caller, id, request, signal) {
       refuseControlled(core, caller, id)
-      const messageId = await submitShell(core, caller, id, request, () => supervisor.wake(id))
-      await core.statuses.idle(id, signal)
-      return answerTo(core, id, messageId)
+      return answerTo(core, id, await submitShell(core, caller, id, request, () => supervisor.wake(id)), signal)
     },
     export: (caller, request) => exportSessions(core, caller, request),
     import: (caller, chunks, admit) => importSession(core, caller, { chunks, admit }),

@@ -22,9 +22,10 @@ export interface Doors {
   checkHost(headers: IncomingHttpHeaders): void
   /**
    * Throws `request.origin_forbidden` for pages of other sites; answers the listed origin that asks, if any. Where
-   * `isForOwnPage`, a page of this server itself may ask: one of its fixed addresses, and marked so by the browser.
+   * `isForOwnPage`, a page of this server itself may ask: one of its fixed addresses, and marked so by the browser. Where `isReturn`,
+   * another site may lead a browser here, as the page it shows and in no other way.
    */
-  checkOrigin(headers: IncomingHttpHeaders, isForOwnPage?: boolean): string | undefined
+  checkOrigin(headers: IncomingHttpHeaders, rules?: { readonly isForOwnPage?: boolean; readonly isReturn?: boolean }): string | undefined
 }
 
 interface Authority {
@@ -50,7 +51,7 @@ export function createDoors(rules: DoorRules): Doors {
       if (hosts.some((entry) => entry.host === asked.host && matchesPort(entry, asked, ourPort))) return
       throw new SvcError('request.host_forbidden', 'The Host header does not name this server; list further names with --allow-host.')
     },
-    checkOrigin(headers, isForOwnPage = false) {
+    checkOrigin(headers, { isForOwnPage = false, isReturn = false } = {}) {
       const { origin } = headers
       if (origin !== undefined) {
         if (origins.has(origin)) return origin
@@ -59,9 +60,16 @@ export function createDoors(rules: DoorRules): Doors {
       }
       const site = headers['sec-fetch-site']
       if (site === undefined || site === 'none' || site === 'same-origin') return undefined
+      if (isReturn && isNavigation(headers)) return undefined
       throw new SvcError('request.origin_forbidden', 'The browser marks this request as coming from another site.')
     },
   }
+}
+
+/** The whole page of a browser goes there, as after a click on a link: nothing is sent along, and no script reads the answer. */
+function isNavigation(headers: IncomingHttpHeaders): boolean {
+  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = headers
+  return (site === 'cross-site' || site === 'same-site') && mode === 'navigate' && destination === 'document'
 }
 
 function notListed(origin: string): string {

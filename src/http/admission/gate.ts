@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SvcError } from '../../protocol/errors.js'
 import type { OpenCalls } from '../calls.js'
 import type { AgentCheck } from './agents.js'
+import type { RouteContract } from '../../protocol/route.js'
 import type { Doors } from './doors.js'
 import type { Guesses } from './guesses.js'
 import { notFound } from './lost.js'
@@ -46,9 +47,11 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
     const path = canonicalPath(request.raw.url ?? '')
     if (headers.host === undefined) throw new SvcError('request.invalid', 'The Host header is missing.')
 
-    const open = request.routeOptions.config.contract?.access.class === 'open'
-    if (tokens.trusted || open) doors.checkHost(headers)
-    request.allowedOrigin = doors.checkOrigin(headers, request.routeOptions.config.contract?.isForOwnPage === true)
+    const { contract } = request.routeOptions.config
+    if (tokens.trusted || contract?.access.class === 'open') doors.checkHost(headers)
+    const isReturn = contract?.isReturn === true && request.method === contract.method
+    request.allowedOrigin = doors.checkOrigin(headers, { isForOwnPage: contract?.isForOwnPage === true, isReturn })
+    const open = isOpen(contract, request.raw.url ?? '')
     if (request.allowedOrigin !== undefined) reply.headers(answerHeaders(request.id, request.allowedOrigin))
     if (isPreflight(request)) {
       reply.code(204).headers(PREFLIGHT_HEADERS).send()
@@ -68,6 +71,14 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
     if (calls.closing && !open) throw new SvcError('lifecycle.closed')
     return false
   }
+}
+
+/** What stands for a credential must be there: without it the caller is asked as everywhere. */
+function isOpen(contract: Pick<RouteContract, 'access'> | undefined, target: string): boolean {
+  if (contract?.access.class !== 'open') return false
+  const { credential } = contract.access
+  const query = target.indexOf('?')
+  return credential === undefined || (query !== -1 && (new URLSearchParams(target.slice(query + 1)).get(credential) ?? '') !== '')
 }
 
 /** Outside the API there is nothing to protect; a caller who says who it is is still written down. */

@@ -92,7 +92,10 @@ function watchSessions(goals: Goals): EventsContribution {
 }
 
 const CompleteInput = z.strictObject({
-  status: z.enum(['complete', 'blocked']).describe('complete: it is reached, and you have checked that. blocked: it cannot be reached.'),
+  status: z
+    .enum(['complete', 'blocked'])
+    .default('complete')
+    .describe('complete (the default): it is reached, and you have checked that. blocked: it cannot be reached.'),
   summary: z.string().min(1).max(LIMITS.goals.summary).describe('What was done, or what is in the way.'),
 })
 

@@ -89,7 +89,7 @@ function questionTool({ questions }: Pick<NativeHost, 'questions'>): ToolContrib
     needs: async () => own('question', 'Ask the user'),
     async invoke(input, context) {
       const answers = await questions.ask(context, input.questions)
-      const lines = input.questions.map((question, index) => `"${questionText(question)}" = "${answerText(answers[index])}"`)
+      const lines = input.questions.map((question, index) => `"${questionText(question)}"="${answerText(answers[index])}"`)
       return {
         title: input.questions.length === 1 ? 'Asked 1 question' : `Asked ${input.questions.length} questions`,
         output: `The user answered: ${lines.join(', ')}.`,

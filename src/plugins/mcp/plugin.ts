@@ -7,6 +7,7 @@ import { MCP_PREFIX } from '../../protocol/mcp/mcp.js'
 import { createCredentials } from './oauth/credentials.js'
 import { authOperations } from './oauth/operations.js'
 import { createSignIns } from './oauth/sign-ins.js'
+import { createSecrets, withHiddenSecrets } from './link/secrets.js'
 import { askPerson } from './offer/questions.js'
 import { createSampling } from './offer/sampling.js'
 import { createOffering } from './offer/within.js'
@@ -42,7 +43,9 @@ export function mcpPlugin({ env, version }: McpPluginOptions): NativePlugin {
 }
 
 function start(host: NativeHost, { env, version }: McpPluginOptions) {
-  const { effects, rows, questions } = host
+  const { rows, questions } = host
+  const secrets = createSecrets()
+  const effects = withHiddenSecrets(host.effects, secrets)
   const sampling = createSampling(host)
   const budgets = createLru<string, number>(LIMITS.mcp.workspaces)
   const signIns = createSignIns({
@@ -61,6 +64,7 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
           effects,
           programs: host.programs,
           variables: place.program.isNamed ? env : {},
+          secrets,
           version,
           actors: host.actors,
           onOffers,

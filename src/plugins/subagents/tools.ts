@@ -14,6 +14,8 @@ import { LIMITS } from '../../protocol/limits.js'
 import { UserModel } from '../../protocol/message/message.js'
 import type { Agent } from '../../protocol/resource/resource.js'
 import type { Session } from '../../protocol/session/session.js'
+import type { ChangeNotes } from '../../protocol/session/snapshot.js'
+import { changesOfTask } from './changes.js'
 import type { Delegation } from './delegation.js'
 import { shownTask, type Task } from './ledger.js'
 
@@ -45,7 +47,10 @@ const STOP = 'Stops a task with everything below it, or all your tasks without a
 
 const One = z.strictObject({ task_id: z.string().max(100).optional() })
 
-export type ToolDeps = { readonly host: Pick<NativeHost, 'sessions' | 'agents'>; readonly delegation: Delegation }
+export type ToolDeps = {
+  readonly host: Pick<NativeHost, 'sessions' | 'agents' | 'fileStates' | 'effects'>
+  readonly delegation: Delegation
+}
 
 export function taskTools(deps: ToolDeps): readonly ToolContribution[] {
   return [taskTool(deps), resultTool(deps), stopTool(deps)]
@@ -58,6 +63,7 @@ function taskTool({ host, delegation }: ToolDeps): ToolContribution {
     input: TaskInput,
     parameters: z.toJSONSchema(z.strictObject(shape)),
     permission: 'task',
+    notesChanges: true,
     needs: async ({ subagent_type: agent, description }) => [
       { permission: 'task', patterns: [agent], title: `Delegate to ${agent}: ${description}`, metadata: { agent, description } },
     ],
@@ -65,13 +71,18 @@ function taskTool({ host, delegation }: ToolDeps): ToolContribution {
       const parent = host.sessions.get(context.sessionId)
       if (parent === undefined) throw new ToolError('The session is gone.')
       const isForeground = input.background === false
+      const since = host.effects.clock.now()
       const task = await asToolError(async () =>
         input.task_id === undefined
           ? delegation.start(await newTask(host, input, parent, context), context.signal)
           : delegation.resume(mustFind(delegation, context.sessionId, input.task_id), input.prompt),
       )
       context.progress({ sessionId: task.id, agent: task.agent, status: 'running', background: !isForeground })
-      return isForeground ? answerOf({ host, delegation }, task, context) : startedIn(task, input.task_id !== undefined)
+      const { id: sessionId, directory } = parent
+      const notes = () => changesOfTask(host, task.id, { sessionId, directory }, since)
+      return isForeground
+        ? answerOf({ host, delegation }, task, { notes, signal: context.signal })
+        : startedIn(task, input.task_id !== undefined)
     },
   })
 }
@@ -131,7 +142,11 @@ function startedIn({ id, agent, description }: Task, isMore: boolean): ToolResul
 }
 
 /** The caller that does not wait any more takes the task with it. */
-async function answerOf({ host, delegation }: ToolDeps, task: Task, { signal }: ToolContext): Promise<ToolResult> {
+async function answerOf(
+  { host, delegation }: ToolDeps,
+  task: Task,
+  { notes, signal }: { readonly notes: () => Promise<ChangeNotes>; readonly signal: AbortSignal },
+): Promise<ToolResult> {
   const abort = () => void delegation.stop([task])
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
@@ -139,7 +154,7 @@ async function answerOf({ host, delegation }: ToolDeps, task: Task, { signal }: 
     const ended = await asToolError(() => delegation.ended(task.id))
     const { id, agent, description, report } = ended
     const status = shownTask(ended, task.parentId).status
-    const metadata = { sessionId: id, agent, status, background: false, ...usageOf(host, id) }
+    const metadata = { sessionId: id, agent, status, background: false, ...usageOf(host, id), ...(await notes()) }
     const text = `task_id: ${id}\nstatus: ${status}\n<task_result>\n${report?.text ?? ''}\n</task_result>`
     if (status === 'completed') return { title: description, output: text, metadata }
     throw new ToolError(status === 'stopped' ? `The task ${id} was stopped.` : `The task failed.\n${text}`, metadata)

@@ -33,7 +33,8 @@ export const commandRoutes = {
     tag: 'sessions',
     access: { class: 'session', param: 'session_id' },
     params: z.strictObject({ session_id: z.string() }),
-    summary: 'Run a command: its template with the arguments is a prompt of its own. Answers when the session is settled.',
+    summary:
+      'Run a command: its template with the arguments is a prompt of its own. Answers when the session is settled; a command that is delegated, when the session has answered what came of it.',
     body: { schema: SessionCommandRequest, required: true },
     success: { status: 200, description: 'The last answer; the prompt itself when it was not answered.', schema: Message },
   }),

@@ -6,7 +6,7 @@ import { PermissionRule } from '../interaction/interaction.js'
 import { LIMITS } from '../limits.js'
 import { pathText } from '../path-text.js'
 import { defineRoute } from '../route.js'
-import { directoryHeaders, directoryQuery, ms, queryInt, uint } from '../shared.js'
+import { anyRecord, directoryHeaders, directoryQuery, ms, queryInt, uint } from '../shared.js'
 
 const SessionTime = z
   .looseObject({ created: uint, updated: uint, compacting: uint.optional(), archived: ms.optional() })
@@ -65,6 +65,8 @@ export const CreateSessionRequest = z
     model: GivenModelRef.optional(),
     permission: z.array(PermissionRule).max(LIMITS.sessions.permissionRules).optional(),
     workspaceId: z.string().optional(),
+    externalProvider: z.string().optional().describe('There are no external agents on this server: a value is answered 501.'),
+    externalOptions: anyRecord.optional().describe('As `externalProvider`.'),
   })
   .meta({ id: 'CreateSessionRequest' })
 export type CreateSessionRequest = z.infer<typeof CreateSessionRequest>

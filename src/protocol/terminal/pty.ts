@@ -143,7 +143,7 @@ export const ptyRoutes = {
   }),
   connect: defineRoute({
     ...common,
-    access: { class: 'open' },
+    access: { class: 'open', credential: 'ticket' },
     id: 'v2.plugins.pty.connect',
     method: 'GET',
     path: `${ONE}/connect`,

@@ -22,7 +22,7 @@ const connection = (connectionId: string, extra: Partial<Connection> = {}): Conn
   endpoint: 'https://vendor.example/v1',
   ...extra,
 })
-const here = { workspaceId: '/here', connectionId: undefined }
+const here = { workspaceIds: ['/here'], connectionId: undefined }
 
 test('of several connections the chosen one is used, else the oldest; without the chosen one the oldest again', () => {
   const two = withConnection(withConnection(EMPTY, connection('conn_b')), connection('conn_a'))
@@ -38,7 +38,10 @@ test('a workspace uses its own connection, else one for all; a named one of anot
   expect(connectionFor(all, 'vendor', here)?.connectionId).toBe('conn_all')
   expect(connectionFor(both, 'vendor', here)?.connectionId).toBe('conn_here')
   expect(connectionFor(both, 'vendor', { ...here, connectionId: 'conn_all' })?.connectionId).toBe('conn_all')
-  expect(connectionFor(both, 'vendor', { workspaceId: '/there', connectionId: 'conn_here' })).toBeUndefined()
+  expect(connectionFor(both, 'vendor', { workspaceIds: ['/there'], connectionId: 'conn_here' })).toBeUndefined()
+  const more = { workspaceIds: ['ws_1', '/here'], connectionId: undefined }
+  expect(connectionFor(both, 'vendor', more)?.connectionId).toBe('conn_here')
+  expect(connectionFor(withConnection(both, connection('conn_ws', { workspaceId: 'ws_1' })), 'vendor', more)?.connectionId).toBe('conn_ws')
 })
 
 test('what others write beside connections stays through a change', () => {

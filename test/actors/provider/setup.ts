@@ -20,6 +20,8 @@ export function setUp(
     credentials?: () => unknown
     /** The configuration of the installation, where it is another one. */
     installed?: ConfigDocument
+    /** Registered workspaces, by directory. */
+    workspaces?: Readonly<Record<string, string>>
   } = {},
 ) {
   const effects = createFakeEffects({ env: options.env ?? {}, ...(options.fetch === undefined ? {} : { fetch: options.fetch }) })
@@ -56,6 +58,7 @@ export function setUp(
     configs: { load: (directory) => Promise.resolve(directory === INSTALLATION ? (options.installed ?? current) : current) },
     contributions: () => contributions,
     installation: INSTALLATION,
+    workspaceOf: async (directory) => options.workspaces?.[directory],
     credentials: { read: () => Promise.resolve(readDocument(options.credentials?.()) ?? EMPTY) },
     ...(options.source && { source: options.source }),
   })

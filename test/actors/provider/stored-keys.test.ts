@@ -44,8 +44,8 @@ test('a model that names a connection uses that one or none', async () => {
   expect(made.map(({ apiKey }) => apiKey())).toEqual(['b'])
   const refused = { code: 'request.unprocessable', details: { providerId: 'vendor', connectionId: 'conn_c' } }
   await expect(providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
-  await expect(providers.checkConnection(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
-  await providers.checkConnection(DIRECTORY, { ...REF, connectionId: 'conn_a' })
+  await expect(providers.check(DIRECTORY, { ...REF, connectionId: 'conn_c' })).rejects.toMatchObject(refused)
+  await providers.check(DIRECTORY, { ...REF, connectionId: 'conn_a' })
 })
 
 test('a directory has its own key', async () => {
@@ -55,6 +55,27 @@ test('a directory has its own key', async () => {
   await providers.resolve(DIRECTORY, REF)
   await providers.resolve('/elsewhere', REF)
   expect(made.map(({ apiKey }) => apiKey())).toEqual(['here', 'all'])
+})
+
+test('of several connections the one that is named is used, else that of the workspace a session names, that around its directory, that of its directory, that of all', async () => {
+  const all = {
+    conn_ws: { key: 'said', endpoint: ADDRESS, workspaceId: 'ws_said' },
+    conn_around: { key: 'around', endpoint: ADDRESS, workspaceId: 'ws_around' },
+    conn_here: { key: 'here', endpoint: ADDRESS, workspaceId: DIRECTORY },
+    conn_all: { key: 'all', endpoint: ADDRESS },
+  }
+  const keys: (string | undefined)[] = []
+  for (const left of [4, 3, 2, 1]) {
+    const credentials = () => file(Object.fromEntries(Object.entries(all).slice(-left)))
+    const { providers, made } = setUp({ provider: { vendor } }, { credentials, workspaces: { [DIRECTORY]: 'ws_around' } })
+    await providers.resolve(DIRECTORY, REF, 'ws_said')
+    keys.push(made[0]?.apiKey())
+  }
+  expect(keys).toEqual(['said', 'around', 'here', 'all'])
+  const { providers, made } = setUp({ provider: { vendor } }, { credentials: () => file(all), workspaces: { [DIRECTORY]: 'ws_around' } })
+  await providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_around' }, 'ws_said')
+  expect(made[0]?.apiKey()).toBe('around')
+  await expect(providers.resolve(DIRECTORY, { ...REF, connectionId: 'conn_ws' })).rejects.toMatchObject({ code: 'request.unprocessable' })
 })
 
 const elsewhere = { ...vendor, options: { baseURL: 'https://evil.example/v1' } }
@@ -82,6 +103,17 @@ test('a key is stored for the address of the installation, and not for a provide
   const { providers } = setUp({ provider: { vendor: elsewhere } }, { installed: { provider: { vendor } } })
   expect(await providers.endpoint('vendor')).toBe(ADDRESS)
   await expect(providers.endpoint('unknown')).rejects.toMatchObject({ code: 'resource.not_found' })
+})
+
+test('nothing is stored for a provider that no adapter serves, and no token for an adapter that takes keys alone', async () => {
+  const foreign = { ...vendor, npm: 'nobody-has-this' }
+  const { providers } = setUp({ provider: { vendor, foreign } })
+  await expect(providers.endpoint('foreign', 'api')).rejects.toMatchObject({
+    code: 'request.unprocessable',
+    message: expect.stringContaining('needs the adapter "nobody-has-this"'),
+  })
+  await expect(providers.endpoint('vendor', 'oauth')).rejects.toMatchObject({ code: 'request.unprocessable' })
+  expect(await providers.endpoint('vendor', 'api')).toBe(ADDRESS)
 })
 
 const signedIn = (endpoint: string) => () => ({

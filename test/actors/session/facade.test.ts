@@ -45,6 +45,28 @@ describe('creating a session', () => {
     expect(service.runtime.sessions.children(session.id).items).toEqual([{ ...child, catalogActivity: 'idle' }])
   })
 
+  it('refuses a workspace that nobody has registered; its own directory is one', async () => {
+    const service = await startTestService()
+    await expect(service.session({ workspaceId: 'ws_none' })).rejects.toMatchObject({
+      code: 'request.unprocessable',
+      details: { workspaceId: 'ws_none' },
+    })
+    const { runtime, directory } = service
+    await runtime.management.workspaces.create(TRUSTED_CALLER, { root: directory, id: 'ws_one' })
+    const parentId = await service.session({ workspaceId: 'ws_one' })
+    await runtime.management.workspaces.delete(TRUSTED_CALLER, 'ws_one', undefined)
+    await service.session({ workspaceId: 'ws_one', parentId })
+    await service.session({ workspaceId: directory })
+  })
+
+  it('refuses an external agent, and takes none for absent', async () => {
+    const service = await startTestService()
+    const none = { code: 'feature.not_implemented' }
+    await expect(service.session({ externalProvider: 'claude' })).rejects.toMatchObject(none)
+    await expect(service.session({ externalOptions: {} })).rejects.toMatchObject(none)
+    await service.session()
+  })
+
   it('refuses an unknown parent or agent and a parent of another tenant', async () => {
     const service = await startTestService()
     const id = await service.session()

@@ -4,7 +4,7 @@ import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
 import type { EventData } from '../../../protocol/event/event.js'
-import type { FileState } from '../../../protocol/session/snapshot.js'
+import type { ChangeNotes, FileState } from '../../../protocol/session/snapshot.js'
 import type { Message, PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
@@ -238,6 +238,11 @@ export interface SessionDoor {
   quiet(sessionId: string, signal: AbortSignal): Promise<void>
   /** What the answers of the session and of all below it have cost. */
   usage(sessionId: string): SessionUsage
+  /**
+   * What the session and all below it have done to files with calls that began at `since` or later: absolute paths, one change for each file. What
+   * is kept beside is kept for the session `keeper` as well.
+   */
+  changes(sessionId: string, from: { readonly since: number; readonly keeper: string }): ChangeNotes
   get(sessionId: string): Session | undefined
   isBusy(sessionId: string): boolean
   /** Resolves when nothing runs and nothing is queued; rejects when `signal` aborts. */

@@ -9,9 +9,9 @@ export function createModelDoor(core: SessionCore): ModelDoor {
   return {
     async ask(sessionId, { messages, maxOutputTokens, temperature }, signal) {
       const session = sessionOrThrow(core, sessionId)
-      const { directory } = session
-      const ref = session.model ?? (await core.providers.defaultModel(directory))
-      const { adapter, model, options } = await core.providers.resolve(directory, ref)
+      const { directory, workspaceId } = session
+      const ref = session.model ?? (await core.providers.defaultModel(directory, workspaceId))
+      const { adapter, model, options } = await core.providers.resolve(directory, ref, workspaceId)
       const most = model.limit.output > 0 ? Math.min(model.limit.output, maxOutputTokens) : maxOutputTokens
       let text = ''
       let end: Pick<ModelAnswer, 'reason' | 'usage'> = { reason: 'other', usage: ZERO_USAGE }

@@ -4,11 +4,14 @@ import { SvcError } from '../../../protocol/errors.js'
 import { refusalOf } from '../../../protocol/interaction/refusal.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { Message } from '../../../protocol/message/message.js'
+import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import type { Sessions } from '../../facades.js'
 import type { SessionCore } from '../../session/core.js'
+import { familyChanges } from '../../session/history/family-changes.js'
 import { isOfCompaction } from '../../session/history/conversation.js'
 import { tellSession } from '../../session/admission/notices.js'
 import { clearQueue } from '../../session/admission/queue.js'
+import { isQuiet, untilQuiet } from '../../session/state/quiet.js'
 import { noteMove } from '../../session/state/moves.js'
 import { createSession } from '../../session/state/records.js'
 import { noteOnSession } from '../../session/state/session-notes.js'
@@ -42,6 +45,7 @@ export function createSessionDoor(
     isQuiet: (sessionId) => isQuiet(core, sessionId),
     quiet: (sessionId, signal) => untilQuiet(core, sessionId, signal),
     usage: (sessionId) => core.store.messages.usage(core.store.sessions.family(sessionId)),
+    changes: (sessionId, { since, keeper }) => changesFor(core, sessionId, since, keeper),
     get: (sessionId) => core.store.sessions.get(sessionId),
     isBusy: (sessionId) => !core.statuses.isIdle(sessionId),
     settled: (sessionId, signal) => sessions.wait(sessionId, signal),
@@ -58,6 +62,12 @@ export function createSessionDoor(
   }
 }
 
+function changesFor(core: SessionCore, sessionId: string, since: number, keeper: string): ChangeNotes {
+  const members = core.store.sessions.family(sessionId)
+  core.store.transact('process', () => members.forEach((member) => core.store.keptContents.share(member, keeper)))
+  return familyChanges(core, sessionId, since)
+}
+
 function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: string | undefined) {
   const jobs = outstanding.of(sessionID).filter(({ kind }) => kind === 'job')
   const running = jobs.filter(({ id }) => id !== but)
@@ -67,33 +77,6 @@ function backgroundTasks({ outstanding }: SessionCore, sessionID: string, but: s
     backgroundJobsEpoch: outstanding.jobs.epoch,
     backgroundJobsRevision: outstanding.jobs.revision + jobs.length - running.length,
   }
-}
-
-function isQuiet({ statuses, outstanding }: SessionCore, sessionId: string): boolean {
-  return statuses.isIdle(sessionId) && !outstanding.has(sessionId)
-}
-
-async function untilQuiet(core: SessionCore, sessionId: string, signal: AbortSignal): Promise<void> {
-  while (!isQuiet(core, sessionId)) {
-    await core.statuses.idle(sessionId, signal)
-    if (core.outstanding.has(sessionId)) await workEnded(core, sessionId, signal)
-  }
-}
-
-function workEnded({ outstanding }: SessionCore, sessionId: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      unwatch()
-      reject(new Error('nobody waits any more'))
-    }
-    const unwatch = outstanding.watch(sessionId, () => {
-      unwatch()
-      signal.removeEventListener('abort', abort)
-      resolve()
-    })
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-  })
 }
 
 function outcomeOf(core: SessionCore, sessionId: string): SessionOutcome {

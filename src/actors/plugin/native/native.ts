@@ -117,6 +117,8 @@ export interface ProviderContribution {
    * (plugin-protocol §7.2). Asked once; rejects or never settles when it says nothing.
    */
   metadata?(model: UserModel): Promise<unknown>
+  /** Its adapters tell tokens from keys (`ProviderSettings.hasToken`); others are handed keys alone. */
+  readonly takesTokens?: true
   /** Makes the adapter of one configured provider; cheap, called once per provider configuration. */
   create(settings: ProviderSettings): ProviderAdapter
 }
@@ -140,6 +142,8 @@ export interface ProviderSettings {
   readonly baseURL: string | undefined
   /** Read at request time; undefined = no key. Never logged. */
   apiKey(): string | undefined
+  /** What `apiKey` answers is a token of OAuth, which is never sent as a key. */
+  hasToken?(): boolean
   readonly headers: Readonly<Record<string, string>>
   readonly options: Readonly<Record<string, unknown>>
   readonly compatibility: { readonly streamUsage: boolean; readonly reasoningEffort: boolean }

@@ -26,6 +26,8 @@ export interface Registry {
   refresh(): void
   /** Everybody who hears committed events, whatever the reach. Cheap: made once per change. */
   subscribers(): readonly Subscriber[]
+  /** Names of the adapters that plugins bring, whatever the reach. */
+  adapters(): ReadonlySet<string>
   /** Grows with every change. */
   readonly generation: number
 }
@@ -104,6 +106,8 @@ export function createRegistry(): Registry {
       )
       return subscribers
     },
+    adapters: () =>
+      new Set([...entries.values()].flatMap(({ publication }) => (publication.contributions.providers ?? []).flatMap(({ npm }) => npm))),
     get generation() {
       return generation
     },

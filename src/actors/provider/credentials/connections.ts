@@ -1,6 +1,7 @@
 /** Connections of providers: what clients may do with stored credentials (subsystems c.6). */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import type { AuthInfo } from '../../../protocol/provider/connection.js'
 import type { Effects } from '../../effects.js'
 import type { Connections } from '../../facades.js'
 import type { CredentialFile } from './credential-file.js'
@@ -19,8 +20,8 @@ import {
 export interface ConnectionsDeps {
   readonly effects: Pick<Effects, 'ids'>
   readonly file: CredentialFile
-  /** The address of a provider as the installation has it; undefined = it has none. Throws `resource.not_found` for an unknown provider. */
-  readonly endpointOf: (providerId: string) => Promise<string | undefined>
+  /** The address of a provider as the installation has it; undefined = it has none. Throws when such a credential cannot be used there. */
+  readonly endpointOf: (providerId: string, type: AuthInfo['type']) => Promise<string | undefined>
 }
 
 export function createConnections({ effects, file, endpointOf }: ConnectionsDeps): Connections {
@@ -44,7 +45,7 @@ export function createConnections({ effects, file, endpointOf }: ConnectionsDeps
       return connectionsOf(document, providerId, workspaceId).map((connection) => summaryOf(document, connection))
     },
     async create(providerId, workspaceId, { label, credential, setDefault }) {
-      const endpoint = await endpointOf(providerId)
+      const endpoint = await endpointOf(providerId, credential.type)
       const connection = { providerId, connectionId: effects.ids.next('conn'), label, workspaceId, credential, endpoint }
       return file.change((document) => {
         refuseTooMany(document, providerId)
@@ -75,10 +76,15 @@ export function createConnections({ effects, file, endpointOf }: ConnectionsDeps
       })
     },
     async has(providerId, workspaceId) {
-      return connectionFor(await file.read(), providerId, { workspaceId, connectionId: undefined }) !== undefined
+      return (
+        connectionFor(await file.read(), providerId, {
+          workspaceIds: workspaceId === undefined ? [] : [workspaceId],
+          connectionId: undefined,
+        }) !== undefined
+      )
     },
     async set(providerId, workspaceId, credential) {
-      const endpoint = await endpointOf(providerId)
+      const endpoint = await endpointOf(providerId, credential.type)
       return file.change((document) => {
         const before = defaultOf(document, providerId, workspaceId)
         if (before === undefined) refuseTooMany(document, providerId)

@@ -109,15 +109,21 @@ export function defaultOf(document: CredentialDocument, providerId: string, work
   return all.find(({ connectionId }) => connectionId === chosen) ?? all[0]
 }
 
-/** The connection a call in a workspace uses: of the workspace, else of every workspace; one that is named, or none. */
+/** The connection a call uses: of the first of its workspaces that has one, else of every workspace; one that is named, or none. */
 export function connectionFor(
   document: CredentialDocument,
   providerId: string,
-  { workspaceId, connectionId }: { readonly workspaceId: string | undefined; readonly connectionId: string | undefined },
+  { workspaceIds, connectionId }: { readonly workspaceIds: readonly string[]; readonly connectionId: string | undefined },
 ): Connection | undefined {
-  if (connectionId === undefined) return defaultOf(document, providerId, workspaceId) ?? defaultOf(document, providerId, undefined)
+  if (connectionId === undefined) {
+    for (const workspaceId of [...workspaceIds, undefined]) {
+      const found = defaultOf(document, providerId, workspaceId)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
   const named = storedConnection(document, providerId, connectionId)
-  return named?.workspaceId === undefined || named.workspaceId === workspaceId ? named : undefined
+  return named?.workspaceId === undefined || workspaceIds.includes(named.workspaceId) ? named : undefined
 }
 
 /** A connection by its id, of whatever scope. */

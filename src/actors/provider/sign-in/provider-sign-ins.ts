@@ -55,6 +55,7 @@ export function createProviderSignIns(parts: ProviderSignInParts): SupervisedSig
   return createSignIns({
     ...parts,
     methods,
+    address: providers.endpoint,
     async allMethods() {
       const document = await configs.load(installation)
       const all = (await providers.connectable()).map((provider) => {

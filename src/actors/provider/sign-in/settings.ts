@@ -48,7 +48,7 @@ export function signInSettings(document: ConfigDocument, providerId: string): Si
 /** Ways to connect a provider, best first. */
 export function methodsOf(
   settings: SignInConfig | undefined,
-  { hasKey, isSecret }: { readonly hasKey: boolean; readonly isSecret: boolean },
+  { hasKey, isSecret, takesTokens }: { readonly hasKey: boolean; readonly isSecret: boolean; readonly takesTokens: boolean },
 ): Method[] {
   const kinds = settings === undefined ? [] : signInKinds(settings)
   const signIns = kinds.map((kind): Method => ({ kind, shown: { type: 'oauth', label: SIGN_IN[kind] } }))
@@ -56,7 +56,7 @@ export function methodsOf(
   return [
     ...signIns,
     { kind: 'api', shown: { type: 'api', label: hasKey ? 'API key' : 'Key' } },
-    { kind: 'token', shown: { type: 'oauth', label: 'Paste an OAuth token' } },
+    ...(takesTokens ? [{ kind: 'token' as const, shown: { type: 'oauth' as const, label: 'Paste an OAuth token' } }] : []),
   ]
 }
 

@@ -18,6 +18,7 @@ import type { SignIns } from './facade.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import { type Supervision, supervise } from '../../supervise.js'
 import type { OAuth, Tokens } from './oauth.js'
+import { createPastedTokens, type Place } from './pasted-tokens.js'
 import { chooseMethod, type Method } from './settings.js'
 import { type SignInEffects, signInEffects } from './sign-in.actor.js'
 
@@ -44,6 +45,8 @@ export interface SignInsDeps {
   readonly methods: (providerId: string) => Promise<{ readonly methods: readonly Method[]; readonly settings: SignInConfig | undefined }>
   readonly allMethods: SignIns['methods']
   readonly store: (credential: NewCredential) => Promise<void>
+  /** Where credentials of a provider go. */
+  readonly address: (providerId: string) => Promise<string | undefined>
   /** Throws `resource.conflict` when nothing can be stored. */
   readonly checkWritable: () => void
   /** Throws `resource.not_found`. */
@@ -76,6 +79,7 @@ export interface SupervisedSignIns {
 export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
   const { effects, oauth, store } = deps
   const attempts = createLru<string, Attempt>(LIMITS.signIn.attempts)
+  const pasted = createPastedTokens(effects)
   const open = new Map<string, Attempt>()
   const supervised = supervise<typeof signInMachine>({
     effects,
@@ -145,10 +149,7 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
       attempt !== undefined &&
       (hasCode ? attempt.isAnswered || (attempt.isAwaited && !isOpen(attempt)) : attempt.isAwaited || attempt.isAnswered)
     if (attempt !== undefined && isOurs && !isUsed) return attempt
-    throw new SvcError(
-      'request.invalid',
-      'There is no such sign-in here: it is over, was used already, or began before this server. Begin another one.',
-    )
+    throw noSignIn()
   }
 
   async function end(attempt: Attempt, code: string | undefined, signal: AbortSignal): Promise<boolean> {
@@ -181,11 +182,23 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
       const { kind } = chooseMethod(methods, request.method)
       deps.checkWritable()
       if (request.connectionId !== undefined) await deps.checkConnection(providerId, workspaceId, request.connectionId)
-      if (kind === 'api' || kind === 'token' || settings === undefined) return null
+      if (kind === 'token') {
+        const wanted = { label: request.label, connectionId: request.connectionId, attemptId: newId(effects.random) }
+        return pasted.begin(caller, { providerId, workspaceId }, { ...wanted, address: await deps.address(providerId) })
+      }
+      if (kind === 'api' || settings === undefined) return null
       return begin(caller, { providerId, workspaceId }, { kind, settings, request })
     },
     async callback(caller, providerId, workspaceId, { method, code, attemptId }, signal) {
       const place = { providerId, workspaceId }
+      if (attemptId !== undefined && pasted.isKnown(attemptId)) {
+        if (code === undefined || code === null) throw new SvcError('request.invalid', '"code" must be the token to store.')
+        const wanted = pasted.take(caller, place, attemptId)
+        if (wanted === undefined) throw noSignIn()
+        const { label = 'Token', connectionId } = wanted
+        await store({ ...place, connectionId, label, credential: tokenOf(code), endpoint: undefined, issuer: undefined })
+        return true
+      }
       if (attemptId !== undefined) {
         const given = code ?? undefined
         return end(claim(caller, place, attemptId, given !== undefined), given, signal)
@@ -194,7 +207,7 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
       if (kind !== 'api' && kind !== 'token') throw new SvcError('request.invalid', '"attemptId" must say which sign-in is meant.')
       if (code === undefined || code === null)
         throw new SvcError('request.invalid', `"code" must be the ${kind === 'api' ? 'key' : 'token'} to store.`)
-      const credential: AuthInfo = kind === 'api' ? { type: 'api', key: code } : { type: 'oauth', access: code, refresh: '', expires: 0 }
+      const credential: AuthInfo = kind === 'api' ? { type: 'api', key: code } : tokenOf(code)
       await store({
         ...place,
         connectionId: undefined,
@@ -216,9 +229,15 @@ export function createSignIns(deps: SignInsDeps): SupervisedSignIns {
   }
 }
 
-interface Place {
-  readonly providerId: string
-  readonly workspaceId: string | undefined
+function noSignIn(): SvcError {
+  return new SvcError(
+    'request.invalid',
+    'There is no such sign-in here: it is over, was used already, or began before this server. Begin another one.',
+  )
+}
+
+function tokenOf(access: string): AuthInfo {
+  return { type: 'oauth', access, refresh: '', expires: 0 }
 }
 
 interface Begin {

@@ -24,11 +24,11 @@ export async function resolveTarget(
   prompt: Pick<QueuedPrompt, 'agent' | 'model'>,
 ): Promise<RunTarget> {
   const session = sessionOrThrow(core, sessionId)
-  const { directory } = session
+  const { directory, workspaceId } = session
   const name = prompt.agent ?? (await agentOf(core, session))
   const agent = name === undefined ? await core.resources.defaultAgent(directory) : await knownAgent(core, directory, name)
-  const ref = modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory))
-  return { agent, model: await core.providers.resolve(directory, ref) }
+  const ref = modelOf(prompt.model) ?? session.model ?? agent.record.model ?? (await core.providers.defaultModel(directory, workspaceId))
+  return { agent, model: await core.providers.resolve(directory, ref, workspaceId) }
 }
 
 /**

@@ -11,26 +11,35 @@ import type { SessionCommandRequest, SessionShellRequest } from '../../../protoc
 import type { FoundCommand } from '../../facades.js'
 import { parseModel } from '../../resource/markdown/agents.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
-import { getMessage } from '../history/history.js'
+import { untilQuiet } from '../state/quiet.js'
 import { type PromptContent, submitPrompt, TEXT_BYTES } from './prompts.js'
+import { isNotice } from './runtime-marker.js'
 
 /** A prompt that names a command: `/name arguments`. */
 const NAMED = /^\s*\/(\S+)(?:\s+([\s\S]*))?$/
 
-/** Admits the command durably; answers the id of its prompt. What the command says of agent and model counts before the request. */
+/** A command that waits for its answer. */
+interface Submitted {
+  readonly messageId: string
+  /** Another agent carries it out: its answer is told to the session later. */
+  readonly isDelegated: boolean
+}
+
+/** Admits the command durably; answers what to wait for. What the command says of agent and model counts before the request. */
 export async function submitCommand(
   core: SessionCore,
   caller: Caller,
   sessionId: string,
-  { command: name, arguments: written = '', ...request }: SessionCommandRequest,
+  { command: name, arguments: written = '', ...given }: SessionCommandRequest,
   wake: () => void,
-): Promise<string> {
+): Promise<Submitted> {
   const { directory } = sessionOrThrow(core, sessionId)
   const command = await core.resources.command(directory, name)
+  const request = withoutBlankAgent(given)
   const messageId = request.messageId ?? core.effects.ids.next('msg')
   const content = await contentOf(core, directory, command, written)
   await submitPrompt(core, caller, sessionId, { ...request, ...content, messageId }, 'queue', wake)
-  return messageId
+  return { messageId, isDelegated: content.parts.some(({ type }) => type === 'subtask') }
 }
 
 /** Admits a call of the shell tool durably, in the name of the user; answers the id of its prompt. */
@@ -38,13 +47,22 @@ export async function submitShell(
   core: SessionCore,
   caller: Caller,
   sessionId: string,
-  { command, ...request }: SessionShellRequest,
+  { command, ...given }: SessionShellRequest,
   wake: () => void,
-): Promise<string> {
+): Promise<Submitted> {
+  const request = withoutBlankAgent(given)
   const messageId = request.messageId ?? core.effects.ids.next('msg')
   const calls: GivenCall[] = [{ tool: 'bash', input: { command } }]
   await submitPrompt(core, caller, sessionId, { ...request, messageId, prompt: `!${command}`, calls, noReply: true }, 'queue', wake)
-  return messageId
+  return { messageId, isDelegated: false }
+}
+
+/** Clients that name no agent here send an empty name. */
+function withoutBlankAgent<T extends { readonly agent?: string | undefined }>({
+  agent,
+  ...rest
+}: T): Omit<T, 'agent'> & { agent?: string } {
+  return { ...rest, ...(agent !== undefined && agent !== '' && { agent }) }
 }
 
 /** The prompt that a prompt of the form `/name arguments` stands for; undefined when it names no command. */
@@ -117,10 +135,26 @@ async function callsOf(
   return found === undefined ? [] : [{ tool: 'read', input: { filePath: path } }]
 }
 
-/** The last answer to a prompt, or the prompt itself when nothing answered it. */
-export function answerTo(core: SessionCore, sessionId: string, messageId: string): Message {
-  const isAnswer = ({ info }: Message) => info.role === 'assistant' && info.parentId === messageId
-  return core.transcripts.of(sessionId).findLast(isAnswer) ?? getMessage(core, sessionId, messageId)
+/** The last answer to a prompt once it is settled, or the prompt itself when nothing answered it. */
+export async function answerTo(
+  core: SessionCore,
+  sessionId: string,
+  { messageId, isDelegated }: Submitted,
+  signal: AbortSignal,
+): Promise<Message> {
+  if (isDelegated) await untilQuiet(core, sessionId, signal, 'task')
+  else await core.statuses.idle(sessionId, signal)
+  const answered = new Set([messageId])
+  const messages = core.transcripts.of(sessionId)
+  const asked = messages.findIndex(({ info }) => info.id === messageId)
+  if (isDelegated)
+    for (const { info } of messages.slice(asked + 1)) if (info.role === 'user' && isNotice(info.system)) answered.add(info.id)
+  const isAnswer = ({ info }: Message) => info.role === 'assistant' && answered.has(info.parentId)
+  const answer = messages.findLast(isAnswer) ?? messages[asked]
+  if (answer !== undefined) return answer
+  sessionOrThrow(core, sessionId)
+  const message = `The prompt "${messageId}" was taken out of the queue before anything answered it. When it could not be answered, "session.error" says why.`
+  throw new SvcError('resource.conflict', message, { messageId })
 }
 
 function modelOf(text: string | undefined): UserModel | undefined {

@@ -4,6 +4,7 @@
  * I1 A prompt is acknowledged after its row and `session.prompt.admitted` are durable, never before.
  * I2 One message id is one message: a repeat with equal content changes nothing, other content is a conflict;
  *    the comparison and the insert are one uninterrupted turn.
+ * I3 A prompt that nobody could answer is refused with the reason: its agent and its model are looked at before it is acknowledged (§4.7).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../../../protocol/caller.js'
@@ -23,7 +24,6 @@ import { RUNTIME_MARKER } from './runtime-marker.js'
 import { keepAttached } from '../run/shown-files.js'
 import { notePrompted } from '../state/imported.js'
 import { noteParticipant } from '../state/sharing.js'
-import { knownAgent } from '../state/records.js'
 
 /** Text of one prompt as JSON; its events need some room as well. */
 export const TEXT_BYTES = LIMITS.events.recordBytes - 8192
@@ -43,11 +43,7 @@ export async function submitPrompt(
   const { directory } = sessionOrThrow(core, sessionId)
   const given = settle(core, caller, request)
   await refuseSubtasks(core, directory, sessionId, given)
-  if (given.agent !== undefined) await knownAgent(core, directory, given.agent)
-  if (given.model !== undefined) {
-    const { modelId: id, ...rest } = given.model
-    refuseUnknownVariant(await core.providers.resolve(directory, { ...rest, id }))
-  }
+  await refuseUnanswerable(core, sessionId, given)
   if (!isLongPrompt(given)) return place(core, caller, sessionId, given, delivery, wake)
   await nextTurn()
   const prompt = await keepAttached(core, sessionId, given).catch((error: unknown) => {
@@ -63,6 +59,17 @@ export async function submitPrompt(
     throw error
   }
   store.contents.release(prompt.parts)
+}
+
+/**
+ * Throws when the agent or the model that would answer is not there or cannot be used, or what the prompt names does not exist (I3). What was
+ * accepted before is told so, whatever became of its model.
+ */
+async function refuseUnanswerable(core: SessionCore, sessionId: string, prompt: QueuedPrompt): Promise<void> {
+  const { store } = core
+  if (store.queue.byMessageId(prompt.messageId) !== undefined || store.messages.get(prompt.messageId) !== undefined) return
+  const { model } = await resolveTarget(core, sessionId, prompt)
+  if (prompt.model !== undefined) refuseUnknownVariant(model)
 }
 
 async function place(

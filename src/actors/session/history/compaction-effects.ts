@@ -4,6 +4,7 @@ import { estimateTokens } from '../../../machines/compaction/tokens.js'
 import { compactionOverrides, policyOf } from '../../../machines/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView, ResolvedModel } from '../../facades.js'
 import type { GenerateRequest, StreamPart } from '../../provider/adapter.js'
 import { COMPACTION_PROMPT } from '../../resource/markdown/agent-prompts.js'
@@ -34,11 +35,12 @@ export interface CompactionScope {
 /** False = there is nothing to compact; a compaction somebody asked for has then ended well. */
 export async function openCompaction(core: SessionCore, scope: CompactionScope, reason: CompactionReason): Promise<boolean> {
   const { sessionId, rootId, runId } = scope.slot
-  const { directory } = sessionOrThrow(core, sessionId)
+  const session = sessionOrThrow(core, sessionId)
+  const { directory } = session
   const target = await scope.target()
   const policy = await compactionPolicy(core, directory, target)
   if (reason !== 'manual' && !policy.auto) return false
-  const [writer, project] = await Promise.all([writerOf(core, directory, target), core.projects.identify(directory)])
+  const [writer, project] = await Promise.all([writerOf(core, session, target), core.projects.identify(directory)])
   const refused = reason === 'overflow' ? scope.run?.size : undefined
   const transcript = core.transcripts.of(sessionId)
   const plan = planCompaction(core.sizes, { transcript, reason, policy, ref: target.model.ref, refused })
@@ -85,13 +87,16 @@ function nothing(core: SessionCore, { slot, run }: CompactionScope, trigger: num
   return false
 }
 
+type Place = Pick<Session, 'directory' | 'workspaceId'>
+
 interface Writer {
   readonly model: ResolvedModel
   readonly agent: AgentView['record'] | undefined
 }
 
 /** The model of the agent `compaction` where it has one, else `smallModel` where its window is as large, else that of the conversation. */
-async function writerOf(core: SessionCore, directory: string, { model }: RunTarget): Promise<Writer> {
+async function writerOf(core: SessionCore, session: Place, { model }: RunTarget): Promise<Writer> {
+  const { directory, workspaceId } = session
   const agent = await core.resources.agent(directory, 'compaction').then(
     ({ record }) => record,
     (error: unknown) => {
@@ -101,14 +106,15 @@ async function writerOf(core: SessionCore, directory: string, { model }: RunTarg
   )
   return {
     agent,
-    model: agent?.model === undefined ? await smallOr(core, directory, model) : await core.providers.resolve(directory, agent.model),
+    model:
+      agent?.model === undefined ? await smallOr(core, session, model) : await core.providers.resolve(directory, agent.model, workspaceId),
   }
 }
 
-async function smallOr({ providers }: SessionCore, directory: string, model: ResolvedModel): Promise<ResolvedModel> {
-  const ref = await providers.smallModel(directory)
+async function smallOr({ providers }: SessionCore, { directory, workspaceId }: Place, model: ResolvedModel): Promise<ResolvedModel> {
+  const ref = await providers.smallModel(directory, workspaceId)
   if (ref === undefined) return model
-  const small = await providers.resolve(directory, ref)
+  const small = await providers.resolve(directory, ref, workspaceId)
   return small.model.limit.context >= model.model.limit.context ? small : model
 }
 

@@ -32,7 +32,7 @@ export interface SummaryRecorder {
   readonly text: string
   readonly closed: boolean
   add(delta: string): void
-  /** What was written is taken back: it is asked for again. */
+  /** What was written is taken back, in the rows and in the stream: it is asked for again. */
   restart(): void
   /** Ends both messages, inside the caller's commit. */
   close(tx: Change, end: { text: string; tokens: TokenUsage; cost: number }): void
@@ -65,8 +65,9 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
     finish: 'stop',
   }
   const holder: Part = { ...place(messageId), type: 'compaction', reason: 'summary', summary: true, ...tail }
-  let text: TextPart = { ...place(messageId), type: 'text', text: '', synthetic: true, time: { start: now() } }
-  const joiner = createJoiner()
+  const emptyText = (): TextPart => ({ ...place(messageId), type: 'text', text: '', synthetic: true, time: { start: now() } })
+  let text = emptyText()
+  let joiner = createJoiner()
   let removeLive = (): void => undefined
 
   const tell = ({ info: opened, parts }: ReturnType<typeof store.messages.append>) => {
@@ -82,6 +83,11 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
     removeLive = live.add(messageId, { sessionId, info: () => info, parts: () => [holder, text] })
   })
 
+  function takeBack(change: Change, { id: partID }: TextPart): void {
+    store.messages.removePart(partID)
+    change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID })
+  }
+
   function end(change: Change, ended: AssistantInfo, last: TextPart): void {
     const finish: Part = {
       ...place(messageId),
@@ -92,10 +98,7 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
     }
     const isEmpty = last.text === ''
     change.emitMessage(store.messages.updateInfo(ended))
-    if (isEmpty) {
-      store.messages.removePart(last.id)
-      change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID: last.id })
-    }
+    if (isEmpty) takeBack(change, last)
     const kept = isEmpty ? [finish] : [last, finish]
     for (const part of kept) change.emitPart(store.messages.putPart(part), now())
     change.after(() => {
@@ -127,9 +130,16 @@ export function openSummary(core: SessionCore, tx: Change, opening: SummaryOpeni
       journal.publish('session.next.compaction.delta', { sessionID: sessionId, text: more })
     },
     restart() {
-      if (isClosed() || text.text === '') return
-      text = { ...text, text: '' }
-      journal.commit('process', (change) => change.emitPart(store.messages.putPart(text), now()))
+      if (isClosed()) return
+      const fresh = emptyText()
+      journal.commit('process', (change) => {
+        takeBack(change, text)
+        change.emitPart(store.messages.putPart(fresh), now())
+        change.after(() => {
+          text = fresh
+          joiner = createJoiner()
+        })
+      })
     },
     close(change, { text: summary, tokens, cost }) {
       if (!isClosed()) end(change, { ...endedInfo(), tokens, cost }, endedText(summary))

@@ -15,12 +15,14 @@ interface Opening {
   readonly request: GenerateRequest | undefined
   readonly offered: ReadonlyMap<string, RegisteredTool>
   readonly hookFailures: HookFailure[]
+  /** The agent that the calls of the step delegate to (sessions-events §3.3). */
+  readonly delegate?: string | undefined
 }
 
 /** An open message of an attempt that is made anew is taken back. Nothing is opened once `signal` has aborted. */
 export async function openStep(core: SessionCore, run: RunScope, opening: Opening, signal: AbortSignal): Promise<StepScope> {
   const { target, session } = run
-  const { hookFailures, ...opened } = opening
+  const { hookFailures, delegate, ...opened } = opening
   const project = await core.projects.identify(session.directory)
   signal.throwIfAborted()
   const info: AssistantInfo = {
@@ -29,8 +31,8 @@ export async function openStep(core: SessionCore, run: RunScope, opening: Openin
     sessionId: session.id,
     time: { created: core.effects.clock.now() },
     parentId: run.messageId,
-    mode: target.agent.record.mode,
-    agent: target.agent.record.name,
+    mode: delegate ?? target.agent.record.mode,
+    agent: delegate ?? target.agent.record.name,
     path: { cwd: session.directory, root: project.worktree ?? session.directory },
     cost: 0,
     tokens: ZERO_USAGE,

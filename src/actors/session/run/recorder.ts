@@ -60,7 +60,7 @@ export interface StepRecorder {
   knows(callId: string): boolean
   /** Notes that the provider's stream has ended. */
   streamed(): void
-  /** Drops what a failed attempt produced and begins the message anew, under the same id. */
+  /** Takes back what a failed attempt produced, in the rows and in the stream, and begins the message anew, under the same id. */
   restart(): void
   /** Ends every open part and the message, inside the caller's commit. */
   close(tx: Change, end: StepEnd): void
@@ -329,6 +329,7 @@ export function beginStep(core: SessionCore, tx: Change, opened: AssistantInfo):
       if (flushing.isOver) return
       journal.commit('process', (change) => {
         store.messages.removeParts(messageId)
+        for (const partID of parts.keys()) change.emit('message.part.removed', { sessionID: sessionId, messageID: messageId, partID })
         for (const part of open(change)) change.emitPart(store.messages.putPart(part), now())
       })
     },

@@ -10,6 +10,7 @@ import type { RunTarget } from '../admission/append.js'
 import type { CompactionPolicy } from '../../../machines/compaction/window.js'
 import type { OpenCompaction } from '../history/open-compaction.js'
 import { layersFor } from './ceilings.js'
+import { givenSteps } from './given-steps.js'
 import type { StepRecorder } from './recorder.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 
@@ -85,9 +86,9 @@ export interface RunScope {
   compaction: OpenCompaction | undefined
 }
 
-/** Steps up to this one in which a model is asked; 0 = this one makes the calls the prompt came with. */
+/** Steps up to this one in which a model is asked; none = this one makes calls the prompt came with. */
 export function stepsAsked({ prompt }: Pick<RunScope, 'prompt'>, step: number): number {
-  return prompt.calls === undefined ? step : step - 1
+  return Math.max(0, step - givenSteps(prompt).length)
 }
 
 /** Rules of the run: agent, session, prompt `tools` (decision 6); later ones win (sessions-events §8.4). */

@@ -29,6 +29,7 @@ import { targetOfStep } from '../admission/append.js'
 import { isLongPrompt } from '../admission/queue.js'
 import type { StepRecorder } from './recorder.js'
 import { isNotice } from '../admission/runtime-marker.js'
+import { delegateOf, givenSteps } from './given-steps.js'
 import { modelMessages } from './request.js'
 import { rulesOf, type RunScope, type StepScope, stepsAsked } from './run-scope.js'
 import type { SystemContext } from './system-context.js'
@@ -62,8 +63,11 @@ export async function prepareStep(
   if (isLongPrompt(run.prompt)) await nextTurn()
   const view = await core.plugins.prepared(session.directory, session.id, signal, rulesOf(run))
   const asked = stepsAsked(run, number)
-  if (asked === 0)
-    return openStep(core, run, { number, isLast: false, request: undefined, offered: allowedTools(run, view), hookFailures: [] }, signal)
+  if (asked === 0) {
+    const delegate = delegateOf(givenSteps(run.prompt)[number - 1] ?? [])
+    const opening = { number, isLast: false, request: undefined, offered: allowedTools(run, view), hookFailures: [], delegate }
+    return openStep(core, run, opening, signal)
+  }
   const isLast = steps !== undefined && steps > 0 && asked >= steps
   const offered = offeredTools(run, view)
   const defined = await defineTools(view, [...offered.values()], { clock: core.effects.clock, signal })
@@ -207,7 +211,8 @@ async function generateInto(
 
 /** Each is accepted, judged and executed as if a model had asked for it. */
 function makeGivenCalls(run: RunScope, step: StepScope, onCall: (callId: string) => void): void {
-  const { calls = [], noReply } = run.prompt
+  const { noReply } = run.prompt
+  const calls = givenSteps(run.prompt)[step.number - 1] ?? []
   for (const [index, { tool, input, explicit }] of calls.entries()) {
     const call = { type: 'tool-call' as const, callId: `${step.recorder.info.id}_${index}`, tool, input: JSON.stringify(input) }
     acceptCall(run, step, call, onCall, explicit)

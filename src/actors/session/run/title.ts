@@ -52,8 +52,8 @@ async function isSwitchedOff({ configs }: SessionCore, directory: string): Promi
 
 /** Config `smallModel` where it can be used, else the model of the conversation. */
 async function titleModel({ providers }: SessionCore, { session, model }: TitleRequest): Promise<ResolvedModel> {
-  const small = await providers.smallModel(session.directory)
-  return small === undefined ? model : providers.resolve(session.directory, small)
+  const small = await providers.smallModel(session.directory, session.workspaceId)
+  return small === undefined ? model : providers.resolve(session.directory, small, session.workspaceId)
 }
 
 async function askModel({ session, model, text }: TitleRequest, signal: AbortSignal): Promise<string> {

@@ -9,6 +9,7 @@ import type { Store } from '../../../store/store.js'
 import type { Effects } from '../../effects.js'
 import type { Families } from '../../events/families.js'
 import type { Change } from '../../events/journal.js'
+import { createFamilyRevisions } from './family-revisions.js'
 import type { Outstanding } from './outstanding.js'
 import type { Statuses } from './statuses.js'
 
@@ -47,6 +48,8 @@ export function createExecutions(deps: {
   families: Families
   statuses: Statuses
   outstanding: Outstanding
+  /** Number of the latest event. */
+  head(): number
 }): Executions {
   const { store, effects, families, statuses, outstanding } = deps
   /** Unfinished executions; finished ones are read from their rows. */
@@ -55,6 +58,8 @@ export function createExecutions(deps: {
   /** How the latest run of a session ended, of those this process has ended. */
   const failed = createLru<string, 'completed' | 'error' | 'interrupted'>(LIMITS.events.negativeFamilyCache)
   let summaries: Map<string, ExecutionSummary> | undefined
+
+  const revisionOf = createFamilyRevisions(deps.head)
 
   const current = (rootId: string) => open.get(rootId) ?? store.executions.get(rootId)
 
@@ -102,7 +107,7 @@ export function createExecutions(deps: {
       const status = isOutstanding ? ('outstanding' as const) : hasFailed(id) ? ('failed' as const) : ('completed' as const)
       return [{ sessionId: id, parentSessionId: parent, status, startedAt: run?.startedAt ?? null }]
     })
-    const revision = branches.length + branches.filter((branch) => branch.status !== 'outstanding').length
+    const revision = revisionOf(rootId, branches)
     const runningBackgroundTasks = families
       .members(rootId)
       .flatMap((sessionId) =>

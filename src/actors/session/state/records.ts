@@ -1,5 +1,5 @@
 /** Session records: create, list, change, delete (sessions-events §2.2–2.9). */
-import { type Caller, LOCAL_TENANT } from '../../../protocol/caller.js'
+import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../../protocol/session/session.js'
@@ -28,12 +28,15 @@ export async function createSession(
   { extra = {}, along }: CreateOptions = {},
 ): Promise<Session> {
   const { effects, store, journal } = core
+  if (request.externalProvider !== undefined || request.externalOptions !== undefined)
+    throw new SvcError('feature.not_implemented', 'There are no external agents on this server: a session is answered by its own agents.')
   if (request.parentId !== undefined) {
     const parent = store.sessions.get(request.parentId)
     if (parent === undefined) throw new SvcError('resource.not_found', `There is no session "${request.parentId}" to be the parent.`)
     if ((parent.svcTenantId ?? LOCAL_TENANT) !== caller.tenantId) throw new SvcError('auth.session_forbidden')
   }
-  if (request.model !== undefined) await core.providers.checkConnection(directory, request.model)
+  await refuseUnknownWorkspace(core, caller, directory, request)
+  if (request.model !== undefined) await core.providers.check(directory, request.model, request.workspaceId)
   const [project, agent, model] = await Promise.all([
     core.projects.identify(directory),
     agentName(core, directory, request.agent),
@@ -68,6 +71,19 @@ export async function createSession(
     along?.(tx, session)
   })
   return session
+}
+
+/** The id of a registered workspace, the directory itself, or what the parent says. */
+async function refuseUnknownWorkspace(
+  { managed, store }: SessionCore,
+  caller: Caller,
+  directory: string,
+  { workspaceId, parentId }: CreateSessionRequest,
+): Promise<void> {
+  if (workspaceId === undefined || workspaceId === directory) return
+  if (parentId !== undefined && store.sessions.get(parentId)?.workspaceId === workspaceId) return
+  const isKnown = (await managed.all()).some(({ id, root }) => id === workspaceId && mayUseDirectory(caller, root))
+  if (!isKnown) throw new SvcError('request.unprocessable', `There is no workspace "${workspaceId}".`, { workspaceId })
 }
 
 async function agentName(core: SessionCore, directory: string, name: string | undefined): Promise<string> {
@@ -160,7 +176,7 @@ export async function updateSession(
   const directory = request.directory === undefined ? undefined : await directoryAt(unquoted(request.directory), before.directory)
   const moved = directory !== undefined && directory !== before.directory ? directory : undefined
   const project = moved === undefined ? undefined : await core.projects.identify(moved)
-  if (request.model !== undefined) await core.providers.checkConnection(directory ?? before.directory, request.model)
+  if (request.model !== undefined) await core.providers.check(directory ?? before.directory, request.model, before.workspaceId)
   const session = sessionOrThrow(core, id)
   if (moved !== undefined && (!core.statuses.isIdle(id) || core.restores.isActive(id))) {
     throw new SvcError('resource.conflict', 'The session is running; its directory can be changed when it is idle.', { sessionId: id })

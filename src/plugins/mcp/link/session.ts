@@ -20,8 +20,10 @@ import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { commandLine, type McpConfig, type McpRemote, samplingOf, substituteVariables } from '../../../protocol/mcp/mcp-config.js'
 import { withinTime } from '../../../protocol/patience.js'
+import { isSecretName } from '../../../protocol/secrets.js'
 import { createGuardedHttp } from './guarded-http.js'
 import { listOffers, type OfferKind, type Offers } from './lists.js'
+import type { Secrets } from './secrets.js'
 import { createStdioTransport } from './stdio.js'
 
 export type Library = typeof Mcp
@@ -37,6 +39,7 @@ export interface Authorization {
 export interface SessionDeps {
   readonly programs: Pick<NativeHost['programs'], 'open'>
   readonly effects: Pick<NativeHost['effects'], 'fetch' | 'network' | 'childEnv' | 'clock' | 'log'>
+  readonly secrets: Secrets
   /** Variables that `{env:NAME}` stands for. */
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly version: string
@@ -97,6 +100,7 @@ export async function openSession(
     const own = substituteVariables({ ...env, ...environment }, deps.variables)
     const { program } = place
     const started = { program, words: commandLine(config) }
+    noteSecrets(deps.secrets, { ...env, ...environment }, own)
     const transport = createStdioTransport({
       log: deps.effects.log,
       server: place.server,
@@ -118,6 +122,7 @@ export async function openSession(
 
 function httpOptions(deps: SessionDeps, { authorization }: SessionPlace, config: McpRemote) {
   const headers = substituteVariables(config.headers, deps.variables)
+  noteSecrets(deps.secrets, config.headers, headers)
   return {
     fetch: createGuardedHttp(deps.effects, config),
     requestInit: { headers },
@@ -130,6 +135,11 @@ function httpOptions(deps: SessionDeps, { authorization }: SessionPlace, config:
     reconnectionOptions: { initialReconnectionDelay: 250, maxReconnectionDelay: 5000, reconnectionDelayGrowFactor: 2, maxRetries: 5 },
     onInsufficientScope: 'throw' as const,
   }
+}
+
+/** What is named like a credential, or stands in a variable instead of the configuration. */
+function noteSecrets(secrets: Secrets, written: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>): void {
+  secrets.note(Object.entries(values).flatMap(([name, value]) => (isSecretName(name) || written[name] !== value ? [value] : [])))
 }
 
 interface About {
@@ -174,7 +184,7 @@ async function begin({ deps, library, place, listener, mayTell }: About, transpo
   client.setNotificationHandler('notifications/resources/list_changed', () => listener.onChanged('resources'))
   Object.assign(client, {
     onerror(error: Error) {
-      reason = error.message
+      reason = deps.secrets.hide(error.message)
       if (mayTell()) log.debug('a connection to a server reports', { server, cause: error.message.slice(0, TOLD) })
     },
     onclose() {

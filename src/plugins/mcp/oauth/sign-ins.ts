@@ -192,6 +192,7 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
           if (!isAllBesideServer(config.url, attempt.entry)) throw error
         }
         mustBeIssuer(oauth, attempt.entry)
+        refuseOddEndpoints(attempt.entry, oauth)
       } catch (error) {
         const { message } = reasonOf(error)
         if (/regist/i.test(message)) unregistered.add(server)
@@ -210,15 +211,16 @@ export function createSignIns({ effects, credentials, baseUrl }: SignInDeps): Si
     },
     directoryOf: credentials.directoryOf,
     async take({ server, config }, state) {
-      const entry = await credentials.get(server, config.url)
-      const { oauthState, oauthStarted = 0 } = entry ?? {}
-      if (entry === undefined || oauthState === undefined || (state !== undefined && state !== oauthState)) return undefined
-      await credentials.change(
-        server,
-        config.url,
-        ({ oauthState: _s, codeVerifier: _v, oauthDirectory: _d, oauthStarted: _t, ...rest }) => rest,
-      ) // I1
-      return clock.now() - oauthStarted > LIMITS.mcp.attemptAge ? undefined : entry
+      if (!isUnderWay(await credentials.get(server, config.url), state)) return undefined
+      let taken: ServerCredentials | undefined
+      // I1: who takes it looks and changes in one turn, however many come at once.
+      await credentials.change(server, config.url, (entry) => {
+        if (!isUnderWay(entry, state)) return entry
+        taken = entry
+        const { oauthState: _s, codeVerifier: _v, oauthDirectory: _d, oauthStarted: _t, ...rest } = entry
+        return rest
+      })
+      return taken === undefined || clock.now() - (taken.oauthStarted ?? 0) > LIMITS.mcp.attemptAge ? undefined : taken
     },
     async finish(place, taken, { code, iss }) {
       const { server, config } = place
@@ -269,6 +271,23 @@ function isAllBesideServer(url: string, entry: ServerCredentials): boolean {
   if (metadata === undefined || resourceMetadata !== undefined) return false
   const { issuer, authorization_endpoint: authorization, token_endpoint: token, registration_endpoint: registration = issuer } = metadata
   return [issuer, authorization, token, registration].every((address) => originOf(address) === new URL(url).origin)
+}
+
+function isUnderWay(entry: ServerCredentials | undefined, state: string | undefined): boolean {
+  return entry?.oauthState !== undefined && (state === undefined || state === entry.oauthState)
+}
+
+/** Every address of the authorization server is one of the web, before anybody is sent there or a code is (threat-model N3). */
+function refuseOddEndpoints(entry: ServerCredentials, config: McpOAuthConfig): void {
+  const { authorizationServerMetadata = {} } = discoveryOf(entry, config) ?? {}
+  for (const [name, address] of Object.entries(authorizationServerMetadata)) {
+    if (!/_endpoint$/.test(name) || typeof address !== 'string' || /^https?:$/.test(protocolOf(address))) continue
+    throw new Error(`its authorization server names no address of http or https as its ${name}`)
+  }
+}
+
+function protocolOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).protocol : ''
 }
 
 function originOf(address: unknown): string | undefined {

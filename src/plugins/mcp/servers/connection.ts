@@ -91,7 +91,9 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
       onSampled,
     }
     try {
-      const opened = await openSession(deps, place, listener, signal)
+      const opened = await openSession(deps, place, listener, signal).catch((error: unknown) => {
+        throw deps.secrets.hidden(error)
+      })
       session = opened
       if (signal.aborted) await closeSession()
       else {
@@ -219,8 +221,9 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
       throw new SvcError('request.unprocessable', `The server "${server}" is not connected: ${reasonOf()}.`, { server })
     const library = await import('@modelcontextprotocol/client')
     try {
-      return { value: await work(mine.client, library) }
-    } catch (error) {
+      return { value: deps.secrets.hiddenResult(await work(mine.client, library)) }
+    } catch (thrown) {
+      const error = deps.secrets.hidden(thrown)
       const trouble = troubleOf(library, error, mine.hasId)
       if (trouble === 'connection')
         throw new SvcError('request.unprocessable', `The server "${server}" was lost: ${reasonOf()}.`, { server }, { cause: error })

@@ -66,11 +66,16 @@ function mark(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
   return prompt.map((message, index) => (marked.has(index) ? { ...message, providerOptions: MARK } : message))
 }
 
+/** The vendor takes tokens of OAuth from those alone who name this beta. */
+const TOKENS = 'oauth-2025-04-20'
+
 /** Configured betas join those of the SDK, which reads them from its own headers. */
 function call(settings: ProviderSettings, request: GenerateRequest, effects: CallEffects): Call {
   const made = makeCall(RULES, settings, request, effects)
-  const { 'anthropic-beta': betas, ...headers } = made.headers
-  return betas === undefined ? made : { ...made, headers, options: { ...made.options, headers: { 'anthropic-beta': betas } } }
+  const { 'anthropic-beta': configured, ...headers } = made.headers
+  const isToken = headers['authorization'] !== undefined && !(configured ?? '').includes(TOKENS)
+  const betas = [configured, isToken ? TOKENS : undefined].filter((beta) => beta !== undefined && beta !== '').join(',')
+  return betas === '' ? made : { ...made, headers, options: { ...made.options, headers: { 'anthropic-beta': betas } } }
 }
 
 const messages: Protocol = {

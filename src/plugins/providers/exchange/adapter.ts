@@ -13,6 +13,7 @@ import type { NativeHost, ProviderSettings } from '../../../actors/plugin/native
 import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../../actors/provider/adapter.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { isSecretName } from '../../../protocol/secrets.js'
 import { createSlices, type Pause } from '../../../protocol/pause.js'
 import { watchSilence } from '../../../protocol/silence.js'
 import { createConnection } from './connection.js'
@@ -58,7 +59,7 @@ interface Generation {
 function generate({ protocol, settings, deps, models, request, push, signal }: Generation): Promise<void> {
   const { clock, fetch, sha256, log, random } = deps.effects
   const { providerId } = settings
-  const context: ErrorContext = { providerId, secret: settings.apiKey(), now: () => clock.now() }
+  const context: ErrorContext = { providerId, secret: settings.apiKey(), secrets: secretsOf(settings, request), now: () => clock.now() }
   const call = protocol.call(settings, request, { sha256, mark: Buffer.from(random.bytes(MARK_BYTES)).toString('hex') })
   const tooLarge = (what: string) => answerTooLarge(what, context)
   const turn = createSlices(() => clock.monotonic(), deps.pause)
@@ -159,6 +160,13 @@ async function readParts(stream: ReadableStream<LanguageModelV3StreamPart>, { ta
 
 function asProviderError(error: unknown, context: ErrorContext): ProviderError {
   return error instanceof ProviderError ? error : connectionError(error, context)
+}
+
+/** Headers that are named like credentials. */
+function secretsOf({ headers }: ProviderSettings, request: GenerateRequest): string[] {
+  return Object.entries({ ...headers, ...request.headers }).flatMap(([name, value]) =>
+    isSecretName(name) && value.length >= 6 ? [value] : [],
+  )
 }
 
 function addressOf(protocol: Protocol, { baseURL, npm, providerId }: ProviderSettings): string {

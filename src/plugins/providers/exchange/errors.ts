@@ -16,6 +16,8 @@ export interface ErrorContext {
   readonly providerId: string
   /** Credential that must not appear in a message. */
   readonly secret: string | undefined
+  /** Others that the request carries. */
+  readonly secrets?: readonly string[]
   /** Wall clock, ms. */
   now(): number
 }
@@ -23,7 +25,7 @@ export interface ErrorContext {
 /** A refusal by status: 408, 429 and 5xx may be tried again; other statuses not. */
 export function statusError(response: { status: number; headers: Headers; body: string }, context: ErrorContext): ProviderError {
   const { status, headers, body } = response
-  const detail = errorText(body) ?? filled(body.trim().slice(0, SHOWN)) ?? 'no further detail'
+  const detail = errorText(body) ?? filled(body.trim()) ?? 'no further detail'
   if (status >= 300 && status < 400) {
     const target = headers.get('location') ?? 'another address'
     return fail(`redirects to ${target}; set baseURL to the final address, because credentials do not follow redirects.`, context)
@@ -79,14 +81,18 @@ export function answerTooLarge(what: string, context: ErrorContext): ProviderErr
 
 function fail(
   what: string,
-  { providerId, secret }: ErrorContext,
+  { providerId, secret, secrets = [] }: ErrorContext,
   options: { retryable: boolean; overflow?: boolean; unauthorized?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = {
     retryable: false,
   },
 ): ProviderError {
-  const shown = what.length > SHOWN ? `${what.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : what
-  const text = `Provider "${providerId}" ${shown}`
-  return new ProviderError(secret === undefined || secret === '' ? text : text.replaceAll(secret, '[redacted]'), options)
+  // Before it is cut: half of a secret is one.
+  const open = [secret, ...secrets].reduce<string>(
+    (text, each) => (each === undefined || each === '' ? text : text.replaceAll(each, '[redacted]')),
+    what,
+  )
+  const shown = open.length > SHOWN ? `${open.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : open
+  return new ProviderError(`Provider "${providerId}" ${shown}`, options)
 }
 
 function isPassing(status: number): boolean {

@@ -26,7 +26,9 @@ export function createModelPlugin({ word, name, protocol, ...contribution }: Mod
     capability: { id: `svc.providers.${word}`, apiPrefix: '/v2/providers' },
     requires: ['svc.providers', 'svc.config'],
     start: ({ effects }) => ({
-      providers: [{ ...contribution, create: (settings) => createAdapter(protocol, settings, { effects, timeouts, pause }) }],
+      providers: [
+        { ...contribution, takesTokens: true, create: (settings) => createAdapter(protocol, settings, { effects, timeouts, pause }) },
+      ],
     }),
   }
 }

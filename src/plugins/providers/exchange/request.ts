@@ -9,14 +9,14 @@ export const bearer: Credential = (key) => ({ name: 'authorization', value: `Bea
 
 const CREDENTIALS = new Set(['authorization', 'x-api-key', 'x-goog-api-key'])
 
-/** Headers of a request, in lower case: as configured, below the one credential (subsystems c.9). */
+/** Headers of a request, in lower case: as configured, below the one credential (subsystems c.9). A token is one everywhere, whatever carries a key. */
 export function headersOf(settings: ProviderSettings, request: GenerateRequest, credential: Credential): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': 'svc' }
   for (const [name, value] of Object.entries({ ...settings.headers, ...request.headers })) headers[name.toLowerCase()] = value
   for (const name of CREDENTIALS) delete headers[name]
   const key = settings.apiKey()
   if (key !== undefined) {
-    const { name, value } = credential(key)
+    const { name, value } = (settings.hasToken?.() === true ? bearer : credential)(key)
     headers[name] = value
   }
   return { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' }

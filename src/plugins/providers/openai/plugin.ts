@@ -46,11 +46,13 @@ const RULES: CallRules = {
 }
 
 /** Nothing is stored at the vendor: a conversation outlives its copies and moves to another key, so reasoning comes back encrypted. */
-function optionsOf({ compatibility }: ProviderSettings, { sessionId, options }: GenerateRequest): Record<string, unknown> {
+function optionsOf({ compatibility }: ProviderSettings, { sessionId, options, reasons }: GenerateRequest): Record<string, unknown> {
   const { reasoningEffort: effort } = options
   const asked =
     compatibility.reasoningEffort && typeof effort === 'string' ? { reasoningEffort: effortOf(effort), forceReasoning: true } : {}
-  return { store: false, promptCacheKey: sessionId, ...asked }
+  // The SDK asks by itself for models whose names it knows alone.
+  const kept = reasons === true ? { include: ['reasoning.encrypted_content'] } : {}
+  return { store: false, promptCacheKey: sessionId, ...kept, ...asked }
 }
 
 const responses: Protocol = {

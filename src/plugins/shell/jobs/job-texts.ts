@@ -1,4 +1,4 @@
-/** What models are told of commands in the background. */
+/** What models are told of commands in the background. Never their process ids: such text crosses the wire (service.md, Resources). */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Job } from './ledger.js'
 
@@ -19,14 +19,13 @@ export function noticeOf(job: Job): string {
 
 /** All about a command; `live` is the output of one that runs. */
 export function reportOf(job: Job, live?: string): string {
-  const { id, description, status, exitCode, signal, pid, cwd, command, error, outputPath } = job
+  const { id, description, status, exitCode, signal, cwd, command, error, outputPath } = job
   const facts = [
     `job_id: ${id}`,
     `description: ${description}`,
     `status: ${status}`,
     ...(exitCode === undefined || exitCode === null ? [] : [`exit_code: ${exitCode}`]),
     ...(signal === undefined ? [] : [`signal: ${signal}`]),
-    ...(pid === undefined ? [] : [`pid: ${pid}`]),
     `cwd: ${cwd}`,
     `command: ${command}`,
     ...(error === undefined ? [] : [`error: ${error}`]),
@@ -34,7 +33,7 @@ export function reportOf(job: Job, live?: string): string {
   ]
   const output = live ?? job.output ?? ''
   const cut = job.outputTruncated === true ? '(the beginning was dropped)\n' : ''
-  const tag = status === 'completed' || live !== undefined ? 'job_result' : 'job_error'
+  const tag = status === 'completed' || live !== undefined ? 'background_task_result' : 'background_task_error'
   return `${facts.join('\n')}\n<${tag}>\n${cut}${output || '(no output)'}\n</${tag}>`
 }
 

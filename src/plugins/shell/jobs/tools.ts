@@ -51,7 +51,7 @@ export function jobTools({ jobs, commands }: { readonly jobs: Jobs; readonly com
       context.signal.throwIfAborted()
       const { description, command, timeout: timeoutMs = TIMEOUT, outputLimit: outputLimitBytes = outputBytes } = input
       const job = asToolError(() => jobs.start({ ready, description, command, timeoutMs, outputLimitBytes }, context))
-      const output = `job_id: ${job.id}\nIt runs in the background. You are told when it has ended: go on with other work, or end your answer now.`
+      const output = `job_id: ${job.id}\nstatus: ${job.status}\nIt runs in the background. You are told when it has ended: go on with other work, or end your answer now.`
       return { title: description, output, metadata: shown(job) }
     },
   })
@@ -79,10 +79,9 @@ export function jobTools({ jobs, commands }: { readonly jobs: Jobs; readonly com
 
 /** As clients are shown it; the output stands in the result. */
 function shown(job: Job) {
-  const { id: jobId, status, description, command, cwd, startedAt, finishedAt, exitCode, outputPath, pid } = job
+  const { id: jobId, status, description, command, cwd, startedAt, finishedAt, exitCode, outputPath } = job
   const end = { ...(finishedAt !== undefined && { finishedAt }), ...(exitCode !== undefined && { exitCode }) }
-  const more = { ...(pid !== undefined && { pid }), ...(outputPath !== undefined && { outputPath }) }
-  return { jobId, status, description, command, cwd, startedAt, ...end, ...more }
+  return { jobId, status, description, command, cwd, startedAt, ...end, ...(outputPath !== undefined && { outputPath }) }
 }
 
 function asToolError<T>(work: () => T): T {

@@ -16,8 +16,5 @@ export function joinStreams(stdout: string, stderr: string): string {
 }
 
 export function leftBehind(left: ProcessResult['left']): string {
-  const alive = left.map(
-    ({ pid, command }) => `\n(Still running, out of reach of this server: process ${pid}, ${displayText(command, TITLE_LENGTH)})`,
-  )
-  return alive.join('')
+  return left.map(({ command }) => `\n(Still running, out of reach of this server: ${displayText(command, TITLE_LENGTH)})`).join('')
 }

@@ -47,7 +47,7 @@ export function setUpSignIns(
   const parts = { effects, file, configs, installation: '/installation' }
   const renewal = createProviderRenewal(parts)
   const providers = {
-    connectable: () => Promise.resolve([{ id: 'vendor', hasKey: true, isSecret: true }]),
+    connectable: () => Promise.resolve([{ id: 'vendor', hasKey: true, isSecret: true, takesTokens: true }]),
     endpoint: () => Promise.resolve(ENDPOINT),
   }
   const signIns = createProviderSignIns({ ...parts, ...renewal, providers, actors: createActorDirectory(effects) })

@@ -1,3 +1,4 @@
+import { methodsOf } from '../../../../src/actors/provider/sign-in/settings.js'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type AuthorizationServer, CLIENT, signInAsBrowser, startAuthorizationServer } from '../../../fixtures/authorization-server.js'
 import { LIMITS } from '../../../../src/protocol/limits.js'
@@ -189,7 +190,6 @@ test('methods are what is configured; keys and tokens are stored without a sign-
   const { facade, connections } = open({ codeRedirectUrl: 'https://vendor.example/code' })
   expect((await facade.methods())['vendor']?.map(({ type }) => type)).toEqual(['oauth', 'oauth', 'oauth', 'api', 'oauth'])
   expect(await facade.authorize(CALLER, 'vendor', undefined, { method: 3 })).toBeNull()
-  expect(await facade.authorize(CALLER, 'vendor', undefined, { method: 'token' })).toBeNull()
   const { signal } = new AbortController()
   await facade.callback(CALLER, 'vendor', undefined, { method: 'api', code: 'sk-key' }, signal)
   await facade.callback(CALLER, 'vendor', undefined, { method: '4', code: 'token' }, signal)
@@ -199,6 +199,28 @@ test('methods are what is configured; keys and tokens are stored without a sign-
   await expect(facade.authorize(CALLER, 'vendor', undefined, { method: 'browser', connectionId: 'conn_none' })).rejects.toMatchObject({
     code: 'resource.not_found',
   })
+})
+
+test('every method of the list can be begun: a key needs nothing, a token is pasted, once and by who began', async () => {
+  const { facade, connections } = open({ codeRedirectUrl: 'https://vendor.example/code' })
+  const { signal } = new AbortController()
+  const listed = (await facade.methods())['vendor'] ?? []
+  const place = listed.findIndex(({ label }) => label === 'Paste an OAuth token')
+  const begun = await facade.authorize(CALLER, 'vendor', undefined, { method: place, label: 'Mine' })
+  expect(begun).toMatchObject({ method: 'code', url: new URL(ENDPOINT).origin, attemptId: expect.stringMatching(/^attempt_/) })
+  const attemptId = begun?.attemptId ?? ''
+  const paste = (caller: typeof CALLER, more: object = { code: 'token' }) =>
+    facade.callback(caller, 'vendor', undefined, { method: place, attemptId, ...more }, signal)
+  await expect(paste(CALLER, {})).rejects.toMatchObject({ code: 'request.invalid', message: expect.stringContaining('"code"') })
+  await expect(paste({ ...CALLER, subject: 'other' })).rejects.toMatchObject({ code: 'request.invalid' })
+  expect(await paste(CALLER)).toBe(true)
+  await expect(paste(CALLER)).rejects.toMatchObject({ code: 'request.invalid' })
+  expect(await connections.list('vendor', undefined)).toMatchObject([{ label: 'Mine', authType: 'oauth' }])
+})
+
+test('no token is asked for where the adapter would send it as a key', () => {
+  const kinds = (takesTokens: boolean) => methodsOf(undefined, { hasKey: true, isSecret: true, takesTokens }).map(({ kind }) => kind)
+  expect([kinds(true), kinds(false)]).toEqual([['api', 'token'], ['api']])
 })
 
 test.each([

@@ -12,6 +12,8 @@ import { dirname, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachedThrough } from '../../../machines/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { beginWork, type Work } from '../../../protocol/work.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../../effects.js'
 import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
@@ -29,6 +31,8 @@ export interface FileProbe {
   /** Canonical path, or undefined when there is nothing. */
   canonical(path: string): Promise<string | undefined>
   dependencies(): readonly Dependency[]
+  /** Pays for what is made of the files. */
+  readonly work: Work
   /** True when something was modified so recently that a further change might not show in its times. */
   isFresh(): boolean
 }
@@ -45,6 +49,7 @@ type Memory = Pick<FileMemory, 'stats' | 'listings' | 'canonical' | 'exposures' 
 export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memory: Memory = NO_MEMORY): FileProbe {
   const { files, clock } = effects
   const seen = new Map<string, Dependency>()
+  const work = beginWork(LIMITS.config.work)
   let fresh = false
   let bytesRead = 0
 
@@ -119,6 +124,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
     readText,
     canonical,
     dependencies: () => [...seen.values()],
+    work,
     isFresh: () => fresh,
   }
 

@@ -13,7 +13,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachedThrough } from '../../../machines/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { beginWork, type Work } from '../../../protocol/work.js'
+import { sortInTurns } from '../../../protocol/sort.js'
+import { beginWork, ENTRY, type Work } from '../../../protocol/work.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../../effects.js'
 import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
@@ -37,6 +38,9 @@ export interface FileProbe {
   isFresh(): boolean
 }
 
+/** What a part of a sort touches. */
+const SORTED = 2048 * ENTRY
+const byName = (a: DirectoryEntry, b: DirectoryEntry) => (a.name < b.name ? -1 : 1)
 /** Two changes closer together than this may leave the same times on a file. */
 const TIME_GRAIN = 50
 const READ_ATTEMPTS = 3
@@ -118,7 +122,7 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
       if (stat?.kind !== 'directory') return []
       return memory.listings.recall(path, async () => {
         const entries = await files.readDirectory(path).catch(() => [])
-        return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        return sortInTurns(entries, byName, () => work.pay(SORTED))
       })
     },
     readText,

@@ -12,8 +12,9 @@ const SECTION = /\[[^\S\n]*([A-Za-z0-9.-]+)(?:[^\S\n]+"((?:[^"\\\n]|\\.)*)")?[^\
 const KEY = /([A-Za-z][A-Za-z0-9-]*)[^\S\n]*(=?)/y
 const BLANK = /\s+/y
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '"': '"', '\\': '\\' }
-/** Each character of a value is looked at by itself. */
+/** Each character of a value is looked at by itself; after so many of them it is paid for. */
 const PER_CHARACTER = 2
+const STEP = 4096
 
 interface Value {
   readonly value: string
@@ -66,7 +67,7 @@ function* readValue(text: string, start: number): Reading<Value | undefined> {
   let isQuoted = false
   let at = start
   for (; at < text.length && text.charAt(at) !== '\n'; at++) {
-    if ((at - start) % LIMITS.git.nameLength === 0) yield LIMITS.git.nameLength * PER_CHARACTER
+    if (at > start && (at - start) % STEP === 0) yield STEP * PER_CHARACTER
     const character = text.charAt(at)
     if (character === '"') {
       isQuoted = !isQuoted

@@ -21,7 +21,7 @@ export interface Histories {
   first(repository: Repository): Promise<string | undefined>
 }
 
-const PER_PARENT = 8
+const PER_PARENT = ENTRY
 const ID_BYTES = { sha1: 20, sha256: 32 } as const
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 

@@ -8,7 +8,7 @@ import { readMarkdown } from '../../../src/actors/resource/markdown/frontmatter.
 import { parseWorkflowFile } from '../../../src/plugins/workflows/files/file.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { beginWork, type Reading, SLICE, WorkExceeded } from '../../../src/protocol/work.js'
-import { indexOf, type MadeEntry } from './made-index.js'
+import { indexOf, type MadeEntry } from '../../fixtures/made-index.js'
 import { costOf, faultsOf, MOST_AT_ONCE, turnsDuring } from './meter.js'
 
 const KiB = 1024

@@ -46,6 +46,8 @@ const EXTENDED = 0x4000
 const INTENT_TO_ADD = 0x2000
 const DIRECTORY = 0o040000
 const SUBMODULE = 0o160000
+/** Git knows of ten. */
+const EXTENSIONS = 256
 /** Marks that follow each other: no name has so many, and bringing them into order takes the square of their number. */
 const MARKS = /\p{M}{31}/u
 /** What becomes of a name besides its text: it is decoded, folded and compared. */
@@ -144,7 +146,8 @@ export function* readIndex(bytes: Uint8Array, { format, hash, matters }: IndexOp
 
   function* readExtensions(): Reading<string | undefined> {
     let shared: string | undefined
-    while (at < end) {
+    for (let count = 0; at < end; count++) {
+      if (count === EXTENSIONS) throw new Error(`it has more than ${EXTENSIONS} extensions`)
       yield ENTRY
       need(at + 8)
       const name = data.toString('latin1', at, at + 4)

@@ -48,6 +48,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'the same name again and again': /it has more than 64 entries for one path/,
   'no name again and again': /it has more than 16384 entries for replaced paths/,
   'names of marks': /a name in it is too long/,
+  'many empty extensions': /it has more than 256 extensions/,
   'one name without an end': /it ends too early/,
   'a section of 500 kB, and 200,000 keys': /a name in the git configuration is too long/,
   'a section of 4 kB, and 32,000 keys': SPENT,

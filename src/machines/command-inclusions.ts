@@ -5,7 +5,7 @@ export type Inclusion = { readonly type: 'shell'; readonly command: string } | {
 
 const SHELL = /!`([^`\n]+)`/g
 const FILE = /(?<![\w`@])@([^\s`'"@,;]+)/g
-const SENTENCE_END = /[.:!?)\]}]+$/
+const SENTENCE_END = '.:!?)]}'
 
 /** In the order of the template, each once, with the arguments filled in. Undefined when one would be longer than `maxLength`. */
 export function inclusionsOf(template: string, written: string, maxLength: number): readonly Inclusion[] | undefined {
@@ -13,7 +13,7 @@ export function inclusionsOf(template: string, written: string, maxLength: numbe
   const shells = [...template.matchAll(SHELL)].map(({ 1: command = '', index }) => ({ type: 'shell' as const, text: command, index }))
   const files = [...template.replaceAll(SHELL, (whole) => ' '.repeat(whole.length)).matchAll(FILE)].map(({ 1: path = '', index }) => ({
     type: 'file' as const,
-    text: path.replace(SENTENCE_END, ''),
+    text: withoutSentenceEnd(path),
     index,
   }))
   const found = new Map<string, Inclusion>()
@@ -23,4 +23,11 @@ export function inclusionsOf(template: string, written: string, maxLength: numbe
     if (filled !== '') found.set(`${type} ${filled}`, type === 'shell' ? { type, command: filled } : { type, path: filled })
   }
   return [...found.values()]
+}
+
+/** By hand: a pattern for the end is tried from every sign in between. */
+function withoutSentenceEnd(path: string): string {
+  let end = path.length
+  while (end > 0 && SENTENCE_END.includes(path.charAt(end - 1))) end--
+  return path.slice(0, end)
 }

@@ -22,7 +22,7 @@ export type Arguments = (name: string) => string
 export function argumentsOf(template: string, written: string): Arguments {
   const given = splitArguments(written)
   const numbers = [...template.matchAll(PLACEHOLDER)].map(([, name]) => (name === 'ARGUMENTS' ? 0 : Number(name)))
-  const last = Math.max(0, ...numbers)
+  const last = numbers.reduce((most, number) => Math.max(most, number), 0)
   const rest = last === 0 ? '' : given.slice(last - 1).join(' ')
   return (name) => (name === 'ARGUMENTS' ? written : Number(name) === last ? rest : (given[Number(name) - 1] ?? ''))
 }

@@ -2,8 +2,9 @@
  * The YAML of a frontmatter (threat-model X1, §4.10): a map of fields, as YAML 1.2 of the core schema: no dates, no sexagesimal
  * numbers, no `yes` and `no`. Where it begins and ends in a file is the affair of the file's kind.
  */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, visit, type YAMLError } from 'yaml'
+import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
 import { isRecord, type JsonRecord } from '../protocol/json.js'
+import type { Reading } from '../protocol/work.js'
 
 export interface YamlBounds {
   readonly characters: number
@@ -32,25 +33,36 @@ export type YamlReading =
   | YamlMap
   | {
       readonly ok: false
-      /** `syntax`: no YAML. `repeated`: a key that is there twice. `shape`: no map. `bounds`: too long, too deep, too many aliases. */
+      /** `syntax`: no YAML. `repeated`: a key that is there twice. `shape`: no map. `bounds`: too long, too deep, too many parts or aliases. */
       readonly why: 'syntax' | 'repeated' | 'shape' | 'bounds'
       readonly problems: readonly YamlProblem[]
     }
 
 const NESTING = 32
+/** Signs, blanks and texts that YAML is made of: what follows the parser handles them in one go. */
+const PARTS = 4096
+/** Values, with those that aliases stand for. */
+const VALUES = 16_384
+/** What the parser does for one part, and what is done for it afterwards. */
+const PER_PART = 512
 /** Problems that are told of at most. */
 const PROBLEMS = 100
 const TOO_DEEP = `nesting is deeper than ${NESTING} levels`
 const COMPACT_NESTING = new RegExp(`(?:[-?][ \\t]+){${NESTING}}`)
 
-export function readYamlMap(yaml: string, bounds: YamlBounds): YamlReading {
+export function* readYamlMap(yaml: string, bounds: YamlBounds): Reading<YamlReading> {
   if (yaml.length > bounds.characters) return refused('bounds', `it is longer than ${bounds.characters} characters`)
+  yield yaml.length
   if (nests(yaml)) return refused('bounds', TOO_DEEP)
   const lineAt = (offset: number) => yaml.slice(0, offset).split('\n').length
   const problemsOf = (errors: readonly YAMLError[]) =>
     errors.slice(0, PROBLEMS).map(({ pos, message }) => ({ line: lineAt(pos[0]), message }))
   try {
-    const document = parseDocument(yaml, { version: '1.2', schema: 'core', prettyErrors: false, logLevel: 'silent', uniqueKeys: false })
+    const tokens = yield* tokensOf(yaml)
+    if (tokens === undefined) return refused('bounds', `it has more than ${PARTS} parts`)
+    yield tokens.parts * PER_PART
+    const document = documentOf(tokens.list, yaml.length)
+    yield tokens.parts * PER_PART
     if (document.errors.length > 0) return { ok: false, why: 'syntax', problems: problemsOf(document.errors) }
     const { contents } = document
     const repeated = repeatedKeys(contents)
@@ -84,16 +96,38 @@ function nests(yaml: string): boolean {
   return COMPACT_NESTING.test(yaml)
 }
 
+/** What the library's `parseDocument` does, a part at a time; undefined when there are too many. */
+function* tokensOf(yaml: string): Reading<{ readonly list: readonly CST.Token[]; readonly parts: number } | undefined> {
+  const parser = new Parser()
+  const tokens: CST.Token[] = []
+  let parts = 0
+  for (const lexeme of new Lexer().lex(yaml)) {
+    if (++parts > PARTS) return undefined
+    tokens.push(...parser.next(lexeme))
+    yield PER_PART + lexeme.length
+  }
+  tokens.push(...parser.end())
+  return { list: tokens, parts }
+}
+
+/** The first document. */
+function documentOf(tokens: readonly CST.Token[], length: number): Document {
+  const composer = new Composer({ version: '1.2', schema: 'core', prettyErrors: false, logLevel: 'silent', uniqueKeys: false })
+  for (const document of composer.compose(tokens, true, length)) return document
+  throw new Error('there is no document')
+}
+
 /** What aliases and indentation nest is known afterwards only. */
 function recordOf(document: Document, aliases: number): JsonRecord {
   const value: unknown = document.toJS({ maxAliasCount: aliases })
-  if (isDeeper(value, NESTING)) throw new Error(TOO_DEEP)
+  if (isDeeper(value, NESTING, { left: VALUES })) throw new Error(TOO_DEEP)
   return isRecord(value) ? value : {}
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+function isDeeper(value: unknown, levels: number, values: { left: number }): boolean {
+  if (--values.left < 0) throw new Error(`it has more than ${VALUES} values`)
   if (typeof value !== 'object' || value === null) return false
-  return levels < 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+  return levels < 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1, values))
 }
 
 /** The library compares every key with every other one, which takes too long for thousands. */

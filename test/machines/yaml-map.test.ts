@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { readAtOnce } from '../../src/protocol/work.js'
 import { readYamlMap } from '../../src/machines/yaml-map.js'
 
 const BOUNDS = { characters: 4000, aliases: 8 }
-const read = (yaml: string) => readYamlMap(yaml, BOUNDS)
+const read = (yaml: string) => readAtOnce(readYamlMap(yaml, BOUNDS))
 const refusal = (yaml: string) => {
   const reading = read(yaml)
   return reading.ok ? undefined : [reading.why, ...reading.problems.map(({ line, message }) => `${line}: ${message}`)]

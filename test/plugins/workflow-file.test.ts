@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { readAtOnce } from '../../src/protocol/work.js'
 import type { WorkflowDefinition } from '../../src/protocol/workflow/workflow.js'
 import { patchDefinition, validateDefinition } from '../../src/plugins/workflows/files/definition.js'
 import { parseWorkflowFile, serialiseWorkflow } from '../../src/plugins/workflows/files/file.js'
@@ -12,13 +13,13 @@ const scheduled = (schedule: string) => file(`${HEAD}\nschedule: ${schedule}`)
 const fielded = (fields: string) => file(`${HEAD}\nschedule: {frequency: daily}\n${fields}`)
 
 function parsed(text: string): WorkflowDefinition {
-  const result = parseWorkflowFile(text)
+  const result = readAtOnce(parseWorkflowFile(text))
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
   return result.definition
 }
 
 function mistakes(text: string): string[] {
-  const result = parseWorkflowFile(text)
+  const result = readAtOnce(parseWorkflowFile(text))
   return result.ok ? [] : result.diagnostics.map(({ line, message }) => (line === undefined ? message : `${line}: ${message}`))
 }
 

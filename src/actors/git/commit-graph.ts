@@ -1,10 +1,13 @@
 /** The commit graph of a repository as bytes, in one file or a chain of them: which commits have which parents. Pure. */
+import { LIMITS } from '../../protocol/limits.js'
 import { positionOf } from './id-table.js'
 const SIGNATURE = 0x43475048 // CGPH
 const HEADER = 8
 const FANOUT_BYTES = 1024
 const NONE = 0x7000_0000
 const MORE = 0x8000_0000
+/** Parents of one commit: as many as an object that is read may name. */
+const MOST_PARENTS = Math.floor(LIMITS.git.objectBytes / 48)
 
 export interface CommitGraph {
   readonly count: number
@@ -66,7 +69,7 @@ export function readCommitGraph(files: readonly Uint8Array[], idBytes: number): 
       if (second < MORE) return [first, second]
       const parents = [first]
       for (let edge = edges[0] + (second - MORE) * 4; ; edge += 4) {
-        if (edge + 4 > edges[1]) throw damaged()
+        if (edge + 4 > edges[1] || parents.length > MOST_PARENTS) throw damaged()
         const parent = data.readUInt32BE(edge)
         parents.push(parent % MORE)
         if (parent >= MORE) return parents

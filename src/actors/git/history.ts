@@ -5,8 +5,8 @@
  * I2 Nothing is read through a link (`unlinked.ts`). What cannot be read within the limits rejects with a sentence, and is not tried again before its objects or grafts change; no git is started for it.
  */
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { LIMITS } from '../../protocol/limits.js'
+import { beginWork, ENTRY, type Reading, type Work } from '../../protocol/work.js'
 import { createLru } from '../../protocol/lru.js'
 import { type CommitGraph, readCommitGraph } from './commit-graph.js'
 import { createCommits } from './objects.js'
@@ -21,22 +21,23 @@ export interface Histories {
   first(repository: Repository): Promise<string | undefined>
 }
 
+const PER_PARENT = ENTRY
 const ID_BYTES = { sha1: 20, sha256: 32 } as const
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
-const SLICE = 16_384
 
 export function createHistories(following: Files): Histories {
   const files = unlinked(following)
   const known = createLru<string, Promise<string>>(LIMITS.git.histories)
 
   async function walk(repository: Repository, head: string, idBytes: number): Promise<string> {
+    const work = beginWork(LIMITS.git.historyWork)
     const objects = join(repository.commonDirectory, 'objects')
-    const grafts = await readGrafts(files, repository)
-    const replacements = await readReplacements(files, repository)
+    const grafts = await readGrafts(files, repository, work)
+    const replacements = await readReplacements(files, repository, work)
     const isPlain = grafts.size === 0 && replacements.size === 0
     const graph = isPlain ? await readGraph(files, objects, idBytes).catch(() => undefined) : undefined
-    const commits = createCommits(files, objects, idBytes)
-    const roots: string[] = []
+    const commits = createCommits(files, objects, idBytes, work)
+    let first: string | undefined
     const seen = new Set([head])
     const inGraph: number[] = []
     for (const id of seen) {
@@ -46,11 +47,12 @@ export function createHistories(following: Files): Histories {
         continue
       }
       const parents = grafts.get(id) ?? (await commits.parents(replacements.get(id) ?? id))
-      if (parents.length === 0) roots.push(id)
+      if (parents.length === 0) first = lower(first, id)
       for (const parent of parents) seen.add(parent)
+      await work.pay(parents.length * ENTRY)
+      if (seen.size > LIMITS.git.commits) throw new Error(`it has more than ${LIMITS.git.commits} commits that no commit graph lists`)
     }
-    if (graph !== undefined) roots.push(...(await rootsIn(graph, inGraph)))
-    const first = roots.toSorted()[0]
+    if (graph !== undefined) first = lower(first, await work.read(firstIn(graph, inGraph)))
     if (first === undefined) throw new Error('its history has no beginning')
     return first
   }
@@ -74,22 +76,29 @@ export function createHistories(following: Files): Histories {
   }
 }
 
-async function rootsIn(graph: CommitGraph, from: readonly number[]): Promise<string[]> {
-  const roots: string[] = []
+/** The one that sorts first. */
+function lower(one: string | undefined, other: string | undefined): string | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one < other ? one : other
+}
+
+function* firstIn(graph: CommitGraph, from: readonly number[]): Reading<string | undefined> {
+  let first: string | undefined
   const seen = new Uint8Array(graph.count)
-  const open = [...from]
-  for (const position of open) seen[position] = 1
-  for (let walked = 1, at = open.pop(); at !== undefined; at = open.pop(), walked++) {
-    if (walked % SLICE === 0) await setImmediate()
-    const parents = graph.parents(at)
-    if (parents.length === 0) roots.push(graph.id(at))
-    for (const parent of parents) {
-      if (seen[parent] === 1) continue
-      seen[parent] = 1
-      open.push(parent)
-    }
+  const open: number[] = []
+  const add = (position: number) => {
+    if (seen[position] === 1) return
+    seen[position] = 1
+    open.push(position)
   }
-  return roots
+  from.forEach(add)
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const parents = graph.parents(at)
+    yield ENTRY + parents.length * PER_PARENT
+    if (parents.length === 0) first = lower(first, graph.id(at))
+    parents.forEach(add)
+  }
+  return first
 }
 
 async function readGraph(files: Files, objects: string, idBytes: number): Promise<CommitGraph | undefined> {
@@ -109,18 +118,24 @@ async function readGraph(files: Files, objects: string, idBytes: number): Promis
 }
 
 /** Commits whose parents are said elsewhere: none where a shallow clone ends, others for a graft. */
-async function readGrafts(files: Files, { commonDirectory }: Repository): Promise<ReadonlyMap<string, readonly string[]>> {
+async function readGrafts(files: Files, { commonDirectory }: Repository, work: Work): Promise<ReadonlyMap<string, readonly string[]>> {
   const grafts = new Map<string, readonly string[]>()
   for (const name of ['info/grafts', 'shallow']) {
     const text = (await textOf(files, join(commonDirectory, name), LIMITS.git.configBytes)) ?? ''
-    for (const line of text.split('\n')) {
-      const [commit, ...parents] = line.trim().split(' ')
-      if (commit !== undefined && ID.test(commit))
-        grafts.set(
-          commit,
-          parents.filter((parent) => ID.test(parent)),
-        )
-    }
+    await work.read(addGrafts(text, grafts))
   }
   return grafts
+}
+
+function* addGrafts(text: string, grafts: Map<string, readonly string[]>): Reading<void> {
+  yield text.length
+  for (const line of text.split('\n')) {
+    yield line.length + ENTRY
+    const [commit, ...parents] = line.trim().split(' ')
+    if (commit === undefined || !ID.test(commit)) continue
+    grafts.set(
+      commit,
+      parents.filter((parent) => ID.test(parent)),
+    )
+  }
 }

@@ -3,8 +3,11 @@
  *
  * I1 Nothing is believed of a file that is not whole: a length that leads outside, a wrong checksum or an extension that must be
  *    known and is not throws a sentence.
- * I2 Work is handed over in pieces: the generator yields between them, and answers at the end.
+ * I2 It costs what it touches, names that are told by those before them included (`work.ts`).
  */
+import { LIMITS } from '../../protocol/limits.js'
+import { ENTRY, type Reading, SLICE } from '../../protocol/work.js'
+
 export type ObjectFormat = 'sha1' | 'sha256'
 
 export interface IndexEntry {
@@ -29,8 +32,8 @@ export interface IndexContent {
 
 export interface IndexOptions {
   readonly format: ObjectFormat
-  /** Digest of the format, in hex. */
-  digest(bytes: Uint8Array): string
+  /** Begins a digest of the format. */
+  hash(): { update(bytes: Uint8Array): unknown; digest(encoding: 'hex'): string }
   /** Whether an entry of this name matters; entries without a name always do. */
   matters(name: string): boolean
 }
@@ -43,9 +46,14 @@ const EXTENDED = 0x4000
 const INTENT_TO_ADD = 0x2000
 const DIRECTORY = 0o040000
 const SUBMODULE = 0o160000
-const PIECE = 4096
+/** Git knows of ten. */
+const EXTENSIONS = 256
+/** Marks that follow each other: no name has so many, and bringing them into order takes the square of their number. */
+const MARKS = /\p{M}{31}/u
+/** What becomes of a name besides its text: it is decoded, folded and compared. */
+const PER_CHARACTER = 4
 
-export function* readIndex(bytes: Uint8Array, { format, digest, matters }: IndexOptions): Generator<void, IndexContent> {
+export function* readIndex(bytes: Uint8Array, { format, hash, matters }: IndexOptions): Reading<IndexContent> {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const idBytes = ID_BYTES[format]
   const end = data.length - idBytes
@@ -54,8 +62,14 @@ export function* readIndex(bytes: Uint8Array, { format, digest, matters }: Index
   if (version < 2 || version > 4) throw new Error(`its version ${version} is not known`)
   const checksum = data.subarray(end)
   // Zeros: written with index.skipHash.
-  if (checksum.some((byte) => byte !== 0) && digest(data.subarray(0, end)) !== checksum.toString('hex')) {
-    throw new Error('its checksum is wrong')
+  if (checksum.some((byte) => byte !== 0)) {
+    const hasher = hash()
+    for (let start = 0; start < end; start += SLICE) {
+      const piece = data.subarray(start, Math.min(start + SLICE, end))
+      hasher.update(piece)
+      yield piece.length
+    }
+    if (hasher.digest('hex') !== checksum.toString('hex')) throw new Error('its checksum is wrong')
   }
   const entries: IndexEntry[] = []
   const directories: string[] = []
@@ -64,7 +78,6 @@ export function* readIndex(bytes: Uint8Array, { format, digest, matters }: Index
   let before: Buffer = Buffer.alloc(0)
   const count = data.readUInt32BE(8)
   for (let index = 0; index < count; index++) {
-    if (index % PIECE === PIECE - 1) yield
     const start = at
     const flagsAt = start + STAT_BYTES + idBytes
     need(flagsAt + 2)
@@ -75,13 +88,15 @@ export function* readIndex(bytes: Uint8Array, { format, digest, matters }: Index
     const more = isExtended ? data.readUInt16BE(flagsAt + 2) : 0
     const name = readName(start)
     const text = name.toString('utf8')
+    if (text.length !== name.length && MARKS.test(text)) throw new Error('a name in it is too long')
+    yield at - start + name.length * PER_CHARACTER + ENTRY
     const mode = data.readUInt32BE(start + 24)
     if (mode === SUBMODULE) submodules.push(text)
     if (mode === DIRECTORY) directories.push(text)
     // What is only meant to be added has no content in the index.
     else if ((more & INTENT_TO_ADD) === 0 && (text === '' || matters(text))) entries.push(entryAt(start, text))
   }
-  return { entries, directories, submodules, shared: readExtensions() }
+  return { entries, directories, submodules, shared: yield* readExtensions() }
 
   /** I1. */
   function need(until: number): void {
@@ -99,6 +114,7 @@ export function* readIndex(bytes: Uint8Array, { format, digest, matters }: Index
     if (close === -1) throw new Error('it ends too early')
     need(close + 1)
     const rest = data.subarray(at, close)
+    if (kept + rest.length > LIMITS.git.nameLength) throw new Error('a name in it is too long')
     at = version === 4 ? close + 1 : start + ((close - start + 8) & ~7)
     need(at)
     if (version < 4) return rest
@@ -128,9 +144,11 @@ export function* readIndex(bytes: Uint8Array, { format, digest, matters }: Index
     }
   }
 
-  function readExtensions(): string | undefined {
+  function* readExtensions(): Reading<string | undefined> {
     let shared: string | undefined
-    while (at < end) {
+    for (let count = 0; at < end; count++) {
+      if (count === EXTENSIONS) throw new Error(`it has more than ${EXTENSIONS} extensions`)
+      yield ENTRY
       need(at + 8)
       const name = data.toString('latin1', at, at + 4)
       const start = at + 8

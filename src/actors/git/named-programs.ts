@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
+import { beginWork, LOOK, type Work } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
 import { programSettings, runsHook } from './program-settings.js'
 import { configOf, type Repository, repositoryAround, repositoryAt } from './repository.js'
@@ -18,39 +19,47 @@ export interface NamedPrograms {
   named(directory: string, command: string): Promise<readonly string[]>
 }
 
+interface Looked {
+  readonly budget: { left: number }
+  readonly work: Work
+}
+
 const SHOWN = 300
 const MAX_DEPTH = 4
 
 export function createNamedPrograms({ files, paths }: Pick<Effects, 'files' | 'paths'>): NamedPrograms {
   const tracked = createTrackedFiles(files)
 
-  async function inRepository(repository: Repository, command: string, budget: { left: number }, depth: number): Promise<string[]> {
+  async function inRepository(repository: Repository, command: string, { budget, work }: Looked, depth: number): Promise<string[]> {
     const { gitDirectory, commonDirectory } = repository
-    const { values, settings, format } = await configOf(files, repository)
+    const { values, settings, format } = await configOf(files, repository, work)
     const hooks = values.get('core.hookspath')
     const directory = hooks === undefined ? join(commonDirectory, 'hooks') : resolve(repository.worktree, expandHome(hooks))
     const own = [
-      ...programSettings(settings, command),
-      ...(await hooksIn(directory, command)).map((name) => `hook ${join(directory, name)}`),
+      ...(await work.read(programSettings(settings, command))),
+      ...(await hooksIn(directory, command, work)).map((name) => `hook ${join(directory, name)}`),
     ].map((text) => `${shown(text)} in ${gitDirectory}`)
     if (repository.isBare) return own
     const { submodules } = await tracked.read(repository, format, [])
     const below: string[] = []
+    if (submodules.length > LIMITS.git.listedSubmodules) return [...own, `more submodules than are looked at in ${gitDirectory}`]
     for (const name of submodules) {
+      await work.pay(LOOK)
       const inner = await repositoryAt(files, join(repository.worktree, name))
       if (inner === undefined) continue
       budget.left -= 1
       if (budget.left < 0 || depth >= MAX_DEPTH) return [...own, ...below, `more submodules than are looked at in ${gitDirectory}`]
-      below.push(...(await inRepository(inner, command, budget, depth + 1)))
+      below.push(...(await inRepository(inner, command, { budget, work }, depth + 1)))
     }
     return [...own, ...below]
   }
 
-  async function hooksIn(directory: string, command: string): Promise<string[]> {
+  async function hooksIn(directory: string, command: string, work: Work): Promise<string[]> {
     if ((await files.stat(directory))?.kind !== 'directory') return []
     const found: string[] = []
     for (const { name } of await files.readDirectory(directory)) {
       if (!runsHook(name, command)) continue
+      await work.pay(LOOK)
       const stat = await files.stat(join(directory, name))
       if (stat !== undefined && (stat.mode & 0o111) !== 0) found.push(name)
     }
@@ -62,9 +71,10 @@ export function createNamedPrograms({ files, paths }: Pick<Effects, 'files' | 'p
   return {
     async named(directory, command) {
       try {
+        const looked: Looked = { budget: { left: LIMITS.git.submodules }, work: beginWork(LIMITS.git.settingsWork) }
         const repository = await repositoryAround(files, directory)
         if (repository === undefined) return []
-        return [...new Set(await inRepository(repository, command, { left: LIMITS.git.submodules }, 0))]
+        return [...new Set(await inRepository(repository, command, looked, 0))]
       } catch (error) {
         return [`what cannot be read (${error instanceof Error ? error.message : String(error)}) around ${directory}`] // I1
       }

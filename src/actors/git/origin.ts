@@ -5,14 +5,16 @@
  * I2 What cannot be read or told counts as the checkout's, and says why.
  * I3 The content was read before the index is: what a checkout writes is listed by the time its lock has gone.
  * I4 Line ends, and everything else git converts on the way out, make no difference.
+ * I5 For one answer each repository is read once, and all of it is paid for (`work.ts`); what is not paid for cannot be told (I2).
  */
 import { createHash } from 'node:crypto'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { createLru, type Lru } from '../../protocol/lru.js'
+import { beginWork, ENTRY, LOOK, type Work } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
-import { mayConvert } from './attributes.js'
+import { type Converted, mayConvert, readConverted } from './attributes.js'
 import type { IndexEntry, ObjectFormat } from './index-file.js'
 import { configOf, directoriesAbove, type Repository, type RepositoryConfig, repositoryAt, textOf } from './repository.js'
 import { createTrackedFiles, type Tracked } from './tracked.js'
@@ -39,8 +41,18 @@ interface Asked {
   readonly tracked: Tracked
 }
 
-/** Files judged in one turn: each is hashed in several forms. */
-const AT_ONCE = 32
+/** What is looked up for one answer. */
+interface Answer {
+  readonly work: Work
+  readonly repositories: Map<string, Asked | Origin | undefined>
+  /** By path; undefined where there is no such file. */
+  readonly attributes: Lru<string, Promise<Converted | 'unreadable' | undefined>>
+}
+
+/** Attributes files that are remembered meanwhile: those of some folders and of all around them. */
+const ATTRIBUTES = 32
+/** Each content is decoded, and hashed in several forms. */
+const FORMS = 8
 const ELSEWHERE: Origin = { from: 'elsewhere' }
 
 export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths'>): Checkouts {
@@ -48,26 +60,29 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
   const common = ['/etc/gitattributes', join(dirname(paths.config), 'git', 'attributes'), join(paths.home, '.config', 'git', 'attributes')]
 
   /** Everything known of the repository of a directory; an origin when it cannot be read (I2); undefined when there is none. */
-  async function ask(directory: string, asking: readonly string[]): Promise<Asked | Origin | undefined> {
+  async function ask(directory: string, paths: readonly string[], { work }: Answer): Promise<Asked | Origin | undefined> {
     try {
+      await work.pay(LOOK)
       const repository = await repositoryAt(files, directory)
       if (repository === undefined) return undefined
       const config = await configOf(files, repository)
-      const names = asking.flatMap((path) => namesOf(repository, config, path))
+      await work.pay(paths.length * ENTRY)
+      const names = paths.flatMap((path) => (isWithin(directory, path) ? namesOf(repository, config, path) : []))
       return { repository, config, tracked: await trackedFiles.read(repository, config.format, names) }
     } catch (error) {
       return unknown(`the repository at ${directory} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 
-  async function judge(file: ReadFile, { repository, config, tracked }: Asked): Promise<Origin> {
+  async function judge(file: ReadFile, { repository, config, tracked }: Asked, answer: Answer): Promise<Origin> {
     for (const name of namesOf(repository, config, file.path)) {
       if (tracked.isHidden(name)) return unknown(`the sparse index of ${repository.worktree} does not list the files of its directory`)
       const entries = tracked.entries(name)
       if (entries.length === 0) continue
+      await answer.work.pay(file.bytes.length * FORMS + entries.length * ENTRY + LOOK)
       const isListed = isContentOf(entries, file.bytes, config.format) || (await isUntouched(entries, file.path))
       if (isListed) return { from: 'checkout', reason: `it came with the checkout of ${repository.worktree}`, isCertain: true }
-      const converter = await converterOf(file, repository, config)
+      const converter = await converterOf(file, repository, config, answer)
       if (converter !== undefined) return unknown(`${converter} may have changed it at the checkout of ${repository.worktree}`)
     }
     return ELSEWHERE
@@ -86,7 +101,12 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
   }
 
   /** The attributes file that may have the content converted (I4); undefined when none does. */
-  async function converterOf({ path, bytes }: ReadFile, repository: Repository, { values }: RepositoryConfig): Promise<string | undefined> {
+  async function converterOf(
+    { path, bytes }: ReadFile,
+    repository: Repository,
+    { values }: RepositoryConfig,
+    answer: Answer,
+  ): Promise<string | undefined> {
     const configured = values.get('core.attributesfile')
     if (configured !== undefined) return `the attributes file ${configured}`
     const own = [...directoriesAbove(path)].filter((directory) => isWithin(repository.worktree, directory))
@@ -94,38 +114,46 @@ export function createCheckouts({ files, paths }: Pick<Effects, 'files' | 'paths
     const name = path.slice(path.lastIndexOf(sep) + 1)
     const hasReturns = bytes.includes(0x0d)
     for (const place of [...places, ...common]) {
-      const text = await textOf(files, place, LIMITS.git.attributesBytes).catch(() => undefined)
-      const isAbsent = text === undefined && (await files.stat(place).catch(() => place)) === undefined
-      if (!isAbsent && (text === undefined || mayConvert(text, name, hasReturns))) return place
+      await answer.work.pay(ENTRY)
+      const converted = await attributesAt(place, answer)
+      if (converted === 'unreadable' || (converted !== undefined && mayConvert(converted, name, hasReturns))) return place
     }
     return undefined
   }
 
+  function attributesAt(place: string, { work, attributes }: Answer): Promise<Converted | 'unreadable' | undefined> {
+    const known = attributes.get(place)
+    if (known !== undefined) return known
+    const read = async () => {
+      await work.pay(LOOK)
+      const text = await textOf(files, place, LIMITS.git.attributesBytes)
+      return text === undefined ? undefined : work.read(readConverted(text))
+    }
+    const reading = read().catch(() => 'unreadable' as const)
+    attributes.set(place, reading)
+    return reading
+  }
+
+  async function originOf(file: ReadFile, paths: readonly string[], answer: Answer): Promise<Origin> {
+    let origin: Origin = file.path.split(sep).some((part) => part.toLowerCase() === '.git') ? INSIDE : ELSEWHERE
+    for (const directory of directoriesAbove(file.path)) {
+      if (origin.from === 'checkout' && origin.isCertain) break
+      const { repositories } = answer
+      if (!repositories.has(directory)) repositories.set(directory, await ask(directory, paths, answer))
+      const known = repositories.get(directory)
+      if (known === undefined) continue
+      const found = 'from' in known ? known : await judge(file, known, answer).catch((error: unknown) => unknown(String(error)))
+      if (found.from === 'checkout') origin = found // I1
+    }
+    return origin
+  }
+
   return {
     async origins(asked) {
-      const repositories = new Map<string, Asked | Origin | undefined>()
+      const answer: Answer = { work: beginWork(LIMITS.git.originWork), repositories: new Map(), attributes: createLru(ATTRIBUTES) }
       const paths = asked.map(({ path }) => path)
       const result: Origin[] = []
-      for (const [index, file] of asked.entries()) {
-        if (index % AT_ONCE === AT_ONCE - 1) await setImmediate()
-        let origin: Origin = file.path.split(sep).some((part) => part.toLowerCase() === '.git') ? INSIDE : ELSEWHERE
-        for (const directory of directoriesAbove(file.path)) {
-          if (origin.from === 'checkout' && origin.isCertain) break
-          if (!repositories.has(directory))
-            repositories.set(
-              directory,
-              await ask(
-                directory,
-                paths.filter((path) => isWithin(directory, path)),
-              ),
-            )
-          const known = repositories.get(directory)
-          if (known === undefined) continue
-          const found = 'from' in known ? known : await judge(file, known).catch((error: unknown) => unknown(String(error)))
-          if (found.from === 'checkout') origin = found // I1
-        }
-        result.push(origin)
-      }
+      for (const file of asked) result.push(await originOf(file, paths, answer))
       return result
     },
   }

@@ -1,4 +1,7 @@
 /** Which settings of a repository name a program, and which commands of git start it. Pure. */
+import { ENTRY, type Reading } from '../../protocol/work.js'
+import type { GitSettings } from './config-text.js'
+
 type Commands = readonly string[] | 'any'
 
 const words = (text: string): readonly string[] => text.split(/\s+/)
@@ -38,7 +41,7 @@ const SETTINGS: readonly (readonly [key: RegExp, commands: Commands, harmless?: 
   [/^remote\..+\.(?:uploadpack|receivepack)$/, NETWORK, /^git-(?:upload|receive)-pack$/],
   [/^remote\..+\.vcs$/, NETWORK],
   [/^remote\..+\.(?:url|pushurl)$|^submodule\..+\.url$/, NETWORK, /^(?!\w[\w+-]*::)/],
-  [/^url\..*::.*\.(?:insteadof|pushinsteadof)$/, NETWORK],
+  [/^(?=url\..*::)url\..*\.(?:insteadof|pushinsteadof)$/, NETWORK],
   [/^protocol\.(?:ext\.)?allow$/, NETWORK, /^(?:never|user)$/],
   [/^gpg\.(?:.+\.)?program$|^gpg\.ssh\.defaultkeycommand$/, SIGNS, /^(?:gpg2?|gpgsm|ssh-keygen)$/],
   [/^interactive\.difffilter$/, words('add checkout reset restore stash commit')],
@@ -76,18 +79,21 @@ const HOOKS: ReadonlyMap<string, Commands> = new Map<string, Commands>([
 ])
 
 /** `key=value` of every setting that names a program the command may start. */
-export function programSettings(settings: readonly (readonly [key: string, value: string])[], command: string): string[] {
+export function* programSettings(settings: GitSettings, command: string): Reading<string[]> {
   const fetches = settings.some(
     ([key, value]) => key === 'extensions.partialclone' || (/^remote\..+\.promisor$/.test(key) && value !== 'false'),
   )
-  return settings.flatMap(([key, value]) => {
+  const found: string[] = []
+  for (const [key, value] of settings) {
+    yield key.length * SETTINGS.length + value.length + ENTRY
     const [, commands, harmless] = SETTINGS.find(([pattern]) => pattern.test(key)) ?? []
-    if (commands === undefined || harmless?.test(value) === true) return []
+    if (commands === undefined || harmless?.test(value) === true) continue
     const isAlias = key === `alias.${command}`
     // What is missing in a partial clone is fetched by whatever needs it.
     const isStarted = isAlias || startedBy(commands, command, key.startsWith('alias.')) || (fetches && commands === NETWORK)
-    return isStarted ? [`${key}=${value}`] : []
-  })
+    if (isStarted) found.push(`${key}=${value}`)
+  }
+  return found
 }
 
 /** Whether the command may run the hook; false for what is no hook. */

@@ -1,8 +1,9 @@
 /** What the refs of a repository say: where HEAD stands, and what replaces what. Files and packed refs; starts nothing. */
 import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
+import { beginWork, ENTRY, LOOK, type Reading, type Work } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
-import { type Repository, textOf } from './repository.js'
+import { bytesOf, type Repository, textOf } from './repository.js'
 
 type Files = Pick<Effects['files'], 'read' | 'readDirectory' | 'realPath' | 'stat'>
 
@@ -20,14 +21,13 @@ const OWN = /^(?!refs\/)|^refs\/(?:worktree|bisect|rewritten)\//
 const MAX_STEPS = 5
 
 /** Rejects with a sentence when HEAD cannot be read, reftables included. */
-export async function readHead(files: Files, repository: Repository): Promise<Head> {
-  const packed = await readPackedRefs(files, repository)
+export async function readHead(files: Files, repository: Repository, work: Work = beginWork(LIMITS.git.indexWork)): Promise<Head> {
   let name = 'HEAD'
   for (let step = 0; step <= MAX_STEPS; step++) {
     const text = await readRef(files, repository, name)
     const [, next] = SYMBOLIC.exec(text ?? '') ?? []
     if (next === undefined) {
-      const id = text?.trim() ?? packedId(packed, name)
+      const id = text?.trim() ?? (await findPacked(files, repository, { name }, work)).get(name)
       if (id === undefined && name === 'HEAD') throw new Error('it has no HEAD')
       if (id !== undefined && !ID.test(id)) throw new Error(`its ref ${name} cannot be read`)
       return { branch: name === 'HEAD' ? undefined : name.replace(/^refs\/heads\//, ''), commit: id }
@@ -46,22 +46,17 @@ export async function readRemoteHead(files: Files, repository: Repository): Prom
 }
 
 /** Objects that others stand for (`git replace`), by id. */
-export async function readReplacements(files: Files, repository: Repository): Promise<ReadonlyMap<string, string>> {
+export async function readReplacements(files: Files, repository: Repository, work: Work): Promise<ReadonlyMap<string, string>> {
   const prefix = 'refs/replace/'
   const replacements = new Map<string, string>()
-  const packed = await readPackedRefs(files, repository)
-  for (let at = packed.indexOf(` ${prefix}`); at !== -1; at = packed.indexOf(` ${prefix}`, at + 1)) {
-    const end = packed.indexOf('\n', at)
-    const name = packed.slice(at + 1, end === -1 ? undefined : end)
-    const id = packedId(packed, name)
-    if (id !== undefined) replacements.set(name.slice(prefix.length), id)
-    checkCount(replacements.size)
-  }
+  const packed = await findPacked(files, repository, { prefix }, work)
+  for (const [name, id] of packed) replacements.set(name.slice(prefix.length), id)
   const directory = join(repository.commonDirectory, prefix)
   if ((await files.stat(directory))?.kind !== 'directory') return replacements
   const entries = await files.readDirectory(directory)
   checkCount(entries.length)
   for (const { name } of entries) {
+    await work.pay(LOOK)
     const id = (await textOf(files, join(directory, name), LIMITS.git.pointerBytes))?.trim()
     if (ID.test(name) && id !== undefined && ID.test(id)) replacements.set(name, id)
   }
@@ -74,15 +69,39 @@ async function readRef(files: Files, { gitDirectory, commonDirectory }: Reposito
   return stat?.kind === 'file' ? textOf(files, path, LIMITS.git.pointerBytes) : undefined
 }
 
-/** Searched, not split: there may be very many. */
-async function readPackedRefs(files: Files, { commonDirectory }: Repository): Promise<string> {
-  return `\n${(await textOf(files, join(commonDirectory, 'packed-refs'), LIMITS.git.packedRefsBytes)) ?? ''}\n`
+type Wanted = { readonly name: string } | { readonly prefix: string }
+
+async function findPacked(files: Files, { commonDirectory }: Repository, wanted: Wanted, work: Work): Promise<ReadonlyMap<string, string>> {
+  const bytes = await bytesOf(files, join(commonDirectory, 'packed-refs'), LIMITS.git.packedRefsBytes)
+  return bytes === undefined ? new Map() : work.read(packedIn(bytes, wanted))
 }
 
-function packedId(packed: string, name: string): string | undefined {
-  const at = packed.indexOf(` ${name}\n`)
-  const id = packed.slice(packed.lastIndexOf('\n', at) + 1, at)
-  return at !== -1 && ID.test(id) ? id : undefined
+const NEWLINE = 0x0a
+const SPACE = 0x20
+const ID_LENGTHS = [40, 64]
+
+/** Lines `<id> <name>` in order, as bytes: there may be very many. What stands first counts; comments and peeled ids are passed by. */
+function* packedIn(data: Buffer, wanted: Wanted): Reading<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  const isWhole = 'name' in wanted
+  const begin = Buffer.from(isWhole ? wanted.name : wanted.prefix)
+  for (let at = 0; at < data.length; ) {
+    const next = data.indexOf(NEWLINE, at)
+    const end = next === -1 ? data.length : next
+    yield end - at + ENTRY
+    const length = ID_LENGTHS.find((each) => data[at + each] === SPACE)
+    const start = at + (length ?? 0) + 1
+    const until = start + begin.length
+    const isWanted = length !== undefined && (isWhole ? until === end : until <= end) && data.compare(begin, 0, begin.length, start, until) === 0
+    if (isWanted) {
+      const id = data.toString('latin1', at, start - 1)
+      const name = data.toString('utf8', start, Math.min(end, start + LIMITS.git.nameLength))
+      if (ID.test(id) && !found.has(name)) found.set(name, id)
+      checkCount(found.size)
+    }
+    at = end + 1
+  }
+  return found
 }
 
 function checkCount(count: number): void {

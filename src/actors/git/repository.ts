@@ -1,8 +1,9 @@
 /** Repositories around a path: where their parts are, and how they are configured. Starts nothing and follows no include. */
 import { basename, dirname, join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
+import { beginWork, type Work } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
-import { type GitConfig, readGitSettings } from './config-text.js'
+import { type GitConfig, type GitSettings, readGitSettings } from './config-text.js'
 import type { ObjectFormat } from './index-file.js'
 
 type Files = Pick<Effects['files'], 'read' | 'realPath' | 'stat'>
@@ -20,8 +21,7 @@ export interface Repository {
 
 export interface RepositoryConfig {
   readonly values: GitConfig
-  /** In order, also those that stand twice. */
-  readonly settings: readonly (readonly [key: string, value: string])[]
+  readonly settings: GitSettings
   readonly format: ObjectFormat
 }
 
@@ -54,7 +54,7 @@ const isThere = async (files: Files, directory: string, name: string) => (await 
 
 async function commonOf(files: Files, gitDirectory: string): Promise<string> {
   const text = await textOf(files, join(gitDirectory, 'commondir'), LIMITS.git.pointerBytes)
-  return text === undefined ? gitDirectory : files.realPath(resolve(gitDirectory, text.replace(/[\r\n]+$/, '')))
+  return text === undefined ? gitDirectory : files.realPath(resolve(gitDirectory, withoutLineEnd(text)))
 }
 
 /** A `.git` that leads elsewhere says the truth: its place names this worktree, too. Whoever wrote the worktree could name any repository. */
@@ -75,8 +75,12 @@ export function* directoriesAbove(path: string): Generator<string> {
 }
 
 /** Of the repository and of this worktree. Rejects when a file of it cannot be read, or names an object format nobody knows. */
-export async function configOf(files: Files, { commonDirectory, gitDirectory }: Repository): Promise<RepositoryConfig> {
-  const read = async (path: string) => readGitSettings((await textOf(files, path, LIMITS.git.configBytes)) ?? '')
+export async function configOf(
+  files: Files,
+  { commonDirectory, gitDirectory }: Repository,
+  work: Work = beginWork(LIMITS.git.settingsWork),
+): Promise<RepositoryConfig> {
+  const read = async (path: string) => work.read(readGitSettings((await textOf(files, path, LIMITS.git.configBytes)) ?? ''))
   const shared = await read(join(commonDirectory, 'config'))
   const own = new Map(shared).get('extensions.worktreeconfig') === 'true' ? await read(join(gitDirectory, 'config.worktree')) : []
   const settings = [...shared, ...own]
@@ -88,8 +92,20 @@ export async function configOf(files: Files, { commonDirectory, gitDirectory }: 
 
 /** Undefined when there is no such file; rejects when it is too large or cannot be read. */
 export async function textOf(files: Files, path: string, maxBytes: number): Promise<string | undefined> {
+  return (await bytesOf(files, path, maxBytes))?.toString('utf8')
+}
+
+export async function bytesOf(files: Files, path: string, maxBytes: number): Promise<Buffer | undefined> {
   if ((await files.stat(path)) === undefined) return undefined
-  return Buffer.from(await files.read(path, maxBytes)).toString('utf8')
+  const { buffer, byteOffset, byteLength } = await files.read(path, maxBytes)
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+/** Without the line ends after it. */
+function withoutLineEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--
+  return text.slice(0, end)
 }
 
 async function pointedAt(files: Files, path: string, directory: string): Promise<string> {

@@ -11,6 +11,7 @@
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
+import { readAtOnce } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
 import { readGitSettings } from './config-text.js'
 import { type Head, readHead } from './refs.js'
@@ -135,7 +136,7 @@ export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 
 
 function readable(text: string): RepositoryConfig['settings'] {
   try {
-    return readGitSettings(text)
+    return readAtOnce(readGitSettings(text)) // the person's own
   } catch {
     return []
   }

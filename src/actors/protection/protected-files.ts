@@ -104,5 +104,7 @@ function fold(path: string): string {
 }
 
 function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, '')
+  let end = path.length
+  while (end > 1 && path[end - 1] === '/') end--
+  return path.slice(0, end)
 }

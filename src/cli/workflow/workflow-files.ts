@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve, sep } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { readAtOnce } from '../../protocol/work.js'
 import type { WorkflowDefinition } from '../../protocol/workflow/workflow.js'
 import { parseWorkflowFile } from '../../plugins/workflows/files/file.js'
 import { printable } from '../../protocol/visible-text.js'
@@ -33,7 +34,7 @@ export function localZone(): string {
 export function checkFile(file: string, home: string): CheckedFile {
   const text = readText(file)
   if (typeof text !== 'string') return { file, definition: undefined, diagnostics: [{ file, message: text.problem }] }
-  const parsed = parseWorkflowFile(text)
+  const parsed = readAtOnce(parseWorkflowFile(text))
   if (!parsed.ok) return { file, definition: undefined, diagnostics: parsed.diagnostics.map((each) => ({ file, ...each })) }
   const problem = directoryProblem(file, parsed.definition.directory, home)
   if (problem === undefined) return { file, definition: parsed.definition, diagnostics: [] }

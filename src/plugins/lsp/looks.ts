@@ -10,6 +10,8 @@ import type { DirectoryEntry } from '../../actors/effects.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
+import { sortInTurns } from '../../protocol/sort.js'
+import { beginWork, ENTRY, LOOK, type Work } from '../../protocol/work.js'
 import { type Evidence, lookAt } from './scan.js'
 
 export interface Looks {
@@ -29,6 +31,8 @@ interface Look {
   readonly isWhole: boolean
 }
 
+/** What a part of a sort touches. */
+const SORTED = 2048 * ENTRY
 /** I2, ms: file systems count as coarsely as this. */
 const COARSE = 2000
 
@@ -45,12 +49,13 @@ export function createLooks({ files, clock }: Pick<NativeHost['effects'], 'files
   async function look(directory: string, before: Look | undefined, signal: AbortSignal): Promise<Look> {
     const folders = new Map<string, Folder>()
     let isWhole = true
+    const work = beginWork(Number.POSITIVE_INFINITY)
     const evidence = await lookAt(
       async (path) => {
         const entry = await entryOf(path)
         const old = before?.folders.get(path)
         const isOld = old !== undefined && old.identity === entry?.identity
-        const entries = isOld ? old.entries : inOrder(await files.readDirectory(path).catch(() => []))
+        const entries = isOld ? old.entries : await inOrder(await files.readDirectory(path).catch(() => []), work)
         if (entry !== undefined && folders.size < LIMITS.lsp.lookDirectories && entry.changedMs < clock.now() - COARSE)
           folders.set(path, isOld ? old : { identity: entry.identity, entries })
         else isWhole = false
@@ -73,6 +78,12 @@ export function createLooks({ files, clock }: Pick<NativeHost['effects'], 'files
   }
 }
 
-function inOrder(entries: readonly DirectoryEntry[]): readonly DirectoryEntry[] {
-  return entries.filter(({ kind }) => kind === 'file' || kind === 'directory').toSorted((a, b) => (a.name < b.name ? -1 : 1))
+async function inOrder(entries: readonly DirectoryEntry[], work: Work): Promise<readonly DirectoryEntry[]> {
+  await work.pay(entries.length + LOOK)
+  const some = entries.filter(({ kind }) => kind === 'file' || kind === 'directory')
+  return sortInTurns(
+    some,
+    (a, b) => (a.name < b.name ? -1 : 1),
+    () => work.pay(SORTED),
+  )
 }

@@ -5,6 +5,7 @@
  * I2 A file that cannot be read as a note is one without fields, never an error.
  */
 import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { beginWork, LOOK, type Reading } from '../../protocol/work.js'
 import { readYamlMap } from '../../machines/yaml-map.js'
 import { LIMITS } from '../../protocol/limits.js'
 
@@ -30,11 +31,14 @@ export async function readNotes({ effects: { files } }: Host, place: string): Pr
   const entries = await files.readDirectory(place).catch(() => [])
   const names = entries.flatMap(({ name, kind }) => (kind === 'file' && name.endsWith('.md') ? [name] : []))
   const chosen = names.toSorted((a, b) => (a < b ? -1 : 1)).slice(0, NOTES)
-  const read = async (fileName: string) => {
+  const work = beginWork(Number.POSITIVE_INFINITY)
+  const notes: Note[] = []
+  for (const fileName of chosen) {
     const bytes = await files.read(`${place}/${fileName}`, BYTES).catch(() => undefined)
-    return bytes === undefined ? [] : [parseNote(fileName, new TextDecoder().decode(bytes))]
+    await work.pay(LOOK)
+    if (bytes !== undefined) notes.push(await work.read(parseNote(fileName, new TextDecoder().decode(bytes))))
   }
-  return (await Promise.all(chosen.map(read))).flat()
+  return notes
 }
 
 export async function writeNote({ effects: { files } }: Host, place: string, note: Note): Promise<void> {
@@ -63,10 +67,10 @@ export function noteText({ name, description, type, body }: Note): string {
   return `---\n${lines.join('\n')}\n---\n${body.trimEnd()}\n`
 }
 
-function parseNote(fileName: string, text: string): Note {
+function* parseNote(fileName: string, text: string): Reading<Note> {
   const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const fence = FRONTMATTER.exec(plain)
-  const read = fence === null ? undefined : readYamlMap(`${fence[1]}\n`, { characters: BYTES, aliases: 0 })
+  const read = fence === null ? undefined : yield* readYamlMap(`${fence[1]}\n`, { characters: BYTES, aliases: 0 })
   const fields = read?.ok === true ? (read.value ?? {}) : {}
   const field = (key: string, most: number) => oneLine(fields[key]).slice(0, most)
   return {

@@ -91,10 +91,26 @@ export const repositoriesLimits = {
     absent: 500,
     pointerBytes: 16 * KiB,
     configBytes: 1 * MiB,
+    /** Of one file of settings. */
+    settings: 32_768,
+    /** Bytes of a path in an index, characters of a section of settings. */
+    nameLength: 4096,
+    /** Entries of an index for one path; entries of a split index that replace others. */
+    samePaths: 64,
+    replacedEntries: 16_384,
+    /** Patterns of one attributes file that convert content. */
+    attributes: 16_384,
+    /** Bytes that are touched for one answer, of whatever is read for it: where files come from, of an index, of a history, of settings. */
+    originWork: 1 * GiB,
+    indexWork: 256 * MiB,
+    historyWork: 2 * GiB,
+    settingsWork: 64 * MiB,
     attributesBytes: 1 * MiB,
     indexBytes: 64 * MiB,
     /** Submodules whose settings are looked at for one command. */
     submodules: 64,
+    /** Submodules that are looked for, whether they are there or not. */
+    listedSubmodules: 4096,
     packedRefsBytes: 32 * MiB,
     replacements: 1024,
     /** All pack indexes of a repository together; the same for its commit graph. */

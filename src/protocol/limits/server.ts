@@ -91,6 +91,13 @@ export const serverLimits = {
    */
   config: {
     fileBytes: 1 * MiB,
+    /**
+     * Of the files of a workspace: bytes and values of one configuration file, values of all that count, with what a definition in Markdown
+     * counts for besides its own.
+     */
+    workspace: { fileBytes: 128 * KiB, values: 2048, allValues: 16_384, definition: 16 },
+    /** What one look at the files of a directory may touch (`work.ts`). */
+    work: 1024 * MiB,
     markdownBytes: 512 * KiB,
     filesPerKind: 4096,
     directories: 64,

@@ -1,4 +1,4 @@
-import { KiB, MiB, MINUTE, SECOND } from './units.js'
+import { GiB, KiB, MiB, MINUTE, SECOND } from './units.js'
 
 /** Limits of workflows. Sizes in bytes, times in ms. */
 export const workflowsLimits = {
@@ -25,6 +25,8 @@ export const workflowsLimits = {
     depth: 16,
     /** Text of all workflow files that is kept in memory. */
     sourceBytes: 64 * MiB,
+    /** What one look at a directory may touch (`work.ts`). */
+    lookWork: 4 * GiB,
     /** Workspaces whose workflows run; the one that was used longest ago makes room, and a use is noted this often. */
     workspaces: 1024,
     useNoted: 60 * MINUTE,

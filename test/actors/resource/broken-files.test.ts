@@ -7,13 +7,13 @@ const MALFORMED: readonly (readonly [string, string, string])[] = [
   ['a syntax error', '{\n  "model": "a/b"\n  "username": "x"\n}', ':3:3: not valid JSON: comma expected'],
   ['a root that is no object', '[1]', ':1:1: the document must be an object'],
   ['a key given twice', '{ "model": "a/b",\n "model": "c/d" }', ':2:2: the key "model" appears twice'],
-  ['nesting without end', `{"a":${'['.repeat(200_000)}`, ':1:69: nesting is deeper than 64 levels'],
+  ['nesting without end', `{"a":${'['.repeat(100_000)}`, ':1:69: nesting is deeper than 64 levels'],
   [
     'more keys than anybody writes',
-    JSON.stringify(Object.fromEntries(Array.from({ length: 16_385 }, (_, index) => [`k${index}`, 0]))),
-    'there are more than 16384 values',
+    JSON.stringify(Object.fromEntries(Array.from({ length: 2049 }, (_, index) => [`k${index}`, 0]))),
+    'there are more than 2048 values',
   ],
-  ['longer lists than anybody writes', JSON.stringify({ a: Array.from({ length: 16_385 }, () => 0) }), 'there are more than 16384 values'],
+  ['longer lists than anybody writes', JSON.stringify({ a: Array.from({ length: 2049 }, () => 0) }), 'there are more than 2048 values'],
   [
     'more rules than anybody needs',
     JSON.stringify({ permission: Object.fromEntries(Array.from({ length: 1025 }, (_, index) => [`k${index}`, 'deny'])) }),
@@ -52,10 +52,33 @@ describe('a malformed file', () => {
 
   it('that is too large or not UTF-8 is refused', async () => {
     const workspace = createWorkspace()
-    workspace.write('work/svc.json', `{}${' '.repeat(1024 * 1024)}`)
-    await expect(workspace.load()).rejects.toMatchObject({ message: containing('is larger than 1048576 bytes') })
+    workspace.write('work/svc.json', `{}${' '.repeat(128 * 1024)}`)
+    await expect(workspace.load()).rejects.toMatchObject({ message: containing('is larger than 131072 bytes') })
     writeFileSync(workspace.at('work/svc.json'), Uint8Array.of(0x7b, 0xff, 0x7d))
     await expect(workspace.load()).rejects.toMatchObject({ message: containing('is not valid UTF-8') })
+  })
+
+  it('of the installation may be larger than one of a workspace, and has its bounds too', async () => {
+    const workspace = createWorkspace()
+    const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'x'.repeat(20)]))
+    workspace.write('config/config.json', { ...keys(10_000), username: 'one' })
+    expect(await workspace.load()).toMatchObject({ username: 'one' })
+    workspace.write('config/config.json', keys(16_385))
+    expect(await workspace.messages()).toContainEqual(containing('there are more than 16384 values'))
+    workspace.write('config/config.json', `{}${' '.repeat(1024 * 1024)}`)
+    expect(await workspace.messages()).toContainEqual(containing('is larger than 1048576 bytes'))
+  })
+
+  it('of a workspace is not used once the files of the workspace together say more than is merged', async () => {
+    const workspace = createWorkspace()
+    const some = JSON.stringify({ experimental: Object.fromEntries(Array.from({ length: 2040 }, (_, index) => [`k${index}`, 0])) })
+    const folders = Array.from({ length: 9 }, (_, depth) => ['work', ...Array.from({ length: depth }, () => 'd')].join('/'))
+    for (const folder of folders) workspace.write(`${folder}/svc.json`, some)
+    const deepest = workspace.at(folders.at(-1) ?? '')
+    const { diagnostics } = await workspace.configs.validate(deepest)
+    expect(diagnostics.filter(({ level }) => level === 'error')).toEqual([
+      { level: 'error', path: 'config', message: `${deepest}/svc.json is not used: the files of the workspace say more than 16384 values together` },
+    ])
   })
 
   it('given as text in the environment is named by its variable', async () => {

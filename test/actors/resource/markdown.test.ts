@@ -103,6 +103,20 @@ describe('Markdown entries', () => {
   })
 })
 
+describe('definitions of a workspace', () => {
+  it('beyond what a workspace may say are left out and counted, those of the installation are not', async () => {
+    const workspace = createWorkspace()
+    for (let index = 1000; index < 2000; index++) workspace.write(`work/.svc/commands/c${index}.md`, 'Do it.')
+    workspace.write('config/commands/own.md', 'Own.')
+    const names = (await workspace.resources.commands(workspace.work)).map(({ name }) => name)
+    expect(names.filter((name) => name.startsWith('c1'))).toHaveLength(910)
+    expect(names).toContain('own')
+    expect(await workspace.messages()).toEqual([
+      `90 definitions below ${workspace.at('work/.svc')}: each is not used: the files of the workspace say more than 16384 values together`,
+    ])
+  })
+})
+
 describe('skills', () => {
   it('are found in every configuration directory and in configured paths, the later root winning', async () => {
     const workspace = createWorkspace()

@@ -6,6 +6,7 @@
  * others; `SVC_CAMPAIGN=whole` runs every one with every command.
  */
 import { expect, test } from 'vitest'
+import { readAtOnce } from '../../../src/protocol/work.js'
 import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
 import { programSettings } from '../../../src/actors/git/program-settings.js'
 import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
@@ -55,7 +56,7 @@ function commandsFor(key: string, index: number): typeof COMMANDS {
 function chosen(): string[] {
   const documented = documentedSettings()
   expect(documented.length).toBeGreaterThan(500)
-  const known = documented.filter((key) => programSettings([[key.toLowerCase(), '/program']], 'unknown').length > 0)
+  const known = documented.filter((key) => readAtOnce(programSettings([[key.toLowerCase(), '/program']], 'unknown')).length > 0)
   let state = SEED
   const sample = documented.filter(() => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31 < SAMPLE / documented.length)
   return [...new Set([...CONTROLS, ...(WHOLE ? [...known, ...documented] : sample)])]

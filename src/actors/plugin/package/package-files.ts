@@ -5,6 +5,7 @@ import { reachedThrough } from '../../../machines/exposure.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { MANIFEST_FILE, type PackageDiagnostic, type PackageLifecycleInfo, type PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { isToolsId } from '../../../protocol/plugin/tool-files.js'
+import { sortInTurns } from '../../../protocol/sort.js'
 import type { Effects } from '../../effects.js'
 import { parseManifest } from './package-manifest.js'
 import { packageProblems } from './package-problems.js'
@@ -65,12 +66,13 @@ export async function discoverPackages(
 async function childNames({ files }: Pick<Effects, 'files'>, root: string): Promise<string[]> {
   try {
     const entries = await files.readDirectory(root)
-    return entries
-      .filter(({ kind }) => kind === 'directory' || kind === 'link')
-      .map(({ name }) => ({ name, bytes: Buffer.from(name) }))
-      .toSorted((a, b) => Buffer.compare(a.bytes, b.bytes))
-      .slice(0, LIMITS.directories.entries)
-      .map(({ name }) => name)
+    const names = entries.flatMap(({ name, kind }) => (kind === 'directory' || kind === 'link' ? [{ name, bytes: Buffer.from(name) }] : []))
+    const sorted = await sortInTurns(
+      names,
+      (a, b) => Buffer.compare(a.bytes, b.bytes),
+      () => nextTurn(),
+    )
+    return sorted.slice(0, LIMITS.directories.entries).map(({ name }) => name)
   } catch {
     return []
   }

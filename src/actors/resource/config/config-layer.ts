@@ -37,13 +37,13 @@ const MAX_DEFINITIONS = 1024
 const MORE_ERRORS = 4
 
 /** Reads the text of a configuration file. */
-export function readLayer(text: string): LayerRead {
-  return check(text, normaliseLayer)
+export function readLayer(text: string, maxValues?: number): LayerRead {
+  return check(text, normaliseLayer, maxValues)
 }
 
 /** Reads the text of an `mcp.json`: `{ "mcp": { … } }` or the bare map of servers. */
-export function readMcpLayer(text: string): LayerRead {
-  return check(text, (document) => ({ mcp: isRecord(document['mcp']) ? document['mcp'] : document }))
+export function readMcpLayer(text: string, maxValues?: number): LayerRead {
+  return check(text, (document) => ({ mcp: isRecord(document['mcp']) ? document['mcp'] : document }), maxValues)
 }
 
 /** The first type error of a flat document, which names some more of them, or undefined. */
@@ -66,8 +66,8 @@ function sizeAt(document: JsonRecord, key: string): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
 }
 
-function check(text: string, shape: (document: JsonRecord) => JsonRecord): LayerRead {
-  const parsed = parseJsonc(text)
+function check(text: string, shape: (document: JsonRecord) => JsonRecord, maxValues?: number): LayerRead {
+  const parsed = parseJsonc(text, maxValues)
   if (!parsed.ok) return { ok: false, message: parsed.message, path: '', position: parsed.position }
   const document = asDeclared(AgentDocument, shape(parsed.value)) as JsonRecord
   const error = findTypeError(document)

@@ -26,10 +26,10 @@ export type Parsed = { readonly ok: true; readonly value: JsonRecord } | ({ read
  * Parses JSONC text whose root is an object; empty text is `{}`. Trailing commas and both kinds of comment are
  * accepted; duplicate keys are an error; reserved keys are dropped.
  */
-export function parseJsonc(text: string): Parsed {
+export function parseJsonc(text: string, maxValues = MAX_VALUES): Parsed {
   const tooDeep = findDepthOverflow(text)
   if (tooDeep !== undefined) return failure(text, tooDeep, `nesting is deeper than ${MAX_DEPTH} levels`)
-  const builder = createBuilder()
+  const builder = createBuilder(maxValues)
   visit(text, builder.visitor, { allowTrailingComma: true, allowEmptyContent: true })
   const { root, problem } = builder.result()
   if (problem !== undefined) return failure(text, problem.offset, problem.message)
@@ -114,21 +114,21 @@ interface Container {
 }
 
 /** Builds plain values from the parser's events, noting the first problem. */
-function createBuilder() {
+function createBuilder(maxValues: number) {
   const stack: Container[] = []
   let root: { readonly value: unknown; readonly offset: number } | undefined
   let problem: { readonly offset: number; readonly message: string } | undefined
   let values = 0
 
   const count = (offset: number): void => {
-    if (++values > MAX_VALUES) problem ??= { offset, message: `there are more than ${MAX_VALUES} values` }
+    if (++values > maxValues) problem ??= { offset, message: `there are more than ${maxValues} values` }
   }
   const add = (value: unknown, offset: number): void => {
     const parent = stack.at(-1)
     if (parent === undefined) root ??= { value, offset }
     else if (Array.isArray(parent.value)) {
       count(offset)
-      if (values <= MAX_VALUES) parent.value.push(value)
+      if (values <= maxValues) parent.value.push(value)
     } else if (!isReservedKey(parent.key)) parent.value[parent.key] = value
   }
   const open = (value: Container['value'], offset: number): void => {

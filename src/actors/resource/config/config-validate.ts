@@ -30,6 +30,8 @@ interface Found {
   readonly isDeaf?: boolean
 }
 
+/** Keys nobody knows that are told one by one, each with the key that may be meant. */
+const UNKNOWN_TOLD = 128
 const DEAF = 'changes of these files are looked for instead of being told: the system has no more watches, or does not tell'
 
 /** All diagnostics of a snapshot; `ok` means that none is an error. */
@@ -55,12 +57,17 @@ export function validateSnapshot(
     ...checkAdapters(snapshot, surroundings),
     ...(surroundings === undefined ? [] : checkValues(document, surroundings, [...snapshot.layers.values()])),
     ...readPluginEntries(snapshot.trusted, document).diagnostics,
-    ...[...new Set([...Object.keys(document), ...Object.keys(snapshot.inert)])].flatMap((key) =>
-      isKnownKey(key) ? [] : [warning(key, unknownKey(key))],
-    ),
+    ...checkUnknown([...new Set([...Object.keys(document), ...Object.keys(snapshot.inert)])]),
   ]
   const diagnostics = found.map((each) => ({ ...each, message: publicText(each.message) }))
   return { ok: diagnostics.every(({ level }) => level !== 'error'), diagnostics }
+}
+
+function checkUnknown(keys: readonly string[]): ConfigDiagnostic[] {
+  const unknown = keys.filter((key) => !isKnownKey(key))
+  const told = unknown.slice(0, UNKNOWN_TOLD).map((key) => warning(key, unknownKey(key)))
+  const left = unknown.length - told.length
+  return left === 0 ? told : [...told, warning('config', `${left} further keys are not known`)]
 }
 
 /** What is said of a key of a document that nothing reads. */

@@ -14,6 +14,7 @@ import { narrowWorkspace } from './config-trust.js'
 import { createFileProbe, type FileProbe } from './file-probe.js'
 import { removeProperty, setProperty } from './jsonc-edit.js'
 import type { ConfigSnapshot } from './snapshot.js'
+import { boundsOf } from './workspace-room.js'
 
 export type WriteEffects = Pick<Effects, 'files' | 'clock' | 'env' | 'paths'>
 
@@ -71,8 +72,12 @@ function patchEntry(text: string, name: string, change: JsonRecord | null): stri
 }
 
 async function writeText(effects: WriteEffects, target: EntryFile, text: string): Promise<void> {
-  if (Buffer.byteLength(text) > LIMITS.config.fileBytes) {
-    throw new SvcError('request.unprocessable', `The configuration file would be larger than ${LIMITS.config.fileBytes} bytes.`)
+  const { fileBytes, values } = boundsOf(target.trust)
+  if (values !== undefined && !parseJsonc(text, values).ok) {
+    throw new SvcError('request.unprocessable', `The configuration file would have more than ${values} values.`)
+  }
+  if (Buffer.byteLength(text) > fileBytes) {
+    throw new SvcError('request.unprocessable', `The configuration file would be larger than ${fileBytes} bytes.`)
   }
   await refuseExposed(effects, target.path)
   await refuseReadOnly(effects, target.path)

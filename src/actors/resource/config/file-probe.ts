@@ -12,6 +12,9 @@ import { dirname, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachedThrough } from '../../../machines/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { sortInTurns } from '../../../protocol/sort.js'
+import { beginWork, ENTRY, type Work } from '../../../protocol/work.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { DirectoryEntry, Effects, FileStat, Files } from '../../effects.js'
 import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
@@ -29,10 +32,15 @@ export interface FileProbe {
   /** Canonical path, or undefined when there is nothing. */
   canonical(path: string): Promise<string | undefined>
   dependencies(): readonly Dependency[]
+  /** Pays for what is made of the files. */
+  readonly work: Work
   /** True when something was modified so recently that a further change might not show in its times. */
   isFresh(): boolean
 }
 
+/** What a part of a sort touches. */
+const SORTED = 2048 * ENTRY
+const byName = (a: DirectoryEntry, b: DirectoryEntry) => (a.name < b.name ? -1 : 1)
 /** Two changes closer together than this may leave the same times on a file. */
 const TIME_GRAIN = 50
 const READ_ATTEMPTS = 3
@@ -45,6 +53,7 @@ type Memory = Pick<FileMemory, 'stats' | 'listings' | 'canonical' | 'exposures' 
 export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memory: Memory = NO_MEMORY): FileProbe {
   const { files, clock } = effects
   const seen = new Map<string, Dependency>()
+  const work = beginWork(LIMITS.config.work)
   let fresh = false
   let bytesRead = 0
 
@@ -113,12 +122,13 @@ export function createFileProbe(effects: Pick<Effects, 'files' | 'clock'>, memor
       if (stat?.kind !== 'directory') return []
       return memory.listings.recall(path, async () => {
         const entries = await files.readDirectory(path).catch(() => [])
-        return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        return sortInTurns(entries, byName, () => work.pay(SORTED))
       })
     },
     readText,
     canonical,
     dependencies: () => [...seen.values()],
+    work,
     isFresh: () => fresh,
   }
 

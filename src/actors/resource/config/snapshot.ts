@@ -13,6 +13,7 @@ import type { Position } from './config-parse.js'
 import { narrowWorkspace } from './config-trust.js'
 import type { FileProbe } from './file-probe.js'
 import { type DefinitionFile, scanDefinitions, scanSkillFolders, scanSkills, type SkillEntry } from '../markdown/markdown.js'
+import { boundsOf, createRoom, type Room } from './workspace-room.js'
 import { boundaryOf, readNamedPath } from './named-paths.js'
 import { narrowedSandbox, permissionOf, showNarrowed } from './permission-config.js'
 
@@ -89,8 +90,8 @@ export async function readSnapshot(
 ): Promise<ConfigSnapshot> {
   const plan = await planLayers(probe, effects, directory)
   const findings: Finding[] = [{ diagnostics: plan.diagnostics }]
-  for (const step of plan.steps)
-    findings.push(await readStep(probe, step, { lastGood: previous?.layers, lastFiles: previous?.files ?? [], sha256: effects.sha256 }))
+  const ground: Ground = { lastGood: previous?.layers, lastFiles: previous?.files ?? [], sha256: effects.sha256, room: createRoom() }
+  for (const step of plan.steps) findings.push(await readStep(probe, step, ground))
   const layers = findings.flatMap(({ layer }) => (layer === undefined ? [] : [layer]))
   const merged = mergeByTrust(layers, plan)
   const skills = await readSkills(probe, plan, { ...merged, directory, home: effects.paths.home })
@@ -122,17 +123,23 @@ export async function readSnapshot(
   }
 }
 
+/** The rest of a sentence that starts with a file. */
+const NO_ROOM = `is not used: the files of the workspace say more than ${LIMITS.config.workspace.allValues} values together`
+
 interface Ground {
   readonly lastGood: ReadonlyMap<string, JsonRecord> | undefined
   readonly lastFiles: readonly DefinitionFile[]
   readonly sha256: Effects['sha256']
+  readonly room: Room
 }
 
-async function readStep(probe: FileProbe, step: Step, { lastGood, lastFiles, sha256 }: Ground): Promise<Finding> {
-  if (step.type === 'text') return toFinding(readLayer(step.text), { path: step.name, trust: 'installation', within: undefined }, lastGood)
+async function readStep(probe: FileProbe, step: Step, ground: Ground): Promise<Finding> {
+  if (step.type === 'text') return toFinding(readLayer(step.text), { path: step.name, trust: 'installation', within: undefined }, ground)
   const { origin } = step
-  if (step.type === 'markdown') return readDefinitions(probe, origin, { lastFiles, sha256 })
-  const outcome = await probe.readText(origin.path, { maxBytes: LIMITS.config.fileBytes, within: origin.within })
+  const { lastGood } = ground
+  if (step.type === 'markdown') return readDefinitions(probe, origin, ground)
+  const { fileBytes, values } = boundsOf(origin.trust)
+  const outcome = await probe.readText(origin.path, { maxBytes: fileBytes, within: origin.within })
   switch (outcome.type) {
     case 'absent':
       return step.type === 'file' && step.isNamed === true
@@ -144,7 +151,7 @@ async function readStep(probe: FileProbe, step: Step, { lastGood, lastFiles, sha
       return broken(origin, ` ${outcome.reason}`, lastGood)
     case 'text':
       if (wasEmptied(outcome.text, origin, lastGood)) return broken(origin, ' is empty just now; write {} to mean nothing', lastGood)
-      return toFinding(step.type === 'mcp' ? readMcpLayer(outcome.text) : readLayer(outcome.text), origin, lastGood)
+      return toFinding(step.type === 'mcp' ? readMcpLayer(outcome.text, values) : readLayer(outcome.text, values), origin, ground)
   }
 }
 
@@ -158,8 +165,9 @@ function warning(message: string): ConfigDiagnostic {
   return { level: 'warning', path: 'config', message }
 }
 
-function toFinding(read: LayerRead, origin: Origin, lastGood: ReadonlyMap<string, JsonRecord> | undefined): Finding {
+function toFinding(read: LayerRead, origin: Origin, { lastGood, room }: Pick<Ground, 'lastGood' | 'room'>): Finding {
   if (read.ok) {
+    if (!room.take(origin, read.document)) return broken(origin, ` ${NO_ROOM}`, lastGood)
     const { path: file, trust } = origin
     const adapters = new Map([...read.adapters].map(([id, position]): [string, Place] => [id, { file, ...position }]))
     return {
@@ -183,8 +191,13 @@ function broken(origin: Origin, message: string, lastGood: ReadonlyMap<string, J
   return document === undefined ? { failure } : { failure, layer: { name: origin.path, trust: origin.trust, document, replaces: false } }
 }
 
-async function readDefinitions(probe: FileProbe, origin: Origin, before: Pick<Ground, 'lastFiles' | 'sha256'>): Promise<Finding> {
-  const { entries, diagnostics, files } = await scanDefinitions(probe, origin, before)
+async function readDefinitions(probe: FileProbe, origin: Origin, ground: Ground): Promise<Finding> {
+  const scan = await scanDefinitions(probe, origin, ground)
+  const entries = scan.entries.filter(({ definition }) => ground.room.take(origin, definition, LIMITS.config.workspace.definition))
+  const used = new Set(entries)
+  const files = scan.files.map((file) => (file.entry === undefined || used.has(file.entry) ? file : { ...file, entry: undefined }))
+  const left = scan.entries.length - entries.length
+  const diagnostics = left === 0 ? scan.diagnostics : [...scan.diagnostics, warning(`${left} definitions below ${origin.path}: each ${NO_ROOM}`)]
   const of = (kind: string) =>
     Object.fromEntries(entries.filter((entry) => entry.kind === kind).map((entry) => [entry.name, entry.definition]))
   const document = { agent: of('agent'), command: of('command') }

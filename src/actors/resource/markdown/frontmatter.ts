@@ -2,6 +2,7 @@
 import { readYamlMap } from '../../../machines/yaml-map.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { createLru } from '../../../protocol/lru.js'
+import { readAtOnce, type Reading } from '../../../protocol/work.js'
 import { isReservedKey } from '../config/config-merge.js'
 
 export type Markdown =
@@ -20,17 +21,23 @@ const READ = createLru<string, FrontMatter>(512)
  * Splits a file into front matter and trimmed body. The opening `---` stands at the very start; without a closing
  * fence everything is body.
  */
-export function parseMarkdown(text: string): Markdown {
+export function* readMarkdown(text: string): Reading<Markdown> {
+  yield text.length
   const fenced = FENCED.exec(text)
   if (fenced === null) return { ok: true, values: {}, body: text.trim() }
   const yaml = fenced[1] ?? ''
-  const frontMatter = READ.get(yaml) ?? readFrontMatter(yaml)
+  const frontMatter = READ.get(yaml) ?? (yield* readFrontMatter(yaml))
   if (yaml.length <= BOUNDS.characters) READ.set(yaml, frontMatter)
   return frontMatter.ok ? { ...frontMatter, body: text.slice(fenced[0].length).trim() } : frontMatter
 }
 
-function readFrontMatter(yaml: string): FrontMatter {
-  const read = readYamlMap(yaml, BOUNDS)
+/** Of a text that came by a request, which is bounded. */
+export function parseMarkdown(text: string): Markdown {
+  return readAtOnce(readMarkdown(text))
+}
+
+function* readFrontMatter(yaml: string): Reading<FrontMatter> {
+  const read = yield* readYamlMap(yaml, BOUNDS)
   if (read.ok) return { ok: true, values: withoutReserved(read.value ?? {}) }
   const [problem = { line: 1, message: 'cannot be read' }] = read.problems
   if (read.why === 'syntax' || read.why === 'repeated') return { ok: false, message: problem.message, line: problem.line + 1 }

@@ -11,7 +11,8 @@ import { findUnsupported } from '../config/config-unsupported.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { isReservedKey } from '../config/config-merge.js'
 import type { FileProbe } from '../config/file-probe.js'
-import { parseMarkdown } from './frontmatter.js'
+import { WorkExceeded } from '../../../protocol/work.js'
+import { readMarkdown as parse } from './frontmatter.js'
 
 export interface MarkdownEntry {
   readonly kind: 'agent' | 'command'
@@ -189,10 +190,15 @@ async function readMarkdown(probe: FileProbe, origin: Origin): Promise<MarkdownR
   const { bytes, modifiedMs } = outcome
   const known = texts.get(bytes)
   if (known !== undefined) return { read: known, bytes, modifiedMs }
-  const markdown = parseMarkdown(outcome.text)
-  const read = markdown.ok ? markdown : `is not used: line ${markdown.line}: ${markdown.message}`
-  texts.set(bytes, read)
-  return { read, bytes, modifiedMs }
+  try {
+    const markdown = await probe.work.read(parse(outcome.text))
+    const read = markdown.ok ? markdown : `is not used: line ${markdown.line}: ${markdown.message}`
+    texts.set(bytes, read)
+    return { read, bytes, modifiedMs }
+  } catch (error) {
+    if (!(error instanceof WorkExceeded)) throw error
+    return { read: 'is not used: reading it, with the files beside it, takes more than is spent on them', bytes, modifiedMs }
+  }
 }
 
 /** Files below a folder in a fixed order, bounded in number and depth; links that leave `within` are not followed. */

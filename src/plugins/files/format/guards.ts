@@ -4,7 +4,9 @@
  */
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { isRecord } from '../../../protocol/json.js'
+import { excessOf, FRAME_BOUNDS } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { beginWork, LOOK } from '../../../protocol/work.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
 import { dirname, joinPath } from '../paths.js'
 
@@ -16,12 +18,33 @@ export type Verdict =
   | { readonly type: 'unwanted' }
   | { readonly type: 'refused'; readonly reason: string; readonly cwd?: string; readonly args?: readonly string[] }
 
+/** A text is decoded, and searched a few times. */
+const PER_BYTE = 4
 const UNWANTED: Verdict = { type: 'unwanted' }
 
 /** `path` is canonical and absolute; it need not exist. Never rejects for what cannot be read: that counts as absent. */
 export async function judgeFormatter({ guard }: Pick<Formatter, 'guard'>, path: string, files: Files): Promise<Verdict> {
-  const folders = foldersAbove(path)
   if (guard === undefined) return { type: 'runs' }
+  return judge(guard, foldersAbove(path), paying(files))
+}
+
+/** Looks and texts are paid for: there are many of them, and many of those are read without giving way. */
+function paying(files: Files): Files {
+  const work = beginWork(Number.POSITIVE_INFINITY)
+  return {
+    async stat(path) {
+      await work.pay(LOOK)
+      return files.stat(path)
+    },
+    async read(path, maxBytes) {
+      const bytes = await files.read(path, maxBytes)
+      await work.pay(bytes.length * PER_BYTE)
+      return bytes
+    },
+  }
+}
+
+function judge(guard: NonNullable<Formatter['guard']>, folders: readonly string[], files: Files): Promise<Verdict> {
   switch (guard) {
     case 'clang-format':
       return nearest(folders, async (folder) => hasOne(files, folder, ['.clang-format', '_clang-format']))
@@ -115,6 +138,7 @@ function kindOf(text: string, name: string): 'plain' | 'loads' {
 
 function packageSettings(text: string, name: string): 'none' | 'plain' | 'loads' {
   if (name === 'package.yaml') return /prettier|\\|!!/.test(text) ? 'loads' : 'none'
+  if (excessOf(new TextEncoder().encode(text), FRAME_BOUNDS) !== undefined) return 'loads' // nobody writes such a one
   let settings: unknown
   try {
     const read: unknown = JSON.parse(text)
@@ -125,6 +149,8 @@ function packageSettings(text: string, name: string): 'none' | 'plain' | 'loads'
   if (settings === undefined || settings === null) return 'none'
   return isRecord(settings) && !JSON.stringify(settings).includes('"plugins"') ? 'plain' : 'loads'
 }
+
+const EDITION = /(?<![^\n])[ \t]*edition[ \t]*=[ \t]*["'](\d{4})["']/
 
 /** In the edition of the crate; a project may not say which program the name `rustfmt` stands for. */
 async function judgeRust(files: Files, folders: readonly string[]): Promise<Verdict> {
@@ -137,7 +163,7 @@ async function judgeRust(files: Files, folders: readonly string[]): Promise<Verd
         reason ??= `${joinPath(folder, name)} may name a toolchain by its path: it would run code of the project`
       }
     }
-    edition ??= /^\s*edition\s*=\s*["'](\d{4})["']/.exec((await textOf(files, joinPath(folder, 'Cargo.toml'))) ?? '')?.[1]
+    edition ??= EDITION.exec((await textOf(files, joinPath(folder, 'Cargo.toml'))) ?? '')?.[1]
   }
   const how = { ...(folders[0] !== undefined && { cwd: folders[0] }), args: ['--edition', edition ?? '2021'] }
   return reason === undefined ? { type: 'runs', ...how } : { type: 'refused', reason, ...how }

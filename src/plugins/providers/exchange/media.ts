@@ -5,7 +5,7 @@ import type { FilePart } from '../../../protocol/message/message.js'
 
 export type MediaFile = Pick<FilePart, 'mime' | 'url' | 'filename'>
 
-const BASE64_TEXT = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
+const BASE64_TEXT = /^[A-Za-z0-9+/\s]*={0,2}$/
 const BASE64 = new Set(['application/pdf', 'audio/wav', 'audio/mp3', 'audio/mpeg'])
 
 /** One file as message content; what cannot be carried becomes a text note that names it. */
@@ -32,7 +32,7 @@ function decodeText(url: string): string | undefined {
   const data = base64(url)
   try {
     if (data === undefined) return decodeURIComponent(url.slice(url.indexOf(',') + 1))
-    return BASE64_TEXT.test(data) ? Buffer.from(data, 'base64').toString('utf8') : undefined
+    return BASE64_TEXT.test(data.trimEnd()) ? Buffer.from(data, 'base64').toString('utf8') : undefined
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@
 import { stringify } from 'yaml'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowDefinition, WorkflowSchedule } from '../../../protocol/workflow/workflow.js'
+import type { Reading } from '../../../protocol/work.js'
 import { FIELDS, readDefinition } from './definition.js'
 import { type Diagnostic, readFrontmatter } from './frontmatter.js'
 
@@ -13,11 +14,11 @@ export type ParsedFile =
  * The definition of a file in its normal form, or what is wrong with it: one diagnostic for each mistake, by line. The zone
  * of the schedule stays `local` when it is written so: see `inZone`.
  */
-export function parseWorkflowFile(text: string): ParsedFile {
+export function* parseWorkflowFile(text: string): Reading<ParsedFile> {
   if (text.length > LIMITS.workflows.fileBytes) {
     return { ok: false, diagnostics: [{ message: `the file is larger than ${LIMITS.workflows.fileBytes} bytes` }] }
   }
-  const read = readFrontmatter(text)
+  const read = yield* readFrontmatter(text)
   if (!read.ok) return read
   const { value, body, lineOf } = read.frontmatter
   const named = typeof value === 'object' && value !== null && 'prompt' in value

@@ -1,6 +1,7 @@
 /** The frontmatter of a file as a value, with the line of everything in it (subsystems a.2; threat-model §4.10). */
 import { readYamlMap, type YamlReading } from '../../../machines/yaml-map.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import type { Reading } from '../../../protocol/work.js'
 import type { Path } from './problems.js'
 
 export interface Diagnostic {
@@ -22,10 +23,13 @@ export type ReadFrontmatter =
 
 const FENCE = '---'
 const NO_FIELDS = 'the fields of the workflow must be "name: value" lines'
+/** It is cut into lines, and put together again. */
+const PER_CHARACTER = 4
 const BOUNDS = { characters: LIMITS.workflows.frontmatterBytes, aliases: 100 }
 
 /** Splits a text at its fences, which are exactly that: a workflow that lost one would be another workflow. */
-export function readFrontmatter(text: string): ReadFrontmatter {
+export function* readFrontmatter(text: string): Reading<ReadFrontmatter> {
+  yield text.length * PER_CHARACTER
   const lines = text
     .replace(/^\uFEFF/, '')
     .replaceAll('\r\n', '\n')
@@ -33,7 +37,7 @@ export function readFrontmatter(text: string): ReadFrontmatter {
   if (lines[0] !== FENCE) return refused(1, `the file must begin with a line "${FENCE}", and the fields of the workflow after it`)
   const end = lines.indexOf(FENCE, 1)
   if (end < 0) return refused(1, `the fields of the workflow must end with a line that is exactly "${FENCE}"; there is none`)
-  const read = readYamlMap(`${lines.slice(1, end).join('\n')}\n`, BOUNDS)
+  const read = yield* readYamlMap(`${lines.slice(1, end).join('\n')}\n`, BOUNDS)
   if (!read.ok) return failed(read)
   if (read.warnings.length > 0) return failed({ ok: false, why: 'syntax', problems: read.warnings })
   if (read.value === undefined) return refused(1, NO_FIELDS)

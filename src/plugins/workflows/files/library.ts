@@ -9,6 +9,7 @@
  */
 import { createAlarm } from '../../../protocol/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { beginWork } from '../../../protocol/work.js'
 import type { Effects } from '../../../actors/effects.js'
 import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'
@@ -143,7 +144,7 @@ export function createLibrary({ effects, places, cache, onChanged }: LibraryDeps
     const before = shelf.sources
     const { used } = budget
     const trial: Budget = { used }
-    const deps: SourceDeps = { effects, budget: trial }
+    const deps: SourceDeps = { effects, budget: trial, work: beginWork(LIMITS.workflows.lookWork) }
     const known = dirty === 'all' ? undefined : [...dirty].map((path) => before.files.get(path))
     const after =
       known === undefined || known.includes(undefined) ? await readSources(deps, root, before.files) : await readSome(deps, before, known)

@@ -5,14 +5,15 @@
  * I2 The file that is read is the one that was judged: its identity is the same before and after (threat-model F1, W3).
  * I3 What is kept is bounded: files, folders and depth of a root, bytes of a file, and bytes of all files together.
  * I4 A look that meets a failure of the system as a whole rejects, and says nothing of any file.
+ * I5 Every file is paid for (`work.ts`); one that is not is looked at again the next time.
  */
 import { LIMITS } from '../../../protocol/limits.js'
+import { LOOK, type Work, WorkExceeded } from '../../../protocol/work.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
 import type { Effects, FileStat } from '../../../actors/effects.js'
 import { parseWorkflowFile } from './file.js'
 import type { Root } from './places.js'
 import { type FoundFile, isPassing, lookFrom, type Problem, scanRoot, whyNotRead } from './scan.js'
-import { takeTurns } from '../turns.js'
 
 interface Mistake {
   readonly message: string
@@ -51,6 +52,7 @@ export interface Budget {
 export interface SourceDeps {
   readonly effects: Pick<Effects, 'files' | 'clock' | 'sha256'>
   readonly budget: Budget
+  readonly work: Work
 }
 
 /** Two changes closer together than this may leave the same times on a file. */
@@ -61,7 +63,6 @@ const ATTEMPTS = 3
 export async function readSources(deps: SourceDeps, root: Root, known: ReadonlyMap<string, Source>): Promise<Sources> {
   const scan = await scanRoot(deps.effects, root)
   const files = new Map<string, Source>()
-  const turn = takeTurns()
   let isFresh = false
   for (const found of scan.files) {
     const before = known.get(found.path)
@@ -70,7 +71,6 @@ export async function readSources(deps: SourceDeps, root: Root, known: ReadonlyM
       files.set(found.path, before.order === found.order ? before : { ...before, order: found.order }) // I1
       continue
     }
-    await turn()
     const source = await readSource(deps, found, before)
     if (source !== undefined) files.set(found.path, source)
   }
@@ -96,17 +96,18 @@ export async function readAgain(
 }
 
 /** Reads what is at a canonical path now, whatever is known of it: what is about to be executed is what is there. */
-export async function readContent({ effects, budget }: SourceDeps, path: string): Promise<Content | undefined> {
+export async function readContent({ effects, budget, work }: SourceDeps, path: string): Promise<Content | undefined> {
   const stat = await lookFrom(effects.files)(path)
   if (stat === undefined) return undefined
-  return (await readSource({ effects, budget: { used: budget.used } }, { path, order: '', stat }, undefined))?.content
+  return (await readSource({ effects, budget: { used: budget.used }, work }, { path, order: '', stat }, undefined))?.content
 }
 
 async function readSource(deps: SourceDeps, found: FoundFile, before: Source | undefined): Promise<Source | undefined> {
-  const { effects, budget } = deps
+  const { effects, budget, work } = deps
   const { path, order } = found
   budget.used -= before?.size ?? 0
   let { stat } = found
+  const unsettled = (why: string): Source => ({ path, order, identity: '', size: 0, content: refused(why) })
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const as = (content: Content, size = 0): Source => {
       budget.used += size
@@ -121,19 +122,31 @@ async function readSource(deps: SourceDeps, found: FoundFile, before: Source | u
     const after = await lookFrom(effects.files)(path)
     if (after === undefined) return undefined
     if (after.identity === stat.identity) {
-      return typeof bytes === 'string' ? as(refused(`cannot be read: ${bytes}`)) : as(contentOf(effects, bytes, before), bytes.length) // I2
+      if (typeof bytes === 'string') return as(refused(`cannot be read: ${bytes}`))
+      try {
+        return as(await contentOf(effects, bytes, before, work), bytes.length) // I2
+      } catch (error) {
+        if (!(error instanceof WorkExceeded)) throw error
+        return unsettled('is not read: reading it, with the files beside it, takes more than is spent on them') // I5
+      }
     }
     stat = after
   }
-  return { path, order, identity: '', size: 0, content: refused('changes while it is read') }
+  return unsettled('changes while it is read')
 }
 
-function contentOf({ sha256 }: Pick<Effects, 'sha256'>, bytes: Uint8Array, before: Source | undefined): Content {
+async function contentOf(
+  { sha256 }: Pick<Effects, 'sha256'>,
+  bytes: Uint8Array,
+  before: Source | undefined,
+  work: Work,
+): Promise<Content> {
+  await work.pay(bytes.length + LOOK)
   const hash = sha256(bytes)
   if (before?.content.hash === hash) return before.content
   const text = decode(bytes)
   if (text === undefined) return { ok: false, hash, mistakes: [{ message: 'is not valid UTF-8' }] }
-  const parsed = parseWorkflowFile(text)
+  const parsed = await work.read(parseWorkflowFile(text))
   return parsed.ok ? { ok: true, hash, definition: parsed.definition } : { ok: false, hash, mistakes: parsed.diagnostics }
 }
 

@@ -7,6 +7,7 @@
 import { type ActorRefFrom, createActor, toPromise } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { beginWork } from '../../../protocol/work.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import type { ClaimAnswer, ClaimInput } from '../../../machines/activation.machine.js'
 import type { workflowEngineMachine } from '../../../machines/workflow-engine.machine.js'
@@ -107,7 +108,7 @@ export function startEngine(host: NativeHost, options: WorkflowsOptions): Engine
     const [obstacle] = fit?.obstacles ?? []
     if (activation.isLost)
       throw new Error(obstacle === undefined ? reconciler.lossOf(activation) : `${found.sourcePath}: ${obstacle.message}`)
-    const content = await readContent({ effects, budget: { used: 0 } }, found.sourcePath)
+    const content = await readContent({ effects, budget: { used: 0 }, work: beginWork(LIMITS.workflows.lookWork) }, found.sourcePath)
     const isCurrent =
       found.sourcePath === sourcePath && content?.ok === true && content.hash === sourceHash && found.sourceHash === sourceHash
     if (isCurrent && fit !== undefined && obstacle === undefined) return { found, isAccepted: fit.isAccepted }

@@ -137,6 +137,8 @@ export interface FrameSink {
   write(frame: Uint8Array): void
   /** Bytes written but not yet taken by the peer; the subscription is closed as lagged when it stays over the limit. */
   pending(): number
+  /** Bytes of the log that one page may have: less where many readers share what their caller may keep waiting. */
+  room(): number
   /** Resolves when `pending()` has dropped (used between replay pages). Resolves at once when nothing is pending. */
   drained(): Promise<void>
   /** Ends the stream: finished, stopping or lagged. */

@@ -110,8 +110,9 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
     },
     events(contract, subscribe) {
       route(contract, async (request, reply) => {
-        const stream = streams.create(reply.raw)
-        const subscription = subscribe(callOf(contract, request, reply, calls), stream)
+        const call = callOf(contract, request, reply, calls)
+        const stream = streams.create(reply.raw, call.caller.subject)
+        const subscription = subscribe(call, stream)
         reply.hijack()
         stream.open(answerHeaders(request.id, request.allowedOrigin), (how) => subscription.close(how))
         audit.record(request, contract.success.status)

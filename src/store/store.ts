@@ -238,10 +238,10 @@ export interface EventRow {
 
 export interface EventTable {
   insert(row: EventRow): void
-  /** Rows with `sequence > after`, ascending, at most `limit`. */
-  after(sequence: number, limit: number): EventRow[]
+  /** Rows with `sequence > after`, ascending: at most `limit`, and no more than until their envelopes have `characters`. */
+  after(sequence: number, limit: number, characters?: number): EventRow[]
   /** The same for some sessions only (walks an index, not the log). */
-  afterFor(sequence: number, limit: number, sessionIds: readonly string[]): EventRow[]
+  afterFor(sequence: number, limit: number, sessionIds: readonly string[], characters?: number): EventRow[]
   /** Highest sequence ever removed by retention; cursors below it are expired. 0 = nothing was removed. */
   prunedThrough(): number
   last(): number

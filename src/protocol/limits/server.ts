@@ -28,6 +28,9 @@ export const serverLimits = {
     replayPageMax: 5000,
     backlogRecords: 16_384,
     backlogBytes: 8 * MiB,
+    /** What all readers of one caller together may leave waiting; of what is stored, what one is sent at once. */
+    readerBytes: 64 * MiB,
+    replayPageBytes: 256 * KiB,
     heartbeat: 10 * SECOND,
     writeStall: 30 * SECOND,
     retainedAge: 7 * DAY,

@@ -38,6 +38,7 @@ function reader() {
         })
       }
     },
+    room: () => LIMITS.events.replayPageBytes,
     pending: () => state.pending,
     drained: () => state.held ?? Promise.resolve(),
     end: () => state.ended++,
@@ -93,6 +94,34 @@ describe('a subscription', () => {
     const sequences = records.map(({ event }) => event.sequence)
     expect(sequences).toEqual(sequences.toSorted((a, b) => a - b))
     subscription.close()
+  })
+
+  it('is sent no more of the log at once than there is room for, and whole records', async () => {
+    const service = await startTestService()
+    const big = 'x'.repeat(40_000)
+    for (let at = 0; at < 30; at++) await service.session({ title: `${at} ${big}` })
+    const pages: Uint8Array[] = []
+    const { sink, records, state } = reader()
+    let held = gate()
+    state.held = held.promise
+    const counted = { ...sink, room: () => 100_000, write: (frame: Uint8Array) => (pages.push(frame), sink.write(frame)) }
+    subscribe(service, { after: 0 }, counted)
+    expect(pages).toHaveLength(1)
+    const total = service.store.events.after(0, 10_000).length
+    while (records.length < total) {
+      const before = held
+      held = gate()
+      state.held = held.promise
+      before.open()
+      await service.effects.clock.advanceAsync(0)
+    }
+    for (const page of pages) expect(page.byteLength).toBeLessThan(100_000 + 2 * 40_000)
+    expect(pages.length).toBeGreaterThan(8)
+    expect(records.map(({ id }) => id)).toEqual(service.store.events.after(0, 10_000).map(({ sequence }) => sequence))
+    const whole: Uint8Array[] = []
+    subscribe(service, { after: 0 }, { ...sink, room: () => Number.POSITIVE_INFINITY, write: (frame) => void whole.push(frame) })
+    expect(whole).toHaveLength(1)
+    expect(whole[0]?.byteLength).toBeGreaterThan(30 * 40_000)
   })
 
   it('catches a late joiner up with what is being written', async () => {

@@ -86,8 +86,8 @@ describe('a subscription', () => {
     state.held = undefined
     held.open()
     await service.idle(id)
-    await service.effects.clock.advanceAsync(0)
     const durable = service.store.events.after(0, 10_000).map(({ sequence }) => sequence)
+    while (records.findLast((record) => record.id !== undefined)?.id !== durable.at(-1)) await turn()
     const ids = records.flatMap((record) => record.id ?? [])
     expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
     expect(durable.filter((sequence) => !ids.includes(sequence))).toEqual([])

@@ -6,15 +6,12 @@ const MIB = 1024 * 1024
 /** A young generation of so many MiB, and the flags that were set. */
 function young() {
   const flags: string[] = []
-  const heap = {
-    size: 1,
-    flags,
-    generation: createYoungGeneration(
-      (flag) => flags.push(flag.replace('--semi-space-growth-factor=', '')),
-      () => heap.size * MIB,
-    ),
-  }
-  return heap
+  const state = { mib: 1 }
+  const generation = createYoungGeneration(
+    (flag) => flags.push(flag.replace('--semi-space-growth-factor=', '')),
+    () => state.mib * MIB,
+  )
+  return { flags, state, generation }
 }
 
 describe('the room for young objects', () => {
@@ -26,7 +23,7 @@ describe('the room for young objects', () => {
     heap.generation.bound()
     heap.generation.bound()
     expect(heap.flags).toEqual(['1', '2'])
-    heap.size = 8
+    heap.state.mib = 8
     heap.generation.bound()
     heap.generation.bound()
     expect(heap.flags).toEqual(['1', '2', '1'])
@@ -35,9 +32,9 @@ describe('the room for young objects', () => {
   it('stays as it is for good where it was large already when work came', () => {
     const heap = young()
     heap.generation.hold()
-    heap.size = 16
+    heap.state.mib = 16
     heap.generation.bound()
-    heap.size = 1
+    heap.state.mib = 1
     heap.generation.bound()
     expect(heap.flags).toEqual(['1'])
   })
@@ -45,7 +42,7 @@ describe('the room for young objects', () => {
   it('is bounded in a process that never held it', () => {
     const heap = young()
     heap.generation.bound()
-    heap.size = 8
+    heap.state.mib = 8
     heap.generation.bound()
     expect(heap.flags).toEqual(['1'])
   })

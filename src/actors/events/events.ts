@@ -9,7 +9,6 @@
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
-import type { Caller } from '../../protocol/caller.js'
 import { type Audience, createAudiences } from './audiences.js'
 import { type Bus, encodeFrame, sseFrame } from './bus.js'
 import type { EventQuery, Events, EventSubscription, FrameSink } from '../facades.js'

@@ -19,6 +19,8 @@ export const serverLimits = {
     refusedBody: 64 * KiB,
     largeAnswer: 64 * KiB,
     sockets: 2048,
+    /** Further ones when all are in use, for what anybody may ask and for who shows a credential. */
+    socketsReserved: 16,
     socketsPerAddress: 512,
   },
   /** Wrong tokens of one address: at once, ms until another one, and addresses that are remembered. */

@@ -148,6 +148,8 @@ export interface FrameSink {
 export interface EventSubscription {
   /** The reader has left, or does not take what it is sent. */
   close(how?: 'left' | 'stalled'): void
+  /** Its cursor was of a store before this one: it begins with all that this one keeps, which is what follows this number. */
+  readonly trimmed?: number
 }
 
 export interface EventQuery {

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EventSubscription, FrameSink, RawJson } from '../actors/facades.js'
 import type { Caller } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
+import { TRIMMED_HEADER } from '../protocol/event/event.js'
 import { LIMITS } from '../protocol/limits.js'
 import { fieldNames, parseRequest } from '../protocol/parse.js'
 import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js'
@@ -114,7 +115,12 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
         const stream = streams.create(reply.raw, call.caller.subject)
         const subscription = subscribe(call, stream)
         reply.hijack()
-        stream.open(answerHeaders(request.id, request.allowedOrigin), (how) => subscription.close(how))
+        const { trimmed } = subscription
+        const headers = {
+          ...answerHeaders(request.id, request.allowedOrigin),
+          ...(trimmed !== undefined && { [TRIMMED_HEADER]: String(trimmed) }),
+        }
+        stream.open(headers, (how) => subscription.close(how))
         audit.record(request, contract.success.status)
       })
     },

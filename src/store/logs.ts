@@ -67,6 +67,7 @@ export function createEventTable(connection: Connection, counters: Counters, con
           : bySequence.upTo(isLast, merged(sequence, limit, [only, ...others])),
       )
     },
+    begunAfter: () => counters.get('events.begun'),
     prunedThrough: () => counters.get('events.pruned'),
     last: () => last.get()?.sequence ?? counters.get('events.pruned'),
   }

@@ -242,7 +242,9 @@ export interface EventTable {
   after(sequence: number, limit: number, characters?: number): EventRow[]
   /** The same for some sessions only (walks an index, not the log). */
   afterFor(sequence: number, limit: number, sessionIds: readonly string[], characters?: number): EventRow[]
-  /** Highest sequence ever removed by retention; cursors below it are expired. 0 = nothing was removed. */
+  /** The number this store began after: one up to it, and not 0, is of a store that was there before. */
+  begunAfter(): number
+  /** Highest sequence ever removed by retention, or the number this store began after; cursors below it are expired. */
   prunedThrough(): number
   last(): number
 }

@@ -346,6 +346,24 @@ describe('readers of one caller that do not read', () => {
 })
 
 describe('the cursor of an event stream', () => {
+  test('that is of a store before this one is named in the head of the answer, and no other is', async () => {
+    const runtime = createFakeRuntime({
+      events: { subscribe: (_caller, { after }) => ({ close: () => undefined, ...(after === 7 && { trimmed: 900 }) }) },
+    })
+    const server = createTestServer({ runtime })
+    open.push({ server, sockets: [] })
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+    const told = async (since: number) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/v2/events?since=${since}`)
+      await answer.body?.cancel()
+      return [answer.status, answer.headers.get('x-svc-trimmed')]
+    }
+    expect([await told(7), await told(8)]).toEqual([
+      [200, '900'],
+      [200, null],
+    ])
+  })
+
   test.each([
     ['/v2/events', [], { after: undefined, tail: false, limit: 1000 }],
     ['/v2/events?tail=true', [], { after: undefined, tail: true, limit: 1000 }],

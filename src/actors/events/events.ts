@@ -40,6 +40,13 @@ export function createEventStream(deps: {
 
   const audiences = createAudiences({ families, owners })
 
+  /** Where a reader goes on; 0 is the beginning of what is kept, and so is a cursor that a store before this one has handed out. */
+  function startAfter(after: number): { readonly from: number; readonly isOfBefore: boolean } {
+    const isOfBefore = after > 0 && after < store.events.begunAfter()
+    if (after !== 0 && !isOfBefore) checkCursor(after)
+    return { from: Math.max(after, store.events.prunedThrough()), isOfBefore }
+  }
+
   function checkCursor(after: number): void {
     if (after > journal.head()) {
       throw new SvcError(
@@ -53,7 +60,7 @@ export function createEventStream(deps: {
     }
     const pruned = store.events.prunedThrough()
     if (after < pruned) {
-      const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true or since=${pruned}.`
+      const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true, or with since=0 for all that is kept.`
       throw new SvcError('events.cursor_expired', message, { cursor: after, oldest: pruned })
     }
   }
@@ -131,10 +138,10 @@ export function createEventStream(deps: {
 
   return {
     subscribe(caller, { after, tail, limit, sessionId }: EventQuery, sink): EventSubscription {
-      if (after !== undefined) checkCursor(after)
+      const start = after === undefined ? undefined : startAfter(after)
       const scope = audiences.of(caller, sessionId)
-      const from = after ?? (tail ? undefined : store.events.prunedThrough())
-      return subscriptions.open({
+      const from = start?.from ?? (tail ? undefined : store.events.prunedThrough())
+      const subscription = subscriptions.open({
         sink,
         log: from === undefined ? undefined : { after: from, page: (cursor) => sendPage(cursor, limit, scope, sink) },
         deliver(reports) {
@@ -147,6 +154,7 @@ export function createEventStream(deps: {
           }
         },
       })
+      return start?.isOfBefore === true ? { ...subscription, trimmed: start.from } : subscription
     },
   }
 }

@@ -233,8 +233,26 @@ describe('a subscription', () => {
     const { sink } = reader()
     expect(() => subscribe(service, { after: head + 1 }, sink)).toThrow('never handed out')
     service.store.prune({ before: service.effects.clock.now() + 1, maxRows: 0, maxBytes: 0, batch: 100, auditRows: 1 })
-    expect(() => subscribe(service, { after: 0 }, sink)).toThrow(expect.objectContaining({ code: 'events.cursor_expired' }))
-    subscribe(service, { after: head }, sink)
+    expect(() => subscribe(service, { after: head - 1 }, sink)).toThrow(expect.objectContaining({ code: 'events.cursor_expired' }))
+    for (const after of [head, 0]) expect(subscribe(service, { after }, sink)).not.toHaveProperty('trimmed')
+    for (const after of [Number.MAX_SAFE_INTEGER, 2 * head]) expect(() => subscribe(service, { after }, sink)).toThrow('never handed out')
+  })
+
+  it('with a cursor of a store that was there before gets all of this one, is told so, and hears what happens', async () => {
+    const service = await startTestService()
+    const begun = service.store.events.begunAfter()
+    expect(begun).toBe(service.effects.clock.now() * 1000)
+    const id = await service.session()
+    const kept = service.store.events.after(0, 100).map(({ sequence }) => sequence)
+    for (const after of [1, 65_536, begun - 1]) {
+      const { sink, records } = reader()
+      expect(subscribe(service, { after, sessionId: id }, sink)).toMatchObject({ trimmed: begun })
+      expect(records.flatMap((record) => record.id ?? [])).toEqual(kept)
+      service.runtime.sessions.pin(id, true)
+      expect(records.at(-1)).toMatchObject({ type: 'session.updated', event: { data: { info: { pinned: true } } } })
+      kept.push(records.at(-1)?.id ?? 0)
+    }
+    expect(subscribe(service, { after: begun }, reader().sink)).not.toHaveProperty('trimmed')
   })
 
   it('ends when what it still has to replay is pruned', async () => {

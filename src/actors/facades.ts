@@ -44,6 +44,8 @@ import type { ProviderAdapter } from './provider/adapter.js'
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
 export interface RawJson {
   readonly rawJson: string
+  /** The same in pieces, where it is long: it is sent as it is made, in several turns of the event loop. */
+  readonly pieces?: () => AsyncIterable<string>
 }
 
 export interface SessionListQuery {
@@ -104,7 +106,7 @@ export interface Sessions {
   redo(id: string, request: RevertRequest): Promise<Session>
   revert(id: string, request: RevertRequest): Promise<Session>
   unrevert(id: string): Promise<Session>
-  undoTree(id: string): SessionUndoTree
+  undoTree(id: string): Promise<SessionUndoTree>
   context(id: string): RawJson
   messages(
     id: string,

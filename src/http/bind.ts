@@ -17,6 +17,7 @@ import { JSON_TYPE } from './errors.js'
 import { fieldsOf } from './request/fields.js'
 import { answerHeaders } from './request/headers.js'
 import type { OpenCalls } from './calls.js'
+import { sendPieces } from './streams/pieces.js'
 import type { EventStreams } from './streams/sse.js'
 
 declare module 'fastify' {
@@ -104,6 +105,10 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
         if (calls.closing) reply.header('connection', 'close')
         reply.code(status)
         if (status === 204) return reply.send()
+        if (isRawJson(value) && value.pieces !== undefined) {
+          await sendPieces(request, reply, value.pieces(), { 'content-type': JSON_TYPE })
+          return reply
+        }
         const text = isRawJson(value) ? value.rawJson : JSON.stringify(value)
         if (text.length > LIMITS.http.largeAnswer) cutWhenUnread(reply.raw)
         return reply.type(JSON_TYPE).send(text)

@@ -17,6 +17,7 @@ import { JSON_TYPE } from './errors.js'
 import { fieldsOf } from './request/fields.js'
 import { answerHeaders } from './request/headers.js'
 import type { OpenCalls } from './calls.js'
+import type { Interims } from './interim.js'
 import { sendPieces } from './streams/pieces.js'
 import type { EventStreams } from './streams/sse.js'
 
@@ -82,9 +83,10 @@ export interface BinderParts {
   readonly streams: EventStreams
   readonly audit: Audit
   readonly calls: OpenCalls
+  readonly interims: Interims
 }
 
-export function createBinder(app: FastifyInstance, { admission, streams, audit, calls }: BinderParts): Binder {
+export function createBinder(app: FastifyInstance, { admission, streams, audit, calls, interims }: BinderParts): Binder {
   function route(contract: RouteContract, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): void {
     app.route({
       method: contract.method,
@@ -101,7 +103,7 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
       const { status } = contract.success
       route(contract, async (request, reply) => {
         const call = callOf(contract, request, reply, calls)
-        const value = await calls.settled(reply.raw, () => handle(call))
+        const value = await interims.during(reply.raw, () => calls.settled(reply.raw, () => handle(call)))
         if (calls.closing) reply.header('connection', 'close')
         reply.code(status)
         if (status === 204) return reply.send()

@@ -13,6 +13,8 @@ export const serverLimits = {
     headersTimeout: 15 * SECOND,
     bodyTimeout: 120 * SECOND,
     keepAlive: 60 * SECOND,
+    /** Silence of an answer after which its peer is told that it is being worked on, again and again. */
+    interim: 60 * SECOND,
     jsonDepth: 128,
     /** Values in one JSON text, on all levels together. */
     jsonValues: 16_384,

@@ -56,6 +56,8 @@ import type { ProviderAdapter } from './provider/adapter.js'
 /** JSON that is already text: sent as it is, never parsed and serialised again. */
 export interface RawJson {
   readonly rawJson: string
+  /** The same in pieces, where it is long: it is sent as it is made, in several turns of the event loop. */
+  readonly pieces?: () => AsyncIterable<string>
 }
 
 export interface SessionListQuery {
@@ -119,7 +121,7 @@ export interface Sessions {
   redo(id: string, request: RevertRequest): Promise<Session>
   revert(id: string, request: RevertRequest): Promise<Session>
   unrevert(id: string): Promise<Session>
-  undoTree(id: string): SessionUndoTree
+  undoTree(id: string): Promise<SessionUndoTree>
   context(id: string): RawJson
   messages(
     id: string,
@@ -162,6 +164,8 @@ export interface FrameSink {
   write(frame: Uint8Array): void
   /** Bytes written but not yet taken by the peer; the subscription is closed as lagged when it stays over the limit. */
   pending(): number
+  /** Bytes of the log that one page may have: less where many readers share what their caller may keep waiting. */
+  room(): number
   /** Resolves when `pending()` has dropped (used between replay pages). Resolves at once when nothing is pending. */
   drained(): Promise<void>
   /** Ends the stream: finished, stopping or lagged. */
@@ -171,6 +175,8 @@ export interface FrameSink {
 export interface EventSubscription {
   /** The reader has left, or does not take what it is sent. */
   close(how?: 'left' | 'stalled'): void
+  /** Its cursor was of a store before this one: it begins with all that this one keeps, which is what follows this number. */
+  readonly trimmed?: number
 }
 
 export interface EventQuery {

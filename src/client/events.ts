@@ -14,6 +14,9 @@ import type { Platform } from './platform.js'
 import { readRecords } from './records.js'
 import type { Transport } from './transport.js'
 
+/** The cursor is of another store than the one that answers. */
+const TRIMMED = 'x-svc-trimmed'
+
 interface Context {
   readonly transport: Transport
   readonly platform: Platform
@@ -54,6 +57,7 @@ export async function openEvents(context: Context, options: EventOptions): Promi
   async function* follow(first: Response): AsyncGenerator<SvcEvent | Gap> {
     let response: Response | undefined = first
     while (response !== undefined) {
+      if (response.headers.has(TRIMMED)) gap = { type: 'gap', reason: 'replaced', after: cursor }
       if (gap !== undefined) yield gap
       gap = undefined
       for await (const { id, value } of readRecords(response, platform, alive)) {

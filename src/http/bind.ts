@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EventSubscription, FrameSink, RawJson } from '../actors/facades.js'
 import type { Caller } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
+import { TRIMMED_HEADER } from '../protocol/event/event.js'
 import { LIMITS } from '../protocol/limits.js'
 import { fieldNames, parseRequest } from '../protocol/parse.js'
 import type { Answer, Parsed, RouteContract, Schema } from '../protocol/route.js'
@@ -17,6 +18,8 @@ import { JSON_TYPE } from './errors.js'
 import { fieldsOf } from './request/fields.js'
 import { answerHeaders } from './request/headers.js'
 import type { OpenCalls } from './calls.js'
+import type { Interims } from './interim.js'
+import { sendPieces } from './streams/pieces.js'
 import type { EventStreams } from './streams/sse.js'
 
 declare module 'fastify' {
@@ -81,9 +84,10 @@ export interface BinderParts {
   readonly streams: EventStreams
   readonly audit: Audit
   readonly calls: OpenCalls
+  readonly interims: Interims
 }
 
-export function createBinder(app: FastifyInstance, { admission, streams, audit, calls }: BinderParts): Binder {
+export function createBinder(app: FastifyInstance, { admission, streams, audit, calls, interims }: BinderParts): Binder {
   function route(contract: RouteContract, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): void {
     app.route({
       method: contract.method,
@@ -103,10 +107,14 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
       const { status } = contract.success
       route(contract, async (request, reply) => {
         const call = callOf(contract, request, reply, calls)
-        const value = await calls.settled(reply.raw, () => handle(call))
+        const value = await interims.during(reply.raw, () => calls.settled(reply.raw, () => handle(call)))
         if (calls.closing) reply.header('connection', 'close')
         reply.code(status)
         if (status === 204) return reply.send()
+        if (isRawJson(value) && value.pieces !== undefined) {
+          await sendPieces(request, reply, value.pieces(), { 'content-type': JSON_TYPE })
+          return reply
+        }
         const text = isRawJson(value) ? value.rawJson : JSON.stringify(value)
         if (text.length > LIMITS.http.largeAnswer) cutWhenUnread(reply.raw)
         return reply.type(JSON_TYPE).send(text)
@@ -114,10 +122,16 @@ export function createBinder(app: FastifyInstance, { admission, streams, audit, 
     },
     events(contract, subscribe) {
       route(contract, async (request, reply) => {
-        const stream = streams.create(reply.raw)
-        const subscription = subscribe(callOf(contract, request, reply, calls), stream)
+        const call = callOf(contract, request, reply, calls)
+        const stream = streams.create(reply.raw, call.caller.subject)
+        const subscription = subscribe(call, stream)
         reply.hijack()
-        stream.open(answerHeaders(request.id, request.allowedOrigin), (how) => subscription.close(how))
+        const { trimmed } = subscription
+        const headers = {
+          ...answerHeaders(request.id, request.allowedOrigin),
+          ...(trimmed !== undefined && { [TRIMMED_HEADER]: String(trimmed) }),
+        }
+        stream.open(headers, (how) => subscription.close(how))
         audit.record(request, contract.success.status)
       })
     },

@@ -22,6 +22,7 @@ import { createOpenCalls } from './calls.js'
 import { createDoors, isLoopbackName } from './admission/doors.js'
 import { sendError } from './errors.js'
 import { createGate } from './admission/gate.js'
+import { createInterims } from './interim.js'
 import { createGuesses } from './admission/guesses.js'
 import { createPace } from './pace.js'
 import { artifactRoutes } from './routes/artifacts.js'
@@ -136,7 +137,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.setNotFoundHandler((request, reply) => sendError(request, reply, new SvcError('resource.not_found'), log))
 
   const admission = createAdmission(runtime)
-  const parts = { admission, streams, audit, calls }
+  const parts = { admission, streams, audit, calls, interims: createInterims(clock) }
   const bind = createBinder(app, parts)
   systemRoutes(bind, runtime)
   catalogRoutes(bind, runtime)

@@ -11,28 +11,47 @@ export interface JsonBounds {
   readonly depth: number
   /** Values on all levels together. */
   readonly values: number
+  /** Arrays and objects among them; undefined = as many as values. */
+  readonly containers?: number
 }
 
 /** Of requests; the cost of what comes after the scan grows with these, not with the bytes. */
 export const REQUEST_BOUNDS: JsonBounds = { depth: LIMITS.http.jsonDepth, values: LIMITS.http.jsonValues }
 /** Of what plugins write. */
-export const FRAME_BOUNDS: JsonBounds = { depth: LIMITS.http.jsonDepth, values: LIMITS.plugins.frameValues }
+export const FRAME_BOUNDS: JsonBounds = {
+  depth: LIMITS.http.jsonDepth,
+  values: LIMITS.plugins.frameValues,
+  containers: LIMITS.plugins.frameContainers,
+}
 
-/** What is wrong with JSON text, as the end of a sentence, when it exceeds its bounds; parsing is not needed, nor that it is valid. */
-export function excessOf(bytes: Uint8Array, { depth, values }: JsonBounds): string | undefined {
+export interface JsonExcess {
+  readonly of: keyof JsonBounds
+  /** The end of a sentence. */
+  readonly text: string
+}
+
+/** What is wrong with JSON text when it exceeds its bounds; parsing is not needed, nor that it is valid. */
+export function findExcess(bytes: Uint8Array, { depth, values, containers = values }: JsonBounds): JsonExcess | undefined {
   let level = 0
   let count = 1
+  let opened = 0
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index]
     if (byte === QUOTE) index = endOfString(bytes, index + 1)
     else if (byte === COMMA) {
-      if (++count > values) return tooMany(values)
+      if (++count > values) return tooMany('values', values)
     } else if (byte === 0x7b || byte === 0x5b) {
-      if (++level > depth) return `is nested deeper than ${depth} levels`
-      if (++count > values) return tooMany(values)
+      if (++level > depth) return { of: 'depth', text: `is nested deeper than ${depth} levels` }
+      if (++count > values) return tooMany('values', values)
+      if (++opened > containers) return tooMany('containers', containers)
     } else if (byte === 0x7d || byte === 0x5d) level--
   }
   return undefined
+}
+
+/** The same as the end of a sentence. */
+export function excessOf(bytes: Uint8Array, bounds: JsonBounds): string | undefined {
+  return findExcess(bytes, bounds)?.text
 }
 
 /** Where the string ends whose text begins at `from`. Short texts are looked at byte by byte, the rest of long ones is skipped from quote to quote. */
@@ -52,6 +71,6 @@ function endOfString(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-function tooMany(values: number): string {
-  return `has more than ${values} values`
+function tooMany(of: 'values' | 'containers', most: number): JsonExcess {
+  return { of, text: `has more than ${most} ${of === 'values' ? 'values' : 'lists and objects'}` }
 }

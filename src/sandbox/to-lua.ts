@@ -29,7 +29,10 @@ export function pushJson(L: LuaState, value: unknown, array: ArrayMark): void {
   let left = MOST
 
   function push(value: unknown, depth: number): void {
-    if (--left < 0) throw new Error(`the value has more than ${MOST} parts, which does not fit into the memory of the sandbox`)
+    if (--left < 0)
+      throw new Error(
+        `the value has more than ${MOST} parts; tables of the sandbox hold that many together, and each byte of a file is one`,
+      )
     if (depth > deepest) throw new Error(`the value is nested deeper than ${deepest} levels`)
     if (!lua_checkstack(L, 4)) throw new Error('the value is nested too deeply for the stack')
     if (typeof value === 'string') lua_pushstring(L, bytesOf(value))

@@ -11,6 +11,8 @@ import { endsHandle, storeFault } from './faults.js'
 export interface Query<P extends readonly unknown[], R> {
   get(...params: P): R | undefined
   all(...params: P): R[]
+  /** The first rows, until `isLast` answers true for one; further ones are not read. */
+  upTo(isLast: (row: R) => boolean, ...params: P): R[]
   /** Answers the number of rows changed. */
   run(...params: P): number
 }
@@ -70,6 +72,15 @@ export function createConnection(open: () => Database, options: { readonly reope
       return {
         get: (...params) => guard((database) => on(database).get(...params)),
         all: (...params) => guard((database) => on(database).all(...params)),
+        upTo: (isLast, ...params) =>
+          guard((database) => {
+            const rows: R[] = []
+            for (const row of on(database).iterate(...params)) {
+              rows.push(row)
+              if (isLast(row)) break
+            }
+            return rows
+          }),
         run: (...params) =>
           guard((database) => {
             if (!database.inTransaction) throw new Error(`a change outside of a transaction: ${sql.trim().slice(0, 80)}`)

@@ -37,21 +37,47 @@ export function createEventTable(connection: Connection, counters: Counters, con
     return json === row.json ? row : { ...row, json }
   }
 
-  function merged(sequence: number, limit: number, sessionIds: readonly string[]): EventRow[] {
+  /** Reads no further row once there are so many characters, be it of rows or of what they keep elsewhere. */
+  function page(characters: number, read: (isLast: (row: EventRow) => boolean) => EventRow[]): EventRow[] {
+    const whole: EventRow[] = []
+    let told = 0
+    for (const row of read(untilSum(characters))) {
+      const each = filled(row)
+      whole.push(each)
+      told += each.json.length
+      if (told >= characters) break
+    }
+    return whole
+  }
+
+  function merged(sequence: number, limit: number, sessionIds: readonly string[]): string {
     const sequences = sessionIds.flatMap((id) => sequencesOfOne.all(id, sequence, limit).map((row) => row.sequence))
-    return bySequence.all(JSON.stringify(sequences.toSorted((a, b) => a - b).slice(0, limit)))
+    return JSON.stringify(sequences.toSorted((a, b) => a - b).slice(0, limit))
   }
 
   return {
     insert: (row) => void insert.run(row),
-    after: (sequence, limit) => after.all(sequence, limit).map(filled),
-    afterFor(sequence, limit, sessionIds) {
+    after: (sequence, limit, characters = Number.POSITIVE_INFINITY) => page(characters, (isLast) => after.upTo(isLast, sequence, limit)),
+    afterFor(sequence, limit, sessionIds, characters = Number.POSITIVE_INFINITY) {
       const [only, ...others] = new Set(sessionIds)
       if (only === undefined) return []
-      return (others.length === 0 ? afterOne.all(only, sequence, limit) : merged(sequence, limit, [only, ...others])).map(filled)
+      return page(characters, (isLast) =>
+        others.length === 0
+          ? afterOne.upTo(isLast, only, sequence, limit)
+          : bySequence.upTo(isLast, merged(sequence, limit, [only, ...others])),
+      )
     },
+    begunAfter: () => counters.get('events.begun'),
     prunedThrough: () => counters.get('events.pruned'),
     last: () => last.get()?.sequence ?? counters.get('events.pruned'),
+  }
+}
+
+function untilSum(characters: number): (row: EventRow) => boolean {
+  let sum = 0
+  return ({ json }) => {
+    sum += json.length
+    return sum >= characters
   }
 }
 

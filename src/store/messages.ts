@@ -3,12 +3,13 @@
  * query, nothing parsed.
  *
  * I1 Positions only grow: messages within a session, parts within a message; removal leaves a gap.
- * I2 What was undone keeps its row and its position, and nothing but `logical`, `conceal` and `discard` sees it.
+ * I2 What was undone keeps its row and its position, and nothing but `slice`, where it is asked for, `conceal` and `discard` sees it.
  */
 import { SvcError } from '../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
 import type { Contents } from './contents.js'
+import { createMessageSlices } from './message-slices.js'
 import type { MessagePageQuery, MessageTable, Stored } from './store.js'
 import { createUndoneRows } from './undone-rows.js'
 import { valueIn } from './stored-json.js'
@@ -119,6 +120,7 @@ export function createMessageTable(connection: Connection, contents: Contents): 
     },
     hasOutput: (sessionId, id) => output.get(sessionId, id, id) !== undefined,
     unfinished: () => unfinished.all(),
+    ...createMessageSlices(connection, contents),
     ...createUndoneRows(connection, contents),
   }
 }

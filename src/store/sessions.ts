@@ -54,7 +54,7 @@ export function createSessionTable(connection: Pick<Connection, 'query' | 'inTra
     insert into sessions (id, tenant_id, parent_id, directory, path, archived, updated, search_key, summary, json)
     values (@id, @tenantId, @parentId, @directory, @path, @archived, @updated, @searchKey, @summary, @json)`)
   const update = connection.query<[SessionRow]>(`
-    update sessions set tenant_id = @tenantId, directory = @directory, path = @path, archived = @archived,
+    update sessions set tenant_id = @tenantId, parent_id = @parentId, directory = @directory, path = @path, archived = @archived,
       updated = @updated, search_key = @searchKey, summary = @summary, json = @json
     where id = @id`)
   const get = connection.query<[string], JsonRow>('select json from sessions where id = ?')

@@ -102,6 +102,22 @@ export interface KeptContentTable {
   share(from: string, to: string): void
 }
 
+export interface MessageSliceQuery {
+  readonly sessionId: string
+  readonly order: 'asc' | 'desc'
+  /** A message or part, or the place `next` that the slice before has told; undefined or unknown = from the first on. */
+  readonly after?: string | number | undefined
+  readonly limit?: number | undefined
+  readonly characters: number
+  /** The undone ones and all their parts are included; files then name what is kept beside them, and do not hold it. */
+  readonly undone?: boolean
+}
+
+export interface MessageText {
+  readonly id: string
+  readonly json: string
+}
+
 export interface MessageTable {
   /** Appends a message at the end of its session with its parts in order. Answers what it stored: I3, so that nobody need write it again. */
   append(info: MessageInfo, parts: readonly Part[]): { readonly info: Stored<MessageInfo>; readonly parts: readonly Stored<Part>[] }
@@ -124,8 +140,8 @@ export interface MessageTable {
   all(sessionId: string): Message[]
   /** A page as JSON texts of whole messages; `next` = id of the last one when the page is full. */
   page(query: MessagePageQuery): { readonly items: string[]; readonly next: string | undefined }
-  /** Every message, the undone ones and all their parts included, oldest first. */
-  logical(sessionId: string): Message[]
+  /** Some of the messages as JSON texts of whole ones: the next after a place, until they have so many characters together. */
+  slice(query: MessageSliceQuery): { readonly items: readonly MessageText[]; readonly next: number | undefined }
   /** Hides what begins at a message, or at one of its parts, and shows everything before it; without a beginning all is shown. */
   conceal(sessionId: string, from: HistoryMark | undefined): void
   /** Deletes what is hidden. */
@@ -249,11 +265,13 @@ export interface EventRow {
 
 export interface EventTable {
   insert(row: EventRow): void
-  /** Rows with `sequence > after`, ascending, at most `limit`. */
-  after(sequence: number, limit: number): EventRow[]
+  /** Rows with `sequence > after`, ascending: at most `limit`, and no more than until their envelopes have `characters`. */
+  after(sequence: number, limit: number, characters?: number): EventRow[]
   /** The same for some sessions only (walks an index, not the log). */
-  afterFor(sequence: number, limit: number, sessionIds: readonly string[]): EventRow[]
-  /** Highest sequence ever removed by retention; cursors below it are expired. 0 = nothing was removed. */
+  afterFor(sequence: number, limit: number, sessionIds: readonly string[], characters?: number): EventRow[]
+  /** The number this store began after: one up to it, and not 0, is of a store that was there before. */
+  begunAfter(): number
+  /** Highest sequence ever removed by retention, or the number this store began after; cursors below it are expired. */
   prunedThrough(): number
   last(): number
 }

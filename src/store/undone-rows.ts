@@ -1,16 +1,10 @@
 /** Rows of messages and parts that were undone: hidden until they are shown again, or discarded by the next prompt. */
 import { SvcError } from '../protocol/errors.js'
-import type { Message } from '../protocol/message/message.js'
 import type { Connection } from './connection.js'
 import type { Contents } from './contents.js'
-import type { JsonRow } from './stored-json.js'
 import type { MessageTable } from './store.js'
 
-export function createUndoneRows(connection: Connection, contents: Contents): Pick<MessageTable, 'logical' | 'conceal' | 'discard'> {
-  const logical = connection.query<[string], JsonRow>(`
-    select concat('{"info":', info, ',"parts":[', (
-      select group_concat(json, ',') from (select json from parts where message_key = messages.key order by position)
-    ), ']}') as json from messages where session_id = ? order by position`)
+export function createUndoneRows(connection: Connection, contents: Contents): Pick<MessageTable, 'conceal' | 'discard'> {
   const place = connection.query<[string, string], { key: number; position: number }>(
     'select key, position from messages where id = ? and session_id = ?',
   )
@@ -29,7 +23,6 @@ export function createUndoneRows(connection: Connection, contents: Contents): Pi
     'delete from parts where undone = 1 and message_key in (select key from messages where session_id = ?)',
   )
   return {
-    logical: (sessionId) => logical.all(sessionId).map(({ json }) => contents.value<Message>(json)),
     conceal(sessionId, from) {
       const message = from === undefined ? undefined : place.get(from.messageID, sessionId)
       const part = message === undefined || from?.partID === undefined ? undefined : placeOfPart.get(from.partID, message.key)

@@ -1,6 +1,7 @@
 /** Everything a runtime publishes, as somebody hears it who listens from the start. */
 import type { EventSubscription, FrameSink, Runtime } from '../actors/facades.js'
 import { TRUSTED_CALLER } from '../protocol/caller.js'
+import { LIMITS } from '../protocol/limits.js'
 
 export interface SeenEvent {
   readonly id: string
@@ -46,6 +47,7 @@ function collect(see: (event: SeenEvent) => void): FrameSink {
         if (data !== undefined) see(JSON.parse(data.slice(6)) as SeenEvent)
       }
     },
+    room: () => LIMITS.events.replayPageBytes,
     pending: () => 0,
     drained: () => Promise.resolve(),
     end: () => undefined,

@@ -5,7 +5,7 @@ import { readTrace } from '../../src/cli/inspect/trace-text.js'
 import type { InspectorRecord, InspectorTrace } from '../../src/protocol/system/inspector.js'
 import { calls, type PlayedStep, says, startTestService } from '../fakes/service.js'
 
-const sink = { write: () => undefined, pending: () => 0, drained: () => Promise.resolve(), end: () => undefined }
+const sink = { write: () => undefined, pending: () => 0, room: () => 0, drained: () => Promise.resolve(), end: () => undefined }
 const echo = { id: 'echo', invoke: async () => ({ title: 'echo', output: 'said' }) }
 const fails: PlayedStep = () => {
   throw new Error('the model is away')

@@ -115,6 +115,20 @@ describe('a broken event stream', () => {
     expect(await all(client.events({ since: 3, attempts: 1 }))).toEqual([{ type: 'gap', reason: 'expired', after: 3 }, 1000])
   })
 
+  test('tells a gap when its cursor is of a store that was there before, and takes all that the new one has', async () => {
+    const trimmed = () =>
+      new Response(record(1000) + record(1001), { headers: { 'content-type': 'text/event-stream', 'x-svc-trimmed': '999' } })
+    const { client, asked } = scripted(record(4), trimmed(), record(1001) + record(1002))
+    expect(await all(client.events({ since: 3, attempts: 1 }))).toEqual([
+      4,
+      { type: 'gap', reason: 'replaced', after: 4 },
+      1000,
+      1001,
+      1002,
+    ])
+    expect(asked[2]).toEqual({ target: '/v2/events', cursor: '1001' })
+  })
+
   test('tells a gap when the server has never handed the cursor out', async () => {
     const { client } = scripted(record(400), refusal('request.invalid', { cursor: 400, newest: 7 }), record(8))
     expect(await all(client.events({ since: 3, attempts: 1 }))).toEqual([400, { type: 'gap', reason: 'replaced', after: 400 }, 8])

@@ -32,6 +32,14 @@ it('the program is what V8 keeps of it for this Node, and the same without that'
   }
 })
 
+it('no source of the server has a character beyond ASCII, which would make V8 keep it twice as wide', () => {
+  const sources = [...loadedWith(join(DIST, 'serve.cjs')), ...loadedWith(join(DIST, 'svc.cjs'))]
+  const chunks = readdirSync(join(DIST, 'chunks')).flatMap((name) => (name.endsWith('.cjs') ? [join(DIST, 'chunks', name)] : []))
+  const wide = (file: string) => /[^\p{ASCII}]/u.test(readFileSync(file, 'utf8'))
+  expect([...new Set([...sources, ...chunks])].filter(wide)).toEqual([])
+  expect(wide(join(DIST, '..', 'src', 'actors', 'session', 'history', 'summary-text.ts'))).toBe(true)
+})
+
 it('the server is one file and a few it shares with what is loaded later', () => {
   expect(loadedWith(join(DIST, 'serve.cjs')).size).toBeLessThanOrEqual(16)
 })

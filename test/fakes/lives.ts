@@ -11,6 +11,7 @@ export function lives(service: TestService): (idPrefix: string) => string[][] {
       const data = /^data: (.*)$/m.exec(new TextDecoder().decode(frame))?.[1] ?? ''
       records.push(...InspectorFrame.parse(JSON.parse(data)).records)
     },
+    room: () => LIMITS.events.replayPageBytes,
     pending: () => 0,
     drained: () => Promise.resolve(),
     end: () => undefined,

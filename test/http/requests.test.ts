@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createTokens } from '../../src/http/admission/tokens.js'
 import { API } from '../../src/protocol/api.js'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import { BEARER, TOKEN, createTestServer, requestOf } from './setup.js'
 
@@ -70,9 +71,9 @@ describe('a JSON body', () => {
       ['{"a":[', 8192],
     ] as const) {
       const answer = await post('/v2/sessions', `{"title":[${Array.from({ length: count }, () => value).join(',')}]}`)
-      expect(answer.json()).toMatchObject({ code: 'request.invalid_json' })
+      expect(answer.json()).toMatchObject({ code: value === '{"a":[' ? 'request.invalid_json' : 'request.body_too_large' })
       expect(answer.json<{ message: string }>().message).toMatch(
-        /^The body (has more than 16384 values|is nested deeper than 128 levels)\.$/,
+        /^The body (has more than 16384 values, which is the most that one request may have|is nested deeper than 128 levels)\.$/,
       )
     }
     const text = await post('/v2/sessions', JSON.stringify({ title: '[{,'.repeat(20_000) }))
@@ -104,6 +105,18 @@ describe('a JSON body', () => {
   test('nested deeper than the limit is refused', async () => {
     const answer = await post('/v2/sessions', `{"title":${'['.repeat(200)}${']'.repeat(200)}}`)
     expect(answer.json()).toMatchObject({ code: 'request.invalid_json', message: 'The body is nested deeper than 128 levels.' })
+  })
+
+  test('with more values than the limit is refused for that, valid as it is', async () => {
+    const most = LIMITS.http.jsonValues
+    const sized = async (values: number) =>
+      (await post('/v2/sessions', `{"title":[${'1,'.repeat(values - 3)}1]}`)).json() as { code: string }
+    expect(await sized(most)).toMatchObject({ code: 'request.invalid' })
+    expect(await sized(most + 1)).toMatchObject({
+      code: 'request.body_too_large',
+      message: `The body has more than ${most} values, which is the most that one request may have.`,
+      details: { limit: most },
+    })
   })
 
   test.each(['{"__proto__":{"title":"x"}}', '{"\\u005f_proto__":1}', '{"constructor":{"prototype":{}}}'])(

@@ -5,6 +5,7 @@ import type { FrameSink, System } from '../../src/actors/facades.js'
 import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
 import { API } from '../../src/protocol/api.js'
 import { SvcError } from '../../src/protocol/errors.js'
+import { LIMITS } from '../../src/protocol/limits.js'
 import { createFakeClock } from '../../src/testing/clock.js'
 import { createFakeRuntime } from '../fakes/runtime.js'
 import type { FakeRuntime } from '../fakes/runtime.js'
@@ -155,6 +156,23 @@ describe('an event stream', () => {
     expect(turns.length).toBe(1)
   })
 
+  test('sends the first frame after a silence at once, and joins those that follow it', async () => {
+    const turns: (() => void)[] = []
+    const { clock, sinks, read } = await bench({ soon: (run) => turns.push(run) })
+    const stream = await read()
+    clock.advance(5)
+    for (const text of ['a', 'b', 'c']) sinks[0]?.write(frame(text))
+    await stream.until('data: a')
+    expect({ chunk: stream.chunks.at(-1), turns: turns.length }).toEqual({ chunk: 'data: a\n\n', turns: 1 })
+    clock.advance(4)
+    turns.shift()?.()
+    await stream.until('data: c')
+    expect(stream.chunks.at(-1)).toBe('data: b\n\ndata: c\n\n')
+    clock.advance(4)
+    sinks[0]?.write(frame('d'))
+    expect(turns.length).toBe(1)
+  })
+
   test('that cannot be opened is an ordinary error', async () => {
     const { port } = await bench({}, () => {
       throw new SvcError('events.cursor_expired', 'Too old.', { oldest: 7 })
@@ -288,7 +306,64 @@ describe('a reader that does not read', () => {
   })
 })
 
+describe('readers of one caller that do not read', () => {
+  const block = frame('x'.repeat(1024 * 1024))
+  const told = (sinks: readonly FrameSink[]) => sinks.reduce((sum, sink) => sum + sink.pending(), 0)
+
+  test('together keep no more than their budget, and a reader that reads beside them loses nothing', async () => {
+    const { server, sinks, closed, read } = await bench()
+    const readers = await Promise.all(Array.from({ length: 12 }, () => read()))
+    const quick = await read()
+    for (const { socket } of readers) socket.pause()
+    const most = { bytes: 0, readers: server.streams }
+    for (let count = 1; count <= 40; count++) {
+      for (const sink of sinks) sink.write(block)
+      sinks.at(-1)?.write(frame(`round ${count}`))
+      await quick.until(`data: round ${count}\n`)
+      most.bytes = Math.max(most.bytes, told(sinks))
+    }
+    // The look is after each 64th of the budget, and the block that led to it is written before somebody is cut.
+    expect(most.bytes).toBeLessThanOrEqual(LIMITS.events.readerBytes * (1 + 1 / 64) + 2 * block.byteLength)
+    expect(most.bytes).toBeGreaterThan(LIMITS.events.readerBytes / 2)
+    const ends = await closed(most.readers - server.streams)
+    expect(new Set(ends)).toEqual(new Set(['stalled']))
+    expect(ends.length).toBeGreaterThan(4)
+    expect((await quick.until('round 40')).split('data: round ')).toHaveLength(41)
+  })
+
+  test('have smaller pages the more they are, and the full page is there again when they have left', async () => {
+    const { server, sinks, read, closed } = await bench()
+    const first = await read()
+    const room = () => sinks[0]?.room() ?? 0
+    expect(room()).toBe(LIMITS.events.replayPageBytes)
+    const others = await Promise.all(Array.from({ length: 200 }, () => read()))
+    expect(room() * server.streams).toBeLessThanOrEqual(LIMITS.events.readerBytes / 2)
+    for (const { socket } of others) socket.destroy()
+    await closed(200)
+    expect(room()).toBe(LIMITS.events.replayPageBytes)
+    first.socket.destroy()
+  })
+})
+
 describe('the cursor of an event stream', () => {
+  test('that is of a store before this one is named in the head of the answer, and no other is', async () => {
+    const runtime = createFakeRuntime({
+      events: { subscribe: (_caller, { after }) => ({ close: () => undefined, ...(after === 7 && { trimmed: 900 }) }) },
+    })
+    const server = createTestServer({ runtime })
+    open.push({ server, sockets: [] })
+    const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+    const told = async (since: number) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/v2/events?since=${since}`)
+      await answer.body?.cancel()
+      return [answer.status, answer.headers.get('x-svc-trimmed')]
+    }
+    expect([await told(7), await told(8)]).toEqual([
+      [200, '900'],
+      [200, null],
+    ])
+  })
+
   test.each([
     ['/v2/events', [], { after: undefined, tail: false, limit: 1000 }],
     ['/v2/events?tail=true', [], { after: undefined, tail: true, limit: 1000 }],

@@ -67,6 +67,16 @@ test('answers that nobody asked for, and what is no message, are passed over', a
   }
 })
 
+test('a server that says the same without end loses its connection, which says why; one that says it very often does not', async () => {
+  const { inWindow } = LIMITS.mcp.pace
+  const mcp = one('drowns')
+  await mcp.prepare()
+  expect(await mcp.call('mcp__s__act', { count: inWindow - 100 })).toMatchObject({ output: 'ok' })
+  expect(await mcp.refusal('mcp__s__act', { count: 200 })).toContain('it sends without end')
+  await expect.poll(async () => mcp.operation(mcpRoutes.status.id)).toEqual({ s: { status: 'failed', error: 'it sends without end' } })
+  expect(await mcp.operation(mcpRoutes.connect.id, { name: 's' })).toBe(true)
+})
+
 test('pictures are attached as long as there is room', async () => {
   const mcp = one('pictures')
   await mcp.prepare()

@@ -65,8 +65,8 @@ it('a configured provider generates through its adapter, with its key and its pr
   await server.close()
 })
 
-it('without configuration the offline model answers', async () => {
-  const { ref, parts } = await generate({})
+it('without a configured model the offline one answers', async () => {
+  const { ref, parts } = await generate({ provider: { svc: { options: { latency: 0 } } } })
   expect(ref).toEqual({ providerId: 'svc', id: 'offline' })
   expect(parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')).toContain('not an AI')
   expect(parts.at(-1)).toMatchObject({ type: 'finish', reason: 'stop' })

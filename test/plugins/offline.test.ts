@@ -17,7 +17,7 @@ const result = (output: string, isError = false): ModelMessage => ({
 
 function offline(options: Record<string, unknown> = {}) {
   const effects = createFakeEffects()
-  const adapter = createOfflineAdapter(settings({ providerId: 'svc', npm: 'svc', options }), effects)
+  const adapter = createOfflineAdapter(settings({ providerId: 'svc', npm: 'svc', options: { latency: 0, ...options } }), effects)
   const start = (messages: readonly ModelMessage[], request: Partial<GenerateRequest> = {}) => {
     const parts: StreamPart[] = []
     const abort = new AbortController()
@@ -56,6 +56,36 @@ const script = (...steps: readonly unknown[]) =>
   user(`Play:\n\`\`\`svc-script\n${steps.map((step) => JSON.stringify(step)).join('\n')}\n\`\`\`\n`)
 
 describe('the offline model', () => {
+  it('begins to answer a prompt after 300 ms, or as long as it is told; the steps that follow, titles and scripts begin at once', async () => {
+    const begun = async (messages: readonly ModelMessage[], options: object = { latency: undefined }) => {
+      const { effects, start } = offline({ ...options })
+      const { parts, done } = start(messages)
+      await effects.clock.advanceAsync(0)
+      const atOnce = parts.length > 0
+      await effects.clock.advanceAsync(299)
+      const before = parts.length > 0
+      await effects.clock.advanceAsync(1)
+      expect(parts.length).toBeGreaterThan(0)
+      await done
+      return [atOnce, before]
+    }
+    const title: ModelMessage = { role: 'system', text: 'Write a title for the conversation.' }
+    expect(await begun([user('hello')])).toEqual([false, false])
+    expect(await begun([user('hello'), said('Hello.'), user('list')])).toEqual([false, false])
+    expect(await begun([user('hello')], { latency: 20 })).toEqual([false, true])
+    expect(await begun([user('hello')], { latency: 'long' })).toEqual([false, false])
+    expect(await begun([user('list'), said('…'), result('a.txt')])).toEqual([true, true])
+    expect(await begun([title, user('hello')])).toEqual([true, true])
+    expect(await begun([script({ text: 'at once' })])).toEqual([true, true])
+  })
+
+  it('ends what it thinks about when it is aborted', async () => {
+    const { parts, abort, done } = offline({ latency: 300 }).start([user('hello')])
+    abort.abort(new Error('enough'))
+    await expect(done).rejects.toThrow('aborted')
+    expect(parts).toEqual([])
+  })
+
   it('says what it is and what it understands', async () => {
     const { text, calls, reason } = await offline().run([user('hello')])
     expect(text).toContain('not an AI')

@@ -47,6 +47,7 @@ afterAll(() => {
 beforeEach(() => void reached.splice(0))
 
 const wayOut = createWayOut({ env: {}, log: { debug: () => undefined }, now: () => 0 })
+const { clock } = createFakeEffects()
 const network = { ...createFakeEffects().network, guardedFetch: createGuardedFetch(wayOut) }
 const signal = new AbortController().signal
 const effectsWith = (env: Record<string, string> = {}) => ({ ...createFakeEffects(), network, fetch: wayOut.fetch, env })
@@ -76,7 +77,7 @@ const NAMED: Readonly<Record<string, (address: string) => Promise<unknown>>> = {
       'https://page.example',
       signal,
     ),
-  mcp: (address) => createGuardedHttp({ fetch: wayOut.fetch, network }, { url: address })(address, { method: 'POST', body: '{}' }),
+  mcp: (address) => createGuardedHttp({ fetch: wayOut.fetch, network, clock }, { url: address })(address, { method: 'POST', body: '{}' }),
   models: (address) => createDiscovery(effectsWith()).models({ providerId: 'acme', baseURL: address, key: 'secret', headers: {} }),
   'chat completions': chatBy('@ai-sdk/openai-compatible'),
   'OpenAI responses': chatBy('@ai-sdk/openai'),
@@ -117,7 +118,8 @@ const INNER = [
 /** Who asks addresses that a model, a page or a server names. */
 const TOLD: Readonly<Record<string, (address: string) => Promise<unknown>>> = {
   'pages, sign-ins and their usage': (address) => network.guardedFetch(address, { signal }),
-  'what an MCP server names': (address) => createGuardedHttp({ fetch: wayOut.fetch, network }, { url: 'https://mcp.example/mcp' })(address),
+  'what an MCP server names': (address) =>
+    createGuardedHttp({ fetch: wayOut.fetch, network, clock }, { url: 'https://mcp.example/mcp' })(address),
 }
 
 it.each(Object.keys(TOLD))('%s: no notation of an inner address is reached', async (who) => {
@@ -134,7 +136,7 @@ it('reaches inner addresses that the operator allows by name, and no others behi
   const { response } = await network.guardedFetch(`${base}/page`, { signal, allowHosts: ['127.0.0.1'] })
   expect([response.status, reached]).toEqual([200, ['/page']])
   await response.body?.cancel()
-  const own = createGuardedHttp({ fetch: wayOut.fetch, network }, { url: `${base}/mcp` })
+  const own = createGuardedHttp({ fetch: wayOut.fetch, network, clock }, { url: `${base}/mcp` })
   expect((await own(`${base}/.well-known/oauth-protected-resource`)).status).toBe(200)
   await expect(own('http://169.254.169.254/latest')).rejects.toMatchObject({ code: 'request.forbidden' })
 })

@@ -12,6 +12,13 @@ describe('bounds of JSON text', () => {
     expect(excess(`[${'1,'.repeat(19)}1]`)).toBe('has more than 20 values')
   })
 
+  test('lists and objects are counted among the values, and may be fewer', () => {
+    const bounds = { depth: 3, values: 20, containers: 3 }
+    expect(excess(`[[${'1,'.repeat(15)}1],{}]`, bounds)).toBeUndefined()
+    expect(excess('[[],{},[]]', bounds)).toBe('has more than 3 lists and objects')
+    expect(excess('[[],{},[]]')).toBeUndefined()
+  })
+
   const texts = ['', 'a', ',[{', '\\', '"', '\\"', '\\\\"', `${'x'.repeat(63)}"`, `${'x'.repeat(64)}\\`, `${'x'.repeat(200)}\\",[[[[`]
   const long = texts.flatMap((text) => [text, text.repeat(40), `${'y'.repeat(100)}${text}${'z'.repeat(100)}${text}`])
   test.each(long)('nothing inside of a string counts (%#)', (text) => {

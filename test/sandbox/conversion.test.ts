@@ -109,7 +109,7 @@ describe('JSON into Lua and back', () => {
           Array.from({ length: 200_000 }, () => 1),
         )
       ).error,
-    ).toContain('does not fit into the memory')
+    ).toContain('tables of the sandbox hold that many')
     expect(await sandbox.tool('t')).toMatchObject({ result: 1 })
   })
 })

@@ -52,7 +52,8 @@ it('is stored once, and filled in wherever a part is read', () => {
   expect(JSON.parse(stored.whole?.() ?? '')).toEqual(part)
   expect(store.messages.getPart('prt_1')).toEqual(part)
   expect(store.messages.all('ses_1')[0]?.parts).toEqual([part])
-  expect(store.messages.logical('ses_1')[0]?.parts).toEqual([part])
+  const [sliced] = store.messages.slice({ sessionId: 'ses_1', order: 'asc', characters: 1 }).items
+  expect(JSON.parse(sliced?.json ?? '')).toMatchObject({ parts: [part] })
   expect(JSON.parse(store.messages.page({ sessionId: 'ses_1', order: 'asc' }).items[0] ?? '')).toMatchObject({ parts: [part] })
   store.transact('process', () => store.events.insert(eventOf(stored.json)))
   expect(JSON.parse(store.events.after(0, 9)[0]?.json ?? '')).toEqual(part)

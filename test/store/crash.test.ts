@@ -52,7 +52,7 @@ async function startWriter(count: number): Promise<{ child: ChildProcess; lines:
 }
 
 it('keeps every acknowledged commit of a killed server, frees its lock and never repeats its sequences', async () => {
-  let reservedUntil = 0
+  let reservedUntil = 1000
   for (let round = 0; round < 3; round++) {
     const { child, lines, acknowledged } = await startWriter(50)
     expect(() => openStore({ directory, now: () => 1 })).toThrow(`(process ${child.pid})`)

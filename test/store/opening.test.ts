@@ -108,20 +108,40 @@ describe('the lock', () => {
 describe('sequences', () => {
   it('are never handed out twice, whatever happens in between', () => {
     const first = openHere()
-    expect([first.reserveSequences(10), first.reserveSequences(5)]).toEqual([1, 11])
-    first.transact('power', () => first.events.insert(event(12)))
+    expect([first.reserveSequences(10), first.reserveSequences(5)]).toEqual([1_234_001, 1_234_011])
+    first.transact('power', () => first.events.insert(event(1_234_012)))
     first.prune({ before: 1e12, maxRows: 0, maxBytes: 0, batch: 10, auditRows: 0 })
     first.close()
     const second = openHere()
-    expect(second.reserveSequences(1)).toBe(16)
-    expect([second.events.last(), second.events.prunedThrough()]).toEqual([12, 12])
+    expect(second.reserveSequences(1)).toBe(1_234_016)
+    expect([second.events.last(), second.events.prunedThrough(), second.events.begunAfter()]).toEqual([1_234_012, 1_234_012, 1_234_000])
+  })
+
+  it('of a new store are beyond all that one before it can have handed out, and safe integers for two centuries', () => {
+    const made = [Date.UTC(2026, 0), Date.UTC(2026, 0) + 1, Date.UTC(2250, 0)]
+    const firsts = made.map((now, at) => {
+      const store = openStore({ directory: join(directory, String(at)), now: () => now })
+      open.push(store)
+      return store.reserveSequences(1)
+    })
+    expect(firsts.map((first, at) => first - (made[at] ?? 0) * 1000)).toEqual([1, 1, 1])
+    expect(firsts.every(Number.isSafeInteger)).toBe(true)
+  })
+
+  it('of a store that has some already go on where they were', () => {
+    openHere().close()
+    const database = new Database(path)
+    database.exec("insert into counters (name, value) values ('events.reserved', 70)")
+    database.close()
+    const store = openHere()
+    expect([store.reserveSequences(1), store.events.begunAfter(), store.events.prunedThrough()]).toEqual([71, 0, 0])
   })
 
   it('are not reserved where a rollback could take them back', () => {
     const store = openHere()
     expect(() => store.transact('power', () => store.reserveSequences(1))).toThrow('inside a transaction')
     expect(() => store.reserveSequences(0)).toThrow('cannot reserve 0')
-    expect(store.reserveSequences(1)).toBe(1)
+    expect(store.reserveSequences(1)).toBe(1_234_001)
   })
 })
 

@@ -9,7 +9,7 @@
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
-import type { Caller } from '../../protocol/caller.js'
+import { type Audience, createAudiences } from './audiences.js'
 import { type Bus, encodeFrame, sseFrame } from './bus.js'
 import type { EventQuery, Events, EventSubscription, FrameSink } from '../facades.js'
 import type { Families } from './families.js'
@@ -25,12 +25,6 @@ const LAG_CHECK = 64
 
 export type EventStream = Pick<Events, 'subscribe'>
 
-interface Scope {
-  readonly sessionId: string | undefined
-  /** Whether the subscriber is to see events of this session. */
-  matches(sessionId: string | undefined): boolean
-}
-
 export function createEventStream(deps: {
   store: Pick<Store, 'events' | 'sessions'>
   bus: Bus
@@ -44,15 +38,13 @@ export function createEventStream(deps: {
 }): EventStream {
   const { store, bus, journal, families, owners, live, statuses, executions, subscriptions } = deps
 
-  function scopeOf(caller: Caller, sessionId: string | undefined): Scope {
-    return { sessionId, matches: (other) => isOfFamily(sessionId, other) && owners.mayHear(caller, other) }
-  }
+  const audiences = createAudiences({ families, owners })
 
-  function isOfFamily(sessionId: string | undefined, other: string | undefined): boolean {
-    if (sessionId === undefined || other === sessionId) return true
-    if (other === undefined) return false
-    const root = families.rootOf(sessionId)
-    return root !== undefined && root === families.rootOf(other)
+  /** Where a reader goes on; 0 is the beginning of what is kept, and so is a cursor that a store before this one has handed out. */
+  function startAfter(after: number): { readonly from: number; readonly isOfBefore: boolean } {
+    const isOfBefore = after > 0 && after < store.events.begunAfter()
+    if (after !== 0 && !isOfBefore) checkCursor(after)
+    return { from: Math.max(after, store.events.prunedThrough()), isOfBefore }
   }
 
   function checkCursor(after: number): void {
@@ -68,13 +60,13 @@ export function createEventStream(deps: {
     }
     const pruned = store.events.prunedThrough()
     if (after < pruned) {
-      const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true or since=${pruned}.`
+      const message = `Events up to ${pruned} are no longer kept. Fetch the current state over REST and subscribe with tail=true, or with since=0 for all that is kept.`
       throw new SvcError('events.cursor_expired', message, { cursor: after, oldest: pruned })
     }
   }
 
   /** Of every session at work, and of the one that was asked for in any case. */
-  function sendStatuses(scope: Scope, sink: FrameSink): void {
+  function sendStatuses(scope: Audience, sink: FrameSink): void {
     const wanted = new Set(statuses.all().keys())
     if (scope.sessionId !== undefined) wanted.add(scope.sessionId)
     for (const id of wanted) {
@@ -83,7 +75,7 @@ export function createEventStream(deps: {
     }
   }
 
-  function sendBaseline(scope: Scope, sink: FrameSink): void {
+  function sendBaseline(scope: Audience, sink: FrameSink): void {
     sendStatuses(scope, sink)
     const roots = new Set<string>()
     for (const message of live.all()) {
@@ -106,14 +98,18 @@ export function createEventStream(deps: {
     }
   }
 
-  /** One page of the log as one chunk of frames. */
-  function sendPage(after: number, limit: number, scope: Scope, sink: FrameSink): number | 'read' | 'pruned' {
+  /** One page of the log as one chunk of frames, no larger than there is room for. */
+  function sendPage(after: number, limit: number, scope: Audience, sink: FrameSink): number | 'read' | 'pruned' {
     if (after < store.events.prunedThrough()) return 'pruned'
+    const room = sink.room()
     const rows =
-      scope.sessionId === undefined ? store.events.after(after, limit) : store.events.afterFor(after, limit, kin(scope.sessionId))
+      scope.sessionId === undefined
+        ? store.events.after(after, limit, room)
+        : store.events.afterFor(after, limit, kin(scope.sessionId), room)
     const seen = rows.filter((row) => scope.matches(row.sessionId ?? undefined))
     if (seen.length > 0) sink.write(encodeFrame(seen.map((row) => sseFrame(row.type, row.json, row.sequence)).join('')))
-    return rows.length < limit ? 'read' : (rows.at(-1)?.sequence ?? 'read')
+    const isCut = rows.length === limit || rows.reduce((sum, row) => sum + row.json.length, 0) >= room
+    return isCut ? (rows.at(-1)?.sequence ?? 'read') : 'read'
   }
 
   /** The family of a session; a deleted one still has its log. */
@@ -123,12 +119,12 @@ export function createEventStream(deps: {
   }
 
   /** Delivers from now on. */
-  function sendLive(scope: Scope, sink: FrameSink, { lagged, failed }: DeliveryReports): () => void {
+  function sendLive(scope: Audience, sink: FrameSink, { lagged, failed }: DeliveryReports): () => void {
     let records = 0
     let bytes = 0
     let unchecked = 0
     return bus.subscribe((record) => {
-      if (!scope.matches(record.sessionId)) return
+      if (!scope.hears(record)) return
       const frame = record.frame()
       sink.write(frame)
       bytes += frame.byteLength
@@ -142,17 +138,23 @@ export function createEventStream(deps: {
 
   return {
     subscribe(caller, { after, tail, limit, sessionId }: EventQuery, sink): EventSubscription {
-      if (after !== undefined) checkCursor(after)
-      const scope = scopeOf(caller, sessionId)
-      const from = after ?? (tail ? undefined : store.events.prunedThrough())
-      return subscriptions.open({
+      const start = after === undefined ? undefined : startAfter(after)
+      const scope = audiences.of(caller, sessionId)
+      const from = start?.from ?? (tail ? undefined : store.events.prunedThrough())
+      const subscription = subscriptions.open({
         sink,
         log: from === undefined ? undefined : { after: from, page: (cursor) => sendPage(cursor, limit, scope, sink) },
         deliver(reports) {
           sendBaseline(scope, sink)
-          return sendLive(scope, sink, reports)
+          const { audience, leave } = audiences.join(caller, sessionId)
+          const stop = sendLive(audience, sink, reports)
+          return () => {
+            stop()
+            leave()
+          }
         },
       })
+      return start?.isOfBefore === true ? { ...subscription, trimmed: start.from } : subscription
     },
   }
 }

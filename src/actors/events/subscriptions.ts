@@ -4,6 +4,7 @@
  * I1 Frames go from the bus to the sink of a reader; its actor hears only of changes of its state.
  * I2 A sink is ended once, unless its reader has left by itself.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { type AnyEventObject, createActor, fromCallback } from 'xstate'
 import { subscriptionMachine } from '../../machines/subscription.machine.js'
 import type { Effects } from '../effects.js'
@@ -121,5 +122,6 @@ async function replay({ sink, log }: Subscriber, left: AbortSignal, report: (eve
     if (typeof next === 'string') return report({ type: `log.${next}` })
     cursor = next
     await sink.drained()
+    await turn() // also where nothing of a page was for this reader
   }
 }

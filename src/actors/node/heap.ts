@@ -14,18 +14,47 @@ const YOUNG = 8 * 1024 * 1024
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
   setFlagsFromString('--expose-gc')
+  young.hold()
 }
-
-let bounded = false
 
 /** Ends the growth of the young generation once it has its room; the engine takes a fixed size only on its command line. */
 export function boundYoungGeneration(): void {
-  if (bounded) return
-  const size = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0
-  if (size < YOUNG) return
-  setFlagsFromString('--semi-space-growth-factor=1')
-  bounded = true
+  young.bound()
 }
+
+interface YoungGeneration {
+  /** It keeps the size it has, until there is work: a start makes many young objects, and the room they had is never given back. */
+  hold(): void
+  /** There is work: it may grow, until it has its room. */
+  bound(): void
+}
+
+export function createYoungGeneration(setFlag: (flag: string) => void, size: () => number): YoungGeneration {
+  let phase: 'free' | 'held' | 'bounded' = 'free'
+  const grow = (factor: number) => setFlag(`--semi-space-growth-factor=${factor}`)
+  return {
+    hold() {
+      if (phase !== 'free') return
+      phase = 'held'
+      grow(1)
+    },
+    bound() {
+      if (phase === 'bounded') return
+      if (size() >= YOUNG) {
+        if (phase === 'free') grow(1)
+        phase = 'bounded'
+      } else if (phase === 'held') {
+        phase = 'free'
+        grow(2)
+      }
+    },
+  }
+}
+
+const young = createYoungGeneration(
+  setFlagsFromString,
+  () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0,
+)
 
 /** Collects everything; takes some tens of milliseconds. Does nothing where the engine does not offer it. */
 export function collectGarbage(): void {

@@ -1,4 +1,4 @@
-/** Gives memory back after a time of work: once, when no run has been under way for a while. */
+/** Gives memory back after the start and after a time of work: once, when no run has been under way for a while. */
 import { createAlarm } from '../../protocol/alarm.js'
 import type { Bus } from '../events/bus.js'
 import type { Effects } from '../effects.js'
@@ -20,6 +20,7 @@ export function tidyWhenQuiet(deps: { bus: Bus; effects: Pick<Effects, 'clock' |
     rounds = left
     quiet.set(QUIET)
   }
+  wait(ROUNDS)
   const leave = deps.bus.subscribe(
     (record) => {
       if (record.type !== 'session.status') return

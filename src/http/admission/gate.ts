@@ -66,7 +66,12 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
     }
     if (!open) authenticate(request)
     if (!open && !tokens.trusted) checkAgent(request.raw, path)
-    sockets.admit(request.raw.socket)
+    sockets.admit(request.raw.socket, request.caller?.authenticated === true)
+    if (sockets.isReserved(request.raw.socket)) {
+      reply.header('connection', 'close')
+      if (!open && request.caller?.authenticated !== true)
+        throw new SvcError('quota.exceeded', 'All connections of this server are in use; the last ones are kept for health.')
+    }
     if (request.is404) throw EXTERNAL.test(path) ? noExternalAgents() : notFound(request.method, path)
     if (calls.closing && !open) throw new SvcError('lifecycle.closed')
     return false

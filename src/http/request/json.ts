@@ -1,7 +1,7 @@
 /** JSON of request bodies: strict UTF-8, bounded depth and number of values, no prototype keys, and a position for what is wrong (threat-model X1). */
 import { isUtf8 } from 'node:buffer'
 import { SvcError } from '../../protocol/errors.js'
-import { excessOf, REQUEST_BOUNDS } from '../../protocol/json-bounds.js'
+import { findExcess, REQUEST_BOUNDS } from '../../protocol/json-bounds.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 const QUOTE = 0x22
@@ -13,10 +13,14 @@ const SUSPICIOUS_KEY = /__proto__|constructor|\\u/
 /** Escapes of surrogate halves; whole characters may be written so, too. */
 const ESCAPED_HALF = /\\u[dD][89a-fA-F]/
 
-/** Refuses a body that is not worth parsing. Throws `request.invalid_json`. */
+/** Refuses a body that is not worth parsing, whether it is valid or not. Throws `request.body_too_large` for one of too many values, else `request.invalid_json`. */
 export function scanJsonBody(bytes: Uint8Array): void {
-  const excess = excessOf(bytes, REQUEST_BOUNDS)
-  if (excess !== undefined) throw new SvcError('request.invalid_json', `The body ${excess}.`)
+  const excess = findExcess(bytes, REQUEST_BOUNDS)
+  if (excess === undefined) return
+  if (excess.of === 'depth') throw new SvcError('request.invalid_json', `The body ${excess.text}.`)
+  throw new SvcError('request.body_too_large', `The body ${excess.text}, which is the most that one request may have.`, {
+    limit: REQUEST_BOUNDS.values,
+  })
 }
 
 /** The value of a body that was scanned; undefined for an empty one. Throws `request.invalid_json`. */

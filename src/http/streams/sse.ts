@@ -3,7 +3,8 @@
  *
  * Owns the answers it has opened and one timer for all of them; does not know what a frame says.
  * I1 Frames reach the socket in the order they were written.
- * I2 Frames of one turn of the event loop leave in one write; subscribers with equal frames share the joined bytes.
+ * I2 The first frame after a silence leaves at once, so that it does not wait for the work that comes with it; those that follow it in one turn
+ *    of the event loop leave in one write. Subscribers with equal frames share the joined bytes.
  * I3 No stream is silent for longer than the heartbeat, and none keeps bytes that its peer does not take for longer than the write stall.
  * I4 `onClose` runs exactly once, whoever ended the stream.
  */
@@ -12,6 +13,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../actors/effects.js'
 import type { FrameSink } from '../../actors/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { createReaderBudget } from './reader-budget.js'
 import { untilWritable } from './writable.js'
 
 interface EventStream extends FrameSink {
@@ -20,8 +22,8 @@ interface EventStream extends FrameSink {
 }
 
 export interface EventStreams {
-  /** A stream that answers on `raw`, not yet open. */
-  create(raw: ServerResponse): EventStream
+  /** A stream of a caller that answers on `raw`, not yet open. */
+  create(raw: ServerResponse, caller: string): EventStream
   /** Ends every open stream (orderly stop). */
   endAll(): void
   readonly size: number
@@ -45,6 +47,8 @@ interface Live {
 
 const HEARTBEAT = Buffer.from(':\n\n')
 const SHORTEST_WAIT = 100
+/** Silence, in ms, after which a frame waits for no others. */
+const SILENCE = 5
 
 const HEAD: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -57,6 +61,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
   const dirty = new Set<() => void>()
   const join = joinFrames()
   const tending = createAlarm(clock, tend)
+  const budget = createReaderBudget()
 
   /** Heartbeats and stalled peers; asks to be called again when the next stream is due. */
   function tend(): void {
@@ -64,8 +69,7 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
     let next = Number.POSITIVE_INFINITY
     for (const live of streams.values()) {
       if (isStalled(live, now)) {
-        live.leaves = 'stalled'
-        live.raw.destroy()
+        cut(live)
         continue
       }
       if (now - live.lastWrite >= LIMITS.events.heartbeat) {
@@ -78,6 +82,11 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
     if (streams.size > 0) tending.set(Math.max(SHORTEST_WAIT, next - now))
   }
 
+  function cut(live: Live): void {
+    live.leaves = 'stalled'
+    live.raw.destroy()
+  }
+
   function flushAll(): void {
     const flushes = [...dirty]
     dirty.clear()
@@ -85,15 +94,19 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
     join.forget()
   }
 
-  function create(raw: ServerResponse): EventStream {
+  function create(raw: ServerResponse, caller: string): EventStream {
     let frames: Uint8Array[] = []
     let collected = 0
     let phase: 'collecting' | 'open' | 'closed' = 'collecting'
     let endsAtOnce = false
     const live: Live = { raw, lastWrite: clock.monotonic(), taken: 0, stalledSince: undefined, leaves: 'left' }
 
+    const pending = () => collected + (phase === 'collecting' ? 0 : raw.writableLength)
+    const share = budget.join(caller, { pending, cut: () => cut(live) })
+    raw.once('close', () => share.leave())
+
     function flush(): void {
-      if (phase !== 'open' || frames.length === 0) return
+      if (phase !== 'open' || frames.length === 0 || raw.destroyed) return
       const bytes = join.of(frames)
       frames = []
       collected = 0
@@ -131,11 +144,14 @@ export function createEventStreams({ clock, soon }: EventStreamEffects): EventSt
         if (phase === 'closed' || endsAtOnce) return
         frames.push(frame)
         collected += frame.byteLength
+        share.wrote(frame.byteLength)
         if (phase === 'collecting' || frames.length > 1) return
+        if (clock.monotonic() - live.lastWrite >= SILENCE) return flush()
         if (dirty.size === 0) soon(flushAll)
         dirty.add(flush)
       },
-      pending: () => collected + (phase === 'open' ? raw.writableLength : 0),
+      pending,
+      room: share.room,
       async drained() {
         flush()
         if (phase === 'open') await untilWritable(raw)

@@ -178,6 +178,9 @@ const EVENT_DATA = {
 export type EventType = keyof typeof EVENT_DATA
 export type EventData<T extends EventType> = z.infer<(typeof EVENT_DATA)[T]>
 
+/** Of an answer to a cursor that a store before this one has handed out: the stream has all that this one keeps, which is what follows the number. */
+export const TRIMMED_HEADER = 'x-svc-trimmed'
+
 /** Events that may be published without a commit; every other event is stored with the change it describes. */
 export const TRANSIENT_EVENTS: ReadonlySet<EventType> = new Set([
   'message.part.delta',

@@ -14,8 +14,9 @@ export const pluginsLimits = {
     toolFile: 5000,
     manifestBytes: 256 * KiB,
     frameBytes: 1 * MiB,
-    /** Values in one frame, on all levels together. */
-    frameValues: 65_536,
+    /** Values in one frame, on all levels together: as many as it has room for, since the bytes of a file are one each. Lists and objects among them. */
+    frameValues: 512 * KiB,
+    frameContainers: 65_536,
     logLineBytes: 64 * KiB,
     logLinesPerSecond: 50,
     /** Bytes waiting for a child that does not read, beyond which it counts as failed. */

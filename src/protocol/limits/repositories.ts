@@ -57,8 +57,9 @@ export const repositoriesLimits = {
     inputBacklog: 32 * MiB,
     /** Messages that wait to be looked at before the server has to wait. */
     waiting: 256,
-    /** What a server may send, and ask of us, in `askedWindow`. */
-    heard: 20_000,
+    /** Messages of a server that are looked at in one turn of the event loop, and their bytes; those it may send in a window of time. */
+    pace: { inTurn: 64, bytesInTurn: 256 * KiB, inWindow: 20_000, window: 10 * SECOND },
+    /** What it may ask of us in `askedWindow`. */
     asked: 500,
     askedWindow: 10 * SECOND,
     stderrTail: 2000,

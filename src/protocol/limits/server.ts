@@ -13,12 +13,16 @@ export const serverLimits = {
     headersTimeout: 15 * SECOND,
     bodyTimeout: 120 * SECOND,
     keepAlive: 60 * SECOND,
+    /** Silence of an answer after which its peer is told that it is being worked on, again and again. */
+    interim: 60 * SECOND,
     jsonDepth: 128,
     /** Values in one JSON text, on all levels together. */
     jsonValues: 16_384,
     refusedBody: 64 * KiB,
     largeAnswer: 64 * KiB,
     sockets: 2048,
+    /** Further ones when all are in use, for what anybody may ask and for who shows a credential. */
+    socketsReserved: 16,
     socketsPerAddress: 512,
   },
   /** Wrong tokens of one address: at once, ms until another one, and addresses that are remembered. */
@@ -28,6 +32,9 @@ export const serverLimits = {
     replayPageMax: 5000,
     backlogRecords: 16_384,
     backlogBytes: 8 * MiB,
+    /** What all readers of one caller together may leave waiting; of what is stored, what one is sent at once. */
+    readerBytes: 64 * MiB,
+    replayPageBytes: 256 * KiB,
     heartbeat: 10 * SECOND,
     writeStall: 30 * SECOND,
     retainedAge: 7 * DAY,

@@ -12,6 +12,8 @@ export const serversLimits = {
     firstWait: 10 * SECOND,
     /** One message of a server. */
     messageBytes: 16 * MiB,
+    /** Messages of a server that are looked at in one turn of the event loop, and their bytes; those it may send in a window of time. */
+    pace: { inTurn: 64, bytesInTurn: 256 * KiB, inWindow: 50_000, window: 10 * SECOND },
     /** Messages that wait for a program that does not read. */
     inputBacklog: 8 * MiB,
     /** Servers of a workspace, and workspaces with connections. */

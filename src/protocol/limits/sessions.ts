@@ -15,6 +15,8 @@ export const sessionsLimits = {
     promptParts: 1000,
     /** Characters of a prompt from which on only its admission tells its content, not the change of the queue. */
     longPrompt: 256 * KiB,
+    /** Of a history that is read, copied or sent in one turn of the event loop, unless one message is longer. */
+    sliceCharacters: 512 * KiB,
     permissionRules: 1000,
     faultRetry: 250,
     faultRetryMax: 15 * SECOND,

@@ -38,6 +38,7 @@ function reader() {
         })
       }
     },
+    room: () => LIMITS.events.replayPageBytes,
     pending: () => state.pending,
     drained: () => state.held ?? Promise.resolve(),
     end: () => state.ended++,
@@ -85,14 +86,42 @@ describe('a subscription', () => {
     state.held = undefined
     held.open()
     await service.idle(id)
-    await service.effects.clock.advanceAsync(0)
     const durable = service.store.events.after(0, 10_000).map(({ sequence }) => sequence)
+    while (records.findLast((record) => record.id !== undefined)?.id !== durable.at(-1)) await turn()
     const ids = records.flatMap((record) => record.id ?? [])
     expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
     expect(durable.filter((sequence) => !ids.includes(sequence))).toEqual([])
     const sequences = records.map(({ event }) => event.sequence)
     expect(sequences).toEqual(sequences.toSorted((a, b) => a - b))
     subscription.close()
+  })
+
+  it('is sent no more of the log at once than there is room for, and whole records', async () => {
+    const service = await startTestService()
+    const big = 'x'.repeat(40_000)
+    for (let at = 0; at < 30; at++) await service.session({ title: `${at} ${big}` })
+    const pages: Uint8Array[] = []
+    const { sink, records, state } = reader()
+    let held = gate()
+    state.held = held.promise
+    const counted = { ...sink, room: () => 100_000, write: (frame: Uint8Array) => (pages.push(frame), sink.write(frame)) }
+    subscribe(service, { after: 0 }, counted)
+    expect(pages).toHaveLength(1)
+    const total = service.store.events.after(0, 10_000).length
+    while (records.length < total) {
+      const before = held
+      held = gate()
+      state.held = held.promise
+      before.open()
+      await service.effects.clock.advanceAsync(0)
+    }
+    for (const page of pages) expect(page.byteLength).toBeLessThan(100_000 + 2 * 40_000)
+    expect(pages.length).toBeGreaterThan(8)
+    expect(records.map(({ id }) => id)).toEqual(service.store.events.after(0, 10_000).map(({ sequence }) => sequence))
+    const whole: Uint8Array[] = []
+    subscribe(service, { after: 0 }, { ...sink, room: () => Number.POSITIVE_INFINITY, write: (frame) => void whole.push(frame) })
+    expect(whole).toHaveLength(1)
+    expect(whole[0]?.byteLength).toBeGreaterThan(30 * 40_000)
   })
 
   it('catches a late joiner up with what is being written', async () => {
@@ -204,8 +233,26 @@ describe('a subscription', () => {
     const { sink } = reader()
     expect(() => subscribe(service, { after: head + 1 }, sink)).toThrow('never handed out')
     service.store.prune({ before: service.effects.clock.now() + 1, maxRows: 0, maxBytes: 0, batch: 100, auditRows: 1 })
-    expect(() => subscribe(service, { after: 0 }, sink)).toThrow(expect.objectContaining({ code: 'events.cursor_expired' }))
-    subscribe(service, { after: head }, sink)
+    expect(() => subscribe(service, { after: head - 1 }, sink)).toThrow(expect.objectContaining({ code: 'events.cursor_expired' }))
+    for (const after of [head, 0]) expect(subscribe(service, { after }, sink)).not.toHaveProperty('trimmed')
+    for (const after of [Number.MAX_SAFE_INTEGER, 2 * head]) expect(() => subscribe(service, { after }, sink)).toThrow('never handed out')
+  })
+
+  it('with a cursor of a store that was there before gets all of this one, is told so, and hears what happens', async () => {
+    const service = await startTestService()
+    const begun = service.store.events.begunAfter()
+    expect(begun).toBe(service.effects.clock.now() * 1000)
+    const id = await service.session()
+    const kept = service.store.events.after(0, 100).map(({ sequence }) => sequence)
+    for (const after of [1, 65_536, begun - 1]) {
+      const { sink, records } = reader()
+      expect(subscribe(service, { after, sessionId: id }, sink)).toMatchObject({ trimmed: begun })
+      expect(records.flatMap((record) => record.id ?? [])).toEqual(kept)
+      service.runtime.sessions.pin(id, true)
+      expect(records.at(-1)).toMatchObject({ type: 'session.updated', event: { data: { info: { pinned: true } } } })
+      kept.push(records.at(-1)?.id ?? 0)
+    }
+    expect(subscribe(service, { after: begun }, reader().sink)).not.toHaveProperty('trimmed')
   })
 
   it('ends when what it still has to replay is pruned', async () => {

@@ -48,6 +48,7 @@ function sideStreams({ pending = 0 } = {}) {
   let ended = 0
   const sink: FrameSink = {
     write: (frame) => void written.push(Buffer.from(frame).toString()),
+    room: () => LIMITS.events.replayPageBytes,
     pending: () => pending,
     drained: async () => undefined,
     end: () => ended++,

@@ -22,6 +22,7 @@ function viewer(service: TestService, since?: number) {
       const data = /^data: (.*)$/m.exec(new TextDecoder().decode(frame))?.[1] ?? ''
       frames.push(InspectorFrame.parse(JSON.parse(data)))
     },
+    room: () => LIMITS.events.replayPageBytes,
     pending: () => waiting,
     drained: () => Promise.resolve(),
     end: () => undefined,

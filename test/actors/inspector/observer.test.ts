@@ -6,7 +6,7 @@ import type { InspectorRecord } from '../../../src/protocol/system/inspector.js'
 import { createFakeClock } from '../../../src/testing/clock.js'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
-const sink = { write: () => undefined, pending: () => 0, drained: () => Promise.resolve(), end: () => undefined }
+const sink = { write: () => undefined, pending: () => 0, room: () => 0, drained: () => Promise.resolve(), end: () => undefined }
 
 const child = setup({
   actions: {

@@ -10,7 +10,11 @@ test('a record is sent at once after a pause, and what follows is gathered', () 
   const viewers = createViewers({ ring, clock })
   const sent: number[] = []
   const write = (frame: Uint8Array) => void sent.push(Number(/^id: (\d+)$/m.exec(new TextDecoder().decode(frame))?.[1]))
-  viewers.add({ write, pending: () => 0, drained: () => Promise.resolve(), end: () => undefined }, undefined, () => undefined)
+  viewers.add(
+    { write, pending: () => 0, room: () => 0, drained: () => Promise.resolve(), end: () => undefined },
+    undefined,
+    () => undefined,
+  )
   const happen = () => {
     ring.append((sequence) => ({ sequence, at: clock.now(), actorId: 'runtime', type: 'event', event: 'tick' }))
     viewers.wake()

@@ -28,6 +28,39 @@ describe('calls of the host', () => {
     expect(await fine).toBe(1)
   })
 
+  test('fail when their answer cannot be read but says whose it is, and so does a request', async () => {
+    const { link, sent, plugin, problems } = playLink()
+    const [deep, wide, odd, other] = [link.call('a', {}), link.call('b', {}), link.call('c', {}), link.call('d', {})]
+    plugin(
+      `{"id":1,"result":${'['.repeat(200)}${']'.repeat(200)}}\n`,
+      `{"result":[${'{},'.repeat(70_000)}{}],"id":2}\n`,
+      `{"id":3,"result":1,"error":7}\n`,
+      `{"id":9,"method":"host.config.get","params":[${'[],'.repeat(70_000)}[]],"owner":{}}\n`,
+      { id: 4, result: 'read' },
+    )
+    await expect(deep).rejects.toThrow('The answer of the plugin is nested deeper than 128 levels.')
+    await expect(wide).rejects.toThrow('The answer of the plugin has more than 65536 lists and objects.')
+    await expect(odd).rejects.toThrow('The answer of the plugin is no frame: error')
+    expect(await other).toBe('read')
+    expect(sent.at(-1)).toEqual({ id: 9, error: 'the request has more than 65536 lists and objects' })
+    expect(problems.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => 'malformed-frame'))
+  })
+
+  test('carry as many bytes as a frame has room for, as the list of numbers that they are', async () => {
+    const asked: unknown[] = []
+    const { link, sent, plugin, problems } = playLink(async ({ params }) => void asked.push(params))
+    const contents = Array.from({ length: 500_000 }, (_, index) => index % 10)
+    const answer = link.call('tool.invoke', {})
+    plugin({ id: 1, result: { contents } }, { id: 2, method: 'host.workspace.write', params: { path: 'b', contents }, owner: OWNER })
+    expect(await answer).toEqual({ contents })
+    await settle()
+    expect([asked, sent.at(-1), problems]).toEqual([[{ path: 'b', contents }], { id: 2, result: null }, []])
+    const rows = Array.from({ length: 30_000 }, (_, index) => [index, index])
+    const table = link.call('tool.invoke', {})
+    plugin({ id: 2, result: { metadata: { rows } } })
+    expect(await table).toEqual({ metadata: { rows } })
+  })
+
   test('time out, send $/cancel, and their late replies are dropped and counted', async () => {
     const { link, sent, plugin, clock, problems } = playLink()
     const call = link.call('hook.invoke', {})

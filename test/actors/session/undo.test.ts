@@ -127,7 +127,7 @@ describe('undo and redo', () => {
     expect(session['revert']).toMatchObject({ messageID: step?.info.id, partID: part?.id })
     expect(read('a.txt')).toContain('two')
     expect(service.messages(id).map(({ parts }) => parts.map(({ type }) => type))).toEqual([['text'], ['step-start']])
-    const { nodes, cursor, revert } = sessions.undoTree(id)
+    const { nodes, cursor, revert } = await sessions.undoTree(id)
     expect(nodes.map(({ status }) => status)).toEqual(['partial', 'reverted'])
     expect(cursor).toMatchObject({ messageID: service.messages(id)[0]?.info.id, partID: part?.id })
     expect(revert).toMatchObject({ files: ['a.txt', 'new/b.txt'], messages: 4, snapshots: 2 })
@@ -146,7 +146,7 @@ describe('undo and redo', () => {
     expect(sessions.get(id)).not.toHaveProperty('revert')
     await sessions.redo(id, {})
     expect(read('new/b.txt')).toBeUndefined()
-    expect(sessions.undoTree(id).nodes.map(({ title, status }) => [title, status])).toEqual([
+    expect((await sessions.undoTree(id)).nodes.map(({ title, status }) => [title, status])).toEqual([
       ['please edit', 'applied'],
       ['something else', 'applied'],
     ])

@@ -9,6 +9,7 @@ import { ANSWERS, SAMPLED_ANSWERS } from './answers.js'
 import { COMMANDS, OUTPUTS, SAMPLED_COMMANDS } from './commands.js'
 import { PATCHES, PROMPTS, SAMPLED_PATCHES, SAMPLED_PROMPTS } from './documents.js'
 import { FILES, makeFiles, SAMPLED_FILES } from './files.js'
+import { PEERS } from './peers.js'
 import { REPOSITORIES, SAMPLED_REPOSITORIES } from './repositories.js'
 import { REQUESTS, SAMPLED_REQUESTS } from './requests.js'
 import { type Flood, type Flooded, openFlooded, type Size } from './scene.js'
@@ -29,6 +30,7 @@ const CLASSES: Readonly<Record<string, { readonly floods: readonly Flood[]; read
   repositories: { floods: of(REPOSITORIES, SAMPLED_REPOSITORIES), open: () => openFlooded(size, allowed) },
   requests: { floods: of(REQUESTS, SAMPLED_REQUESTS), open: () => openFlooded(size) },
   patches: { floods: of(PATCHES, SAMPLED_PATCHES), open: () => openFlooded(size) },
+  peers: { floods: of(PEERS, PEERS), open: () => openFlooded(size) },
   prompts: { floods: of(PROMPTS, SAMPLED_PROMPTS), open: () => openFlooded(size, allowed) },
 }
 

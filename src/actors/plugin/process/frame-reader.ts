@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PluginFrame } from '../../../protocol/plugin/plugin-frame.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
+import type { Envelope } from './frame-envelope.js'
 import { readFrame } from './frame-text.js'
 
 const FRAMES_PER_TURN = 96
@@ -24,7 +25,8 @@ export interface FrameReader {
 export interface FrameReaderOptions {
   /** Handles one frame; `full` when a consumer has to run before the next one. Must not throw. */
   onFrame(frame: PluginFrame): { readonly full: boolean }
-  onMalformed(problem: string): void
+  /** `envelope`: whose answer or question the line was, as far as it says so. */
+  onMalformed(problem: string, envelope: Envelope | undefined): void
   onOversized(): void
   pause(): void
   resume(): void
@@ -40,7 +42,7 @@ export function createFrameReader({ onFrame, onMalformed, onOversized, pause, re
 
   const handle = (line: Uint8Array): void => {
     const read = readFrame(line)
-    const isFull = 'frame' in read ? onFrame(read.frame).full : (onMalformed(read.problem), false)
+    const isFull = 'frame' in read ? onFrame(read.frame).full : (onMalformed(read.problem, read.envelope), false)
     isDue = isFull || ++handled >= FRAMES_PER_TURN
   }
   const drain = async (): Promise<void> => {

@@ -3,18 +3,22 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { PluginFrame } from '../../../protocol/plugin/plugin-frame.js'
 import { readJson } from '../json-text.js'
+import { type Envelope, envelopeOf } from './frame-envelope.js'
 
 /** Most bytes of UTF-8 one UTF-16 unit takes. */
 const WIDEST = 3
 
-/** The frame of a line, or why the line is none. */
-export function readFrame(line: Uint8Array): { readonly frame: PluginFrame } | { readonly problem: string } {
+/** The frame of a line, or why the line is none; `envelope` says then whose answer or question it was, as far as it says so. */
+export function readFrame(
+  line: Uint8Array,
+): { readonly frame: PluginFrame } | { readonly problem: string; readonly envelope: Envelope | undefined } {
   const json = readJson(line)
-  if ('problem' in json) return json
+  if ('problem' in json) return { problem: json.problem, envelope: envelopeOf(line) }
   const parsed = PluginFrame.safeParse(json.value)
   if (parsed.success) return { frame: parsed.data }
   const issue = parsed.error.issues[0]
-  return { problem: `is no frame: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'is malformed'}` }
+  const problem = `is no frame: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'is malformed'}`
+  return { problem, envelope: envelopeOf(line) }
 }
 
 /** A frame as a line with its newline; throws `plugin.failed` when it cannot be sent. */

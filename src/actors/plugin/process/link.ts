@@ -162,7 +162,13 @@ export function createLink(options: LinkOptions): Link {
 
   const reader = createFrameReader({
     onFrame,
-    onMalformed: (problem) => dropped.drop('malformed-frame', `A line of the plugin's output ${problem}.`),
+    onMalformed(problem, envelope) {
+      dropped.drop('malformed-frame', `A line of the plugin's output ${problem}.`)
+      if (envelope === undefined || isClosed()) return
+      // Whoever waits for it is told, on either side.
+      if (envelope.method !== undefined) send({ id: envelope.id, error: `the request ${problem}` })
+      else calls.settle({ id: envelope.id, result: null, error: `The answer of the plugin ${problem}.` })
+    },
     onOversized: () =>
       dropped.drop('oversized-frame', `A line of the plugin's output has more than ${LIMITS.plugins.frameBytes} bytes and was dropped.`),
     pause: () => pipe.pause(),

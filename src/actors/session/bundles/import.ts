@@ -22,9 +22,9 @@ import { copier, isOpen } from '../history/fork.js'
 import { withoutNotes } from '../history/history.js'
 import { interruptedPart } from '../run/interrupted-part.js'
 import { slugOf } from '../state/slug.js'
+import { STAGED_TENANT } from '../state/staged.js'
 import { type Arrived, type BundledPrompt, type BundleHead, readBundle } from './read-bundle.js'
 
-const NOBODY = ' import'
 const PAGE = 32
 /** What is written before it is synced, beside the event loop: the store's own syncs, which hold it, then find little to do. */
 const SYNC_BYTES = 4 * 1024 * 1024
@@ -54,7 +54,7 @@ export async function importSession(core: SessionCore, caller: Caller, { chunks,
     await journal.synced()
     return id
   } catch (error) {
-    if (store.sessions.get(id)?.svcTenantId === NOBODY) journal.commit('process', () => store.sessions.delete(id))
+    if (store.sessions.get(id)?.svcTenantId === STAGED_TENANT) journal.commit('process', () => store.sessions.delete(id))
     throw error
   } finally {
     await artifacts.discard()
@@ -99,7 +99,7 @@ function readdressed({ info, parts }: Message, addresses: ReadonlyMap<string, st
 /** Removes what an earlier process began to import (I2). Meant for the start. */
 export function removeStaged({ store, journal }: Pick<SessionCore, 'store' | 'journal'>): void {
   for (;;) {
-    const rows = store.sessions.list({ tenantId: NOBODY, includeArchived: true, limit: PAGE })
+    const rows = store.sessions.list({ tenantId: STAGED_TENANT, includeArchived: true, limit: PAGE })
     if (rows.length === 0) return
     journal.commit('process', () => {
       for (const { id } of rows) store.sessions.delete(id)
@@ -117,7 +117,7 @@ function stagedSession({ effects, version }: SessionCore, id: string): Session {
     title: '',
     version,
     time: { created: now, updated: now },
-    svcTenantId: NOBODY,
+    svcTenantId: STAGED_TENANT,
   }
 }
 

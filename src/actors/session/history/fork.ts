@@ -6,6 +6,8 @@ import type { Session } from '../../../protocol/session/session.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { summaryRecordOf } from './conversation.js'
 import { slugOf } from '../state/slug.js'
+import { STAGED_TENANT } from '../state/staged.js'
+import { slicesOf } from './slices.js'
 
 const TITLE = 1000
 
@@ -22,13 +24,12 @@ const OWN = [
   'goal',
 ] as const
 
-/** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only. */
+/** A message that is still being generated is not copied; `messageId` cannot name it. Emits `session.created` only, when everything is there. */
 export async function forkSession(core: SessionCore, sourceId: string, { messageId }: ForkSessionRequest): Promise<Session> {
   const { effects, store, journal } = core
   const source = sessionOrThrow(core, sourceId)
-  const messages = upTo(core, sourceId, messageId)
+  const last = lastOf(core, sourceId, messageId)
   const now = effects.clock.now()
-  const own = new Set<string>(OWN)
   const session: Session = {
     ...source,
     id: effects.ids.next('ses'),
@@ -38,35 +39,92 @@ export async function forkSession(core: SessionCore, sourceId: string, { message
     version: core.version,
     time: { created: now, updated: now },
   }
-  const copies = messages.map(copier(core, session.id))
-  const summary = summaryRecordOf(copies)
+  const copy: Copy = { source, session, copies: copier(core, session.id), summary: undefined, isStaged: false }
+  try {
+    let rest: readonly Message[] = []
+    for await (const messages of last === undefined ? [] : upTo(core, sourceId, last)) {
+      if (rest.length > 0) stage(core, copy, rest)
+      rest = messages.filter(({ info }) => !isOpen(info)).map(copy.copies)
+      copy.summary = summaryRecordOf(rest) ?? copy.summary
+    }
+    const info = publish(core, copy, rest)
+    await journal.synced()
+    return info
+  } catch (error) {
+    if (store.sessions.get(session.id)?.svcTenantId === STAGED_TENANT) journal.commit('process', () => store.sessions.delete(session.id))
+    throw error
+  }
+}
+
+interface Copy {
+  readonly source: Session
+  readonly session: Session
+  readonly copies: ReturnType<typeof copier>
+  summary: Session['summary'] | undefined
+  /** Some of it is stored, and nobody sees it yet. */
+  isStaged: boolean
+}
+
+/** Stores what is not the end of it. */
+function stage({ store, journal }: SessionCore, copy: Copy, messages: readonly Message[]): void {
+  const { parentId: _parent, ...alone } = copy.session
+  journal.commit('process', () => {
+    if (!copy.isStaged) store.sessions.insert({ ...alone, svcTenantId: STAGED_TENANT })
+    for (const message of messages) store.messages.append(message.info, message.parts)
+  })
+  copy.isStaged = true
+}
+
+/** In one commit with the end of it. */
+function publish(core: SessionCore, { source, session, summary, isStaged }: Copy, messages: readonly Message[]): Session {
+  const { store, journal } = core
+  if (isStaged && JSON.stringify(sessionOrThrow(core, source.id)['revert']) !== JSON.stringify(source['revert']))
+    throw changedMeanwhile(source.id)
+  const own = new Set<string>(OWN)
   const kept = Object.fromEntries(Object.entries(session).filter(([key]) => !own.has(key) && !key.startsWith('subtask'))) as Session
   const info: Session = summary === undefined ? kept : { ...kept, summary }
   journal.commit('process', (tx) => {
-    store.sessions.insert(info)
-    store.keptContents.share(sourceId, info.id)
-    for (const copy of copies) store.messages.append(copy.info, copy.parts)
-    const todos = store.todos.get(sourceId)
+    if (isStaged) store.sessions.update(info)
+    else store.sessions.insert(info)
+    store.keptContents.share(source.id, info.id)
+    for (const message of messages) store.messages.append(message.info, message.parts)
+    const todos = store.todos.get(source.id)
     if (todos.length > 0) store.todos.put(info.id, todos)
     tx.emit('session.created', { sessionID: info.id, info })
-    tx.after(() => core.families.added(info.id, sourceId))
+    tx.after(() => {
+      core.owners.noted(info)
+      core.families.added(info.id, source.id)
+    })
   })
-  await journal.synced()
   return info
 }
 
-function upTo({ store }: SessionCore, sessionId: string, messageId: string | undefined): readonly Message[] {
-  const messages = store.messages.all(sessionId)
-  const last = messageId === undefined ? messages.length - 1 : messages.findIndex(({ info }) => info.id === messageId)
-  if (messageId !== undefined && last < 0)
+/** The message up to which is copied; undefined = there is none. */
+function lastOf({ store }: SessionCore, sessionId: string, messageId: string | undefined): string | undefined {
+  if (messageId === undefined) return store.messages.slice({ sessionId, order: 'desc', limit: 1, characters: 1 }).items[0]?.id
+  const info = store.messages.getInfo(messageId)
+  if (info?.sessionId !== sessionId)
     throw new SvcError('resource.not_found', `There is no message "${messageId}" in this session.`, { sessionId, messageId })
-  const copied = messages.slice(0, last + 1).filter(({ info }) => !isOpen(info))
-  if (messageId !== undefined && copied.at(-1)?.info.id !== messageId)
+  if (isOpen(info))
     throw new SvcError('resource.conflict', 'The message is being generated; wait until the run has ended or abort it.', {
       sessionId,
       messageId,
     })
-  return copied
+  return messageId
+}
+
+async function* upTo({ store }: SessionCore, sessionId: string, last: string): AsyncGenerator<readonly Message[]> {
+  for await (const slice of slicesOf(store, { sessionId, order: 'asc' })) {
+    const messages = slice.map(({ json }) => JSON.parse(json) as Message)
+    const end = messages.findIndex(({ info }) => info.id === last)
+    yield end === -1 ? messages : messages.slice(0, end + 1)
+    if (end !== -1) return
+  }
+  throw changedMeanwhile(sessionId)
+}
+
+function changedMeanwhile(sessionId: string): SvcError {
+  return new SvcError('resource.conflict', 'The history of the session was changed while it was copied; try again.', { sessionId })
 }
 
 export const isOpen = (info: MessageInfo) => info.role === 'assistant' && info.time.completed === undefined

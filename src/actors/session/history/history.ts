@@ -5,9 +5,11 @@ import type { Message, Part } from '../../../protocol/message/message.js'
 import type { RawJson } from '../../facades.js'
 import { CompactionSummary } from '../../../protocol/session/compaction.js'
 import type { Session } from '../../../protocol/session/session.js'
+import type { MessageSliceQuery } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { summaryRecordOf } from './conversation.js'
+import { slicesOf } from './slices.js'
 
 /** What a part that replaces another may measure as JSON; its event needs some room as well. */
 const PART_BYTES = LIMITS.events.recordBytes - 1024
@@ -22,16 +24,52 @@ export interface MessageQuery {
 }
 
 /** A page as JSON text; `slim` leaves file snapshots out of tool and reasoning metadata. */
-export function messagePage(core: HistoryCore, sessionId: string, query: MessageQuery): RawJson {
+export function messagePage(core: HistoryCore, sessionId: string, { limit, order = 'asc', slim, cursor }: MessageQuery): RawJson {
   sessionOrThrow(core, sessionId)
-  const { items, next } = core.store.messages.page({ sessionId, order: query.order ?? 'asc', limit: query.limit, cursor: query.cursor })
-  const texts = query.slim === true ? items.map(slimJson) : items
-  return { rawJson: `{"items":[${texts.join(',')}],"cursor":${next === undefined ? '{}' : JSON.stringify({ next })}}` }
+  const query = { sessionId, order, limit, after: cursor }
+  const textOf = (json: string) => (slim === true ? slimJson(json) : json)
+  return listed(core, query, {
+    head: '{"items":[',
+    textOf,
+    tail: (last, count) => `],"cursor":${count === limit && last !== undefined ? JSON.stringify({ next: last }) : '{}'}}`,
+  })
 }
 
 export function messageList(core: HistoryCore, sessionId: string): RawJson {
   sessionOrThrow(core, sessionId)
-  return { rawJson: `[${core.store.messages.page({ sessionId, order: 'asc' }).items.join(',')}]` }
+  return listed(core, { sessionId, order: 'asc' }, { head: '[', textOf: (json) => json, tail: () => ']' })
+}
+
+interface Frame {
+  readonly head: string
+  textOf(json: string): string
+  /** `last` is the id of the last of all `count` messages. */
+  tail(last: string | undefined, count: number): string
+}
+
+/** In one piece where one slice is all of it. */
+function listed({ store }: HistoryCore, query: Omit<MessageSliceQuery, 'characters'>, { head, textOf, tail }: Frame): RawJson {
+  const first = store.messages.slice({ ...query, characters: LIMITS.sessions.sliceCharacters })
+  const { items, next } = first
+  const whole = ({ items: all }: typeof first) => head + all.map(({ json }) => textOf(json)).join(',') + tail(all.at(-1)?.id, all.length)
+  if (next === undefined || items.length === query.limit) return { rawJson: whole(first) }
+  return {
+    get rawJson() {
+      return whole(store.messages.slice({ ...query, characters: Number.POSITIVE_INFINITY }))
+    },
+    async *pieces() {
+      let lead = head
+      let last: string | undefined
+      let count = 0
+      for await (const slice of slicesOf(store, query)) {
+        if (slice.length > 0) yield lead + slice.map(({ json }) => textOf(json)).join(',')
+        if (slice.length > 0) lead = ','
+        last = slice.at(-1)?.id ?? last
+        count += slice.length
+      }
+      yield (lead === head ? head : '') + tail(last, count)
+    },
+  }
 }
 
 function slimJson(json: string): string {

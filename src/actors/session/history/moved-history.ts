@@ -7,14 +7,14 @@ import type { HistoryMark, HistoryMove } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
 import type { RestoreCore } from './restore-core.js'
 
-/** In one commit with the end of the note of the restore. */
+/** In one commit with the end of the note of the restore. `history` is its outline: what is told again is read whole. */
 export function recordMove(
   core: Pick<RestoreCore, 'store' | 'journal' | 'effects' | 'transcripts' | 'sessionOf'>,
   sessionId: string,
   { from, to }: HistoryMove,
+  history: readonly Message[],
 ): void {
   const { store, journal, effects, transcripts } = core
-  const history = store.messages.logical(sessionId)
   const { revert: _revert, ...session } = core.sessionOf(sessionId)
   const now = effects.clock.now()
   const next: Session = {
@@ -29,7 +29,7 @@ export function recordMove(
     store.restores.remove(sessionId)
     store.sessions.update(next)
     if (isBefore(after, before)) tellRemoved(tx, history, [after, before], to)
-    else tellRestored(tx, history, [before, after], now)
+    else tellRestored(tx, { history, whole: store.messages.get }, [before, after], now)
     tx.emit('session.updated', { sessionID: sessionId, info: next })
     tx.after(() => transcripts.forget(sessionId))
   })
@@ -65,12 +65,21 @@ function tellRemoved(
     tx.emit('message.removed', { sessionID: info.sessionId, messageID: info.id })
 }
 
-function tellRestored(tx: Change, history: readonly Message[], [first, last]: readonly [Boundary, Boundary], time: number): void {
+interface Restored {
+  readonly history: readonly Message[]
+  /** A message that is shown again. */
+  whole(messageId: string): Message | undefined
+}
+
+function tellRestored(tx: Change, { history, whole }: Restored, [first, last]: readonly [Boundary, Boundary], time: number): void {
   const end = last.message + (last.part > 0 ? 1 : 0)
   for (const [index, { info, parts }] of history.slice(first.message, end).entries()) {
     const at = first.message + index
     tx.emit('message.updated', { sessionID: info.sessionId, info })
-    const shown = parts.slice(at === first.message ? first.part : 0, at === last.message ? last.part : parts.length)
-    for (const part of shown) tx.emit('message.part.updated', { sessionID: part.sessionId, part, time })
+    const told = new Set(
+      parts.slice(at === first.message ? first.part : 0, at === last.message ? last.part : parts.length).map(({ id }) => id),
+    )
+    for (const part of whole(info.id)?.parts ?? [])
+      if (told.has(part.id)) tx.emit('message.part.updated', { sessionID: part.sessionId, part, time })
   }
 }

@@ -11,11 +11,14 @@ import type { HistoryMove } from '../../../store/store.js'
 import { changed, inTurns, linked, told } from './file-states.js'
 import type { RestoreCore } from './restore-core.js'
 import { recordMove } from './moved-history.js'
+import { outlineOf } from './slices.js'
 
 /** A restore under way; `problem` = the first failure. */
 export interface Restoring {
   readonly sessionId: string
   readonly move: HistoryMove
+  /** The history, which nobody changes meanwhile, once it was read. */
+  history?: Promise<readonly Message[]>
   problem: unknown
 }
 
@@ -40,19 +43,24 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
     return restoring
   }
 
-  function planOf({ sessionId, move }: Restoring) {
-    const { directory } = core.sessionOf(sessionId)
-    return { directory, ...planMove(store.messages.logical(sessionId), move, directory) }
+  function historyOf(restoring: Restoring): Promise<readonly Message[]> {
+    restoring.history ??= outlineOf(core.store, restoring.sessionId)
+    return restoring.history
+  }
+
+  async function planOf(restoring: Restoring) {
+    const { directory } = core.sessionOf(restoring.sessionId)
+    return { directory, ...planMove(await historyOf(restoring), restoring.move, directory) }
   }
 
   /** Old and new states of all files, which were checked before they were noted. */
-  function filesOf(restoring: Restoring) {
-    const { directory, files } = planOf(restoring)
+  async function filesOf(restoring: Restoring) {
+    const { directory, files } = await planOf(restoring)
     return { directory, files, back: files.map(({ path, from, to }): FileStep => ({ path, from: to, to: from })) }
   }
 
   async function check(restoring: Restoring): Promise<void> {
-    const { files, conflicts, unkept } = planOf(restoring)
+    const { files, conflicts, unkept } = await planOf(restoring)
     if (unkept.length > 0) throw notKept(unkept)
     if (files.length > LIMITS.undo.files)
       throw new SvcError('request.unprocessable', `At most ${LIMITS.undo.files} files are restored at once; these are ${files.length}.`)
@@ -72,7 +80,7 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
 
   async function assess(restoring: Restoring): Promise<boolean> {
     let isClean = true
-    const { files } = filesOf(restoring)
+    const { files } = await filesOf(restoring)
     await fileStates.tidy(files.map(({ path }) => path))
     await inTurns(files, async ({ path, from, to }) => {
       const now = await fileStates.look(path)
@@ -82,7 +90,7 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
   }
 
   async function takeBack(restoring: Restoring): Promise<void> {
-    const { directory, back } = filesOf(restoring)
+    const { directory, back } = await filesOf(restoring)
     const ours: FileStep[] = []
     for (const step of back) {
       const now = await fileStates.look(step.path)
@@ -96,11 +104,11 @@ export function restoreLogic(core: RestoreCore, under: ReadonlyMap<string, Resto
     actors: {
       check: effect(check),
       note: effect(({ sessionId, move }) => journal.commit('power', () => store.restores.put(sessionId, move))),
-      write: effect((restoring) => {
-        const { files, directory } = filesOf(restoring)
+      write: effect(async (restoring) => {
+        const { files, directory } = await filesOf(restoring)
         return fileStates.bring(files, directory)
       }),
-      record: effect(({ sessionId, move }) => recordMove(core, sessionId, move)),
+      record: effect(async (restoring) => recordMove(core, restoring.sessionId, restoring.move, await historyOf(restoring))),
       assess: fromPromise(({ input }) => assess(known(input.sessionId))),
       takeBack: effect(takeBack),
       forget: effect(({ sessionId }) => journal.commit('power', () => store.restores.remove(sessionId))),

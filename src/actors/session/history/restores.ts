@@ -5,14 +5,19 @@
  */
 import { createActor, type InspectionEvent, waitFor } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
+import type { Message } from '../../../protocol/message/message.js'
 import type { HistoryMark } from '../../../store/store.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import { restoreLogic, type Restoring } from './restore.actor.js'
 import type { RestoreCore } from './restore-core.js'
+import { outlineOf } from './slices.js'
+
+/** Where to go from a mark; undefined = nowhere. What it throws is why nothing is moved. `history` is an outline, the undone part included. */
+export type Choose = (history: readonly Message[], from: HistoryMark | undefined) => { readonly to: HistoryMark | undefined } | undefined
 
 export interface Restores {
-  /** Moves a session from its mark to another; rejects with why nothing was moved. */
-  move(sessionId: string, to: HistoryMark | undefined): Promise<void>
+  /** Moves a session from its mark to another, which is chosen when nobody can change the history any more; rejects with why nothing was moved. */
+  move(sessionId: string, choose: Choose): Promise<void>
   isActive(sessionId: string): boolean
   /** Resolves when no restore of the session is under way. */
   settled(sessionId: string): Promise<void>
@@ -62,19 +67,23 @@ export function createRestores(
     effects.log.warn('a restore that was cut short has ended', { sessionId, end })
   }
 
-  async function begin(sessionId: string, to: HistoryMark | undefined): Promise<void> {
+  async function begin(sessionId: string, choose: Choose): Promise<void> {
     await finish(sessionId)
     if (store.restores.get(sessionId) !== undefined)
       throw new SvcError('resource.conflict', 'An earlier restore of this session could not be ended yet; the log says why.', { sessionId })
-    const restoring: Restoring = { sessionId, move: { from: core.markOf(sessionId), to }, problem: undefined }
+    const history = await outlineOf(store, sessionId)
+    const from = core.markOf(sessionId)
+    const choice = choose(history, from)
+    if (choice === undefined) return
+    const restoring: Restoring = { sessionId, move: { from, to: choice.to }, history: Promise.resolve(history), problem: undefined }
     if ((await run(restoring, false)) === 'restored') return
     throw restoring.problem instanceof Error ? restoring.problem : new SvcError('server.internal')
   }
 
   return {
-    async move(sessionId, to) {
+    async move(sessionId, choose) {
       if (ends.has(sessionId)) throw busy(sessionId)
-      const end = begin(sessionId, to)
+      const end = begin(sessionId, choose)
       ends.set(sessionId, end)
       try {
         await end

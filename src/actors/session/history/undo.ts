@@ -4,9 +4,9 @@ import { undoTree } from '../../../machines/undo/tree.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { RevertMark, type RevertRequest, type SessionUndoTree } from '../../../protocol/session/undo.js'
-import type { HistoryMark } from '../../../store/store.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
-import { busy } from './restores.js'
+import { busy, type Choose } from './restores.js'
+import { outlineOf } from './slices.js'
 
 type UndoCore = Pick<SessionCore, 'store' | 'statuses' | 'restores'>
 
@@ -15,52 +15,54 @@ export interface Undo {
   redo(id: string, request: RevertRequest): Promise<Session>
   revert(id: string, request: RevertRequest): Promise<Session>
   unrevert(id: string): Promise<Session>
-  undoTree(id: string): SessionUndoTree
+  undoTree(id: string): Promise<SessionUndoTree>
 }
 
 export function createUndo(core: UndoCore): Undo {
-  const { store } = core
-
-  async function move(id: string, to: HistoryMark | undefined): Promise<Session> {
+  async function move(id: string, choose: Choose): Promise<Session> {
     refuseWhileBusy(core, id)
-    await core.restores.move(id, to)
+    await core.restores.move(id, choose)
     return sessionOrThrow(core, id)
   }
 
-  async function revert(id: string, { messageId, partId }: RevertRequest): Promise<Session> {
-    const session = sessionOrThrow(core, id)
+  function revert(id: string, { messageId, partId }: RevertRequest): Promise<Session> {
+    sessionOrThrow(core, id)
     if (messageId === undefined) throw new SvcError('request.invalid', 'messageId names the message to go to; it is required.')
-    refuseWhileBusy(core, id)
     const to = { messageID: messageId, ...(partId !== undefined && { partID: partId }) }
-    if (boundaryOf(store.messages.logical(id), to) === undefined)
-      throw new SvcError('resource.not_found', 'There is no such message or part in this session.', { messageId, partId })
-    const mark = markOf(session)
-    return mark?.messageID === messageId && mark.partID === partId ? session : move(id, to)
+    return move(id, (history, mark) => {
+      if (boundaryOf(history, to) === undefined)
+        throw new SvcError('resource.not_found', 'There is no such message or part in this session.', { messageId, partId })
+      return mark?.messageID === messageId && mark.partID === partId ? undefined : { to }
+    })
   }
 
   return {
-    revert,
+    revert: async (id, request) => revert(id, request),
     async undo(id, request) {
-      const session = sessionOrThrow(core, id)
+      sessionOrThrow(core, id)
       if (isNamed(request)) return revert(id, request)
-      refuseWhileBusy(core, id)
-      const to = stepBack(store.messages.logical(id), markOf(session))
-      return to === undefined ? session : move(id, to)
+      return move(id, (history, mark) => {
+        const to = stepBack(history, mark)
+        return to === undefined ? undefined : { to }
+      })
     },
     async redo(id, request) {
       const session = sessionOrThrow(core, id)
       refuseWhileBusy(core, id)
-      const mark = markOf(session)
-      if (mark === undefined) return session
+      if (markOf(session) === undefined) return session
       if (isNamed(request)) return revert(id, request)
-      return move(id, stepForward(store.messages.logical(id), mark))
+      return move(id, (history, mark) => (mark === undefined ? undefined : { to: stepForward(history, mark) }))
     },
     async unrevert(id) {
       const session = sessionOrThrow(core, id)
       refuseWhileBusy(core, id)
-      return markOf(session) === undefined ? session : move(id, undefined)
+      return markOf(session) === undefined ? session : move(id, () => ({ to: undefined }))
     },
-    undoTree: (id) => undoTree(id, store.messages.logical(id), markOf(sessionOrThrow(core, id))),
+    async undoTree(id) {
+      sessionOrThrow(core, id)
+      const history = await outlineOf(core.store, id)
+      return undoTree(id, history, markOf(sessionOrThrow(core, id)))
+    },
   }
 }
 

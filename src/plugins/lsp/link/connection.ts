@@ -3,14 +3,16 @@
  * which is loaded when the first server starts.
  *
  * I1 A program of ours runs in a process group of its own, in a clean environment, and all of it is gone when `end` resolves.
- * I2 Messages that wait to be looked at are bounded: beyond that the program is not read. What may wait for it is bounded, too, and what it
+ * I2 Messages that are looked at in one turn, and those that wait for it, are bounded: beyond that the program is not read. What may wait for it is bounded, too, and what it
  *    may send and ask in a while; who goes beyond is lost.
  * I3 What is no message is dropped, and so is what nobody listens to.
  */
 import type { Message, MessageConnection, MessageReader, MessageWriter } from 'vscode-jsonrpc/node'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { createAllowance } from '../../../protocol/allowance.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
+import { createMessagePace } from '../../../protocol/message-pace.js'
 import { timeLimit } from '../../../protocol/patience.js'
 import { createFrameSplitter } from './frames.js'
 import type { OpenLine } from './lines.js'
@@ -43,16 +45,30 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
   const over = new AbortController()
   const waiting = new Set<string>() // I2, by the keys of the library's queue
   let notes = 0
-  let isPaused = false
   let deliver: (message: Message) => void = () => undefined
-  const asked = createAllowance(LIMITS.lsp.asked)
-  const heard = createAllowance(LIMITS.lsp.heard)
+  const mayAsk = createAllowance({ most: LIMITS.lsp.asked, window: LIMITS.lsp.askedWindow }, clock.monotonic)
 
-  const frames = createFrameSplitter({ onFrame: take, onFault: lose })
+  const holds = new Set<'unread' | 'pace'>()
+  const pace = createMessagePace({
+    limits: LIMITS.lsp.pace,
+    monotonic: clock.monotonic,
+    deliver: take,
+    hold: () => hold('pace'),
+    release: () => release('pace'),
+    onFlood: () => lose('it sends without end'),
+  })
+
+  const frames = createFrameSplitter({ onFrame: pace.push, onFault: lose })
+  let opened: Awaited<ReturnType<OpenLine>> | undefined
   const line = await options.open((chunk) => {
     if (!over.signal.aborted) frames.push(chunk)
   })
-  void line.over.then(lose)
+  opened = line
+  if (holds.size > 0) line.pause()
+  void line.over.then(async (reason) => {
+    await pace.drained()
+    lose(reason)
+  })
 
   const connection: MessageConnection = rpc.createMessageConnection(
     reader(),
@@ -62,17 +78,14 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
       messageStrategy: {
         handleMessage(message, next) {
           waiting.delete(keyOf(message) ?? '')
-          if (isPaused && waiting.size < LIMITS.lsp.waiting / 2 && !over.signal.aborted) {
-            isPaused = false
-            line.resume()
-          }
+          if (waiting.size < LIMITS.lsp.waiting / 2) release('unread')
           return next(message)
         },
       },
     },
   )
   connection.onRequest((method: string, params: unknown) => {
-    if (!asked()) return lose('it asks without end')
+    if (!mayAsk()) return lose('it asks without end')
     try {
       return options.onRequest(method, params) ?? null
     } catch (error) {
@@ -123,7 +136,6 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
 
   function take(body: Uint8Array): void {
     if (over.signal.aborted) return
-    if (!heard()) return lose('it sends without end')
     let message: unknown
     try {
       message = JSON.parse(new TextDecoder().decode(body))
@@ -135,9 +147,17 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
     if (key === undefined) return
     waiting.add(key)
     deliver(message)
-    if (waiting.size < LIMITS.lsp.waiting || isPaused) return
-    isPaused = true
-    line.pause()
+    if (waiting.size >= LIMITS.lsp.waiting) hold('unread')
+  }
+
+  /** I2: it is read when nothing holds it. */
+  function hold(why: 'unread' | 'pace'): void {
+    if (holds.size === 0) opened?.pause()
+    holds.add(why)
+  }
+
+  function release(why: 'unread' | 'pace'): void {
+    if (holds.delete(why) && holds.size === 0 && !over.signal.aborted) opened?.resume()
   }
 
   /** The key a message has in the queue of the library; undefined for what is dropped. */
@@ -156,20 +176,10 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
     return made
   }
 
-  /** Whether there may be one more in a window of time. */
-  function createAllowance(most: number): () => boolean {
-    let since = clock.monotonic()
-    let count = 0
-    return () => {
-      const now = clock.monotonic()
-      if (now - since > LIMITS.lsp.askedWindow) [since, count] = [now, 0]
-      return ++count <= most
-    }
-  }
-
   function lose(reason: string): void {
     if (over.signal.aborted) return
     over.abort(new Error(reason))
+    pace.end()
     line.end()
     connection.dispose()
     options.onLost(reason)
@@ -205,6 +215,7 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
     async end() {
       if (!over.signal.aborted) {
         over.abort(new Error('the server was ended'))
+        pace.end()
         connection.dispose()
       }
       line.end()

@@ -3,23 +3,33 @@
  *
  * I1 The address that the installation configured is dialled as it is, without following redirects. Every other one is checked
  *    first: public addresses only, and hosts that the configuration names itself.
- * I2 What a server sends is bounded: a whole answer, and every event of a stream.
+ * I2 What a server sends is bounded: a whole answer, and every event of a stream; a list of messages is no longer than what one turn may have.
+ * I3 The events of a stream come at the pace of everybody else, so many in a turn of the event loop; one that sends without end is told of.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { createAllowance } from '../../../protocol/allowance.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpRemote } from '../../../protocol/mcp/mcp-config.js'
+import { type Pause, createPause } from '../../../protocol/pause.js'
 
-const { messageBytes, authAnswer } = LIMITS.mcp
+const { messageBytes, authAnswer, pace: PACE } = LIMITS.mcp
 const NEWLINE = 0x0a
 const RETURN = 0x0d
+const LIST = '['.charCodeAt(0)
 const LOCAL = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /** For the requests of a server itself, and those about signing in. */
 export function createGuardedHttp(
-  { fetch, network }: Pick<NativeHost['effects'], 'fetch' | 'network'>,
+  { fetch, network, clock }: Pick<NativeHost['effects'], 'fetch' | 'network' | 'clock'>,
   config: Pick<McpRemote, 'url' | 'oauth'>,
+  onFlood: () => void = () => undefined,
 ): FetchLike {
+  const events: EventPace = {
+    mayCome: createAllowance({ most: PACE.inWindow, window: PACE.window }, clock.monotonic),
+    pause: createPause(),
+    onFlood,
+  }
   const own = new URL(config.url)
   const allowHosts = namedHosts(config)
   return async (address, init = {}) => {
@@ -31,11 +41,11 @@ export function createGuardedHttp(
     const signal = init.signal ?? new AbortController().signal
     if (isOwn) {
       const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) })
-      return bounded(response, messageBytes)
+      return bounded(response, messageBytes, events)
     }
     const isMessages = url.origin === own.origin && !url.pathname.startsWith('/.well-known/')
     const { response } = await network.guardedFetch(url.href, { method, headers, signal, allowHosts, ...(body !== undefined && { body }) })
-    return bounded(response, isMessages ? messageBytes : authAnswer)
+    return bounded(response, isMessages ? messageBytes : authAnswer, events)
   }
 }
 
@@ -54,39 +64,83 @@ function bodyOf(body: BodyInit | null | undefined): string | undefined {
   throw new TypeError('a request to a server has text as its body')
 }
 
-/** I2: an answer may have `most` bytes; a stream of events may have that much from one empty line to the next. */
-function bounded(response: Response, most: number): Response {
+interface EventPace {
+  readonly mayCome: () => boolean
+  readonly pause: Pause
+  readonly onFlood: () => void
+}
+
+/** I2, I3: an answer may have `most` bytes; a stream of events may have that much from one empty line to the next. */
+function bounded(response: Response, most: number, { mayCome, pause, onFlood }: EventPace): Response {
   const { body, status, statusText, headers } = response
   if (body === null) return response
   const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
-  let size = 0
-  let last = 0
-  const count = (chunk: Uint8Array): boolean => {
-    size += chunk.length
-    if (isStream)
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) {
-        const before = at > 0 ? chunk[at - 1] : last
-        const isEmpty = before === NEWLINE || (before === RETURN && (at > 1 ? chunk[at - 2] : last) === NEWLINE)
-        if (isEmpty) size = chunk.length - at - 1
-      }
-    last = chunk.at(-1) ?? last
-    return size <= most
-  }
   const reader = body.getReader()
+  const events = createEventEnds()
+  let rest: Uint8Array | undefined
+  let size = 0
+  let isFirst = true
+
+  /** Bytes of the chunk that may be given now. */
+  function take(chunk: Uint8Array): Uint8Array {
+    if (!isStream) {
+      if (size === 0 && chunk[0] === LIST) most = Math.min(most, PACE.bytesInTurn)
+      size += chunk.length
+      if (size > most) throw new Error(`the server sent more than ${most} bytes at once`)
+      return chunk
+    }
+    let begin = 0
+    for (let count = 0; count < PACE.inTurn; count++) {
+      const end = events.next(chunk, begin)
+      size += (end ?? chunk.length) - begin
+      if (size > most) throw new Error(`the server sent more than ${most} bytes at once`)
+      if (end === undefined) return chunk
+      size = 0
+      begin = end
+      if (mayCome()) continue
+      onFlood()
+      throw new Error('it sends without end')
+    }
+    if (begin < chunk.length) rest = chunk.subarray(begin)
+    return chunk.subarray(0, begin)
+  }
+
   // Read as it is wanted: a transform between two streams costs more than the whole of a small answer.
-  const counted = new ReadableStream<Uint8Array>(
+  const paced = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read()
-        if (done) return controller.close()
-        if (count(value)) return controller.enqueue(value)
-        const error = new Error(`the server sent more than ${most} bytes at once`)
-        controller.error(error)
-        await reader.cancel(error)
+        if (isStream && !isFirst) await pause()
+        isFirst = false
+        const { done, value } = rest === undefined ? await reader.read() : { done: false, value: rest }
+        rest = undefined
+        if (done || value === undefined) return controller.close()
+        try {
+          controller.enqueue(take(value))
+        } catch (error) {
+          controller.error(error)
+          await reader.cancel(error)
+        }
       },
       cancel: (reason) => reader.cancel(reason),
     },
     { highWaterMark: 0 },
   )
-  return new Response(counted, { status, statusText, headers })
+  return new Response(paced, { status, statusText, headers })
+}
+
+/** Where events end: behind an empty line, which may be split over chunks. */
+function createEventEnds(): { next(chunk: Uint8Array, from: number): number | undefined } {
+  /** The last two bytes of what was looked at. */
+  let [last, beforeLast] = [0, 0]
+  return {
+    next(chunk, from) {
+      for (let at = from; at < chunk.length; at++) {
+        const byte = chunk[at] ?? 0
+        const isEnd = byte === NEWLINE && (last === NEWLINE || (last === RETURN && beforeLast === NEWLINE))
+        ;[beforeLast, last] = [last, byte]
+        if (isEnd) return at + 1
+      }
+      return undefined
+    },
+  }
 }

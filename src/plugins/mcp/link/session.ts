@@ -102,15 +102,16 @@ export async function openSession(
     const started = { program, words: commandLine(config) }
     noteSecrets(deps.secrets, { ...env, ...environment }, own)
     const transport = createStdioTransport({
-      log: deps.effects.log,
+      effects: deps.effects,
       server: place.server,
       open: async (streams) => deps.programs.open(started, { ...streams, cwd: place.directory, env: { ...deps.effects.childEnv, ...own } }),
       mayTell,
     })
     return begin({ deps, library, place, listener, mayTell }, transport, signal)
   }
-  const options = httpOptions(deps, place, config)
-  const about = { deps, library, place, listener, mayTell }
+  const flood = new AbortController()
+  const options = httpOptions(deps, place, config, () => flood.abort())
+  const about = { deps, library, place, listener, mayTell, flood: flood.signal }
   const streamable = new library.StreamableHTTPClientTransport(new URL(config.url), options)
   try {
     return await begin(about, streamable, signal)
@@ -120,11 +121,11 @@ export async function openSession(
   }
 }
 
-function httpOptions(deps: SessionDeps, { authorization }: SessionPlace, config: McpRemote) {
+function httpOptions(deps: SessionDeps, { authorization }: SessionPlace, config: McpRemote, onFlood: () => void) {
   const headers = substituteVariables(config.headers, deps.variables)
   noteSecrets(deps.secrets, config.headers, headers)
   return {
-    fetch: createGuardedHttp(deps.effects, config),
+    fetch: createGuardedHttp(deps.effects, config, onFlood),
     requestInit: { headers },
     ...(authorization && {
       authProvider: {
@@ -148,9 +149,15 @@ interface About {
   readonly place: SessionPlace
   readonly listener: SessionListener
   readonly mayTell: () => boolean
+  /** It sends without end, and the connection is to end. */
+  readonly flood?: AbortSignal
 }
 
-async function begin({ deps, library, place, listener, mayTell }: About, transport: Transport, signal: AbortSignal): Promise<Session> {
+async function begin(
+  { deps, library, place, listener, mayTell, flood }: About,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<Session> {
   const { clock, log } = deps.effects
   const { server, directory, config } = place
   const asking = { timeout: config.timeout, signal }
@@ -193,12 +200,18 @@ async function begin({ deps, library, place, listener, mayTell }: About, transpo
   })
   const close = async () => {
     over.abort()
+    flood?.removeEventListener('abort', drown)
     const http = transport instanceof library.StreamableHTTPClientTransport ? transport : undefined
     const leave = http?.sessionId === undefined ? Promise.resolve() : http.terminateSession()
     await withinTime(clock, leave, CLOSE, 'the server does not end the session').catch(() => undefined)
     await client.close().catch(() => undefined)
     await transport.close().catch(() => undefined)
   }
+  const drown = () => {
+    reason = 'it sends without end'
+    void transport.close().catch(() => undefined)
+  }
+  flood?.addEventListener('abort', drown, { once: true })
   try {
     await client.connect(transport, asking)
     const offers = await listOffers(client, asking)

@@ -3,21 +3,25 @@
  *
  * I1 The program runs in a process group of its own, in a clean environment, and all of it is gone when `close` resolves.
  * I2 What a line may have is bounded; a longer one ends the connection, since nobody knows whose answer it was.
- * I3 What is no message is ignored; what it writes to its error stream is told at debug, bounded.
+ * I3 It is read at the pace of everybody else; one that sends without end loses the connection. That a list has changed is read once in the
+ *    time after which the list is read anyway: the same bytes again say nothing new.
+ * I4 What is no message is ignored; what it writes to its error stream is told at debug, bounded.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ChildPipe, PipeOptions } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
+import { createMessagePace } from '../../../protocol/message-pace.js'
 import { isMessage } from './message.js'
+import { createRepeats } from './repeats.js'
 
 const { messageBytes, inputBacklog } = LIMITS.mcp
 const STDERR_LINE = 4096
 const STDERR_TOLD = 400
 
 export interface StdioOptions {
-  readonly log: NativeHost['effects']['log']
+  readonly effects: Pick<NativeHost['effects'], 'log' | 'clock'>
   readonly server: string
   /** Starts the program. */
   open(streams: Pick<PipeOptions, 'inputBacklog' | 'onStdout' | 'onStderr'>): Promise<ChildPipe>
@@ -26,14 +30,23 @@ export interface StdioOptions {
 }
 
 /** A connection that was not closed by us is reported by `onclose`, after `onerror` has said why. */
-export function createStdioTransport({ log, server, open, mayTell }: StdioOptions): Transport {
+export function createStdioTransport({ effects: { log, clock }, server, open, mayTell }: StdioOptions): Transport {
   let child: ChildPipe | undefined
   const over = new AbortController()
+  const pace = createMessagePace({
+    limits: LIMITS.mcp.pace,
+    monotonic: clock.monotonic,
+    deliver: take,
+    hold: () => child?.pause(),
+    release: () => child?.resume(),
+    onFlood: () => end('it sends without end'),
+  })
+  const isRepeated = createRepeats(clock.monotonic)
 
   const transport: Transport = {
     async start() {
       const output = createLineSplitter(messageBytes, {
-        onLine: take,
+        onLine: pace.push,
         onOversized: () => end(`it sent a message of more than ${messageBytes} bytes`),
       })
       const errors = createLineSplitter(STDERR_LINE, {
@@ -49,7 +62,8 @@ export function createStdioTransport({ log, server, open, mayTell }: StdioOption
       })
       child = opened
       if (over.signal.aborted) opened.kill()
-      void opened.ended.then(({ exitCode, signal }) => {
+      void opened.ended.then(async ({ exitCode, signal }) => {
+        await pace.drained()
         end(exitCode === null ? `its program was ended by ${signal ?? 'a signal'}` : `its program has ended with code ${exitCode}`)
       })
     },
@@ -60,6 +74,7 @@ export function createStdioTransport({ log, server, open, mayTell }: StdioOption
     },
     async close() {
       over.abort()
+      pace.end()
       child?.closeInput()
       child?.kill() // Some servers ignore the end of their input, and the group is ours.
       await child?.gone
@@ -68,12 +83,12 @@ export function createStdioTransport({ log, server, open, mayTell }: StdioOption
   }
 
   function take(line: Uint8Array): void {
-    if (over.signal.aborted) return
+    if (over.signal.aborted || isRepeated(line)) return
     let message: unknown
     try {
       message = JSON.parse(new TextDecoder().decode(line))
     } catch {
-      return // I3
+      return // I4
     }
     if (isMessage(message)) transport.onmessage?.(message)
   }
@@ -81,6 +96,7 @@ export function createStdioTransport({ log, server, open, mayTell }: StdioOption
   function end(reason: string): void {
     if (over.signal.aborted) return
     over.abort()
+    pace.end()
     child?.kill()
     transport.onerror?.(new Error(reason))
     transport.onclose?.()

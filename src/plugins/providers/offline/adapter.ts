@@ -4,6 +4,7 @@
  * I1 What it does next follows from the messages of the request alone, so it survives restarts.
  * I2 Only errors with `times` are counted, per request, in a bounded map; losing a count repeats an error.
  */
+import * as z from 'zod'
 import type { NativeHost, ProviderSettings } from '../../../actors/plugin/native/native.js'
 import type { GenerateRequest, ProviderAdapter } from '../../../actors/provider/adapter.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -15,9 +16,17 @@ import { findScript, readScript } from './script.js'
 import { createVoice, type Voice } from './voice.js'
 
 const COUNTED_ERRORS = 256
+/** ms before the first answer to a prompt: no model answers at once, and who looks for the answer only once the prompt was taken has to see it begin. */
+const LATENCY = 300
 
-/** Configuration: `options.script` is the absolute path of a script to play instead of reading prompts. */
+/**
+ * Configuration: `options.script` is the absolute path of a script to play instead of reading prompts; `options.latency` is how many ms it
+ * thinks about a prompt that it reads. What it plays begins as the script has it.
+ */
 export function createOfflineAdapter(settings: ProviderSettings, effects: Pick<NativeHost['effects'], 'clock' | 'files'>): ProviderAdapter {
+  const { latency = LATENCY } = z
+    .looseObject({ latency: z.number().min(0).max(60_000).optional().catch(undefined) })
+    .parse(settings.options)
   const failures = createLru<string, number>(COUNTED_ERRORS)
   const countFailure = (key: string): number => {
     const earlier = failures.get(key) ?? 0
@@ -43,7 +52,10 @@ export function createOfflineAdapter(settings: ProviderSettings, effects: Pick<N
       const voice = createVoice(request, push, { clock: effects.clock, signal })
       const conversation = readConversation(request)
       const source = await scriptOf(conversation)
-      if (source === undefined) return reply(conversation, request, voice)
+      if (source === undefined) {
+        if (conversation.steps === 0 && !conversation.isTitled) await voice.pause(latency)
+        return reply(conversation, request, voice)
+      }
       const script = 'problem' in source ? source : readScript(source.text)
       if ('problem' in script) return finishWith(voice, `This script cannot be played: ${script.problem}.`)
       const turn = script.turns[conversation.steps]

@@ -66,7 +66,7 @@ export function createVoice(
       await stream(json, { chunk: 64 }, (delta) => ({ type: 'tool-input', callId, delta }))
       send({ type: 'tool-call', callId, tool, input: json })
     },
-    pause: (ms) => rest(clock, ms, signal),
+    pause: (ms) => (ms === 0 ? Promise.resolve() : rest(clock, ms, signal)),
     finish(reason) {
       const input = estimate(JSON.stringify(request.messages).length)
       const output = estimate(characters)

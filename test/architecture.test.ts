@@ -32,6 +32,19 @@ test('only one file of the command line writes to its streams', () => {
   expect(doors.map(({ path }) => path)).toEqual(['src/cli/output.ts'])
 })
 
+test('language servers, formatters and MCP servers start by the door to programs of workspaces, and by nothing else', () => {
+  const starts = /\bprocesses\b|\bterminals\b/
+  const within = sources().filter(({ path }) => /^src\/plugins\/(?:lsp|mcp|files\/format)\//.test(path))
+  expect(within.filter(({ text }) => starts.test(text)).map(({ path }) => path)).toEqual([])
+  const opening = /\bprograms\s*\.\s*(?:open|run)\(/
+  expect(within.filter(({ text }) => opening.test(text)).map(({ path }) => path)).toEqual([
+    'src/plugins/files/format/format.ts',
+    'src/plugins/lsp/clients/client.ts',
+    'src/plugins/lsp/clients/clients.ts',
+    'src/plugins/mcp/link/session.ts',
+  ])
+})
+
 describe('the rules', () => {
   const one = (path: string, text: string) => findings([{ path, text }])
 

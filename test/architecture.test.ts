@@ -39,6 +39,19 @@ test('git is started in one place, for its two users', () => {
   expect(users.map(({ path }) => path).toSorted()).toEqual(['src/actors/git/cloner.ts', 'src/actors/git/git-program.ts'])
 })
 
+test('language servers, formatters and MCP servers start by the door to programs of workspaces, and by nothing else', () => {
+  const starts = /\bprocesses\b|\bterminals\b/
+  const within = sources().filter(({ path }) => /^src\/plugins\/(?:lsp|mcp|files\/format)\//.test(path))
+  expect(within.filter(({ text }) => starts.test(text)).map(({ path }) => path)).toEqual([])
+  const opening = /\bprograms\s*\.\s*(?:open|run)\(/
+  expect(within.filter(({ text }) => opening.test(text)).map(({ path }) => path)).toEqual([
+    'src/plugins/files/format/format.ts',
+    'src/plugins/lsp/clients/client.ts',
+    'src/plugins/lsp/clients/clients.ts',
+    'src/plugins/mcp/link/session.ts',
+  ])
+})
+
 describe('the rules', () => {
   const one = (path: string, text: string) => findings([{ path, text }])
 

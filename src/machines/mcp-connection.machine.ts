@@ -78,7 +78,7 @@ export const mcpConnectionMachine = setup({
   initial: 'idle',
   on: { 'retire.requested': { target: '.retiring' } },
   states: {
-    idle: { tags: ['settled'], on: connect },
+    idle: { tags: ['settled'], on: { ...connect, 'authorization.lost': { target: 'unauthorised' } } },
     connecting: {
       invoke: {
         id: 'connect',

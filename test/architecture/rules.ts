@@ -26,6 +26,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'src/actors/provider/adapter.ts': ['ProviderError'],
       'src/actors/plugin/registry/contributions.ts': [],
       'src/actors/plugin/native/native-doors.ts': [],
+      'src/actors/plugin/native/native-programs.ts': [],
       'src/actors/effects.ts': [],
     },
     packages: true,

@@ -90,6 +90,14 @@ const MCP_ENTRY: McpCatalogEntry = {
   acceptance: null,
 }
 
+const ACCEPTANCE = {
+  name: 'bash',
+  directory: '/srv/here',
+  revision: `sha256:${HASH}`,
+  commands: [['bash-language-server', 'start']],
+  acceptedAt: 1,
+}
+
 const CHANGE = { path: 'a.txt', file: 'a.txt', status: 'modified', additions: 1, deletions: 0 }
 const DIFF = { ...CHANGE, added: 1, removed: 0, patch: 'diff --git a/a.txt b/a.txt\n', hunks: [{ patch: 'diff --git a/a.txt b/a.txt\n' }] }
 
@@ -141,8 +149,20 @@ export const OPERATION_ANSWERS: Readonly<Record<string, unknown>> = {
         rename: false,
       },
       detected: { files: 1, markers: [], extensions: { sh: 1 }, command_available: false, message: 'The program was not found.' },
+      runtime: null,
+      acceptance: null,
     },
   ],
+  'v2.plugins.lsp.acceptances': [ACCEPTANCE],
+  'v2.plugins.lsp.accept': ACCEPTANCE,
+  'v2.plugins.lsp.takeBack': { removed: true },
+  'v2.plugins.files.formatters': [
+    { id: 'prettier', command: ['prettier'], extensions: ['ts'], wanted: true, problem: null, acceptance: null },
+  ],
+  'v2.plugins.files.formatters.accept': ACCEPTANCE,
+  'v2.plugins.files.formatters.takeBack': { removed: true },
+  'v2.plugins.mcp.accept': ACCEPTANCE,
+  'v2.plugins.mcp.takeBack': { removed: true },
   'v2.plugins.lsp.codeActions': [{ title: 'Fix it' }],
   'v2.plugins.lsp.definition': [LSP_PLACE],
   'v2.plugins.lsp.diagnostics': [

@@ -98,6 +98,8 @@ export function requestOf(contract: RouteContract, foreign = false) {
     pty_id: 'pty_1',
     job_id: 'job_1',
     workflow_id: WORKFLOW.id,
+    server: 'bash',
+    formatter: 'prettier',
     run_id: 'wfr_1_a',
     id: 'reviewer',
     version: '0'.repeat(64),

@@ -19,7 +19,7 @@ export async function actOnMcp({ action, name, directory, server, json }: McpAct
       return answer.removed ? 0 : 1
     }
     const { [name]: entry } = await mcp.catalog({ directory: query.directory })
-    const accepted = await mcp.accept({ ...query, ...(entry?.acceptance != null && { revision: entry.acceptance.revision }) })
+    const accepted = await mcp.accept({ ...query, ...(entry?.acceptance != null && { body: { revision: entry.acceptance.revision } }) })
     const lines = accepted.commands.map((words) => `  ${printable(lineText(words))}\n`).join('')
     tell(accepted, `may be used in ${printable(accepted.directory)}, as it stands there now:\n${lines}`)
     return 0

@@ -1,11 +1,18 @@
 /** Acts about servers that a workspace brings (decision 34). */
-import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
 import { AcceptRequest } from '../../protocol/acceptance/acceptance.js'
 import { SvcError } from '../../protocol/errors.js'
 import { McpServerParams, mcpRoutes } from '../../protocol/mcp/mcp.js'
-import type { OperationDeps } from './operations.js'
+import type { Workspaces } from './servers/workspaces.js'
 
-export function acceptanceOperations({ workspaces, host }: OperationDeps): NonNullable<ReturnType<NativePlugin['start']>['operations']> {
+type Operations = NonNullable<ReturnType<NativePlugin['start']>['operations']>
+
+interface AcceptanceDeps {
+  readonly host: Pick<NativeHost, 'programs'>
+  readonly workspaces: Pick<Workspaces, 'entries' | 'connection' | 'ended'>
+}
+
+export function acceptanceOperations({ workspaces, host }: AcceptanceDeps): Operations {
   const { programs } = host
   return {
     async [mcpRoutes.accept.id]({ directory, params, body }) {

@@ -4,7 +4,7 @@ import { ms } from '../shared.js'
 
 /** How a program stands in a workspace. */
 export const ProgramStanding = z
-  .strictObject({
+  .looseObject({
     /**
      * `confined`: it runs in the sandbox. `named`: the configuration of the installation names it. `accepted`: somebody accepted this content.
      * `waiting`: it does not start until somebody does. `unavailable`: the sandbox is switched on and cannot be had.
@@ -22,7 +22,7 @@ export type ProgramStanding = z.infer<typeof ProgramStanding>
 
 /** An act that is remembered. */
 export const ProgramAcceptance = z
-  .strictObject({
+  .looseObject({
     name: z.string(),
     /** Canonical. */
     directory: z.string(),

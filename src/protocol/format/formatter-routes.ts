@@ -6,7 +6,7 @@ import { directoryHeaders, directoryQuery } from '../shared.js'
 
 /** A formatter that the installation has switched on, for a file at the top of the directory. */
 export const FormatterStatus = z
-  .strictObject({
+  .looseObject({
     id: z.string(),
     command: z.array(z.string()),
     /** Lower case, without a dot. */

@@ -38,7 +38,10 @@ export const LSP_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.plugins.lsp.references': get(`/references?${PLACE}`),
   'v2.plugins.lsp.signatureHelp': get(`/signature-help?${PLACE}`),
   'v2.plugins.lsp.touch': ({ server }) => server.call('POST', `${LSP}/touch`, { file: 'tool.it', text: 'bad' }),
-  'v2.plugins.lsp.acceptances': get('/acceptances'),
+  'v2.plugins.lsp.acceptances': async ({ server }) => {
+    await server.call('POST', `${LSP}/it/acceptance`)
+    return server.call('GET', `${LSP}/acceptances`)
+  },
   'v2.plugins.lsp.accept': ({ server }) => server.call('POST', `${LSP}/it/acceptance`, {}),
   'v2.plugins.lsp.takeBack': async ({ server }) => {
     await server.call('POST', `${LSP}/it/acceptance`)

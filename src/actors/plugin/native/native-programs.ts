@@ -1,9 +1,9 @@
 /** The door to programs that load code of a workspace (decision 34). A plugin that starts one starts it here. */
 import type { ProgramKind } from '../../../machines/acceptance/standing.js'
+import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
 import type { ProgramAcceptance, ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
 import type { ChildPipe, PipeOptions, ProcessResult, SpawnOptions } from '../../effects.js'
 import type { RowsChange } from './native-doors.js'
-import type { ToolContext } from './native.js'
 
 export interface ProjectProgram {
   readonly kind: ProgramKind
@@ -24,7 +24,10 @@ export interface ProjectProgram {
 }
 
 /** The run a program would start in. */
-export type InRun = Pick<ToolContext, 'decisions'>
+export interface InRun {
+  /** See `ToolContext.decisions`. */
+  decisions(permission: string, patterns: readonly string[]): readonly PermissionAction[]
+}
 
 interface StartedProgram {
   readonly program: ProjectProgram

@@ -44,8 +44,10 @@ export function authOperations({ workspaces, signIns }: AuthOperationDeps): Oper
     },
     async [mcpAuthRoutes.authRemove.id]({ directory, params }) {
       const { place, connection } = await placeOf(directory, params)
+      const hadCredentials = await signIns.hasCredentials(place.server, place.config.url)
       await signIns.remove(place)
       await connection.disconnect()
+      if (hadCredentials) connection.noteSignedOut()
       return { success: true }
     },
     async [mcpAuthRoutes.authenticate.id]({ directory, params }): Promise<McpStatus> {

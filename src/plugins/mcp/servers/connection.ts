@@ -40,6 +40,8 @@ export interface Connection {
   use<T>(work: (client: Client, library: Library) => Promise<T>, context?: ToolContext): Promise<T>
   /** Resolves when nothing of it runs. */
   disconnect(): Promise<void>
+  /** Whoever was signed in is not any more: somebody has to sign in before it is connected again. */
+  noteSignedOut(): void
   /** As `disconnect`, for good. */
   retire(): Promise<void>
 }
@@ -286,6 +288,7 @@ export function createConnection(deps: ConnectionDeps, place: ConnectionPlace): 
       setOffers(NO_OFFERS, 'all')
       await settled()
     },
+    noteSignedOut: () => tell({ type: 'authorization.lost' }),
     async retire() {
       changed.end()
       tell({ type: 'retire.requested' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ConfigValidation } from '../../src/protocol/resource/config.js'
 import type { Session } from '../../src/protocol/session/session.js'
-import { type ModelServer, type ModelServerRequest, startModelServer } from '../fixtures/model-server.js'
+import { type ModelServer, startModelServer } from '../fixtures/model-server.js'
 import { chat } from '../fixtures/vendors/chat.js'
 import { content } from '../fixtures/vendors/content.js'
 import { messages } from '../fixtures/vendors/messages.js'
@@ -103,7 +103,9 @@ async function requestIn(name: 'plain' | 'worse' | 'taste', vendor: Vendor, mode
   const from = stream.received.length
   await server.prompt(id, { prompt: 'go on', model: { providerId: vendor.name, modelId, variant: 'fast' } })
   await stream.idle(id, from)
-  const { path, headers, body } = standIns.get(vendor.name)?.requests.at(-1) as ModelServerRequest
+  const request = standIns.get(vendor.name)?.requests.at(-1)
+  if (request === undefined) throw new Error(`${vendor.name} was not asked`)
+  const { path, headers, body } = request
   const { 'content-length': _length, ...rest } = headers
   const text = JSON.stringify({ path, headers: rest, body }).replaceAll(directoryOf(name), 'DIRECTORY').replaceAll(id, 'SESSION')
   return text

@@ -18,9 +18,13 @@ export function narrowWorkspace(document: JsonRecord, ground: Ground): Narrowed 
   const narrowed = WORKSPACE_DOCUMENT(document, {
     keys: [],
     ground,
-    refuse: (keys, reason) => void refused.push({ path: keys.join('.'), reason }),
+    refuse: (keys, reason) => {
+      refused.push({ path: keys.join('.'), reason })
+      return undefined
+    },
     keep: (keys, value) => {
       inert = withValue(inert, keys, value)
+      return undefined
     },
   })
   return { document: isRecord(narrowed) ? narrowed : {}, refused, inert }

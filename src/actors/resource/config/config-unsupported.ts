@@ -162,7 +162,7 @@ function inLanguageServer(server: unknown, path: Unsupported['path']): readonly 
 
 function inWorkflows(settings: JsonRecord, path: Unsupported['path']): readonly Unsupported[] {
   const { acceptance } = settings
-  const isKnown = acceptance === undefined || ACCEPTANCES.includes(String(acceptance))
+  const isKnown = acceptance === undefined || (typeof acceptance === 'string' && ACCEPTANCES.includes(acceptance))
   const problem = `it is none of ${ACCEPTANCES.join(', ')}, so that everything has to be accepted`
   return [...(isKnown ? [] : found([...path, 'acceptance'], problem)), ...strays(settings, path, WORKFLOW_KEYS)]
 }

@@ -210,7 +210,7 @@ function definedIn(findings: readonly Finding[]): ReadonlyMap<string, string> {
     const isFile = layer?.replaces === false
     for (const kind of isFile ? ['agent', 'command'] : [])
       for (const key of Object.keys(recordAt(layer?.document, kind))) places.set(`${kind}/${key}`, layer?.name ?? '')
-    for (const { kind, entry, path } of files) if (entry !== undefined) places.set(`${kind}/${entry.name}`, path)
+    for (const { kind, entry, kept = entry, path } of files) if (kept !== undefined) places.set(`${kind}/${kept.name}`, path)
   }
   return places
 }

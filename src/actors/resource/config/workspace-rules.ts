@@ -21,9 +21,9 @@ type Keys = readonly string[]
 export interface Spot {
   readonly keys: Keys
   readonly ground: Ground
-  refuse(keys: Keys, reason: string): void
+  refuse(keys: Keys, reason: string): undefined
   /** It is no key of this place: nothing reads it, and it is shown as it stands in the file. */
-  keep(keys: Keys, value: unknown): void
+  keep(keys: Keys, value: unknown): undefined
 }
 
 /** Undefined = nothing of it counts. */
@@ -31,15 +31,13 @@ export type Rule = (value: unknown, spot: Spot) => unknown
 
 export const ONLY_INSTALLATION = 'only the installation configuration can set it'
 
-export const refused: Rule = (_value, { keys, refuse }) => {
-  refuse(keys, ONLY_INSTALLATION)
-}
+export const refused: Rule = (_value, { keys, refuse }) => refuse(keys, ONLY_INSTALLATION)
 
 /** A single value, or a list of single values: nothing hides in it. */
 export const plain: Rule = (value, { keys, refuse }) => {
   const isSingle = (each: unknown) => ['string', 'number', 'boolean'].includes(typeof each)
   if (isSingle(value) || (Array.isArray(value) && value.every(isSingle))) return value
-  return void refuse(keys, 'it is no value of this key')
+  return refuse(keys, 'it is no value of this key')
 }
 
 /** Permissions are a list of rules of their own and never meet those of the installation. */
@@ -49,7 +47,7 @@ export const onlyValues =
   (...values: readonly unknown[]): Rule =>
   (value, { keys, refuse }) => {
     if (values.includes(value)) return value
-    return void refuse(keys, `a workspace may only set it to ${values.map((allowed) => JSON.stringify(allowed)).join(' or ')}`)
+    return refuse(keys, `a workspace may only set it to ${values.map((allowed) => JSON.stringify(allowed)).join(' or ')}`)
   }
 
 /** A value that has exactly this form. */
@@ -60,7 +58,7 @@ export const shaped =
     if (error === undefined) return value
     const [issue] = error.issues
     const inner = issue?.path.length ? `"${issue.path.join('.')}": ` : ''
-    return void refuse(keys, `${inner}${issue?.message ?? 'it is no value of this key'}; ${ONLY_INSTALLATION}`)
+    return refuse(keys, `${inner}${issue?.message ?? 'it is no value of this key'}; ${ONLY_INSTALLATION}`)
   }
 
 /** A record of which the keys of `table` count; the others of `schema` are refused, and so is what only looks like one of them. */
@@ -73,7 +71,7 @@ export function record(table: Readonly<Record<string, Rule>>, schema: readonly s
       const rule = rules.get(key)
       if (rule !== undefined) return rule(inner, at)
       if (reserved.has(key)) return refused(inner, at)
-      return void spot.keep(at.keys, inner)
+      return spot.keep(at.keys, inner)
     })
   }
 }

@@ -117,7 +117,7 @@ function switchedOff(value: unknown, { keys, refuse }: Spot): unknown {
     for (const key of Object.keys(value)) if (!OFF.includes(key)) refuse([...keys, key], ONLY_INSTALLATION)
     return Object.fromEntries(Object.entries(value).filter(([key]) => OFF.includes(key)))
   }
-  return void refuse(keys, 'a workspace may only switch it off; ' + ONLY_INSTALLATION)
+  return refuse(keys, 'a workspace may only switch it off; ' + ONLY_INSTALLATION)
 }
 
 const OFF = ['enabled', 'disable', 'disabled']
@@ -130,7 +130,7 @@ function isSwitchedOff(value: JsonRecord): boolean {
 function knownProvider(value: unknown, spot: Spot): unknown {
   const id = spot.keys.at(-1) ?? ''
   if (Object.hasOwn(recordAt(spot.ground.trusted, 'provider'), id)) return record(PROVIDER, Object.keys(ProviderConfig.shape))(value, spot)
-  return void spot.refuse(spot.keys, 'a provider that the installation configuration does not define is not used')
+  return spot.refuse(spot.keys, 'a provider that the installation configuration does not define is not used')
 }
 
 function fewerProviders(value: unknown, { keys, ground, refuse }: Spot): unknown {
@@ -150,14 +150,14 @@ function moreWithoutUse(value: unknown, { ground }: Spot): unknown {
 /** Sessions that plan ask before they change anything because that agent is there. */
 function switchedOffAgent(value: unknown, spot: Spot): unknown {
   if (value !== true || spot.keys.at(-2) !== 'plan') return plain(value, spot)
-  return void spot.refuse(spot.keys, 'sessions that plan would do so as another agent; ' + ONLY_INSTALLATION)
+  return spot.refuse(spot.keys, 'sessions that plan would do so as another agent; ' + ONLY_INSTALLATION)
 }
 
 /** A limit of the installation can be lowered. */
 function fewerSteps(value: unknown, spot: Spot): unknown {
   const most = recordAt(recordAt(spot.ground.trusted, 'agent'), spot.keys.at(-2) ?? '')['steps']
   if (typeof most !== 'number' || most === 0 || (typeof value === 'number' && value > 0 && value <= most)) return plain(value, spot)
-  return void spot.refuse(spot.keys, `the installation configuration allows ${most} steps`)
+  return spot.refuse(spot.keys, `the installation configuration allows ${most} steps`)
 }
 
 /** Entries of a list of paths that stay in the worktree; links are judged when the files are read. */

@@ -30,6 +30,8 @@ export interface DefinitionFile {
   readonly modifiedMs: number
   /** What it defines; undefined when it is not used. */
   readonly entry: MarkdownEntry | undefined
+  /** What it defined when it could be read, while it makes no sense: this counts. */
+  readonly kept?: MarkdownEntry
 }
 
 type Sha256 = (data: Uint8Array) => string
@@ -83,7 +85,8 @@ export async function scanDefinitions(
         const file = withLastGood(read, lastFiles)
         files.push(file.file)
         diagnostics.push(...file.diagnostics)
-        if (file.file.entry !== undefined) entries.push(file.file.entry)
+        const entry = file.file.entry ?? file.file.kept
+        if (entry !== undefined) entries.push(entry)
       }
     }
   }
@@ -95,7 +98,8 @@ function withLastGood(read: DefinitionRead, lastFiles: readonly DefinitionFile[]
   const { file } = read
   if (file.entry !== undefined || file.revision === undefined) return read
   const before = lastFiles.find(({ kind, path }) => kind === file.kind && path === file.path)
-  return before?.entry === undefined ? read : { ...read, file: { ...file, entry: before.entry } }
+  const kept = before?.entry ?? before?.kept
+  return kept === undefined ? read : { ...read, file: { ...file, kept } }
 }
 
 /** Skills in the `skill` and `skills` folders of a configuration directory. */

@@ -32,7 +32,7 @@ export function familyChanges(
 
 function callsOf(store: Pick<Store, 'sessions' | 'messages'>, sessionId: string, since: number): Done[] {
   const directory = store.sessions.get(sessionId)?.directory ?? ''
-  return store.messages.logical(sessionId).flatMap(({ info, parts }) =>
+  return store.messages.all(sessionId).flatMap(({ info, parts }) =>
     parts.flatMap((part): Done[] => {
       const time = part.type === 'tool' && part.tool !== DELEGATES ? timeOf(part) : undefined
       if (time === undefined || time.start < since) return []

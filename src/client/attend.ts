@@ -35,11 +35,11 @@ export async function attendSession(context: Context, sessionId: string, options
 
   try {
     const events = await openEvents(context, { sessionId, tail: true, attempts, signal: stop.signal })
-    see(await waiting())
+    see(await waitingRequests(interactions, sessionId, stop.signal))
     for await (const each of events) {
       if (each.type !== 'gap') see([each])
       else {
-        const open = await waiting()
+        const open = await waitingRequests(interactions, sessionId, stop.signal)
         asking.keep(openRequests(open))
         see(open)
       }
@@ -63,14 +63,15 @@ export async function attendSession(context: Context, sessionId: string, options
       else asking.see({ type: 'question', request: data })
     }
   }
+}
 
-  /** What the session asks now, and those it delegates to, as the events that told of it. */
-  async function waiting(): Promise<readonly SvcEvent[]> {
-    const [permissions, questions] = await Promise.all([
-      interactions.permissions.list({ signal: stop.signal }),
-      interactions.questions.list({ sessionId, signal: stop.signal }),
-    ])
-    const own = permissions.filter((each) => each.sessionId === sessionId || each.parentSessionID === sessionId)
-    return [...own.map((data) => event('permission.asked', data)), ...questions.map((data) => event('question.asked', data))]
-  }
+/** What the session asks now, and those it delegates to, as the events that told of it. */
+export async function waitingRequests(
+  { permissions, questions }: Operations['interactions'],
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<readonly SvcEvent[]> {
+  const [asked, questioned] = await Promise.all([permissions.list({ signal }), questions.list({ sessionId, signal })])
+  const own = asked.filter((each) => each.sessionId === sessionId || each.parentSessionID === sessionId)
+  return [...own.map((data) => event('permission.asked', data)), ...questioned.map((data) => event('question.asked', data))]
 }

@@ -64,6 +64,8 @@ export interface PromptOptions {
    * waits for. The iteration still ends with its `end`, unless the server does not answer for five seconds.
    */
   readonly signal?: AbortSignal | undefined
+  /** Also puts to the callbacks what the session asks before the prompt has its turn, whosever prompt that is about. */
+  readonly attends?: boolean | undefined
   /** What an abort of `signal` does with other prompts that wait: the next one runs (`go-on`, the default), they are held, or removed. */
   readonly abortQueue?: AbortQueue | undefined
   /** As in `EventOptions`. */

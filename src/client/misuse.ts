@@ -9,6 +9,7 @@ const PROMPT_OPTIONS: Names<PromptOptions> = {
   onQuestion: true,
   onEvent: true,
   signal: true,
+  attends: true,
   abortQueue: true,
   attempts: true,
 }

@@ -9,6 +9,7 @@
  */
 import type { Message, PromptRequestInput } from '../protocol/message/message.js'
 import { createAsking } from './asking.js'
+import { waitingRequests } from './attend.js'
 import { catchUp, openRequests } from './catch-up.js'
 import type { PromptEnd, PromptEvent, PromptOptions } from './client-types.js'
 import { SvcClientError } from './error.js'
@@ -38,7 +39,7 @@ export interface Prompt {
 export async function* followPrompt(context: Context, prompt: Prompt, options: PromptOptions): AsyncGenerator<PromptEvent> {
   const { operations } = context
   const { sessionId, messageId, request } = prompt
-  const { signal, attempts = ATTEMPTS, abortQueue } = options
+  const { signal, attempts = ATTEMPTS, abortQueue, attends = false } = options
   signal?.throwIfAborted()
   const stop = new AbortController()
   const failures: unknown[] = []
@@ -49,7 +50,7 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
   let sent: Promise<unknown> | undefined
   let takenBack = false
   const onAbort = () => (sent === undefined ? stop.abort() : void takeBack(sent).catch(fail))
-  const transcript = createTranscript(sessionId, messageId, request.noReply !== true)
+  const transcript = createTranscript(sessionId, messageId, request.noReply !== true, attends)
   const patience = { platform: context.platform, attempts, signal: stop.signal }
   const asking = createAsking(operations.interactions, options, fail)
   signal?.addEventListener('abort', onAbort, { once: true })
@@ -59,6 +60,7 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
     const submitted = patiently(patience, () => operations.sessions.prompt({ sessionId, body, signal: stop.signal }))
     sent = submitted.catch(() => undefined)
     const { tries } = await submitted
+    if (attends) yield* tell(await waitingRequests(operations.interactions, sessionId, stop.signal))
     if (tries > 1 || prompt.known) yield* tell(await missed())
     for await (const event of transcript.ended ? [] : events) {
       if (event.type !== 'gap') yield* tell([event])

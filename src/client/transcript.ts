@@ -29,7 +29,8 @@ export interface Transcript {
   readonly problem: { readonly message: string; readonly interrupted: boolean } | undefined
 }
 
-export function createTranscript(sessionId: string, messageId: string, withReply: boolean): Transcript {
+/** `attends`: requests are told before I1, too. */
+export function createTranscript(sessionId: string, messageId: string, withReply: boolean, attends = false): Transcript {
   let started = false
   let ended = false
   let answerId: string | undefined
@@ -85,7 +86,7 @@ export function createTranscript(sessionId: string, messageId: string, withReply
       | { readonly type: 'permission'; readonly request: PermissionRequest }
       | { readonly type: 'question'; readonly request: QuestionRequest },
   ): readonly Told[] {
-    if (!started || asked.has(asking.request.id)) return []
+    if ((!started && !attends) || asked.has(asking.request.id)) return []
     asked.add(asking.request.id)
     return [asking]
   }

@@ -3,7 +3,7 @@
  *
  * I1 What is typed while a run is under way steers it, and is shown by the one that follows that run.
  * I2 A prompt of `/queue` is followed by itself: nothing of it is told before its run begins.
- * I3 What the session asks is answered here, whosever prompt it is about.
+ * I3 What the session asks is answered here, whosever prompt it is about: by the run that is followed, and between runs by whoever attends.
  * I4 Ctrl-C ends what is under way with everything that waits behind it: nothing runs unseen, and what was typed is given back (decision 41).
  */
 import { randomUUID } from 'node:crypto'
@@ -117,7 +117,12 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
     runs.add(run)
     const line = statusLine.begin()
     const presentation = createPresentation({ ...terminal, status: line.draw }, { isVerbose: options.isVerbose, isThinking })
+    const { onPermission, onQuestion } = answers
+    attending.abort()
     const running = client.prompt(sessionId, requestOf(text, 'queue'), {
+      onPermission,
+      onQuestion,
+      attends: runs.size === 1,
       onEvent: takenBack.see,
       abortQueue: 'clear',
       attempts: ATTEMPTS,
@@ -139,6 +144,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
       line.end()
       if (run.signal.aborted) giveBack(isTakenBack && mine.has(messageId) ? [messageId] : [])
       mine.delete(messageId)
+      if (runs.size === 0) attending = attend()
     }
   }
 
@@ -154,8 +160,10 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
         return terminal.note(name === 'undo' ? 'the last turn is taken back; /redo brings it back' : 'brought back')
       case 'new':
         sessionId = (await client.sessions.create({ directory, body: {} })).id
-        attending.abort()
-        attending = attend()
+        if (runs.size === 0) {
+          attending.abort()
+          attending = attend()
+        }
         return terminal.note(`a new session: ${sessionId}`)
       case 'model':
         if (rest === '') return terminal.note(await modelsText(client, directory, model))

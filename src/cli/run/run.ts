@@ -66,7 +66,6 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
   const prompts = new Set<string>()
   const told = new Set<string>()
   const meter = createMeter(prompts)
-  const ended = new AbortController()
   const answers = createAnswers(options.unattended && options.allow === 'ask' ? 'wait' : options.allow, terminal)
   const takenBack = createTakenBack(() => progress.sessionId ?? '')
   const { signal, forget } = watchInterrupts(() => terminal.interrupted())
@@ -78,7 +77,9 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     const isShown = options.output === 'text' && schema === undefined
     const presentation = isShown ? createPresentation(terminal, options) : createSilentPresentation(terminal)
     const running = client.prompt(sessionId, body, {
-      ...(!isAttended && { onPermission: answers.onPermission, onQuestion: answers.onQuestion }),
+      onPermission: answers.onPermission,
+      onQuestion: answers.onQuestion,
+      attends: isAttended,
       abortQueue: 'clear',
       onEvent(event) {
         meter.see(event)
@@ -105,13 +106,6 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     throw new Error('The run was left before its end.')
   }
 
-  function attend(client: Client, sessionId: string): void {
-    const { onPermission, onQuestion } = answers
-    client
-      .attend(sessionId, { onPermission, onQuestion, attempts: ATTEMPTS, signal: ended.signal })
-      .catch((error: unknown) => (ended.signal.aborted ? undefined : terminal.error(failureText(error))))
-  }
-
   /** Asks again for an answer that does not match the schema. */
   async function converse(client: Client, isOwn: boolean): Promise<void> {
     const existing = await existingSession(client, options)
@@ -122,7 +116,6 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
     progress.sessionId = sessionId
     const doubt = await doubtfulCommand(client, directoryOn(options.server, options.directory), textOf(request))
     if (doubt !== undefined) terminal.note(doubt)
-    if (isAttended) attend(client, sessionId)
     let body = { ...request, ...model }
     for (let corrections = 0; ; corrections++) {
       progress.end = await ask(client, sessionId, body)
@@ -142,7 +135,6 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
       await tellLast(connection.client, directoryOn(options.server, options.directory), terminal, told)
       if (meter.spent().model === OFFLINE && !textOf(request).includes(SCRIPT)) await tellFirstSteps(connection, options, terminal)
     } finally {
-      ended.abort()
       await connection.close()
     }
   } catch (error) {

@@ -1,5 +1,8 @@
 /** `svc session release`: gives prompts their turn that wait for a person, as those do that came with a bundle. */
 import type { Client } from '../../client/client-types.js'
+import type { Connection } from '../connection.js'
+import { createAnswers } from '../run/answers.js'
+import { createTerminal } from '../terminal.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { SessionQueueInfo } from '../../protocol/message/message.js'
 import { printable } from '../../protocol/visible-text.js'
@@ -8,7 +11,7 @@ import type { ReleaseOptions } from './session-arguments.js'
 import { findSession } from './session-find.js'
 
 /** Releases the oldest, that of a message, or all there are, in their order; prints what they say, and answers 0. */
-export async function releasePrompts(client: Client, { id: named, message, all, json }: ReleaseOptions): Promise<number> {
+export async function releasePrompts({ client, isOwn }: Connection, { id: named, message, all, json }: ReleaseOptions): Promise<number> {
   const { id: sessionId } = await findSession(client, named)
   const held = heldOf(await client.sessions.queue.list({ sessionId }))
   const wanted = message === undefined ? held.slice(0, all ? held.length : 1) : held.filter(({ messageId }) => messageId === message)
@@ -27,7 +30,16 @@ export async function releasePrompts(client: Client, { id: named, message, all, 
     for (const { text } of released) writeOut(`released: ${printable(text)}\n`)
     if (left > 0) writeOut(`still held: ${left}\n`)
   }
+  if (isOwn) await settled(client, sessionId)
   return 0
+}
+
+/** The server ends with the command: not before what was released has run. */
+async function settled(client: Client, sessionId: string): Promise<void> {
+  const ended = new AbortController()
+  const { onPermission, onQuestion } = createAnswers('ask', createTerminal())
+  const attended = client.attend(sessionId, { onPermission, onQuestion, signal: ended.signal })
+  await Promise.race([attended, client.sessions.wait({ sessionId })]).finally(() => ended.abort())
 }
 
 interface Held {

@@ -17,7 +17,7 @@ export async function session(options: SessionOptions): Promise<number> {
       case 'fork':
         return await (await import('./session-fork.js')).forkSession(client, options)
       case 'release':
-        return await (await import('./session-release.js')).releasePrompts(client, options)
+        return await (await import('./session-release.js')).releasePrompts(connection, options)
       case 'undo':
       case 'redo':
         return await (await import('./session-undo.js')).undoTurns(client, options.action, options)

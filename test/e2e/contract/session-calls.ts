@@ -43,6 +43,12 @@ async function remembering(world: World): Promise<void> {
   await world.server.call('POST', `${at}/wait`)
 }
 
+/** What was allowed for good is asked again. */
+async function forgetting({ server }: World): Promise<Answer> {
+  const [answer] = await server.get<{ id: string }[]>('/v2/interactions/remembered')
+  return server.call('DELETE', `/v2/interactions/remembered/${answer?.id}`)
+}
+
 /** The prompt that came with a session has its turn. */
 const onHeld: ValidCall = async (world) => {
   const { id } = await talked(world)
@@ -200,12 +206,13 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.interactions.questions.get': onRequest('please ask', 'GET', (id) => `/questions/${id}`),
   'v2.interactions.remembered.list': async (world) => {
     await remembering(world)
-    return world.server.call('GET', '/v2/interactions/remembered')
+    const answer = await world.server.call('GET', '/v2/interactions/remembered')
+    await forgetting(world)
+    return answer
   },
   'v2.interactions.remembered.forget': async (world) => {
     await remembering(world)
-    const [answer] = await world.server.get<{ id: string }[]>('/v2/interactions/remembered')
-    return world.server.call('DELETE', `/v2/interactions/remembered/${answer?.id}`)
+    return forgetting(world)
   },
   'v2.interactions.permissions.reply': onRequest('please write', 'POST', (id) => `/permissions/${id}/reply`, { reply: 'once' }),
   'v2.interactions.questions.list': onRequest('please ask', 'GET', () => '/questions'),

@@ -146,7 +146,7 @@ async function readStep(probe: FileProbe, step: Step, ground: Ground): Promise<F
         ? { diagnostics: [warning(`${origin.path}, named by SVC_AGENT_CONFIG, does not exist`)] }
         : {}
     case 'refused':
-      return { diagnostics: [warning(`${origin.path} is not read: it ${outcome.reason}`)] }
+      return { diagnostics: [warning(`${origin.path} is not read: it ${outcome.reason}`, origin.path)] }
     case 'failed':
       return broken(origin, ` ${outcome.reason}`, lastGood)
     case 'text':
@@ -161,8 +161,8 @@ function wasEmptied(text: string, { path }: Origin, lastGood: ReadonlyMap<string
   return text.trim() === '' && before !== undefined && Object.keys(before).length > 0
 }
 
-function warning(message: string): ConfigDiagnostic {
-  return { level: 'warning', path: 'config', message }
+function warning(message: string, file?: string): ConfigDiagnostic {
+  return { level: 'warning', path: 'config', message, ...(file !== undefined && { file, line: 1, column: 1 }) }
 }
 
 function toFinding(read: LayerRead, origin: Origin, { lastGood, room }: Pick<Ground, 'lastGood' | 'room'>): Finding {

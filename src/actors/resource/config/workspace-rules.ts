@@ -31,7 +31,7 @@ export type Rule = (value: unknown, spot: Spot) => unknown
 
 export const ONLY_INSTALLATION = 'only the installation configuration can set it'
 
-export const refused: Rule = (_value, { keys, refuse }) => refuse(keys, ONLY_INSTALLATION)
+const refused: Rule = (_value, { keys, refuse }) => refuse(keys, ONLY_INSTALLATION)
 
 /** A single value, or a list of single values: nothing hides in it. */
 export const plain: Rule = (value, { keys, refuse }) => {

@@ -78,7 +78,7 @@ const COMMAND = { name: plain, description: plain, template: plain, agent: plain
 const EXPERIMENTAL = { disablePasteSummary: plain, batchTool: plain, primaryTools: plain }
 
 /** One row for each key of the document that a workspace may set. */
-export const WORKSPACE_TABLE: Readonly<Record<string, Rule>> = {
+const WORKSPACE_TABLE: Readonly<Record<string, Rule>> = {
   $schema: plain,
   model: plain,
   smallModel: plain,

@@ -116,7 +116,8 @@ export async function scanSkills(probe: FileProbe, root: Origin): Promise<Scanne
   for (const path of found.entries) {
     const id = basename(dirname(path))
     const { read } = await readMarkdown(probe, { ...root, path })
-    if (typeof read === 'string') diagnostics.push({ level: 'error', path: `skill.${id}`, message: `${path} ${read}` })
+    if (typeof read === 'string')
+      diagnostics.push({ level: 'error', path: `skill.${id}`, message: `${path} ${read}`, file: path, line: lineOf(read), column: 1 })
     else entries.push({ id, path, description: textOrNothing(read.values['description']) })
   }
   return { entries, diagnostics }
@@ -163,7 +164,7 @@ function readEntry({ read: markdown }: MarkdownRead, origin: Origin, kind: Kind,
     const place = { file: origin.path, ...(line !== undefined && { line, column: 1 }) }
     return { level: 'error', path: `${kind.kind}.${name}`, message: `${origin.path} ${message}`, ...place }
   }
-  if (typeof markdown === 'string') return problem(markdown, fileName, Number(/ line (\d+):/.exec(markdown)?.[1] ?? 1))
+  if (typeof markdown === 'string') return problem(markdown, fileName, lineOf(markdown))
   const name = textOrNothing(markdown.values['name']) ?? fileName
   if (isReservedKey(name)) return problem('has a reserved name')
   const renamed = Object.entries(markdown.values).map(([key, value]): [string, unknown] => [canonicalKey([kind.kind, name], key), value])
@@ -176,6 +177,11 @@ function readEntry({ read: markdown }: MarkdownRead, origin: Origin, kind: Kind,
   if (checked.success) return { kind: kind.kind, name, definition: checked.data }
   const [issue] = checked.error.issues
   return problem(`is not used: "${issue?.path.join('.') ?? ''}" ${issue?.message ?? 'is not valid'}`, name)
+}
+
+/** The line that a reason names; a file as a whole begins with its first. */
+function lineOf(reason: string): number {
+  return Number(/ line (\d+):/.exec(reason)?.[1] ?? 1)
 }
 
 interface MarkdownRead {

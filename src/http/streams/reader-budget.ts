@@ -13,7 +13,7 @@ interface Reader {
   cut(): void
 }
 
-export interface Share {
+interface Share {
   /** Tells of bytes that were written. */
   wrote(bytes: number): void
   /** Bytes that may be sent at once of what is stored: all readers in replay together keep half of the budget, unless a record is larger. */

@@ -60,7 +60,7 @@ interface Copy {
   readonly source: Session
   readonly session: Session
   readonly copies: ReturnType<typeof copier>
-  summary: Session['summary'] | undefined
+  summary: ReturnType<typeof summaryRecordOf>
   /** Some of it is stored, and nobody sees it yet. */
   isStaged: boolean
 }

@@ -2,6 +2,8 @@
 export interface Turns {
   /** Resolves with the function that gives the turn back. Rejects when too many wait, or when `signal` aborts first. */
   take(signal: AbortSignal): Promise<() => void>
+  /** Who takes one now waits for it. */
+  readonly isFull: boolean
 }
 
 export function createTurns({ atOnce, waiting }: { readonly atOnce: number; readonly waiting: number }): Turns {
@@ -21,6 +23,9 @@ export function createTurns({ atOnce, waiting }: { readonly atOnce: number; read
   }
 
   return {
+    get isFull() {
+      return taken >= atOnce
+    },
     async take(signal) {
       signal.throwIfAborted()
       if (taken < atOnce) return turn()

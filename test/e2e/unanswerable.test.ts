@@ -31,7 +31,7 @@ afterAll(async () => {
 const REFUSED: readonly (readonly [string, object, string])[] = [
   ['provider', { providerId: 'nop' }, 'There is no provider "nop"'],
   ['model', { id: 'nop', modelId: 'nop' }, 'Provider "test" has no model "nop"'],
-  ['variant', { variant: 'zzz' }, 'The model "test/scripted" has no variant "zzz". Known: fast.'],
+  ['variant', { variant: 'zzz' }, 'The model "test/scripted" has no variant "zzz". It has fast.'],
 ]
 
 test.each(REFUSED)('an unknown %s is refused by each door that takes a model', async (_, more, message) => {

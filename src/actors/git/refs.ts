@@ -92,7 +92,8 @@ function* packedIn(data: Buffer, wanted: Wanted): Reading<ReadonlyMap<string, st
     const length = ID_LENGTHS.find((each) => data[at + each] === SPACE)
     const start = at + (length ?? 0) + 1
     const until = start + begin.length
-    const isWanted = length !== undefined && (isWhole ? until === end : until <= end) && data.compare(begin, 0, begin.length, start, until) === 0
+    const isWanted =
+      length !== undefined && (isWhole ? until === end : until <= end) && data.compare(begin, 0, begin.length, start, until) === 0
     if (isWanted) {
       const id = data.toString('latin1', at, start - 1)
       const name = data.toString('utf8', start, Math.min(end, start + LIMITS.git.nameLength))

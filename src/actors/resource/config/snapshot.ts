@@ -197,7 +197,8 @@ async function readDefinitions(probe: FileProbe, origin: Origin, ground: Ground)
   const used = new Set(entries)
   const files = scan.files.map((file) => (file.entry === undefined || used.has(file.entry) ? file : { ...file, entry: undefined }))
   const left = scan.entries.length - entries.length
-  const diagnostics = left === 0 ? scan.diagnostics : [...scan.diagnostics, warning(`${left} definitions below ${origin.path}: each ${NO_ROOM}`)]
+  const diagnostics =
+    left === 0 ? scan.diagnostics : [...scan.diagnostics, warning(`${left} definitions below ${origin.path}: each ${NO_ROOM}`)]
   const of = (kind: string) =>
     Object.fromEntries(entries.filter((entry) => entry.kind === kind).map((entry) => [entry.name, entry.definition]))
   const document = { agent: of('agent'), command: of('command') }

@@ -26,6 +26,8 @@ interface NewJob extends Pick<Job, 'description' | 'command' | 'timeoutMs' | 'ou
 export interface Jobs {
   /** Throws `quota.exceeded` when there are too many, `lifecycle.closed` while the service stops. */
   start(job: NewJob, context: Pick<ToolContext, 'sessionId' | 'unattended'>): Job
+  /** One that is started now waits until another has ended. */
+  areFull(): boolean
   /** Of a session, oldest first: all that have not ended, and the latest that have. */
   of(sessionId: string): readonly Job[]
   find(sessionId: string, jobId: string): Job | undefined
@@ -152,6 +154,7 @@ export function createJobs(host: Pick<NativeHost, 'effects' | 'sessions' | 'rows
       begin(job, liveOf(ready, about.outputLimitBytes, release), { jobId: id })
       return job
     },
+    areFull: () => turns.isFull,
     of: ledger.of,
     find(sessionId, jobId) {
       const job = ledger.get(jobId)

@@ -50,9 +50,10 @@ export function jobTools({ jobs, commands }: { readonly jobs: Jobs; readonly com
       const ready = await commands.ready(commandOf(input), context)
       context.signal.throwIfAborted()
       const { description, command, timeout: timeoutMs = TIMEOUT, outputLimit: outputLimitBytes = outputBytes } = input
+      const status = jobs.areFull() ? 'queued' : 'running'
       const job = asToolError(() => jobs.start({ ready, description, command, timeoutMs, outputLimitBytes }, context))
-      const output = `job_id: ${job.id}\nstatus: ${job.status}\nIt runs in the background. You are told when it has ended: go on with other work, or end your answer now.`
-      return { title: description, output, metadata: shown(job) }
+      const output = `job_id: ${job.id}\nstatus: ${status}\nIt runs in the background. You are told when it has ended: go on with other work, or end your answer now.`
+      return { title: description, output, metadata: { ...shown(job), status } }
     },
   })
   const result = defineTool<z.infer<typeof One>>({

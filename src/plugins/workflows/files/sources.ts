@@ -135,12 +135,7 @@ async function readSource(deps: SourceDeps, found: FoundFile, before: Source | u
   return unsettled('changes while it is read')
 }
 
-async function contentOf(
-  { sha256 }: Pick<Effects, 'sha256'>,
-  bytes: Uint8Array,
-  before: Source | undefined,
-  work: Work,
-): Promise<Content> {
+async function contentOf({ sha256 }: Pick<Effects, 'sha256'>, bytes: Uint8Array, before: Source | undefined, work: Work): Promise<Content> {
   await work.pay(bytes.length + LOOK)
   const hash = sha256(bytes)
   if (before?.content.hash === hash) return before.content

@@ -130,7 +130,8 @@ it('of a waiting prompt stays while that waits, counts among its bytes, and is f
   expect(store.contents.writtenPrompt('ses_1', request).json).not.toContain('AAAABBBB')
   expect(store.queue.bytes('ses_1')).toBe(JSON.stringify(request).length)
   expect(store.queue.oldest('ses_1')).toBe('q_1')
-  for (const found of [store.queue.get('q_1'), store.queue.first('ses_1'), store.queue.byMessageId('msg_2')]) expect(found).toEqual(row)
+  for (const found of [store.queue.get('q_1'), store.queue.first('ses_1'), store.queue.byMessageId('msg_2')])
+    expect(found).toEqual({ ...row, held: false })
 
   const [, read] = store.queue.get('q_1')?.request.parts ?? []
   const part = { ...file, id: 'prt_2', sessionId: 'ses_1', messageId: 'msg_1' }

@@ -73,7 +73,7 @@ describe('interactions', () => {
     store.transact('power', () => store.interactions.insert(permission('per_1')))
     const settle = () => store.transact('power', () => store.interactions.settle('per_1', 'answered', '{"reply":"once"}', 5))
     expect([settle(), settle()]).toEqual([true, false])
-    expect(store.interactions.get('per_1')).toEqual(permission('per_1', { state: 'answered', response: '{"reply":"once"}' }))
+    expect(store.interactions.get('per_1')).toEqual(permission('per_1', { state: 'answered', response: '{"reply":"once"}', settled: 5 }))
     expect(store.transact('power', () => store.interactions.settle('per_x', 'withdrawn', undefined, 5))).toBe(false)
     expect(store.interactions.get('per_x')).toBeUndefined()
   })

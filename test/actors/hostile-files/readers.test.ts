@@ -107,7 +107,9 @@ const MARKDOWN: Readonly<Record<string, Make>> = {
 }
 
 const cases: (readonly [string, (size: number) => Reading<unknown>, number])[] = [
-  ...Object.entries(SETTINGS).map(([name, make]) => [`settings: ${name}`, (size: number) => readGitSettings(make(size)), 64 * KiB] as const),
+  ...Object.entries(SETTINGS).map(
+    ([name, make]) => [`settings: ${name}`, (size: number) => readGitSettings(make(size)), 64 * KiB] as const,
+  ),
   ...Object.entries(ATTRIBUTES).map(
     ([name, make]) => [`attributes: ${name}`, (size: number) => readConverted(make(size)), 64 * KiB] as const,
   ),

@@ -102,7 +102,9 @@ describe('where a file comes from is told, or why it cannot be', () => {
       expect(await checkouts.origins([{ path, bytes: Buffer.from('text\n') }])).toMatchObject([{ isCertain: false }])
     expect(read.filter((name) => name.endsWith('/index'))).toHaveLength(1)
     writeFileSync(join(directory, '.git/index'), 'none')
-    expect(await checkouts.origins([{ path, bytes: Buffer.from('text\n') }])).toMatchObject([{ reason: expect.stringMatching(/no index/) as unknown }])
+    expect(await checkouts.origins([{ path, bytes: Buffer.from('text\n') }])).toMatchObject([
+      { reason: expect.stringMatching(/no index/) as unknown },
+    ])
   })
 
   test('4,000 files of 400 directories are told together', async () => {

@@ -226,6 +226,13 @@ it('shows its findings when the configuration is checked', async () => {
   workspace.write('config/config.json', { plugins: { 'dev.example.x': { options: { serve: ['x'], capabilities: ['root'] } } } })
   const { diagnostics } = await workspace.configs.validate(workspace.work)
   expect(diagnostics).toEqual([
-    { level: 'warning', path: 'plugins.dev.example.x.options.capabilities', message: '"root" is not a capability; it is ignored' },
+    {
+      level: 'warning',
+      path: 'plugins.dev.example.x.options.capabilities',
+      message: '"root" is not a capability; it is ignored',
+      file: workspace.at('config/config.json'),
+      line: 1,
+      column: 55,
+    },
   ])
 })

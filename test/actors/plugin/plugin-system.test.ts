@@ -60,7 +60,7 @@ async function begin(play: (child: PlayedChild, start: number) => void, plugins:
     })
     return event.data['info'] as PackageLifecycleInfo
   }
-  return { service, effects, list, lifecycle, approve, reaches, starts: () => starts }
+  return { service, effects, list, lifecycle, configure, approve, reaches, starts: () => starts }
 }
 
 describe('a native plugin', () => {
@@ -197,19 +197,19 @@ describe('a package', () => {
     ])
     const file = join(effects.paths.config, 'config.json')
     const { plugins } = JSON.parse(readFileSync(file, 'utf8')) as { plugins: object }
-    writeFileSync(file, JSON.stringify({ plugins: { ...plugins, [owner.id]: false } }))
+    configure({ plugins: { ...plugins, [owner.id]: false } })
     await lifecycle()
     expect(await reaches('active')).toMatchObject({ diagnostics: [], leaseActive: true })
     await service.stop()
   })
 
   it('of session scope that is approved rests with its session, and its process ends', async () => {
-    const { service, effects, list, reaches, starts } = await begin((child) => servesTool(child, 'played_tool'))
+    const { service, effects, list, reaches, starts, configure } = await begin((child) => servesTool(child, 'played_tool'))
     writePackage(effects, 'one', 'session')
     const session = await service.session()
     const [{ revision } = { revision: '' }] = await list()
     const trust = { workspaceId: service.directory, packageId: ID, revision, scope: 'session', scopeId: session, executableApproved: true }
-    writeFileSync(join(effects.paths.config, 'config.json'), JSON.stringify({ plugins: { [ID]: { options: { trust } } } }))
+    configure({ plugins: { [ID]: { options: { trust } } } })
     expect(await list()).toMatchObject([{ state: 'trusted', scopeId: session, leaseActive: false, diagnostics: [] }])
     expect(starts()).toBe(0)
     service.steps.push((push) =>

@@ -77,7 +77,14 @@ describe('a malformed file', () => {
     const deepest = workspace.at(folders.at(-1) ?? '')
     const { diagnostics } = await workspace.configs.validate(deepest)
     expect(diagnostics.filter(({ level }) => level === 'error')).toEqual([
-      { level: 'error', path: 'config', message: `${deepest}/svc.json is not used: the files of the workspace say more than 16384 values together` },
+      {
+        level: 'error',
+        path: 'config',
+        message: `${deepest}/svc.json is not used: the files of the workspace say more than 16384 values together`,
+        file: `${deepest}/svc.json`,
+        line: 1,
+        column: 1,
+      },
     ])
   })
 

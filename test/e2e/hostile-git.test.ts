@@ -82,12 +82,12 @@ async function prompted(id: string, prompt: string): Promise<unknown> {
 
 async function used(shape: Shape): Promise<Record<string, unknown>> {
   const created = await server.call('POST', '/v2/sessions', { title: 'a test' }, { 'x-svc-directory': shape.directory })
-  expect([created.status, shape.sprung()], 'session create').toEqual([200, []])
+  expect(['session create', created.status, shape.sprung()]).toEqual(['session create', 200, []])
   const { id } = created.body as { readonly id: string }
   const answers: Record<string, unknown> = {}
   for (const [name, use] of uses) {
     answers[name] = await use(shape, id)
-    expect(shape.sprung(), name).toEqual([])
+    expect([name, shape.sprung()]).toEqual([name, []])
   }
   return answers
 }

@@ -109,8 +109,7 @@ describe('a JSON body', () => {
 
   test('with more values than the limit is refused for that, valid as it is', async () => {
     const most = LIMITS.http.jsonValues
-    const sized = async (values: number) =>
-      (await post('/v2/sessions', `{"title":[${'1,'.repeat(values - 3)}1]}`)).json<{ code: string }>()
+    const sized = async (values: number) => (await post('/v2/sessions', `{"title":[${'1,'.repeat(values - 3)}1]}`)).json<{ code: string }>()
     expect(await sized(most)).toMatchObject({ code: 'request.invalid' })
     expect(await sized(most + 1)).toMatchObject({
       code: 'request.body_too_large',

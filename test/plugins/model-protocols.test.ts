@@ -125,7 +125,7 @@ describe.each(VENDORS.map((vendor) => [vendor.name, vendor] as const))('an answe
       expect(given).toEqual(['Bearer sk-secret', undefined, undefined])
       const betas = String(request?.headers['anthropic-beta'] ?? '').split(',')
       expect(betas.includes('oauth-2025-04-20')).toBe(name === 'messages')
-      if ('headers' in more) expect(betas).toContain('mine-2025-01-01')
+      expect(betas.includes('mine-2025-01-01')).toBe('headers' in more)
     }
     const plain = await playVendor(vendor, vendor.reply({ text: ['hi'] }), { headers })
     expect(plain.server.requests[0]?.headers['anthropic-beta']).not.toContain('oauth')

@@ -49,6 +49,6 @@ test('a skill that lies on disk is answered with its bundle and revision, so tha
   writeFileSync(join(dirname(made.provenance), 'a.txt'), 'by hand')
   const { definition, revision } = await management.skills.get(here, 'one', undefined)
   expect(definition).toMatchObject({ bundle: { content: 'first', files: { 'a.txt': 'by hand' } }, bundleRevision: revision })
-  const [listed] = (await management.skills.list(here)).filter(({ id }) => id === 'one')
+  const listed = (await management.skills.list(here)).find(({ id }) => id === 'one')
   expect(listed?.definition).not.toHaveProperty('bundle')
 })

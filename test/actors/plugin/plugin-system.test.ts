@@ -177,7 +177,7 @@ describe('a package', () => {
 
   it('that was refused because another has the same tool is told by whom, and serves once that one is switched off', async () => {
     const owner: NativePlugin = { id: 'dev.svc.owner', name: 'Owner', start: () => ({ tools: [readTool] }) }
-    const { service, effects, approve, lifecycle, reaches } = await begin(
+    const { service, effects, configure, approve, lifecycle, reaches } = await begin(
       (child) => {
         servesTool(child, 'read')
         child.onInput((text) => {

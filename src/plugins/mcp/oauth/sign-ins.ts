@@ -281,7 +281,7 @@ function isUnderWay(entry: ServerCredentials | undefined, state: string | undefi
 function refuseOddEndpoints(entry: ServerCredentials, config: McpOAuthConfig): void {
   const { authorizationServerMetadata = {} } = discoveryOf(entry, config) ?? {}
   for (const [name, address] of Object.entries(authorizationServerMetadata)) {
-    if (!/_endpoint$/.test(name) || typeof address !== 'string' || /^https?:$/.test(protocolOf(address))) continue
+    if (!name.endsWith('_endpoint') || typeof address !== 'string' || /^https?:$/.test(protocolOf(address))) continue
     throw new Error(`its authorization server names no address of http or https as its ${name}`)
   }
 }

@@ -5,8 +5,8 @@ import { isRecord } from '../../../protocol/json.js'
 import { commandLine, type McpConfig } from '../../../protocol/mcp/mcp-config.js'
 import { readServer, type ServerEntry } from './configured.js'
 
-/** What it would start, or where it would connect, and all else that it says but whether it is switched on. */
-export function programOfServer(directory: string, server: string, config: McpConfig, origin: 'installation' | unknown): ProjectProgram {
+/** What it would start, or where it would connect, and all else that it says but whether it is switched on. `origin`: what a workspace says, or `'installation'`. */
+export function programOfServer(directory: string, server: string, config: McpConfig, origin: unknown): ProjectProgram {
   const isNamed = origin === 'installation'
   const { enabled: _enabled, disabled: _disabled, ...content } = isRecord(origin) ? origin : {}
   return {

@@ -87,7 +87,7 @@ async function used(shape: Shape): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {}
   for (const [name, use] of uses) {
     answers[name] = await use(shape, id)
-    expect(shape.sprung(), name).toEqual([])
+    expect([name, shape.sprung()]).toEqual([name, []])
   }
   return answers
 }

@@ -1,6 +1,6 @@
 /** Every parameter of the API that names a place: one with a NUL in it names none (threat-model F1, H9). */
 import { afterAll, describe, expect, test } from 'vitest'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { API } from '../../src/protocol/api.js'
 import { ApiError } from '../../src/protocol/errors.js'
 import type { RouteContract } from '../../src/protocol/route.js'

@@ -58,14 +58,13 @@ describe('the patch of a file', () => {
     checkout.commit()
     for (const path of paths) checkout.write(path, `two of ${JSON.stringify(path)}\n`)
     const patches = await shown(checkout)
-    expect(Object.keys(patches).toSorted()).toEqual(paths.toSorted())
-    for (const path of paths) expect([path, patches[path]]).toEqual([path, patchOf(checkout, path)])
+    expect(patches).toEqual(Object.fromEntries(paths.map((path) => [path, patchOf(checkout, path)])))
 
     checkout.git('update-index', '--force-remove', '--', ...paths)
     checkout.git('-c', 'core.quotepath=false', 'commit', '--quiet', '--message', 'none')
     const added = await shown(checkout)
     checkout.git('add', '--intent-to-add', '.')
-    for (const path of paths) expect([path, added[path]]).toEqual([path, patchOf(checkout, path)])
+    expect(added).toEqual(Object.fromEntries(paths.map((path) => [path, patchOf(checkout, path)])))
   })
 
   test('has both halves where the file became a link, and one where git has nothing to show but its mode', async () => {

@@ -83,8 +83,7 @@ export function makeShape(name: string, ground: Ground): Shape {
   if (plan === undefined) throw new Error(`no shape ${name}`)
   const root = join(ground.root, name.replaceAll(' ', '-'))
   const directory = join(root, 'top')
-  const directories = [directory]
-  for (const each of plan.inside) directories.push(join(directories.at(-1) ?? '', each))
+  const directories = [directory, ...plan.inside.map((_, index) => join(directory, ...plan.inside.slice(0, index + 1)))]
   const firsts: string[] = []
   for (const each of directories) {
     mkdirSync(each, { recursive: true })

@@ -23,7 +23,7 @@ const OPEN: readonly Open[] = [
   {
     path: /^\/v2\/(?:health|meta|openapi\.json|runtime|identity|capabilities|directories|events|sessions|artifacts|projects|executions)(?:\/|$)/,
   },
-  { path: /^\/v2\/(?:agents|commands|skills|tools|models|providers|search|inspector)(?:\/|$)/, isRead: true },
+  { path: /^\/v2\/(?:agents|commands|skills|tools|models|search|inspector|providers(?!.*\/(?:auth|oauth|connections)))(?:\/|$)/, isRead: true },
   { path: /^\/v2\/interactions(?:\/|$)/, isRead: true },
   { path: /^\/v2\/plugins\/dev\.svc\.(?:subagents|goals)(?:\/|$)/ },
   { path: /^\/v2\/plugins\/dev\.svc\.(?:vcs|lsp|search)(?:\/|$)/, isRead: true },

@@ -40,6 +40,8 @@ const REFUSED = [
   'GET /v2/management/agents',
   'POST /v2/management/agents/x {}',
   'GET /v2/audit',
+  'POST /v2/sessions/ses_x/shell {}',
+  'POST /v2/sessions/ses_x/%73hell {}',
 ]
 const GRANTED = ['GET /v2/health', 'GET /v2/sessions', 'GET /v2/agents', 'GET /v2/plugins/dev.svc.vcs']
 

@@ -12,9 +12,15 @@ const open = all.filter((each) => {
 describe('what programs of agents may ask for', () => {
   it('answers nothing, configures nothing, trusts nothing and leads to no credential', () => {
     const closed =
-      /\/(?:config|management|auth|oauth|connections|audit)(?:\/|$)|dev\.svc\.(?:mcp|workflows|pty)|\/plugins$|\/reply$|\/reject$/
+      /\/(?:config|management|auth|oauth|connections|audit)(?:\/|$)|dev\.svc\.(?:mcp|workflows|pty)|\/plugins$|\/reply$|\/reject$|\/release$|\/shell$|\/import$|remembered\/./
     expect(open.filter((each) => closed.test(each))).toEqual([])
-    expect(open).toContain('GET /v2/providers')
+    const used = [
+      'GET /v2/providers',
+      'POST /v2/sessions',
+      'POST /v2/sessions/{session_id}/prompt',
+      'POST /v2/sessions/{session_id}/queue/pop',
+    ]
+    expect(open).toEqual(expect.arrayContaining(used))
   })
 
   it('changes sessions and what belongs to them, and nothing else', () => {

@@ -22,8 +22,8 @@ async function called(mark: string | undefined, before: readonly string[] = []) 
   const address = server.address()
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0
   const env = { PATH: process.env['PATH'], ...(mark !== undefined && { SVC_PROCESS_MARK: mark }) }
-  const [program = '', ...args] = [...before, process.execPath, '-e', CALLER, String(port)]
-  children.push(spawn(program, args, { env, stdio: 'ignore' }))
+  const words = [...before, process.execPath, '-e', CALLER, String(port)]
+  children.push(spawn(words[0] ?? '', words.slice(1), { env, stdio: 'ignore' }))
   const [socket] = (await once(server, 'connection')) as [Socket]
   const [said] = (await once(socket, 'data')) as [Buffer]
   const peer = { port: socket.remotePort ?? 0, ourPort: socket.localPort ?? 0 }

@@ -47,7 +47,7 @@ export interface CommandSandbox {
   wrap(command: SandboxedCommand): Promise<ConfinedLine | { readonly unavailable: string }>
 }
 
-export interface ConfinedLine {
+interface ConfinedLine {
   readonly program: string
   readonly args: readonly string[]
   /** What its process must hold while it runs (`SpawnOptions.holds`): else it does not start. */

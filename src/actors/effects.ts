@@ -2,6 +2,7 @@
  * The outside world as svc sees it. `node-effects.ts` is the one real implementation; tests pass fakes.
  * Nothing else in the program reads a clock, randomness, the environment, files, processes or the network.
  */
+import type { LeftProcess, LocalPeer, Placeholder } from './process-facts.js'
 import type { Ids } from '../protocol/ids.js'
 
 export interface Clock {
@@ -137,14 +138,6 @@ export interface FileSink {
   discard(): Promise<void>
 }
 
-/** What stands where nothing is, so that it can be mounted. */
-export interface Placeholder {
-  readonly path: string
-  readonly kind: 'directory' | 'socket'
-  /** Others are made in it. */
-  readonly isOpen?: true
-}
-
 export interface SpawnOptions {
   readonly command: string
   readonly args: readonly string[]
@@ -177,13 +170,6 @@ export interface ProcessResult {
   /** What it has left behind, out of reach of this server: the system protects or hides it. */
   readonly left: readonly LeftProcess[]
   readonly durationMs: number
-}
-
-/** A process that still runs though its owner has ended. */
-export interface LeftProcess {
-  readonly pid: number
-  /** Its command line, or the beginning of it. */
-  readonly command: string
 }
 
 /** A long-lived child that talks over its standard streams: a plugin, a language server. */
@@ -219,12 +205,6 @@ export interface ChildPipe {
   kill(): void
   /** Resident bytes of the child and of what it started, as far as it can be followed; undefined when unknown. */
   residentBytes(): number | undefined
-}
-
-/** The other end of a connection to a port of ours, on this machine. */
-export interface LocalPeer {
-  readonly port: number
-  readonly ourPort: number
 }
 
 export interface Processes {

@@ -8,7 +8,8 @@
  */
 import { join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects, Placeholder } from '../effects.js'
+import type { Effects } from '../effects.js'
+import type { Placeholder } from '../process-facts.js'
 import type { ProtectedFiles } from '../plugin/native/native.js'
 import { mayBeProtected, PROTECTED_NAMES } from '../protection/protected-names.js'
 import { type Mount, readOnly, writable } from './bubblewrap.js'

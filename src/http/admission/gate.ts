@@ -65,7 +65,7 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
       return true
     }
     if (!open) authenticate(request)
-    if (!open && !tokens.trusted) checkAgent(request.raw, path)
+    if (!open && !tokens.trusted) checkAgent(request.raw, request.routeOptions.config.contract?.path ?? path)
     sockets.admit(request.raw.socket, request.caller?.authenticated === true)
     if (sockets.isReserved(request.raw.socket)) {
       reply.header('connection', 'close')

@@ -1,5 +1,5 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
-import type { Placeholder } from '../../effects.js'
+import type { Placeholder } from '../../process-facts.js'
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
@@ -47,7 +47,7 @@ export interface CommandSandbox {
   wrap(command: SandboxedCommand): Promise<ConfinedLine | { readonly unavailable: string }>
 }
 
-export interface ConfinedLine {
+interface ConfinedLine {
   readonly program: string
   readonly args: readonly string[]
   /** What its process must hold while it runs (`SpawnOptions.holds`): else it does not start. */

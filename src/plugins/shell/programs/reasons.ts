@@ -20,7 +20,7 @@ export function programOption(letters: string, ...longs: readonly string[]): Rea
 }
 
 /** An option that is a whole word with one dash. */
-export function wordOption(...words: readonly string[]): Reason {
+function wordOption(...words: readonly string[]): Reason {
   return (args) => (args.some(({ text }) => words.includes(text)) ? 'an option names a library or another program' : undefined)
 }
 

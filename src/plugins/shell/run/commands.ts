@@ -7,7 +7,7 @@
  *    sandbox is wanted and cannot be had, nothing runs either.
  * I3 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
  */
-import type { Placeholder } from '../../../actors/effects.js'
+import type { Placeholder } from '../../../actors/process-facts.js'
 import { type NativeHost, type PermissionNeed, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { createLru } from '../../../protocol/lru.js'

@@ -23,7 +23,7 @@ export interface Activation {
 export type Tx = RowsChange
 
 /** Somebody accepted the content, or it was active as it was saved, which nobody can be held to. */
-export type Known = 'accepted' | 'saved'
+type Known = 'accepted' | 'saved'
 
 export interface Ledger {
   activation(id: string): Activation | undefined

@@ -1,0 +1,51 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createAgentPrograms } from '../../../src/actors/node/process/agent-programs.js'
+
+const MARK = 'a-mark-of-this-test'
+const programs = createAgentPrograms(MARK)
+const children: ChildProcess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+/** Connects to a port, says who it is, and stays. */
+const CALLER = `const [port] = process.argv.slice(1); require('net').connect(port, '127.0.0.1', function () { this.write(String(process.pid)) }); setInterval(() => 0, 1000)`
+
+async function called(mark: string | undefined, before: readonly string[] = []) {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const env = { PATH: process.env['PATH'], ...(mark !== undefined && { SVC_PROCESS_MARK: mark }) }
+  const words = [...before, process.execPath, '-e', CALLER, String(port)]
+  children.push(spawn(words[0] ?? '', words.slice(1), { env, stdio: 'ignore' }))
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  const [said] = (await once(socket, 'data')) as [Buffer]
+  const peer = { port: socket.remotePort ?? 0, ourPort: socket.localPort ?? 0 }
+  const found = [programs.has(Number(String(said))), programs.holds(peer)]
+  socket.destroy()
+  server.close()
+  return found
+}
+
+describe.skipIf(!existsSync('/proc/self/environ'))('a process that an agent has started', () => {
+  it.each([
+    ['carries a mark of this server', `${MARK}.0123`, [], true],
+    ['descends from one that does, without it', `${MARK}.0123`, ['sh', '-c', 'env -i "$@"; :', 'sh'], true],
+    ['carries one of another server', 'another.0123', [], false],
+    ['carries one whose beginning is ours', `${MARK}x.0123`, [], false],
+    ['carries none', undefined, [], false],
+    ['is in a terminal, which is for people', `${MARK}.t-0123`, [], false],
+  ])('%s', async (_, mark, before, expected) => {
+    expect(await called(mark, before)).toEqual([expected, expected])
+  })
+
+  it('is not one that has ended, nor this one', () => {
+    expect([programs.has(2 ** 22 + 1), programs.has(process.pid), programs.holds({ port: 1, ourPort: 2 })]).toEqual([false, false, false])
+  })
+})

@@ -66,7 +66,7 @@ describe('a map that forgets', () => {
       const limit = 1 + roll(5)
       const forgotten: number[] = []
       const expectedForgotten: number[] = []
-      const looks: [number | undefined, number | undefined][] = []
+      const read: (readonly [number | undefined, number | undefined])[] = []
       const kept = createLru<string, number>(limit, (value) => forgotten.push(value))
       const expected = model(limit, expectedForgotten)
       for (let step = 0; step < 60; step++) {
@@ -74,9 +74,9 @@ describe('a map that forgets', () => {
         if (kind === 0) for (const map of [kept, expected]) map.clear()
         else if (kind < 3) for (const map of [kept, expected]) map.delete(key)
         else if (kind < 10) for (const map of [kept, expected]) map.set(key, step)
-        else looks.push([kept.get(key), expected.get(key)])
+        else read.push([kept.get(key), expected.get(key)])
       }
-      expect(looks.map(([found]) => found)).toEqual(looks.map(([, wanted]) => wanted))
+      expect(read.map(([value]) => value)).toEqual(read.map(([, value]) => value))
       expect(forgotten).toEqual(expectedForgotten)
     }
   })

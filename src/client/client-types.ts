@@ -128,4 +128,6 @@ export interface PromptEnd {
   readonly text: string
   /** Why the run did not end well; `interrupted` when it was aborted or the server stopped. */
   readonly error: { readonly message: string; readonly interrupted: boolean } | undefined
+  /** The prompt was removed from the queue before it began. */
+  readonly isTakenBack?: true
 }

@@ -80,7 +80,7 @@ export async function* followPrompt(context: Context, prompt: Prompt, options: P
   } catch (error) {
     // What ended the stream says more than that it ended.
     if (!takenBack) throw failures[0] ?? (signal?.aborted ? signal.reason : error)
-    yield { type: 'end', message: undefined, text: '', error: TAKEN_BACK }
+    yield { type: 'end', message: undefined, text: '', error: TAKEN_BACK, isTakenBack: true }
   } finally {
     signal?.removeEventListener('abort', onAbort)
     asking.stop()
@@ -125,7 +125,7 @@ interface Place {
 
 async function endOf(operations: Context['operations'], place: Place, { answerId, problem }: Transcript): Promise<PromptEnd> {
   const message = answerId === undefined ? undefined : await messageOf(operations, { ...place, messageId: answerId })
-  return { type: 'end', message, text: textOf(message), error: problem }
+  return { type: 'end', message, text: textOf(message), error: problem, ...(problem === TAKEN_BACK && { isTakenBack: true as const }) }
 }
 
 async function messageOf(

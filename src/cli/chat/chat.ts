@@ -8,7 +8,6 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../../client/client-types.js'
-import { TAKEN_BACK } from '../../client/transcript.js'
 import type { PromptPart, PromptRequest } from '../../protocol/message/message.js'
 import type { ChatOptions } from '../arguments.js'
 import { connect } from '../connection.js'
@@ -135,7 +134,7 @@ async function talk(client: Client, options: ChatOptions): Promise<void> {
       for await (const event of running) {
         presentation.show(event)
         if (event.type !== 'end') continue
-        isTakenBack = event.error?.message === TAKEN_BACK.message
+        isTakenBack = event.isTakenBack === true
         if (event.error !== undefined && !run.signal.aborted) terminal.error(event.error.message)
       }
     } finally {

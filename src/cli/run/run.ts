@@ -1,7 +1,6 @@
 /** `svc run`: one prompt, its answer as it comes, and the end. */
 import { writeFileSync } from 'node:fs'
 import type { Client, PromptEnd } from '../../client/client-types.js'
-import { TAKEN_BACK } from '../../client/transcript.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { PromptRequest } from '../../protocol/message/message.js'
 import type { Session } from '../../protocol/session/session.js'
@@ -96,7 +95,7 @@ async function follow(request: PromptRequest, schema: AnswerSchema | undefined, 
       for await (const event of running) {
         presentation.show(event)
         if (event.type !== 'end') continue
-        if (event.error?.message === TAKEN_BACK.message) terminal.note(`taken back: ${textOf(body)}`)
+        if (event.isTakenBack === true) terminal.note(`taken back: ${textOf(body)}`)
         return event
       }
     } finally {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mcpFindings } from '../../src/cli/doctor/mcp-checks.js'
+import { mcpFindings, waitingFindings } from '../../src/cli/doctor/mcp-checks.js'
 import { MCP_UNTRIED } from '../../src/protocol/mcp/mcp.js'
 
 test('the doctor says nothing of MCP servers where there are none', () => {
@@ -20,5 +20,12 @@ test('the doctor counts MCP servers, and says of each that cannot be used why, a
     'warning: broken: its program has ended with code 3 (svc mcp broken --connect tries it anew)',
     'warning: tracker: somebody has to sign in: open the authorizationUrl that POST /v2/plugins/dev.svc.mcp/tracker/auth answers',
     'warning: stranger: configure "oauth.clientId"',
+  ])
+})
+
+test('the doctor names the servers of the workspace that nobody has accepted', () => {
+  const standing = { state: 'waiting' as const, revision: 'sha256:1', commands: [['server']], message: 'it waits' }
+  expect(waitingFindings({ theirs: { acceptance: standing }, ours: { acceptance: null } })).toEqual([
+    { level: 'warning', check: 'MCP servers', detail: 'theirs: it waits (docs/mcp.md)' },
   ])
 })

@@ -7,7 +7,7 @@
  *    sandbox is wanted and cannot be had, nothing runs either.
  * I3 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
  */
-import type { Placeholder } from '../../../actors/process-facts.js'
+import type { SpawnOptions } from '../../../actors/effects.js'
 import { type NativeHost, type PermissionNeed, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { createLru } from '../../../protocol/lru.js'
@@ -44,7 +44,7 @@ export interface Judgement {
 export interface ReadyCommand extends Judgement {
   readonly program: string
   readonly args: readonly string[]
-  readonly holds: readonly Placeholder[]
+  readonly holds: NonNullable<SpawnOptions['holds']>
   readonly env: Variables
   /** The shell that runs the line. */
   readonly shell: string

@@ -44,12 +44,9 @@ import type {
 import type { ExportSessionsRequest } from '../protocol/session/bundle.js'
 import type { ClaimSessionControlRequest, ForkSessionRequest, SessionControl, SessionParticipant } from '../protocol/session/sharing.js'
 import type { RevertRequest, SessionUndoTree } from '../protocol/session/undo.js'
-import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
-import type { RouteResponse } from '../protocol/plugin/plugin-services.js'
 import type { ApiMeta, AuditEntry, Capability, DirectoryListing, HealthResponse, Identity, RuntimeInfo } from '../protocol/system/system.js'
+import type { Plugins } from './plugin/facade.js'
 import type { Management } from './management/facade.js'
-import type { PluginSocket, SocketOpening } from './plugin/registry/contributions.js'
-import type { OperationCall } from './plugin/native/native-doors.js'
 import type { SignIns } from './provider/sign-in/facade.js'
 import type { ProviderAdapter } from './provider/adapter.js'
 
@@ -363,48 +360,6 @@ export interface System {
   readonly workingDirectory: string
   /** Stands for the installation itself (`scope=installation`): a directory that has no workspace layer. */
   readonly installationDirectory: string
-}
-
-/** A call of a contributed route or socket, before it is matched (plugin-protocol §8.2). */
-export interface PluginCall {
-  readonly pluginId: string
-  readonly method: string
-  /** The request asks to become a socket: sockets are looked for before routes. */
-  readonly upgrade: boolean
-  /** Path of the request as it was sent, from `/v2/` on, without the query. */
-  readonly path: string
-  readonly query: Readonly<Record<string, readonly string[]>>
-  readonly headers: Readonly<Record<string, string>>
-  /** Canonical workspace directory, when the caller named one by query or header. */
-  readonly directory: string | undefined
-  readonly workspaceId: string | undefined
-  readonly body: unknown
-}
-
-export interface Plugins {
-  /** Built-in plugins, then those of the workspace by id. */
-  list(directory: string): Promise<PluginManifest[]>
-  /** A fresh look at every package of the workspace. */
-  lifecycle(directory: string): Promise<PackageLifecycleInfo[]>
-  /** Throws `resource.not_found`. */
-  manifest(directory: string, pluginId: string): Promise<PluginManifest>
-  /** Calls an operation of the contract that a built-in plugin serves; throws `feature.not_implemented` while none does. */
-  call(operationId: string, call: OperationCall): Promise<unknown>
-  /** As `call`, for an operation that becomes a socket: the ticket is used from here on, and opens it at most once. Throws nothing. */
-  present(operationId: string, ticket: string): SocketOpening
-  /** Whether `method path` is a contributed route (`route`) or socket (`socket`) and who may call it; throws `resource.not_found`. */
-  match(caller: Caller, call: Omit<PluginCall, 'body'>): Promise<PluginRouteMatch>
-}
-
-/** A matched contributed route: `sessionId` is set for session routes, and admission has to check it. */
-export interface PluginRouteMatch {
-  readonly kind: 'route' | 'socket'
-  readonly directory: string
-  readonly sessionId: string | undefined
-  /** Runs the handler; throws `plugin.route_failed`, `plugin.generation_closed`. */
-  handle(body: unknown, signal: AbortSignal): Promise<RouteResponse>
-  /** Opens the socket, before the upgrade; throws `plugin.websocket_rejected`. */
-  open(signal: AbortSignal): Promise<PluginSocket>
 }
 
 /** What lives here and what happens to it; for the local operator. */

@@ -34,7 +34,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   http: {
     layers: ['http', 'protocol'],
-    contracts: { 'src/actors/facades.ts': [], 'src/actors/effects.ts': [], 'src/actors/plugin/registry/contributions.ts': [] },
+    contracts: {
+      'src/actors/facades.ts': [],
+      'src/actors/plugin/facade.ts': [],
+      'src/actors/effects.ts': [],
+      'src/actors/plugin/registry/contributions.ts': [],
+    },
     packages: ['fastify', 'zod', '@fastify/websocket'],
     node: true,
   },

@@ -6,13 +6,13 @@ import type {
   Events,
   Inspector,
   Interactions,
-  Plugins,
   Providers,
   Resources,
   Runtime,
   Sessions,
   System,
 } from '../../src/actors/facades.js'
+import type { Plugins } from '../../src/actors/plugin/facade.js'
 import type { ManagedMarkdown, Management } from '../../src/actors/management/facade.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PluginCall } from '../../../src/actors/facades.js'
+import type { PluginCall } from '../../../src/actors/plugin/facade.js'
 import type { PluginSocket } from '../../../src/actors/plugin/registry/contributions.js'
 import { createPluginCalls } from '../../../src/actors/plugin/calls/plugin-calls.js'
 import { validateRoute } from '../../../src/actors/plugin/registry/route-match.js'

@@ -14,7 +14,12 @@ import { openHostile } from './repositories.js'
 
 const SHARE = process.env['SVC_CAMPAIGN'] === 'whole' ? 1 : 1 / 8
 const CORPUS = { ...histories(SHARE), ...indexes(SHARE) }
-const NAMES = ['nothing but replacements of nothing', 'nothing but line ends', '20,000 long names', 'names of 4 kB that share what they begin with']
+const NAMES = [
+  'nothing but replacements of nothing',
+  'nothing but line ends',
+  '20,000 long names',
+  'names of 4 kB that share what they begin with',
+]
 
 test.each(NAMES)('%s', { timeout: 300_000 }, async (name) => {
   const scene = openScene(makePlace())

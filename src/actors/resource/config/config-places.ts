@@ -12,7 +12,7 @@ type Keys = readonly (string | number)[]
 type Locate = ReturnType<typeof keyLocator>
 
 /** Diagnostics whose place is looked for; each is looked for in whole texts. */
-const PLACED = 512
+const PLACED = 64
 
 /** Names that diagnostics have for several keys at once. */
 const MEANT: Readonly<Record<string, string>> = { providers: 'enabledProviders' }
@@ -103,6 +103,7 @@ function keysOf(document: JsonRecord, path: string): Keys {
 
 function nextKey(at: unknown, rest: string): string | undefined {
   if (!isRecord(at) && !Array.isArray(at)) return undefined
+  if (Object.hasOwn(at, rest)) return rest
   const fitting = Object.keys(at).filter((key) => rest === key || rest.startsWith(`${key}.`))
   return fitting.toSorted((a, b) => b.length - a.length)[0]
 }

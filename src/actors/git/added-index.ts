@@ -1,6 +1,7 @@
 /** An index that lists files as added and not yet looked at, as `git add --intent-to-add` writes it. Looks at no file. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { sortInTurns } from '../../protocol/sort.js'
 import type { ObjectFormat } from './index-file.js'
 
 const HEADER = 12
@@ -21,7 +22,8 @@ export async function addedIndex(paths: readonly Uint8Array[], format: ObjectFor
   header.writeUInt32BE(3, 4)
   header.writeUInt32BE(paths.length, 8)
   const parts: Uint8Array[] = [header]
-  for (const [index, path] of paths.toSorted((one, other) => Buffer.compare(one, other)).entries()) {
+  const sorted = await sortInTurns(paths, Buffer.compare, () => setImmediate())
+  for (const [index, path] of sorted.entries()) {
     if (index % PIECE === PIECE - 1) await setImmediate()
     parts.push(entryOf(path, nothing))
   }

@@ -85,7 +85,9 @@ function* packedIn(data: Buffer, wanted: Wanted): Reading<ReadonlyMap<string, st
   const found = new Map<string, string>()
   const isWhole = 'name' in wanted
   const begin = Buffer.from(isWhole ? wanted.name : wanted.prefix)
+  let lines = 0
   for (let at = 0; at < data.length; ) {
+    if (++lines > LIMITS.git.packedRefs) throw new Error(`it has more than ${LIMITS.git.packedRefs} packed refs`)
     const next = data.indexOf(NEWLINE, at)
     const end = next === -1 ? data.length : next
     yield end - at + ENTRY

@@ -104,7 +104,7 @@ export const repositoriesLimits = {
     /** Bytes that are touched for one answer, of whatever is read for it: where files come from, of an index, of a history, of settings. */
     originWork: 1 * GiB,
     indexWork: 256 * MiB,
-    historyWork: 2 * GiB,
+    historyWork: 1 * GiB,
     settingsWork: 64 * MiB,
     attributesBytes: 1 * MiB,
     indexBytes: 64 * MiB,
@@ -113,6 +113,7 @@ export const repositoriesLimits = {
     /** Submodules that are looked for, whether they are there or not. */
     listedSubmodules: 4096,
     packedRefsBytes: 32 * MiB,
+    packedRefs: 1_000_000,
     replacements: 1024,
     /** All pack indexes of a repository together; the same for its commit graph. */
     packIndexBytes: 96 * MiB,

@@ -76,9 +76,8 @@ describe('a malformed file', () => {
     for (const folder of folders) workspace.write(`${folder}/svc.json`, some)
     const deepest = workspace.at(folders.at(-1) ?? '')
     const { diagnostics } = await workspace.configs.validate(deepest)
-    expect(diagnostics.filter(({ level }) => level === 'error')).toEqual([
+    expect(diagnostics.filter(({ level }) => level === 'error')).toMatchObject([
       {
-        level: 'error',
         path: 'config',
         message: `${deepest}/svc.json is not used: the files of the workspace say more than 16384 values together`,
         file: `${deepest}/svc.json`,

@@ -3,11 +3,16 @@ import { basename } from 'node:path'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { SLICE } from '../../../protocol/work.js'
 import { keyLocator, type Position } from './config-parse.js'
 import type { FileProbe } from './file-probe.js'
 import type { ConfigSnapshot } from './snapshot.js'
 
 type Keys = readonly (string | number)[]
+type Locate = ReturnType<typeof keyLocator>
+
+/** Diagnostics whose place is looked for; each is looked for in whole texts. */
+const PLACED = 64
 
 /** Names that diagnostics have for several keys at once. */
 const MEANT: Readonly<Record<string, string>> = { providers: 'enabledProviders' }
@@ -16,7 +21,7 @@ const MEANT: Readonly<Record<string, string>> = { providers: 'enabledProviders' 
 export async function withPlaces(
   diagnostics: readonly ConfigDiagnostic[],
   snapshot: Pick<ConfigSnapshot, 'layers' | 'definedIn'>,
-  probe: Pick<FileProbe, 'readText'>,
+  probe: Pick<FileProbe, 'readText' | 'work'>,
   given: string,
 ): Promise<ConfigDiagnostic[]> {
   const texts = new Map<string, string>([['SVC_AGENT_CONFIG_CONTENT', given]])
@@ -28,15 +33,30 @@ export async function withPlaces(
     texts.set(file, text)
     return text
   }
+  const locators = new Map<string, Locate>()
+  const locatorOf = async (file: string): Promise<Locate> => {
+    const locate = locators.get(file) ?? keyLocator(await textOf(file))
+    locators.set(file, locate)
+    return locate
+  }
   const placed: ConfigDiagnostic[] = []
-  for (const diagnostic of diagnostics) placed.push(await placeOf(diagnostic, snapshot, textOf))
-  return placed
+  for (const diagnostic of diagnostics.slice(0, PLACED)) {
+    await probe.work.pay(SLICE)
+    placed.push(await placeOf(diagnostic, snapshot, { textOf, locatorOf }))
+  }
+  return [...placed, ...diagnostics.slice(PLACED)]
+}
+
+/** What is looked up for all diagnostics: each file is read once. */
+interface Sought {
+  textOf(file: string): Promise<string>
+  locatorOf(file: string): Promise<Locate>
 }
 
 async function placeOf(
   diagnostic: ConfigDiagnostic,
   { layers, definedIn }: Pick<ConfigSnapshot, 'layers' | 'definedIn'>,
-  textOf: (file: string) => Promise<string>,
+  { textOf, locatorOf }: Sought,
 ): Promise<ConfigDiagnostic> {
   if (diagnostic.line !== undefined) return diagnostic
   const path = MEANT[diagnostic.path] ?? diagnostic.path
@@ -51,7 +71,7 @@ async function placeOf(
     )
   if (found === undefined) return diagnostic
   const bare = /^mcp\.jsonc?$/.test(basename(found.file)) ? found.keys.slice(1) : found.keys
-  return { ...diagnostic, file: found.file, ...keyLocator(await textOf(found.file))(bare) }
+  return { ...diagnostic, file: found.file, ...(await locatorOf(found.file))(bare) }
 }
 
 function definitionFile(path: string, definedIn: ReadonlyMap<string, string>): string | undefined {
@@ -83,6 +103,7 @@ function keysOf(document: JsonRecord, path: string): Keys {
 
 function nextKey(at: unknown, rest: string): string | undefined {
   if (!isRecord(at) && !Array.isArray(at)) return undefined
+  if (Object.hasOwn(at, rest)) return rest
   const fitting = Object.keys(at).filter((key) => rest === key || rest.startsWith(`${key}.`))
   return fitting.toSorted((a, b) => b.length - a.length)[0]
 }

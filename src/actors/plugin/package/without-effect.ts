@@ -2,7 +2,7 @@
 import type { PackageDiagnostic, PackageManifest, PluginScope } from '../../../protocol/plugin/plugin.js'
 import type { Contributions } from '../native/native.js'
 
-export const NO_EFFECT = 'no-effect'
+const NO_EFFECT = 'no-effect'
 
 /** Kinds that belong to a workspace: a session asks its workspace for them. */
 const OF_WORKSPACES = ['agents', 'commands', 'skills', 'config', 'providers'] as const

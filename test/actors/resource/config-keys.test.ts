@@ -120,3 +120,9 @@ test('every option that is permitted takes its values and no others, at every de
     expect(options(value)).toMatchObject({ document: { agent: { x: { options: { [name]: value } } } }, refused: [] })
   }
 })
+
+test('a workspace may say as many keys that nobody knows as it likes: each is kept once, however many there are', () => {
+  const document = { experimental: Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index])) }
+  const { inert, refused } = narrowWorkspace(document, { trusted: {}, worktree: '/w' })
+  expect([Object.keys(inert['experimental'] as object).length, refused]).toEqual([100_000, []])
+})

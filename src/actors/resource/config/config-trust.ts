@@ -1,6 +1,6 @@
 /** What of a workspace layer counts: what the table permits (decision 36). The rest is told, and shown as it stands in the file. */
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
-import { recordAt } from './config-merge.js'
+import { isReservedKey } from './config-merge.js'
 import type { Ground, Refusal } from './workspace-rules.js'
 import { WORKSPACE_DOCUMENT } from './workspace-table.js'
 
@@ -14,7 +14,7 @@ export interface Narrowed {
 /** A normalised workspace layer without what it may not set, and what was taken out. */
 export function narrowWorkspace(document: JsonRecord, ground: Ground): Narrowed {
   const refused: Refusal[] = []
-  let inert: JsonRecord = {}
+  const inert: Record<string, unknown> = {}
   const narrowed = WORKSPACE_DOCUMENT(document, {
     keys: [],
     ground,
@@ -23,14 +23,22 @@ export function narrowWorkspace(document: JsonRecord, ground: Ground): Narrowed 
       return undefined
     },
     keep: (keys, value) => {
-      inert = withValue(inert, keys, value)
+      put(inert, keys, value)
       return undefined
     },
   })
   return { document: isRecord(narrowed) ? narrowed : {}, refused, inert }
 }
 
-function withValue(holder: JsonRecord, [key, ...inner]: readonly string[], value: unknown): JsonRecord {
-  if (key === undefined) return holder
-  return { ...holder, [key]: inner.length === 0 ? value : withValue(recordAt(holder, key), inner, value) }
+/** Written in place: a workspace may say thousands of keys that nobody knows. */
+function put(holder: Record<string, unknown>, [key, ...inner]: readonly string[], value: unknown): void {
+  if (key === undefined || isReservedKey(key)) return
+  if (inner.length === 0) {
+    holder[key] = value
+    return
+  }
+  const known = holder[key]
+  const within: Record<string, unknown> = isRecord(known) ? known : {}
+  holder[key] = within
+  put(within, inner, value)
 }

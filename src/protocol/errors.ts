@@ -2,6 +2,7 @@
  * The error catalogue: one line per code gives its HTTP status and whether a retry can help
  * (http-contract §6, decisions 1 and 19). No status number appears anywhere else.
  */
+import { cut } from './cut.js'
 import * as z from 'zod'
 
 interface ErrorKind {
@@ -103,7 +104,7 @@ export function toApiError(error: unknown): ApiError {
   const known = error instanceof SvcError ? error : new SvcError('server.internal')
   return {
     code: known.code,
-    message: cut(known.message),
+    message: cut(known.message, SHOWN_TEXT),
     retryable: ERRORS[known.code].retryable,
     details: bounded(known.details),
   }
@@ -113,12 +114,10 @@ export function toApiError(error: unknown): ApiError {
 const SHOWN_TEXT = 4000
 const SHOWN_DETAILS = 65_536
 
-function cut(text: string): string {
-  return text.length <= SHOWN_TEXT ? text : `${text.slice(0, SHOWN_TEXT).toWellFormed()}…`
-}
-
 function bounded(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const shown = Object.fromEntries(Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? cut(value) : value]))
+  const shown = Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? cut(value, SHOWN_TEXT) : value]),
+  )
   return JSON.stringify(shown).length <= SHOWN_DETAILS ? shown : {}
 }
 

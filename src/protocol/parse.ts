@@ -1,5 +1,6 @@
 /** Parsing of request pieces, with messages that name the field and what was expected of it. */
 import * as z from 'zod'
+import { cut } from './cut.js'
 import { SvcError } from './errors.js'
 import { type Fault, firstFault, isLarge } from './first-fault.js'
 import { asDeclared } from './leniency.js'
@@ -33,16 +34,15 @@ function describe(piece: RequestPiece, issue: Fault): { path: string; message: s
   const path = issue.path.reduce<string>((text, step) => text + (typeof step === 'number' ? `[${step}]` : `.${String(step)}`), piece)
   const message = issue.message.replace(/^Invalid input: /, '').replace('expected ', 'must be ')
   return {
-    path: cut(path),
-    message: cut(isMisplaced(piece, message) ? `${message}; a directory is given as ?directory= or as X-Svc-Directory` : message),
+    path: cut(path, SHOWN_LENGTH),
+    message: cut(
+      isMisplaced(piece, message) ? `${message}; a directory is given as ?directory= or as X-Svc-Directory` : message,
+      SHOWN_LENGTH,
+    ),
   }
 }
 
 /** Where a call works stands beside its body everywhere, and is looked for inside by many. */
 function isMisplaced(piece: RequestPiece, message: string): boolean {
   return piece === 'body' && /^Unrecognized keys?: .*"directory"/.test(message)
-}
-
-function cut(text: string): string {
-  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }

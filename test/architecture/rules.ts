@@ -116,6 +116,9 @@ const FORBIDDEN: readonly { readonly what: string; readonly pattern: RegExp; rea
   { what: 'process.env', pattern: /\bprocess\.env\b/, allowed: /^src\/(actors\/node\/|sandbox\/node-|kit\/node-|cli\/|testing\/)/ },
 ]
 
+/** A beginning of a text with a sign that there was more. */
+const CUTS = /\.slice\(0, ?[^)]*\)\}(?:…|\\n\[|\\n…)/
+
 const FORBIDDEN_MODULES: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly except?: readonly string[] }[] = [
   { pattern: /^(node:)?fs(\/promises)?$/, allowed: /^src\/(actors\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/|store\/)/ },
   { pattern: /^(node:)?child_process$/, allowed: /^src\/(actors\/node\/|(?:sandbox|toolbox)\/node-|cli\/|testing\/)/ },
@@ -190,6 +193,9 @@ function shape(file: SourceFile): string[] {
   if (vague !== undefined) found.push(`${file.path}: is called "${vague}", which says nothing`)
   if (/^export default\b/m.test(codeOnly(file.text))) found.push(`${file.path}: has a default export`)
   if (/^export \*/m.test(codeOnly(file.text))) found.push(`${file.path}: re-exports everything of another file`)
+  // Half a character is no text; the page knows names of machines only.
+  if (CUTS.test(file.text) && !file.path.startsWith('src/page/'))
+    found.push(`${file.path}: cuts a text by hand; use cut of src/protocol/cut.ts`)
   // With that flag `^` and `$` also stand beside a carriage return, U+2028 and U+2029, which end no line of a file or a protocol.
   if (expressionFlags(file.text).some((flags) => flags.includes('m')))
     found.push(`${file.path}: has a regular expression with the flag m; write (?<=^|\\n) and (?=\\n|$)`)

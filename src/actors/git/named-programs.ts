@@ -5,6 +5,7 @@
  * I2 Submodules count with the repository around them: git runs in them of its own accord.
  * I3 A text names its repository and its whole value, so that an answer to it is an answer to nothing else.
  */
+import { cut } from '../../protocol/cut.js'
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
@@ -86,5 +87,5 @@ export function createNamedPrograms({ files, paths }: Pick<Effects, 'files' | 'p
 function shown(text: string): string {
   const clean = text.replaceAll(/[\p{C}\u2028\u2029]/gu, '\ufffd')
   if (clean === text && text.length <= SHOWN) return text
-  return `${clean.slice(0, SHOWN)}… (sha256 ${createHash('sha256').update(text).digest('hex')})`
+  return `${cut(clean, SHOWN, '')}… (sha256 ${createHash('sha256').update(text).digest('hex')})`
 }

@@ -2,6 +2,7 @@
  * What may be told of a payload: its keys, JSON types and lengths. No text of a value is ever part of a shape, and a key that
  * might be data itself (it has digits, signs or many neighbours) is told by its length alone.
  */
+import { cut } from '../../protocol/cut.js'
 
 const DEPTH = 2
 const KEYS = 12
@@ -68,7 +69,7 @@ function isPlain(value: object): boolean {
 export function payloadOf(value: unknown, limit: number): string {
   try {
     const text = JSON.stringify(value, (_key, inner: unknown) => plainValue(inner)) ?? 'undefined'
-    return text.length > limit ? `${text.slice(0, limit)}…` : text
+    return cut(text, limit)
   } catch {
     return 'unreadable'
   }

@@ -1,4 +1,5 @@
 /** Structured log: one line of JSON per fact, on standard error, with nothing in it that moves a terminal's cursor (threat-model S4, K2). */
+import { cut } from '../../protocol/cut.js'
 import { isSecretName, publicText } from '../../protocol/secrets.js'
 import { escapedJson } from '../../protocol/visible-text.js'
 import type { Log } from '../effects.js'
@@ -47,7 +48,7 @@ function stringify(record: Record<string, unknown>): string | undefined {
 }
 
 function plain(this: unknown, key: string, value: unknown): unknown {
-  if (typeof value === 'string') return isSecretName(key) ? '[redacted]' : publicText(cut(value))
+  if (typeof value === 'string') return isSecretName(key) ? '[redacted]' : publicText(bounded(value))
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Error) {
     const { name, message, stack, cause } = value
@@ -56,6 +57,6 @@ function plain(this: unknown, key: string, value: unknown): unknown {
   return value
 }
 
-function cut(text: string): string {
-  return text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)}… (${text.length} characters)` : text
+function bounded(text: string): string {
+  return cut(text, TEXT_LIMIT, `… (${text.length} characters)`)
 }

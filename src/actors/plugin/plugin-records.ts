@@ -1,4 +1,5 @@
 /** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
+import { cut } from '../../protocol/cut.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { PackageDiagnostic } from '../../protocol/plugin/plugin.js'
 import type { InspectedLines } from '../../protocol/system/inspector.js'
@@ -84,7 +85,7 @@ export function problemsOf({ problems }: PluginRecord): PackageDiagnostic[] {
 }
 
 export function noteLine({ lines }: PluginRecord, { text, ...rest }: InspectedLines['lines'][number]): void {
-  lines.push({ ...rest, text: text.slice(0, LIMITS.inspector.pluginLine).toWellFormed() })
+  lines.push({ ...rest, text: cut(text, LIMITS.inspector.pluginLine, '').toWellFormed() })
   if (lines.length > LIMITS.inspector.pluginLines) lines.shift()
 }
 

@@ -1,4 +1,5 @@
 /** `svc agent`, `svc command`, `svc skill` and `svc tool`: what a directory has of each, as the server sees it. */
+import { cut } from '../../protocol/cut.js'
 import { readFileSync } from 'node:fs'
 import type { Client } from '../../client/client-types.js'
 import type { Agent, Command, Skill, Tool } from '../../protocol/resource/resource.js'
@@ -60,7 +61,7 @@ function unknown(kind: string, name: string, all: readonly Resource[]): never {
 
 function lineOf({ name, line: text }: Resource): string[] {
   const width = Math.max(20, screenWidth() - 20)
-  return [name, text.length > width ? `${text.slice(0, width - 1)}…` : text].map(printable)
+  return [name, text.length > width ? cut(text, width - 1) : text].map(printable)
 }
 
 function agentOf(agent: Agent): Resource {

@@ -1,4 +1,5 @@
 /** One line about one tool call. */
+import { cut } from '../../protocol/cut.js'
 import type { ToolPart } from '../../protocol/message/message.js'
 import { printable } from '../../protocol/visible-text.js'
 
@@ -19,5 +20,5 @@ function subject(input: unknown): string {
 
 function clip(text: string): string {
   const line = printable(text).trim()
-  return line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line
+  return line.length > WIDTH ? cut(line, WIDTH - 1) : line
 }

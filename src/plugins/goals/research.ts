@@ -1,4 +1,5 @@
 /** Pages as a service on the web reads them, for notes of a goal (subsystems j). There is one when its key is in the environment. */
+import { cut } from '../../protocol/cut.js'
 import * as z from 'zod'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { readAnswer } from '../../protocol/bounded-answer.js'
@@ -43,7 +44,7 @@ export function createResearch(
       const limit = timeLimit(effects.clock, TIME, 'it took too long')
       try {
         const text = await scrape(url, AbortSignal.any([signal, limit.signal]))
-        return { source: url, content: text.slice(0, LENGTH).replace(/[\ud800-\udbff]$/, ''), captured: effects.clock.now() }
+        return { source: url, content: cut(text, LENGTH, ''), captured: effects.clock.now() }
       } catch (error) {
         const why =
           error instanceof z.ZodError || error instanceof SyntaxError ? 'the answer of the service is not understood' : messageOf(error)

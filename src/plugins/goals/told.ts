@@ -1,4 +1,5 @@
 /** What models are told of a goal: in every step, and when a run is begun for it (sessions-events §12.1). */
+import { cut } from '../../protocol/cut.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { SessionGoal } from '../../protocol/session/goal.js'
 import { COMPLETE } from './look.js'
@@ -14,7 +15,7 @@ export function goalSection({ text, status, paused, summary, research }: Session
       ? `This session has a goal. Work towards it until it is reached; after each run you are asked to go on. When it is reached, and you have checked that, call ${COMPLETE} with the status "complete"; when it cannot be reached, with the status "blocked" and why.`
       : `This session has a goal. ${state}: do not work towards it unless you are asked to.`
   const most = Math.floor(TOLD_NOTES / Math.max(1, research.length))
-  const notes = research.map(({ source, content }) => `<note source=${JSON.stringify(source)}>\n${plain(content.slice(0, most))}\n</note>`)
+  const notes = research.map(({ source, content }) => `<note source=${JSON.stringify(source)}>\n${plain(cut(content, most, ''))}\n</note>`)
   return [
     head,
     `<goal>\n${plain(text)}\n</goal>`,

@@ -4,6 +4,7 @@
  * I1 A name of a file comes from the list of the directory or is made here: nothing else is read or written.
  * I2 A file that cannot be read as a note is one without fields, never an error.
  */
+import { cut } from '../../protocol/cut.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { beginWork, LOOK, type Reading } from '../../protocol/work.js'
 import { readYamlMap } from '../../machines/yaml-map.js'
@@ -72,7 +73,7 @@ function* parseNote(fileName: string, text: string): Reading<Note> {
   const fence = FRONTMATTER.exec(plain)
   const read = fence === null ? undefined : yield* readYamlMap(`${fence[1]}\n`, { characters: BYTES, aliases: 0 })
   const fields = read?.ok === true ? (read.value ?? {}) : {}
-  const field = (key: string, most: number) => oneLine(fields[key]).slice(0, most)
+  const field = (key: string, most: number) => cut(oneLine(fields[key]), most, '')
   return {
     fileName,
     name: field('name', NAME) || fileName.replace(/\.md$/, ''),

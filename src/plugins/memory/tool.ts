@@ -1,4 +1,5 @@
 /** The tool `memory`: notes on a project for conversations to come (sessions-events §10.4). */
+import { cut } from '../../protocol/cut.js'
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError, type ToolResult } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
@@ -122,7 +123,7 @@ function searched(notes: readonly Note[], { query = '', limit = FOUND }: MemoryI
   const lines = notes.flatMap((note) =>
     noteText(note)
       .split('\n')
-      .flatMap((line, index) => (line.toLowerCase().includes(sought) ? [`${note.fileName}:${index + 1}: ${line.slice(0, LINE)}`] : [])),
+      .flatMap((line, index) => (line.toLowerCase().includes(sought) ? [`${note.fileName}:${index + 1}: ${cut(line, LINE, '')}`] : [])),
   )
   const shown = lines.slice(0, limit)
   const more = lines.length > shown.length ? [`(${lines.length - shown.length} more lines)`] : []

@@ -1,4 +1,5 @@
 /** The tool `skill`: the text of a skill, and which files lie beside it (sessions-events §10.4; subsystems b.10). */
+import { cut } from '../../protocol/cut.js'
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -47,7 +48,7 @@ function overview(skills: readonly Skill[]): string {
   const lines: string[] = []
   let size = 0
   for (const { name, description, path = '' } of skills) {
-    const line = `- ${name}: ${(description ?? '').replaceAll(/\s+/g, ' ').trim().slice(0, DESCRIPTION)} (${path})`
+    const line = `- ${name}: ${cut((description ?? '').replaceAll(/\s+/g, ' ').trim(), DESCRIPTION, '')} (${path})`
     size += line.length + 1
     if (size > OVERVIEW) break
     lines.push(line)

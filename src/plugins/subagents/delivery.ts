@@ -4,6 +4,7 @@
  * I1 Told and noted as told are one commit, so that each outcome is told exactly once.
  * I2 Outcomes wait for siblings that still work, and are told together.
  */
+import { cut } from '../../protocol/cut.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { isWorking, type Ledger, type Task } from './ledger.js'
@@ -70,13 +71,11 @@ function noticeOf(tasks: readonly Task[]): string {
   const head = tasks.length === 1 ? 'A task you delegated has ended.' : `${tasks.length} tasks you delegated have ended.`
   const texts = reports.map(({ task, report }) => {
     const { id, agent, description } = task
-    return `task_id: ${id}\nagent: ${agent}\ndescription: ${description}\nstatus: ${report.ok ? 'completed' : 'error'}\n<task_result>\n${cut(report.text, most)}\n</task_result>`
+    return `task_id: ${id}\nagent: ${agent}\ndescription: ${description}\nstatus: ${report.ok ? 'completed' : 'error'}\n<task_result>\n${told(report.text, most)}\n</task_result>`
   })
   return [head, ...texts].join('\n\n')
 }
 
-export function cut(text: string, most: number = RESULT): string {
-  if (text.length <= most) return text
-  const start = text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
-  return `${start}\n(cut: ${text.length} characters; the whole is in the session of the task)`
+export function told(text: string, most: number = RESULT): string {
+  return cut(text, most, `\n(cut: ${text.length} characters; the whole is in the session of the task)`)
 }

@@ -2,7 +2,7 @@
 import { fromPromise } from 'xstate'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { type Recorded, type TaskOutcome, type TaskRef, taskMachine } from '../../machines/task.machine.js'
-import { cut, type Delivery } from './delivery.js'
+import { type Delivery, told } from './delivery.js'
 import { isOpen, type Ledger, type Task } from './ledger.js'
 
 export interface TaskDeps {
@@ -66,7 +66,7 @@ function record({ host: { sessions, effects }, ledger }: TaskDeps, { taskId, out
   if (!isOpen(task)) return 'told'
   if (task.prompts.length > 0 && outcome.ok) return 'busy'
   if (!sessions.isQuiet(taskId)) return 'busy'
-  const report = { ok: outcome.ok, text: cut(outcome.ok ? outcome.text : failureText(outcome)) }
+  const report = { ok: outcome.ok, text: told(outcome.ok ? outcome.text : failureText(outcome)) }
   const { isForeground, parentId, reports } = task
   const status = isForeground ? (outcome.ok ? 'delivered' : 'failed') : 'reporting'
   const usage = sessions.usage(taskId)

@@ -6,6 +6,7 @@
  * I3 Every handler runs under a lease of its generation, every socket until it is closed; what they throw or answer is
  *    checked before it leaves.
  */
+import { cut } from '../../../protocol/cut.js'
 import { LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
@@ -145,7 +146,7 @@ async function told<T>(code: ErrorCode, pluginId: string, signal: AbortSignal, r
     const what = code === 'plugin.websocket_rejected' ? 'refused the socket' : 'failed to answer'
     throw new SvcError(
       code,
-      `The plugin ${pluginId} ${what}: ${reason.slice(0, MESSAGE_LENGTH).toWellFormed()}`,
+      `The plugin ${pluginId} ${what}: ${cut(reason, MESSAGE_LENGTH, '').toWellFormed()}`,
       { pluginId },
       { cause: error },
     )

@@ -5,6 +5,7 @@
  * I2 A call settles once: by its reply, its timeout, its signal or `failAll`. Timeout and signal send `$/cancel`.
  * I3 Ids given up are remembered, at most `REMEMBERED`, so that their replies count as late and not as nonsense.
  */
+import { cut } from '../../../protocol/cut.js'
 import { createAlarm } from '../../../protocol/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -121,7 +122,7 @@ export function createPendingCalls({ clock, pluginId, timeoutMs, send, tell, onS
 
 function clip(text: string): string {
   const { logLineBytes } = LIMITS.plugins
-  return text.length <= logLineBytes ? text : `${text.slice(0, logLineBytes).toWellFormed()}…`
+  return cut(text, logLineBytes)
 }
 
 /** Why a signal was aborted, as an error. */

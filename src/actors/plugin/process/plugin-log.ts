@@ -1,4 +1,5 @@
 /** What a plugin writes to its standard error: one log record per line, limited in length and per second (plugin-protocol §4.2). */
+import { cut } from '../../../protocol/cut.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock, Log } from '../../effects.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
@@ -37,7 +38,7 @@ function createLastWords(): { see(line: string): void; readonly text: string } {
       }
     },
     get text() {
-      return (place === undefined || said.includes(place) ? said : `${said} (${place})`).slice(0, QUOTED).toWellFormed()
+      return cut(place === undefined || said.includes(place) ? said : `${said} (${place})`, QUOTED, '').toWellFormed()
     },
   }
 }

@@ -1,4 +1,5 @@
 /** What the model that writes a summary is asked, and what is taken of its answer (sessions-events §6.4). */
+import { cut } from '../../../protocol/cut.js'
 import { cutMiddle } from '../../../machines/compaction/tokens.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, Part } from '../../../protocol/message/message.js'
@@ -80,5 +81,5 @@ export function cleanSummary(answer: string, limit: number = LIMITS.compaction.s
     .split('\n')
     .filter((line) => !FENCE.test(line) && !MARKUP.test(line))
   const text = lines.join('\n').trim()
-  return text.length <= limit ? text : `${text.slice(0, Math.max(0, limit - CUT.length)).toWellFormed()}${CUT}`
+  return text.length <= limit ? text : cut(text, Math.max(0, limit - CUT.length), CUT)
 }

@@ -6,6 +6,7 @@
  *    what is executed.
  * I3 The tool of a retired generation is replaced by the tool of the same id that the run would be offered now.
  */
+import { cut } from '../../../protocol/cut.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { type Fault, firstFault, isLarge } from '../../../protocol/first-fault.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -60,7 +61,7 @@ export function parseInput(tool: RegisteredTool, json: unknown): { readonly inpu
 
 function told({ path, message }: Fault): string {
   const text = `${path.join('.') || 'input'}: ${message}`
-  return text.length <= FAULT_LENGTH ? text : `${text.slice(0, FAULT_LENGTH)}…`
+  return cut(text, FAULT_LENGTH)
 }
 
 /** What the part of a call says about an input that hooks changed: `executedInput`, next to what the model asked for. */

@@ -1,4 +1,5 @@
 /** Turns what one server says into what the contract says: addresses into paths, its units into bytes (subsystems e.7). */
+import { cut } from '../../../protocol/cut.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -76,5 +77,5 @@ const CUT = '\n… (cut)'
 
 /** Very long texts are cut, and say so. */
 export function bounded(text: string): string {
-  return text.length <= LIMITS.lsp.text ? text : `${text.slice(0, LIMITS.lsp.text)}${CUT}`
+  return cut(text, LIMITS.lsp.text, CUT)
 }

@@ -4,6 +4,7 @@
  * I1 A server that waits for an act is asked for in the run, once for what it would start; the answer is that act (decision 34). Nobody is
  *    asked where a rule of the run denies the line, or where nobody answers.
  */
+import { cut } from '../../../protocol/cut.js'
 import * as z from 'zod'
 import {
   defineTool,
@@ -164,7 +165,7 @@ export function lspTool({ effects, programs, clients, queries, status }: LspTool
       const text = found.length === 0 ? await nothing(input, context) : JSON.stringify(found, null, 1)
       return {
         title: [input.operation, input.filePath ?? input.query].filter((each) => each !== undefined).join(' '),
-        output: text.length > MOST ? `${text.slice(0, MOST)}\n… (cut)` : text,
+        output: cut(text, MOST, '\n… (cut)'),
         metadata: { lsp: { operation: input.operation, results: found.length } },
       }
     },

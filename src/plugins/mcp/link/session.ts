@@ -4,6 +4,7 @@
  * I1 What was opened is closed when opening fails; `close` ends it with everything that belongs to it.
  * I2 Nothing a server defines is compiled or run: its schemas are data for whoever calls its tools.
  */
+import { cut } from '../../../protocol/cut.js'
 import type * as Mcp from '@modelcontextprotocol/client'
 import type {
   Client,
@@ -184,7 +185,7 @@ async function begin(
     })
   client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
-    if (mayTell()) log[LEVELS[level] ?? 'debug']('a server says', { server, text: text.slice(0, TOLD) })
+    if (mayTell()) log[LEVELS[level] ?? 'debug']('a server says', { server, text: cut(text, TOLD, '') })
   })
   client.setNotificationHandler('notifications/tools/list_changed', () => listener.onChanged('tools'))
   client.setNotificationHandler('notifications/prompts/list_changed', () => listener.onChanged('prompts'))
@@ -192,7 +193,7 @@ async function begin(
   Object.assign(client, {
     onerror(error: Error) {
       reason = deps.secrets.hide(error.message)
-      if (mayTell()) log.debug('a connection to a server reports', { server, cause: error.message.slice(0, TOLD) })
+      if (mayTell()) log.debug('a connection to a server reports', { server, cause: cut(error.message, TOLD, '') })
     },
     onclose() {
       if (!over.signal.aborted) listener.onLost(reason)

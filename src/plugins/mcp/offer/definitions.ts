@@ -1,4 +1,5 @@
 /** Tools of servers as models are shown them: bounded, and refused where no model could use them (threat-model N4, §7). Pure. */
+import { cut } from '../../../protocol/cut.js'
 import type { Tool } from '@modelcontextprotocol/client'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -23,7 +24,7 @@ export function defineServerTool(server: string, tool: Tool, id: string): Defini
   if (name === '' || name.length > NAME || !isShallow(inputSchema, schemaDepth)) return undefined
   const text = JSON.stringify(inputSchema)
   if (text.length > definitionBytes) return undefined
-  const about = breakMarks((tool.description ?? tool.title ?? '').slice(0, DESCRIPTION))
+  const about = breakMarks(cut(tool.description ?? tool.title ?? '', DESCRIPTION, ''))
   const description = `${about === '' ? `The tool "${name}"` : about}\n(A tool of the MCP server "${server}".)`
   const { $schema: _dialect, ...schema } = inputSchema
   return {

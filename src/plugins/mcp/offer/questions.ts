@@ -1,4 +1,5 @@
 /** What a server wants to know becomes a question to the person, and the answer a value of the kind it asked for (subsystems f; issue: a client with a person behind it). */
+import { cut } from '../../../protocol/cut.js'
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type NativeHost, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
 import { isRecord } from '../../../protocol/json.js'
@@ -29,7 +30,7 @@ export async function askPerson(
   request: ElicitRequest['params'],
   context: ToolContext,
 ): Promise<ElicitResult> {
-  const about = `The MCP server "${server}" asks: ${request.message}`.slice(0, LENGTH)
+  const about = cut(`The MCP server "${server}" asks: ${request.message}`, LENGTH, '')
   try {
     if (request.mode === 'url') {
       const question = `${about}\nIt wants you to open ${request.url.slice(0, LENGTH)}`
@@ -49,7 +50,7 @@ export async function askPerson(
     const answers = await questions.ask(
       context,
       fields.map((field, index) => ({
-        header: textOf(field.schema['title'], field.name).slice(0, LABEL),
+        header: cut(textOf(field.schema['title'], field.name), LABEL, ''),
         question: [...(index === 0 ? [about] : []), questionOf(field)].join('\n').slice(0, LENGTH),
         options: field.options.map(({ label }) => ({ label })),
         multiple: field.isMany,

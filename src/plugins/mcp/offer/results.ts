@@ -3,6 +3,7 @@
  *
  * I1 No text of a server passes for what the runtime says.
  */
+import { cut } from '../../../protocol/cut.js'
 import type { ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
 import type { ToolResult } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -71,7 +72,7 @@ function createPage() {
 
   function write(text: string): void {
     if (room <= 0) return
-    texts.push(text.length <= room ? text : `${text.slice(0, room)}\n[the rest was left out]`)
+    texts.push(cut(text, room, '\n[the rest was left out]'))
     room -= text.length
   }
 

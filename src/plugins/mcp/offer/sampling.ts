@@ -6,6 +6,7 @@
  *    way to do anything.
  * I3 No text of a server passes for what the runtime says.
  */
+import { cut } from '../../../protocol/cut.js'
 import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/client'
 import { type NativeHost, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -116,5 +117,5 @@ function shownText(messages: Messages): string {
     return `[${message.role}] ${message.content.map((part) => (part.type === 'text' ? part.text : '(a picture)')).join('\n')}`
   })
   const text = lines.join('\n')
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}\n[… ${text.length - SHOWN} more characters]`
+  return cut(text, SHOWN, `\n[… ${text.length - SHOWN} more characters]`)
 }

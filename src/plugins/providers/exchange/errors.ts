@@ -1,4 +1,5 @@
 /** What a failure of a provider means for the run (sessions-events §4.12, subsystems c.10). */
+import { cut } from '../../../protocol/cut.js'
 import { ProviderError } from '../../../actors/provider/adapter.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { filled, parseJson } from './json.js'
@@ -91,7 +92,7 @@ function fail(
     (text, each) => (each === undefined || each === '' ? text : text.replaceAll(each, '[redacted]')),
     what,
   )
-  const shown = open.length > SHOWN ? `${open.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : open
+  const shown = cut(open, SHOWN)
   return new ProviderError(`Provider "${providerId}" ${shown}`, options)
 }
 

@@ -1,4 +1,5 @@
 /** What one scan has found so far, and where in the file system it stands. */
+import { cut } from '../../../protocol/cut.js'
 import type { Pause } from '../../../protocol/pause.js'
 import type { FileView } from './place.js'
 import type { Settings } from './settings.js'
@@ -132,7 +133,7 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
 
 export function addReason(findings: Findings, reason: string): void {
   if (findings.reasons.size >= MAX_REASONS) return
-  findings.reasons.add(reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason)
+  findings.reasons.add(cut(reason, MAX_REASON))
 }
 
 export function addSegment(findings: Findings, words: readonly string[]): void {

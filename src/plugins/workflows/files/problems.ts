@@ -1,4 +1,5 @@
 /** Mistakes in a definition: where each is, and what was expected there. */
+import { cut } from '../../../protocol/cut.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
 /** Keys, and positions from 0, from the top of the definition. */
@@ -36,7 +37,7 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
   const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+  return cut(text, SHOWN)
 }
 
 /** `schedule.weekdays[1]`, counting from 1 as people do; the whole definition has no name. */

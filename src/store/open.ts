@@ -1,6 +1,8 @@
 /** Opens the store of one state directory: lock first, then the database, then its tables. */
-import { once } from '../protocol/once.js'
+import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
+import { SvcError } from '../protocol/errors.js'
+import { once } from '../protocol/once.js'
 import { createArtifactTable } from './artifacts.js'
 import { createPluginRowTable } from './plugin-rows.js'
 import { createConnection } from './connection.js'
@@ -47,7 +49,14 @@ export function openStore(options: StoreOptions): Store {
     const nowhere = { log: undefined, search: undefined, checkpoints: createCheckpoints(undefined) }
     return assemble(connection, options.failpoint, { ...nowhere, release: () => connection.close() })
   }
-  const directory = prepareDirectory(options.directory)
+  try {
+    return openIn(prepareDirectory(options.directory), options)
+  } catch (error) {
+    throw atPlace(error, options.directory)
+  }
+}
+
+function openIn(directory: string, options: StoreOptions): Store {
   const lock = acquireLock(directory)
   try {
     const path = join(directory, 'agent.sqlite3')
@@ -71,6 +80,23 @@ export function openStore(options: StoreOptions): Store {
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+/** Names the directory of a store that cannot be used, and whether it can be written at all. */
+function atPlace(error: unknown, directory: string): unknown {
+  if (!(error instanceof SvcError) || error.code !== 'store.unavailable' || error.message.includes(directory)) return error
+  const refused = whyUnwritable(directory)
+  const message = `${error.message} It is in ${directory}${refused === undefined ? '' : `, which cannot be written (${refused})`}.`
+  return new SvcError(error.code, message, { ...error.details, directory }, { cause: error.cause })
+}
+
+function whyUnwritable(directory: string): string | undefined {
+  try {
+    accessSync(directory, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
   }
 }
 

@@ -58,6 +58,13 @@ describe('a state directory', () => {
     expect(() => openHere(join(directory, '..', 'file', 'state'))).toThrow('cannot be used: ENOTDIR')
   })
 
+  it('is named when a file of the database cannot be opened in it', () => {
+    openHere().close()
+    open.length = 0
+    mkdirSync(`${path}-wal`)
+    expect(() => openHere()).toThrow(`It is in ${directory}.`)
+  })
+
   it('keeps rows across close and reopen, in a single file', () => {
     const store = openHere()
     store.transact('process', () => store.sessions.insert(session('ses_1')))

@@ -23,8 +23,8 @@ export function webPlugin({ program, version, env }: WebOptions): NativePlugin {
       const webfetch = webfetchTool({ host, reading, version, allowHosts: listed(env['SVC_AGENT_WEBFETCH_HOSTS']) })
       const service = searchService(env)
       if (typeof service === 'object') return { tools: [webfetch, websearchTool(host.effects, service)] }
-      if (service !== undefined) host.effects.log.warn(service)
       const reason = service ?? '"websearch" is not offered: SVC_AGENT_WEBSEARCH_ENDPOINT names no search service'
+      host.effects.log[service === undefined ? 'debug' : 'warn'](reason)
       return { tools: [webfetch], unavailable: async () => reason }
     },
   }

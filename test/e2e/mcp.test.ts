@@ -228,6 +228,7 @@ test('tools are listed and called over HTTP, and a server is switched off and on
   expect(off.body).toEqual({
     status: { status: 'disabled' },
     enabled: false,
+    acceptance: null,
     runtimeConnected: false,
     oauthCapable: false,
     hasCredentials: false,

@@ -211,7 +211,7 @@ describe('an entry of the configuration', () => {
     expect(await named('/v2/agents', 'gardener')).toMatchObject({ description: 'Tends the garden.', mode: 'all' })
     expect(await named('/v2/commands', 'water')).toMatchObject({ description: 'Waters.', template: 'Water $ARGUMENTS' })
     expect(await named('/v2/skills', 'pruning')).toMatchObject({ description: 'When to cut.' })
-    expect(await named('/v2/skills', 'hearsay')).toBeUndefined()
+    expect(await named('/v2/skills', 'hearsay')).toEqual({ name: 'hearsay', description: 'Nowhere to be read.' })
   })
 
   test('for an npm package that cannot be had says why, and everything else goes on', async () => {

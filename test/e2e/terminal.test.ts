@@ -199,7 +199,7 @@ describe('a connection', () => {
     const at = (id: string, ticket?: string) => addressOf(guarded, id, ticket === undefined ? '' : `ticket=${ticket}`)
     expect((await guarded.call('POST', `${PATH}/${terminal.id}/connect-token`)).status).toBe(403)
     expect(await refusal(at('pty_none', 'x'))).toBe(404)
-    expect(await refusal(at(terminal.id))).toBe(403)
+    expect(await refusal(at(terminal.id))).toBe(401)
     expect(await refusal(at(terminal.id, 'guessed'))).toBe(403)
     expect(await refusal(at(terminal.id), { authorization: 'Bearer secret' })).toBe(403)
 

@@ -215,7 +215,7 @@ describe('a connection', () => {
     expect(await refusal(at(terminal.id, good))).toBe(101)
     expect(await refusal(at(terminal.id, good))).toBe(403)
     const audit = await guarded.get<{ path: string; status: number }[]>('/v2/audit')
-    expect(audit.filter(({ path }) => path.endsWith('/connect'))).toMatchObject([{ status: 101 }])
+    expect(audit.filter(({ path }) => path.endsWith('/connect'))).toMatchObject([{ status: 101 }, { status: 403 }])
     expect(JSON.stringify(audit)).not.toContain(good)
   })
 

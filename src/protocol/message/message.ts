@@ -268,7 +268,7 @@ export const SessionQueueMutation = z
   .meta({ id: 'SessionQueueMutation' })
 export type SessionQueueMutation = z.infer<typeof SessionQueueMutation>
 /** What becomes of prompts that wait when the run before them is aborted; what is held stays held. */
-export const AbortQueue = z.enum(['go-on', 'hold', 'clear'])
+export const AbortQueue = z.enum(['go-on', 'hold', 'clear']).meta({ id: 'AbortQueue' })
 export type AbortQueue = z.infer<typeof AbortQueue>
 export const AbortRequest = z
   .strictObject({

@@ -334,7 +334,10 @@ describe('the request target', () => {
 test('an answer about an unknown interaction is left to its handler', async () => {
   const answer = await post('/v2/interactions/permissions/per_settled/reply', '{"reply":"once"}')
   expect({ status: answer.statusCode, body: answer.json<unknown>() }).toEqual({ status: 200, body: true })
-  expect(lastCall()).toEqual({ method: 'interactions.replyPermission', args: ['per_settled', { reply: 'once' }, expect.objectContaining({ subject: 'local' })] })
+  expect(lastCall()).toEqual({
+    method: 'interactions.replyPermission',
+    args: ['per_settled', { reply: 'once' }, expect.objectContaining({ subject: 'local' })],
+  })
 })
 
 test('a filter by somebody else’s session is refused, by an unknown one is not', async () => {

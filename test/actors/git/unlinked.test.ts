@@ -1,5 +1,5 @@
 /** What a link in a repository leads to is not shown: neither by git, nor by what svc reads itself (threat-model F1). */
-import { existsSync, readdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createHistories } from '../../../src/actors/git/history.js'
@@ -73,13 +73,17 @@ test.each(PLACES)('%s that lies elsewhere is refused, and taken when it is back'
 })
 
 test('the content of another repository is not shown through a directory of its objects', async () => {
-  const other = makeCheckout()
-  other.write('secret.txt', 'TOP SECRET\n')
-  other.commit()
-  const id = other.git('rev-parse', 'HEAD:secret.txt').trim()
   const own = grown()
+  const taken = readdirSync(join(own.directory, '.git/objects'))
+  const other = makeCheckout()
+  const idOf = (turn: number) => {
+    other.write('secret.txt', `TOP SECRET ${turn}\n`)
+    return other.git('hash-object', '-w', 'secret.txt').trim()
+  }
+  // In a directory that has none of our own objects: theirs takes its place whole.
+  let id = idOf(0)
+  for (let turn = 1; taken.includes(id.slice(0, 2)); turn++) id = idOf(turn)
   const directory = join(own.directory, '.git/objects', id.slice(0, 2))
-  rmSync(directory, { recursive: true, force: true })
   symlinkSync(join(other.directory, '.git/objects', id.slice(0, 2)), directory)
   own.git('update-index', '--add', '--cacheinfo', `100644,${id},secret.txt`)
   own.git('commit', '--quiet', '--message', 'theirs')

@@ -1,6 +1,6 @@
 /** One valid call of every operation on sessions and what belongs to them, with what has to be there before. */
 import type { Answer } from '../server.js'
-import { asking, sessionOf, talked, type ValidCall, type World } from './world.js'
+import { asking, sessionElsewhere, sessionOf, talked, type ValidCall, type World } from './world.js'
 
 /** On a session that has answered a prompt and is idle. */
 const onIdle =
@@ -36,17 +36,18 @@ const onQueue =
     return answer
   }
 
-/** Something is allowed for good, in the directory of the server. */
-async function remembering(world: World): Promise<void> {
-  const { at, requestId } = await asking(world, 'please write')
+/** Something is allowed for good, in a directory of its own: what is not forgotten there is asked again elsewhere. Answers where. */
+async function remembering(world: World): Promise<Record<string, string>> {
+  const { at, directory, requestId } = await asking(world, 'please write', sessionElsewhere)
   await world.server.call('POST', `/v2/interactions/permissions/${requestId}/reply`, { reply: 'always' })
   await world.server.call('POST', `${at}/wait`)
+  return { 'x-svc-directory': directory }
 }
 
 /** What was allowed for good is asked again. */
-async function forgetting({ server }: World): Promise<Answer> {
-  const [answer] = await server.get<{ id: string }[]>('/v2/interactions/remembered')
-  return server.call('DELETE', `/v2/interactions/remembered/${answer?.id}`)
+async function forgetting({ server }: World, where: Record<string, string>): Promise<Answer> {
+  const [answer] = (await server.call('GET', '/v2/interactions/remembered', undefined, where)).body as { id: string }[]
+  return server.call('DELETE', `/v2/interactions/remembered/${answer?.id}`, undefined, where)
 }
 
 /** The prompt that came with a session has its turn. */
@@ -205,14 +206,13 @@ export const SESSION_CALLS: Readonly<Record<string, ValidCall>> = {
   'v2.interactions.permissions.get': onRequest('please write', 'GET', (id) => `/permissions/${id}`),
   'v2.interactions.questions.get': onRequest('please ask', 'GET', (id) => `/questions/${id}`),
   'v2.interactions.remembered.list': async (world) => {
-    await remembering(world)
-    const answer = await world.server.call('GET', '/v2/interactions/remembered')
-    await forgetting(world)
+    const where = await remembering(world)
+    const answer = await world.server.call('GET', '/v2/interactions/remembered', undefined, where)
+    await forgetting(world, where)
     return answer
   },
   'v2.interactions.remembered.forget': async (world) => {
-    await remembering(world)
-    return forgetting(world)
+    return forgetting(world, await remembering(world))
   },
   'v2.interactions.permissions.reply': onRequest('please write', 'POST', (id) => `/permissions/${id}/reply`, { reply: 'once' }),
   'v2.interactions.questions.list': onRequest('please ask', 'GET', () => '/questions'),

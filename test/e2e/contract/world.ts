@@ -1,4 +1,6 @@
 /** What the calls of the contract test need: a server whose model does what a prompt says, and the states a call is valid in. */
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Session } from '../../../src/protocol/session/session.js'
 import {
   createGate,
@@ -114,6 +116,13 @@ export async function sessionOf({ server }: World): Promise<Session & { readonly
   return { ...session, at: `/v2/sessions/${session.id}` }
 }
 
+/** A session in a directory of its own, where nothing was allowed before. */
+export async function sessionElsewhere({ server, scene }: World): Promise<Session & { readonly at: string }> {
+  const directory = mkdtempSync(join(scene.place.root, 'elsewhere-'))
+  const session = (await server.call('POST', '/v2/sessions', { title: 'Contract' }, { 'x-svc-directory': directory })).body as Session
+  return { ...session, at: `/v2/sessions/${session.id}` }
+}
+
 /** A session that has answered a prompt and is idle again. */
 export async function talked(world: World, prompt = 'hello'): Promise<Session & { readonly at: string }> {
   const session = await sessionOf(world)
@@ -123,8 +132,8 @@ export async function talked(world: World, prompt = 'hello'): Promise<Session & 
 }
 
 /** A session whose run asks its user, and the id of the request. */
-export async function asking(world: World, prompt: 'please write' | 'please ask') {
-  const session = await sessionOf(world)
+export async function asking(world: World, prompt: 'please write' | 'please ask', of = sessionOf) {
+  const session = await of(world)
   await world.server.prompt(session.id, { prompt }, 'prompt-async')
   const type = prompt === 'please write' ? 'permission.asked' : 'question.asked'
   const event = await world.stream.waitFor((each) => each.type === type && requestOf(each).sessionId === session.id)

@@ -111,7 +111,9 @@ describe('svc chat', () => {
     await say(/^Slow\.$/m, ...script({ text: 'Slow.\n\nThen' }, { delayMs: 60_000, text: 'never' }).split('\n'))
     await say(/said to the run/, 'faster')
     chat.type('\u0003')
-    await chat.shows(/^Then/m)
+    // What was said to the run that is over is given back; Ctrl-U takes it out of the line, and Ctrl-D leaves from an empty one.
+    await chat.shows(/^Then\ntaken back: faster\n› faster$/m)
+    chat.type('\u0015')
     chat.type('\u0004')
     expect(await chat.ended).toMatchSnapshot()
   })

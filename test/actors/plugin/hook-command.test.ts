@@ -361,7 +361,8 @@ describe('finding manifests', () => {
 
   it('finds nothing in a workspace by itself', async () => {
     const { find } = place({ 'work/.svc/plugins/a.json': { command: 'x' }, 'work/plugins/b.json': { command: 'x' }, 'work/c.json': {} })
-    expect(await find({ b: true, c: true })).toEqual({ ids: [], broken: [] })
+    const { ids, broken } = await find({ b: true, c: true })
+    expect([ids, broken.map(({ id }) => id)]).toEqual([[], ['b', 'c']])
   })
 
   it('keeps apart what is switched off, by name and by id, and says nothing of what is wrong with it', async () => {
@@ -374,6 +375,22 @@ describe('finding manifests', () => {
     expect(await find(plugins)).toEqual({ ids: [], broken: [] })
     const { off } = await findHookCommands(effects, readPluginEntries({ plugins }, {}))
     expect(off.map(({ id }) => id)).toEqual(['a', 'dev.example.b'])
+  })
+
+  it('are not there for names that nothing has, as of packages of npm, which is told', async () => {
+    const { find } = place({ 'config/plugins/guard.json': {} })
+    const { ids, broken } = await find({
+      'left-pad': true,
+      '@example/svc-plugin': true,
+      guard: true,
+      'dev.example.package': true,
+      off: false,
+    })
+    expect(ids).toEqual([['guard', 'config/plugins/guard.json']])
+    expect(broken.map(({ id, reason }) => [id, reason.split(':')[0]])).toEqual([
+      ['svc-plugin', 'there is no manifest "@example/svc-plugin"'],
+      ['left-pad', 'no plugin has this name, and nothing is started'],
+    ])
   })
 
   it('follows the path of an entry: absolute, or from the configuration, and never from the workspace', async () => {

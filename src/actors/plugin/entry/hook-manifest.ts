@@ -14,8 +14,13 @@ import type { Effects } from '../../effects.js'
 import { installationDirectories } from '../../resource/config/config-files.js'
 import { parseJsonc } from '../../resource/config/config-parse.js'
 import { createFileProbe, type FileProbe } from '../../resource/config/file-probe.js'
+import { REGISTRY_ID } from '../../../protocol/plugin/plugin.js'
 import { EVENT_HOOK, HOOK_NAMES } from '../registry/contributions.js'
 import { type DeclarativeEntry, isBuiltInId, type PluginEntries } from './entries.js'
+
+/** Most often the name of a package of npm, as other programs have it. */
+const NO_PLUGIN =
+  'no plugin has this name, and nothing is started: a package of npm is started by the entry of an id with a dot, { "options": { "npm": "<package>" } }'
 
 const texts = z.record(z.string(), z.string())
 
@@ -61,11 +66,15 @@ export async function findHookCommands(effects: FindEffects, entries: PluginEntr
   const declared = [...entries.driven, ...entries.off].filter((entry) => entry.form === 'declarative')
   const candidates: Candidate[] = []
   const broken: { id: string; reason: string }[] = []
+  /** No id that a package could have, and no manifest was named: only one in the configuration root can be meant. */
+  const unknown: string[] = []
   for (const entry of declared) {
     const file = await locate(effects, probe, entry)
     if (file !== undefined) candidates.push({ id: nameOf(entry.id), file })
-    else if (entry.path !== undefined && !entries.isDisabled(entry.id))
-      broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
+    else if (!entries.isDisabled(entry.id)) {
+      if (entry.path !== undefined) broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
+      else if (!REGISTRY_ID.test(entry.id)) unknown.push(entry.id)
+    }
   }
   const known = new Set(candidates.map(({ file }) => file))
   const taken = new Set(entries.driven.flatMap((entry) => (entry.form === 'declarative' ? [] : [entry.id])))
@@ -90,7 +99,9 @@ export async function findHookCommands(effects: FindEffects, entries: PluginEntr
   return {
     commands: [...commands.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     off: [...off.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    broken: broken.filter(({ id }) => !commands.has(id) && !taken.has(id)),
+    broken: [...broken, ...unknown.map((id) => ({ id, reason: NO_PLUGIN }))].filter(
+      ({ id }) => !commands.has(id) && !off.has(id) && !taken.has(id),
+    ),
   }
 }
 

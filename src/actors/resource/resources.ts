@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { InstructionFile, Resources } from '../facades.js'
 import type { Instructions } from '../plugin/native/native.js'
 import type { WorkspacePlugins } from '../plugin/registry/view.js'
-import { type AgentEntry, defaultAgentOf, findAgent, listAgents } from './markdown/agents.js'
+import { type AgentEntry, type Agents, findAgent, readAgents } from './markdown/agents.js'
 import { type Commands, isOwn, readCommands } from './markdown/commands.js'
 import { type ConfigDeps, type ConfigFacade, createConfigs } from './config/config.js'
 import { createInstructions, giveInstructions } from './markdown/instructions.js'
@@ -63,7 +63,7 @@ export function createResourceFacades({ plugins, ...deps }: ResourceFacadeDeps):
 
 /** Everything is derived from the snapshot of the directory and what plugins answer, once for each pair of them. */
 function createResources({ effects, snapshots, instructions, plugins }: ResourceDeps): Resources {
-  const agentsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginAgents; readonly agents: readonly AgentEntry[] }>()
+  const agentsBySnapshot = new WeakMap<ConfigSnapshot, { readonly from: PluginAgents; readonly agents: Agents }>()
   const commandsByAgents = new WeakMap<readonly AgentEntry[], { readonly from: PluginResources['commands']; readonly read: Commands }>()
   /** Records for clients. */
   const shown = new WeakMap<readonly AgentEntry[], readonly Agent[]>()
@@ -80,10 +80,9 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
   const open = async (directory: string) => {
     const [{ snapshot, added }, known] = await Promise.all([look(directory), (places ??= findPlaces(effects))])
     const kept = agentsBySnapshot.get(snapshot)
-    if (kept?.from === added.agents) return { snapshot, agents: kept.agents, from: added.agents, places: known, commands: added.commands }
-    const agents = listAgents(snapshot, known, added.agents)
-    agentsBySnapshot.set(snapshot, { from: added.agents, agents })
-    return { snapshot, agents, from: added.agents, places: known, commands: added.commands }
+    const agents = kept?.from === added.agents ? kept.agents : readAgents(snapshot, known, added.agents)
+    if (agents !== kept?.agents) agentsBySnapshot.set(snapshot, { from: added.agents, agents })
+    return { snapshot, agents: agents.entries, byDefault: agents.byDefault, commands: added.commands }
   }
 
   const commandsOf = async (directory: string) => {
@@ -118,8 +117,7 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
       throw new SvcError('resource.not_found', `There is no agent "${name}". Known agents: ${names.join(', ')}.`, { agent: name })
     },
     async defaultAgent(directory) {
-      const opened = await open(directory)
-      return defaultAgentOf(opened.agents, opened.snapshot, opened.places, opened.from).view
+      return (await open(directory)).byDefault.view
     },
     commands: async (directory) => [...(await commandsOf(directory)).usable],
     async command(directory, name) {

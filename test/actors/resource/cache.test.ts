@@ -11,12 +11,18 @@ describe('the cache of configuration', () => {
     workspace.write('work/AGENTS.md', 'Be kind.')
     const first = await workspace.effective()
     const given = await workspace.resources.instructions(workspace.work)
+    const [agent, byDefault] = [
+      await workspace.resources.agent(workspace.work, 'a'),
+      await workspace.resources.defaultAgent(workspace.work),
+    ]
     await workspace.load()
     workspace.forgetCalls()
     workspace.effects.clock.advance(LIMITS.config.relook)
     for (let request = 0; request < 20; request++) {
       expect(await workspace.configs.load(workspace.work, { fresh: request % 2 === 0 })).toBe(first)
       expect(await workspace.resources.instructions(workspace.work)).toBe(given)
+      expect(await workspace.resources.agent(workspace.work, 'a')).toBe(agent)
+      expect(await workspace.resources.defaultAgent(workspace.work)).toBe(byDefault)
     }
     expect(workspace.calls()).toEqual([])
   })

@@ -7,7 +7,7 @@ import { nearest } from '../../../protocol/nearest.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../../protocol/resource/config.js'
 import { publicText } from '../../../protocol/secrets.js'
 import { readPluginEntries } from '../../plugin/entry/entries.js'
-import { knownAgentNames, listAgents } from '../markdown/agents.js'
+import { knownAgentNames, readAgents } from '../markdown/agents.js'
 import { readCommands } from '../markdown/commands.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { recordAt, stringsAt } from './config-merge.js'
@@ -125,7 +125,7 @@ function checkModels(holder: JsonRecord, prefix: string): ConfigDiagnostic[] {
 }
 
 function checkCommands(snapshot: ConfigSnapshot): ConfigDiagnostic[] {
-  const { unusable } = readCommands(snapshot, listAgents(snapshot, NOWHERE))
+  const { unusable } = readCommands(snapshot, readAgents(snapshot, NOWHERE).entries)
   return unusable.map(({ name, key, reason, isUnsupported }) => ({
     ...warning(`command.${name}.${key}`, `${reason}; the command is not offered`),
     ...(isUnsupported && { code: 'unsupported' }),

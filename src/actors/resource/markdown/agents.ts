@@ -21,34 +21,26 @@ export interface AgentEntry {
   readonly view: AgentView
 }
 
-/**
- * Every agent that is not disabled: the default one first, then by name. What a plugin says of an agent stands between
- * the built-in definition and the configured one, and counts as the installation's, which trusts the plugin.
- */
-export function listAgents(snapshot: ConfigSnapshot, places: Places, plugins: PluginAgents = NO_RESOURCES.agents): readonly AgentEntry[] {
+export interface Agents {
+  /** Every agent that is not disabled: the default one first, then by name. */
+  readonly entries: readonly AgentEntry[]
+  /** The configured one if it may be one, else one that plugins propose, else `build`, else the first by name that may; a directory always has one. */
+  readonly byDefault: AgentEntry
+}
+
+/** What a plugin says of an agent stands between the built-in definition and the configured one, and counts as the installation's, which trusts the plugin. */
+export function readAgents(snapshot: ConfigSnapshot, places: Places, plugins: PluginAgents = NO_RESOURCES.agents): Agents {
   const sources = sourcesOf(snapshot, places, plugins)
   const made = entriesOf(sources)
   const first = pickDefault(made, wishesOf(sources))
-  const held = new Map(made.map((entry) => [entry, underCeiling(sources, entry, entry === first)]))
-  const entries = [...held.values()].toSorted((a, b) => compare(a.view.record.name, b.view.record.name))
-  const leading = first && held.get(first)
-  return leading === undefined ? entries : [leading, ...entries.filter((entry) => entry !== leading)]
+  const byDefault = underCeiling(sources, first ?? makeAgent(sources, DEFAULT_AGENT), true)
+  const others = made.filter((entry) => entry !== first).map((entry) => underCeiling(sources, entry, false))
+  return { entries: first === undefined ? others : [byDefault, ...others], byDefault }
 }
 
 /** By key, else by display name. */
 export function findAgent(entries: readonly AgentEntry[], name: string): AgentEntry | undefined {
   return entries.find((entry) => entry.key === name) ?? entries.find((entry) => entry.view.record.name === name)
-}
-
-/** The configured default if it may be one, else one that plugins propose, else `build`, else the first by name that may; a directory always has one. */
-export function defaultAgentOf(
-  entries: readonly AgentEntry[],
-  snapshot: ConfigSnapshot,
-  places: Places,
-  plugins: PluginAgents = NO_RESOURCES.agents,
-): AgentEntry {
-  const sources = sourcesOf(snapshot, places, plugins)
-  return pickDefault(entries, wishesOf(sources)) ?? underCeiling(sources, makeAgent(sources, DEFAULT_AGENT), true)
 }
 
 /** Keys of all agents a name in the configuration may mean, for validation. */

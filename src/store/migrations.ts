@@ -10,6 +10,7 @@ import { PLUGIN_ROWS_SCHEMA } from './plugin-rows.js'
 import { HELD_ROWS_SCHEMA, QUEUE_BYTES_SCHEMA } from './queue.js'
 import { SHARING_SCHEMA } from './sharing.js'
 import { UNDO_SCHEMA } from './restores.js'
+import { UNDONE_MESSAGES_SCHEMA } from './undone-rows.js'
 
 export interface Migration {
   readonly name: string
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: 'contents of parts', sql: CONTENTS_SCHEMA },
   { name: 'bytes of waiting prompts', sql: QUEUE_BYTES_SCHEMA },
   { name: 'held rows of queues', sql: HELD_ROWS_SCHEMA },
+  { name: 'index of undone messages', sql: UNDONE_MESSAGES_SCHEMA },
 ]
 
 /**

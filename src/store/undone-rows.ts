@@ -4,6 +4,9 @@ import type { Connection } from './connection.js'
 import type { Contents } from './contents.js'
 import type { MessageTable } from './store.js'
 
+/** `parts_undone` stands in the schema of undone history. */
+export const UNDONE_MESSAGES_SCHEMA = 'create index messages_undone on messages (session_id, position) where undone = 1;'
+
 export function createUndoneRows(connection: Connection, contents: Contents): Pick<MessageTable, 'conceal' | 'discard'> {
   const place = connection.query<[string, string], { key: number; position: number }>(
     'select key, position from messages where id = ? and session_id = ?',
@@ -11,12 +14,15 @@ export function createUndoneRows(connection: Connection, contents: Contents): Pi
   const placeOfPart = connection.query<[string, number], { position: number }>(
     'select position from parts where id = ? and message_key = ?',
   )
-  const hideMessages = connection.query<[{ first: number; sessionId: string }]>(
-    'update messages set undone = (position >= @first) where session_id = @sessionId and undone <> (position >= @first)',
+  const hideMessages = connection.query<[string, number]>(
+    'update messages set undone = 1 where session_id = ? and position >= ? and undone = 0',
   )
-  const showParts = connection.query<[string]>(
-    'update parts set undone = 0 where undone = 1 and message_key in (select key from messages where session_id = ?)',
-  )
+  // By the indexes of what is undone alone: what is shown anew is as little as what was hidden, in however long a history.
+  const showMessages = connection.query<[string, number]>(`update messages set undone = 0 where key in (
+    select key from messages indexed by messages_undone where session_id = ? and position < ? and undone = 1)`)
+  const showParts = connection.query<[string]>(`update parts set undone = 0 where rowid in (
+    select parts.rowid from parts indexed by parts_undone cross join messages on messages.key = message_key
+    where parts.undone = 1 and session_id = ?)`)
   const hideParts = connection.query<[number, number]>('update parts set undone = 1 where message_key = ? and position >= ?')
   const discardMessages = connection.query<[string]>('delete from messages where session_id = ? and undone = 1')
   const discardParts = connection.query<[string]>(
@@ -29,7 +35,8 @@ export function createUndoneRows(connection: Connection, contents: Contents): Pi
       if (from !== undefined && (message === undefined || (from.partID !== undefined && part === undefined)))
         throw new SvcError('resource.not_found', 'There is no such place in the history.', { ...from })
       const first = message === undefined ? Number.MAX_SAFE_INTEGER : message.position + (part === undefined ? 0 : 1)
-      hideMessages.run({ first, sessionId })
+      hideMessages.run(sessionId, first)
+      showMessages.run(sessionId, first)
       showParts.run(sessionId)
       if (message !== undefined && part !== undefined) hideParts.run(message.key, part.position)
     },

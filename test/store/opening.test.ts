@@ -167,6 +167,7 @@ describe('schema versions', () => {
       { version: 6, name: 'contents of parts', applied: 1_234 },
       { version: 7, name: 'bytes of waiting prompts', applied: 1_234 },
       { version: 8, name: 'held rows of queues', applied: 1_234 },
+      { version: 9, name: 'index of undone messages', applied: 1_234 },
     ])
   })
 

@@ -9,7 +9,8 @@ interface MarkedAt extends Mark {
   readonly time: number
 }
 
-export function undoTree(sessionID: string, history: readonly Message[], mark: MarkedAt | undefined): SessionUndoTree {
+/** Yields the number of messages of each turn it has looked at, so that whoever drives it may pause; returns the tree. */
+export function* undoTree(sessionID: string, history: readonly Message[], mark: MarkedAt | undefined): Generator<number, SessionUndoTree> {
   const boundary = boundaryOf(history, mark) ?? { message: history.length, part: 0 }
   const starts = history.flatMap((message, index) => (isTurn(message) ? [index] : []))
   const nodes: UndoTreeNode[] = []
@@ -18,6 +19,7 @@ export function undoTree(sessionID: string, history: readonly Message[], mark: M
     const previous = nodes.at(-1)
     const node = nodeOf(history.slice(start, end), statusOf(start, end, boundary))
     nodes.push(previous === undefined ? node : { ...node, parentID: previous.id })
+    yield end - start
   }
   const last = nodes.findLast(({ status }) => status !== 'reverted')
   return {
@@ -62,10 +64,11 @@ function nodeOf(turn: readonly Message[], status: UndoTreeNode['status']): UndoT
 }
 
 function titleOf(message: Message | undefined): string {
+  const { titleLength } = LIMITS.sessions
   const text = message?.parts.find((part) => part.type === 'text')
   const line = text?.type === 'text' ? (/\S[^\n]*/.exec(text.text)?.[0].trimEnd() ?? '') : ''
-  const characters = [...line.slice(0, 2 * LIMITS.sessions.titleLength).matchAll(/./gu)]
-  return characters.slice(0, LIMITS.sessions.titleLength).join('')
+  const plain = line.slice(0, 2 * titleLength).replace(/[\r\u2028\u2029]/g, '')
+  return plain.length <= titleLength ? plain : [...plain].slice(0, titleLength).join('')
 }
 
 function snapshotsOf(parts: readonly Part[]): FileSnapshot[] {

@@ -17,6 +17,8 @@ export const sessionsLimits = {
     longPrompt: 256 * KiB,
     /** Of a history that is read, copied or sent in one turn of the event loop, unless one message is longer. */
     sliceCharacters: 512 * KiB,
+    /** Messages of a history that was read, which are worked on in one turn of the event loop. */
+    sliceMessages: 500,
     permissionRules: 1000,
     faultRetry: 250,
     faultRetryMax: 15 * SECOND,

@@ -114,6 +114,24 @@ describe('a long history', () => {
     expect(service.messages(id)).toHaveLength(800)
   })
 
+  it('of many small messages is shown as a tree some hundred messages in a turn', async () => {
+    const { service, id } = await withTurns(1)
+    const { store } = service
+    const [user] = await recorded(service)
+    const many = 4 * LIMITS.sessions.sliceMessages
+    store.transact('process', () => {
+      for (let at = 0; at < many; at++) {
+        const messageId = `msg_many${at}`
+        store.messages.append({ ...user, id: messageId, sessionId: id }, [
+          { id: `prt_many${at}`, sessionId: id, messageId, type: 'text', text: `Many ${at}` },
+        ])
+      }
+    })
+    const { turns, value } = await meanwhile(() => service.runtime.sessions.undoTree(id))
+    expect(turns).toBeGreaterThanOrEqual(4)
+    expect(value.nodes.at(-1)).toMatchObject({ title: `Many ${many - 1}`, parentID: `msg_many${many - 2}` })
+  })
+
   it('is read in pieces, a slice in each, and is the same text as in one', async () => {
     const { service, id, slices } = await withTurns(400)
     const { sessions } = service.runtime

@@ -38,6 +38,19 @@ export async function outlineOf(source: SliceSource, sessionId: string): Promise
   return outline
 }
 
+/** What is made of a history that was read: yields how many messages it has looked at, and lets others go on after `LIMITS.sessions.sliceMessages` of them. */
+export async function inSlices<T>(made: Iterator<number, T>): Promise<T> {
+  let looked = 0
+  for (;;) {
+    const { done, value } = made.next()
+    if (done === true) return value
+    looked += value
+    if (looked < LIMITS.sessions.sliceMessages) continue
+    looked = 0
+    await nextTurn()
+  }
+}
+
 function lean({ info, parts }: Message): Message {
   return { info, parts: parts.map(leanPart) }
 }

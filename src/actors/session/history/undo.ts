@@ -6,7 +6,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import { RevertMark, type RevertRequest, type SessionUndoTree } from '../../../protocol/session/undo.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { busy, type Choose } from './restores.js'
-import { outlineOf } from './slices.js'
+import { inSlices, outlineOf } from './slices.js'
 
 type UndoCore = Pick<SessionCore, 'store' | 'statuses' | 'restores'>
 
@@ -61,7 +61,7 @@ export function createUndo(core: UndoCore): Undo {
     async undoTree(id) {
       sessionOrThrow(core, id)
       const history = await outlineOf(core.store, id)
-      return undoTree(id, history, markOf(sessionOrThrow(core, id)))
+      return inSlices(undoTree(id, history, markOf(sessionOrThrow(core, id))))
     },
   }
 }

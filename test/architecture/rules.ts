@@ -27,6 +27,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'src/actors/plugin/registry/contributions.ts': [],
       'src/actors/plugin/native/native-doors.ts': [],
       'src/actors/plugin/native/native-programs.ts': [],
+      'src/actors/git-ports.ts': [],
       'src/actors/effects.ts': [],
     },
     packages: true,

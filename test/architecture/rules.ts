@@ -222,7 +222,7 @@ function cycles(files: readonly SourceFile[]): string[] {
   return found
 }
 
-function neighbours(path: string, text: string): string[] {
+export function neighbours(path: string, text: string): string[] {
   return importsOf(text)
     .filter(({ specifier }) => specifier.startsWith('.'))
     .map(({ specifier }) => target(path, specifier))

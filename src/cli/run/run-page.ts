@@ -1,4 +1,5 @@
 /** What `svc run` takes. */
+import type { AllowPolicy } from './answers.js'
 import { DIRECTORY, JSON_OUT, type Page, SERVER } from '../table/page.js'
 
 export const RUN = {
@@ -66,9 +67,6 @@ export const RUN = {
 
 /** `json`: one record at the end. `events`: the events of the session, one a line. */
 type RunOutput = 'text' | 'json' | 'events'
-
-/** What `run` answers when the agent asks for a permission. */
-export type AllowPolicy = 'ask' | 'once' | 'always' | 'reject'
 
 export interface RunOptions {
   /** undefined = read the prompt from standard input. */

@@ -2,9 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { twoWayPairs } from './architecture/pairs.js'
 import { findings } from './architecture/rules.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Pairs of children of one folder, files or folders, that import each other. */
+const KNOWN_PAIRS = 57
 
 function sources() {
   return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -15,6 +19,10 @@ function sources() {
 describe('the source tree', () => {
   test('keeps the arrows between layers, has no cycle, no forbidden global, no long file and no vague name', () => {
     expect(findings(sources())).toEqual([])
+  })
+
+  test('has no more neighbours that import each other than are known: the number may only fall', () => {
+    expect(twoWayPairs(sources()).length).toBeLessThanOrEqual(KNOWN_PAIRS)
   })
 
   test('is made of small files: half of them at most 100 lines, nine in ten at most 250', () => {
@@ -146,5 +154,37 @@ describe('the rules', () => {
       { path: 'src/store/c.ts', text: "import { a } from './a.js'" },
     ]
     expect(findings(tree)).toEqual(['src/store/a.ts: imports itself through src/store/b.ts → src/store/c.ts → src/store/a.ts'])
+  })
+})
+
+describe('neighbours that import each other', () => {
+  test('are two folders with arrows both ways, whichever files have them, in the deepest folder that has both', () => {
+    const tree = [
+      { path: 'src/actors/a/one.ts', text: "import type { B } from '../b/two.js'" },
+      { path: 'src/actors/a/deep/three.ts', text: "import { c } from '../../c.js'" },
+      { path: 'src/actors/b/two.ts', text: '' },
+      { path: 'src/actors/b/four.ts', text: "const later = await import('../a/one.js')" },
+      { path: 'src/actors/c.ts', text: "import { b } from './b/two.js'" },
+    ]
+    expect(twoWayPairs(tree)).toEqual(['src/actors: a and b import each other'])
+  })
+
+  test('are a file and a folder beside it', () => {
+    const tree = [
+      { path: 'src/http/errors.ts', text: "import { a } from './request/a.js'" },
+      { path: 'src/http/request/a.ts', text: '' },
+      { path: 'src/http/request/b.ts', text: "import { e } from '../errors.js'" },
+    ]
+    expect(twoWayPairs(tree)).toEqual(['src/http: errors.ts and request import each other'])
+  })
+
+  test('are not two that have their arrows one way, nor what names no file', () => {
+    const tree = [
+      { path: 'src/store/a/one.ts', text: "import { two } from '../b/two.js'\nimport { none } from '../c/none.js'" },
+      { path: 'src/store/b/two.ts', text: "import { three } from './three.js'" },
+      { path: 'src/store/b/three.ts', text: '' },
+      { path: 'src/store/c/four.ts', text: "import { one } from '../a/one.js'" },
+    ]
+    expect(twoWayPairs(tree)).toEqual([])
   })
 })

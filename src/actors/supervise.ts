@@ -5,7 +5,7 @@
  * I2 Once draining nothing is started; `drain` resolves when every actor has ended.
  */
 import type { Actor, AnyStateMachine, InspectionEvent, Snapshot, SnapshotFrom } from 'xstate'
-import type { Effects } from './effects.js'
+import type { Timers } from '../protocol/alarm.js'
 import type { ActorRegistry } from './runtime/actor-directory.js'
 
 export interface Supervised<Logic extends AnyStateMachine> {
@@ -22,12 +22,15 @@ export interface Supervised<Logic extends AnyStateMachine> {
 
 /** What every actor is made with. */
 interface SystemOptions {
-  readonly clock: Effects['clock']
+  readonly clock: Timers
   readonly inspect?: (event: InspectionEvent) => void
 }
 
 export interface Supervision<Logic extends AnyStateMachine> {
-  readonly effects: Pick<Effects, 'clock' | 'log'>
+  readonly effects: {
+    readonly clock: Timers
+    readonly log: { error(message: string, fields?: Readonly<Record<string, unknown>>): void }
+  }
   /** What its actors are, for the inspector and the log. */
   readonly kind: string
   readonly inspect?: ((event: InspectionEvent) => void) | undefined

@@ -1,16 +1,19 @@
 /** The command line as data: what was asked for, or why it cannot be understood (service.md, Commands). Pure. */
 import { type AuthOptions, readAuthArguments } from './auth/auth-arguments.js'
-import { CHAT } from './chat/chat-page.js'
+import { CHAT, type ChatOptions } from './chat/chat-page.js'
+import type { CleanupOptions } from './cleanup/cleanup-page.js'
 import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
-import { DOCTOR } from './doctor/doctor-page.js'
-import { INSPECT } from './inspect/inspect-page.js'
+import { DOCTOR, type DoctorOptions } from './doctor/doctor-page.js'
+import { INSPECT, type InspectOptions } from './inspect/inspect-page.js'
 import { type LspOptions, readLspArguments } from './lsp/lsp-arguments.js'
+import type { LogsOptions } from './logs/logs-page.js'
 import type { McpOptions } from './mcp/mcp-options.js'
 import { MCP } from './mcp/mcp-page.js'
 import type { ModelsOptions, ProvidersOptions } from './models/models-options.js'
 import { MODELS, PROVIDERS } from './models/models-pages.js'
 import { type PluginOptions, readPluginArguments } from './plugin/plugin-arguments.js'
-import { RUN } from './run/run-page.js'
+import { RUN, type RunOptions } from './run/run-page.js'
+import type { ServeOptions } from './serve/serve-options.js'
 import { SERVE } from './serve/serve-page.js'
 import { readResourceArguments, type ResourceOptions } from './resource/resource-arguments.js'
 import { readSessionArguments, type SessionOptions } from './session/session-arguments.js'
@@ -18,75 +21,9 @@ import { meant } from './table/nearest.js'
 import { type Value, VALUES } from './table/page.js'
 import { COMPLETION, MAN, OPENAPI, PAGES } from './table/pages.js'
 import { pageOf, readLine } from './table/read-line.js'
-import { type CleanupOptions, type LogsOptions, readCleanup, readLogs, readUsage, type UsageOptions } from './upkeep-arguments.js'
+import { readCleanup, readLogs, readUsage } from './upkeep-arguments.js'
+import type { UsageOptions } from './usage/usage-page.js'
 import { readWorkflowArguments, type WorkflowOptions } from './workflow/workflow-arguments.js'
-
-export interface ServeOptions {
-  readonly port: number
-  readonly hostname: string
-  /** Origins a browser page may call from. */
-  readonly origins: readonly string[]
-  /** Host names this server answers to besides the loopback ones. */
-  readonly hosts: readonly string[]
-  /** The inspector may show payloads, prompts included. */
-  readonly inspectPayloads?: true
-}
-
-/** `json`: one record at the end. `events`: the events of the session, one a line. */
-type RunOutput = 'text' | 'json' | 'events'
-
-/** What `run` answers when the agent asks for a permission. */
-export type AllowPolicy = 'ask' | 'once' | 'always' | 'reject'
-
-export interface RunOptions {
-  /** undefined = read the prompt from standard input. */
-  readonly prompt: string | undefined
-  /** undefined = the running server, or one inside this process. */
-  readonly server: string | undefined
-  readonly directory: string | undefined
-  readonly session: string | undefined
-  /** Goes on in the latest session of the directory. */
-  readonly continues: boolean
-  /** `provider/model`, or an id that one provider alone has. */
-  readonly model: string | undefined
-  readonly agent: string | undefined
-  readonly variant: string | undefined
-  readonly output: RunOutput
-  /** Where the text of the last message is written. */
-  readonly lastMessage: string | undefined
-  /** A file with the JSON Schema of the answer. */
-  readonly schema: string | undefined
-  readonly files: readonly string[]
-  readonly images: readonly string[]
-  /** Nothing is told beside the answer but errors. */
-  readonly isQuiet: boolean
-  /** What tools were given and answered, and what it took, also without a screen. */
-  readonly isVerbose: boolean
-  /** What the model thinks is shown. */
-  readonly isThinking: boolean
-  readonly allow: AllowPolicy
-  /** Nobody will answer: what stays open is denied after a while. */
-  readonly unattended: boolean
-}
-
-export interface ChatOptions
-  extends Pick<RunOptions, 'server' | 'directory' | 'session' | 'continues' | 'model' | 'agent' | 'isVerbose' | 'isThinking'> {}
-
-export interface DoctorOptions {
-  readonly directory: string | undefined
-  readonly server: string | undefined
-  /** The providers are really asked. */
-  readonly online: boolean
-  readonly json: boolean
-}
-
-export interface InspectOptions {
-  readonly server: string | undefined
-  /** A saved trace to look at, instead of a server. */
-  readonly trace: string | undefined
-  readonly open: boolean
-  readonly json: boolean
-}
 
 export type Command =
   | { readonly name: 'serve'; readonly options: ServeOptions }

@@ -1,31 +1,8 @@
 /** The command lines of `svc logs`, `svc usage` and `svc cleanup` as data. Pure; throws a sentence when one cannot be understood. */
-import type { LogLevel } from '../actors/node/log.js'
-import { CLEANUP } from './cleanup/cleanup-page.js'
-import { LOGS } from './logs/logs-page.js'
+import { CLEANUP, type CleanupOptions } from './cleanup/cleanup-page.js'
+import { LOGS, type LogsOptions } from './logs/logs-page.js'
 import { readLine } from './table/read-line.js'
-import { USAGE } from './usage/usage-page.js'
-
-export interface LogsOptions {
-  readonly lines: number
-  readonly level: Exclude<LogLevel, 'silent'> | undefined
-  readonly plugin: string | undefined
-  readonly follows: boolean
-  readonly json: boolean
-}
-
-export interface UsageOptions {
-  /** undefined = by each of them. */
-  readonly by: 'day' | 'model' | 'project' | undefined
-  readonly days: number
-  readonly json: boolean
-}
-
-export interface CleanupOptions {
-  /** Days; undefined = no conversation goes. */
-  readonly unusedFor: number | undefined
-  readonly yes: boolean
-  readonly json: boolean
-}
+import { USAGE, type UsageOptions } from './usage/usage-page.js'
 
 export function readLogs(args: string[]): LogsOptions {
   const { lines, level, plugin, follow, json } = readLine(LOGS, args).values

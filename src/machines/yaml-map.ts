@@ -4,7 +4,6 @@
  */
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
 import { isRecord, type JsonRecord } from '../protocol/json.js'
-import type { Reading } from '../protocol/work.js'
 
 export interface YamlBounds {
   readonly characters: number
@@ -50,7 +49,7 @@ const PROBLEMS = 100
 const TOO_DEEP = `nesting is deeper than ${NESTING} levels`
 const COMPACT_NESTING = new RegExp(`(?:[-?][ \\t]+){${NESTING}}`)
 
-export function* readYamlMap(yaml: string, bounds: YamlBounds): Reading<YamlReading> {
+export function* readYamlMap(yaml: string, bounds: YamlBounds): Generator<number, YamlReading, void> {
   if (yaml.length > bounds.characters) return refused('bounds', `it is longer than ${bounds.characters} characters`)
   yield yaml.length
   if (nests(yaml)) return refused('bounds', TOO_DEEP)
@@ -97,7 +96,7 @@ function nests(yaml: string): boolean {
 }
 
 /** What the library's `parseDocument` does, a part at a time; undefined when there are too many. */
-function* tokensOf(yaml: string): Reading<{ readonly list: readonly CST.Token[]; readonly parts: number } | undefined> {
+function* tokensOf(yaml: string): Generator<number, { readonly list: readonly CST.Token[]; readonly parts: number } | undefined, void> {
   const parser = new Parser()
   const tokens: CST.Token[] = []
   let parts = 0

@@ -27,6 +27,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'src/actors/plugin/registry/contributions.ts': [],
       'src/actors/plugin/native/native-doors.ts': [],
       'src/actors/plugin/native/native-programs.ts': [],
+      'src/actors/git-ports.ts': [],
       'src/actors/effects.ts': [],
     },
     packages: true,
@@ -221,7 +222,7 @@ function cycles(files: readonly SourceFile[]): string[] {
   return found
 }
 
-function neighbours(path: string, text: string): string[] {
+export function neighbours(path: string, text: string): string[] {
   return importsOf(text)
     .filter(({ specifier }) => specifier.startsWith('.'))
     .map(({ specifier }) => target(path, specifier))

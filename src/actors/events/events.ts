@@ -7,7 +7,9 @@
  * I3 A subscriber that cannot be served completely is ended, never thinned; its slowness reaches nobody else.
  */
 import { SvcError } from '../../protocol/errors.js'
+import type { EventData } from '../../protocol/event/event.js'
 import { LIMITS } from '../../protocol/limits.js'
+import type { ExecutionActivitySnapshot, Session, SessionRuntimeSnapshot } from '../../protocol/session/session.js'
 import type { Store } from '../../store/store.js'
 import { type Audience, createAudiences } from './audiences.js'
 import { type Bus, encodeFrame, sseFrame } from './bus.js'
@@ -17,8 +19,6 @@ import type { Journal } from './journal.js'
 import type { Live } from './live.js'
 import type { DeliveryReports, Subscriptions } from './subscriptions.js'
 import type { Owners } from '../tenancy/owners.js'
-import type { Executions } from '../session/state/executions.js'
-import type { Statuses } from '../session/state/statuses.js'
 
 /** A reader's backlog is looked at once in so many records. */
 const LAG_CHECK = 64
@@ -32,8 +32,15 @@ export function createEventStream(deps: {
   families: Families
   owners: Pick<Owners, 'mayHear'>
   live: Live
-  statuses: Pick<Statuses, 'all' | 'event'>
-  executions: Pick<Executions, 'current' | 'runtime'>
+  statuses: {
+    /** Of every session that is not idle, by its id. */
+    all(): ReadonlyMap<string, unknown>
+    event(session: Session): EventData<'session.status'>
+  }
+  executions: {
+    current(rootId: string): ExecutionActivitySnapshot | undefined
+    runtime(rootId: string): SessionRuntimeSnapshot
+  }
   subscriptions: Subscriptions
 }): EventStream {
   const { store, bus, journal, families, owners, live, statuses, executions, subscriptions } = deps

@@ -13,9 +13,8 @@ import type { Written } from '../../store/contents.js'
 import type { Durability, Store, Stored } from '../../store/store.js'
 import { type Bus, type BusRecord, encodeFrame, sseFrame } from './bus.js'
 import type { Effects } from '../effects.js'
+import type { Emit } from '../plugin/native/native-doors.js'
 import { createSequence } from './sequence.js'
-
-export type Emit = <T extends EventType>(type: T, data: EventData<T>) => void
 
 /** An event whose type and data are none of ours: what plugins publish. */
 interface OpenEvent {

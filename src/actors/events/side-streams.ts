@@ -18,7 +18,6 @@ import type { Families } from './families.js'
 import type { Journal } from './journal.js'
 import type { Subscriptions } from './subscriptions.js'
 import type { Owners } from '../tenancy/owners.js'
-import type { Executions } from '../session/state/executions.js'
 
 const EDGES = new Set([
   'session.created',
@@ -42,7 +41,10 @@ export function createSideStreams(deps: {
   journal: Journal
   families: Families
   owners: Owners
-  executions: Pick<Executions, 'summaries'>
+  executions: {
+    /** The latest execution of every root. */
+    summaries(): Iterable<ExecutionSummary>
+  }
   activities: {
     /** Looks at every family once; answers the activity of any root. */
     all(): (rootId: string) => CatalogActivity

@@ -11,14 +11,10 @@ import { join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { beginWork, LOOK, type Work } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
+import type { NamedPrograms } from '../git-ports.js'
 import { programSettings, runsHook } from './program-settings.js'
 import { configOf, type Repository, repositoryAround, repositoryAt } from './repository.js'
 import { createTrackedFiles } from './tracked.js'
-
-export interface NamedPrograms {
-  /** One text for each program that `git <command>` may start in a directory because its repository says so. Never rejects. */
-  named(directory: string, command: string): Promise<readonly string[]>
-}
 
 interface Looked {
   readonly budget: { left: number }

@@ -14,26 +14,11 @@ import { LIMITS } from '../../protocol/limits.js'
 import { createLru, type Lru } from '../../protocol/lru.js'
 import { beginWork, ENTRY, LOOK, type Work } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
+import type { Checkouts, Origin, ReadFile } from '../git-ports.js'
 import { type Converted, mayConvert, readConverted } from './attributes.js'
 import type { IndexEntry, ObjectFormat } from './index-file.js'
 import { configOf, directoriesAbove, type Repository, type RepositoryConfig, repositoryAt, textOf } from './repository.js'
 import { createTrackedFiles, type Tracked } from './tracked.js'
-
-interface ReadFile {
-  /** Canonical. */
-  readonly path: string
-  readonly bytes: Uint8Array
-}
-
-export type Origin =
-  | { readonly from: 'elsewhere' }
-  /** `isCertain` is false for what could not be told, and may be another time. */
-  | { readonly from: 'checkout'; readonly reason: string; readonly isCertain: boolean }
-
-export interface Checkouts {
-  /** Of each file, in order. Never rejects. */
-  origins(files: readonly ReadFile[]): Promise<readonly Origin[]>
-}
 
 interface Asked {
   readonly repository: Repository

@@ -11,7 +11,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { InteractionEnd } from '../../machines/interaction.machine.js'
 import type { Approval, PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Session } from '../../protocol/session/session.js'
+import { type Session, sourceOf } from '../../protocol/session/session.js'
 import { widerPatterns } from '../../protocol/interaction/wider-patterns.js'
 import type { InteractionRow, Store } from '../../store/store.js'
 import type { Effects } from '../effects.js'
@@ -24,8 +24,6 @@ import { approve } from './approvals.js'
 import { permissionOutcome, questionOutcome } from './outcomes.js'
 import { forget, rememberedAs, rememberedIn } from './remembered.js'
 import { type Asked, createRequests } from './requests.js'
-import type { Projects } from '../session/state/project.js'
-import { sourceOf } from '../session/state/statuses.js'
 
 interface PermissionAsk {
   readonly session: Session
@@ -69,7 +67,7 @@ export function createInteractions(deps: {
   journal: Journal
   effects: Pick<Effects, 'clock' | 'ids' | 'log'>
   owners: Pick<Owners, 'mayUse'>
-  projects: Pick<Projects, 'identify'>
+  projects: { identify(directory: string): Promise<{ readonly approvals: string }> }
   actors: ActorRegistry
 }): InteractionBroker {
   const { store, journal, effects, owners, actors } = deps

@@ -5,9 +5,7 @@
  * I2 While nobody looks, an actor costs one entry and the subscription that removes it.
  */
 import type { AnyActorRef } from 'xstate'
-import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
-import type { Clock } from '../effects.js'
 
 export interface RootActor {
   readonly ref: AnyActorRef
@@ -38,11 +36,16 @@ export interface ActorDirectory extends ActorRegistry {
   readonly size: number
 }
 
-export function createActorDirectory({ clock }: { readonly clock: Pick<Clock, 'now'> }): ActorDirectory {
+export function createActorDirectory(how: {
+  /** Unix ms. */
+  now(): number
+  /** How many actors that crashed are remembered. */
+  readonly crashes: number
+}): ActorDirectory {
   const roots = new Map<AnyActorRef, RootActor>()
   const watchers = new Set<DirectoryWatcher>()
   /** Crashes by actor id. */
-  const crashes = createLru<string, number>(LIMITS.inspector.crashes)
+  const crashes = createLru<string, number>(how.crashes)
 
   function end(root: RootActor, how: 'done' | 'error'): void {
     if (!roots.delete(root.ref)) return
@@ -56,7 +59,7 @@ export function createActorDirectory({ clock }: { readonly clock: Pick<Clock, 'n
 
   return {
     add(ref, kind) {
-      const root = { ref, kind, startedAt: clock.now(), restarts: crashes.get(ref.id) ?? 0 }
+      const root = { ref, kind, startedAt: how.now(), restarts: crashes.get(ref.id) ?? 0 }
       roots.set(ref, root)
       ref.subscribe({ complete: () => end(root, 'done'), error: () => end(root, 'error') })
       for (const watcher of watchers) watcher.onAdded(root)

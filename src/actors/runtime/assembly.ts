@@ -2,6 +2,7 @@
 import { createCloner } from '../git/cloner.js'
 import { createGit } from '../git/git-program.js'
 import type { InspectionEvent } from 'xstate'
+import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
 import { createActorDirectory } from './actor-directory.js'
 import { createArtifacts } from '../artifact/artifacts.js'
@@ -70,7 +71,7 @@ export interface AssemblyOptions {
 
 /** Everything of a service, wired but not started. */
 export async function assemble({ effects, store, version, programs, serverUrl, inspect, inspectPayloads }: AssemblyOptions) {
-  const actors = createActorDirectory(effects)
+  const actors = createActorDirectory({ now: () => effects.clock.now(), crashes: LIMITS.inspector.crashes })
   const bus = createBus((error) => effects.log.error('an event subscriber failed', { cause: String(error) }))
   const journal = createJournal({ store, bus, effects })
   const families = createFamilies(store)

@@ -1,7 +1,8 @@
 /** What the parts of the session system share. Assembled once by `sessions.ts`. */
 import { SvcError } from '../../protocol/errors.js'
+import type { Message } from '../../protocol/message/message.js'
 import type { Session } from '../../protocol/session/session.js'
-import type { Store } from '../../store/store.js'
+import type { HistoryMark, Store } from '../../store/store.js'
 import type { ArtifactFiles } from '../artifact/artifacts.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers, Resources } from '../facades.js'
@@ -16,11 +17,23 @@ import type { CallNames } from './run/call-names.js'
 import type { Sizes } from './history/sizes.js'
 import type { Executions } from './state/executions.js'
 import type { InteractionBroker } from '../interaction/interactions.js'
-import type { Restores } from './history/restores.js'
 import type { Outstanding } from './state/outstanding.js'
 import type { Projects } from './state/project.js'
 import type { Statuses } from './state/statuses.js'
 import type { Transcripts } from './state/transcripts.js'
+
+/** Where to go from a mark; undefined = nowhere. What it throws is why nothing is moved. `history` is an outline, the undone part included. */
+export type Choose = (history: readonly Message[], from: HistoryMark | undefined) => { readonly to: HistoryMark | undefined } | undefined
+
+export interface Restores {
+  /** Moves a session from its mark to another, which is chosen when nobody can change the history any more; rejects with why nothing was moved. */
+  move(sessionId: string, choose: Choose): Promise<void>
+  isActive(sessionId: string): boolean
+  /** Resolves when no restore of the session is under way. */
+  settled(sessionId: string): Promise<void>
+  /** Finishes or takes back what an earlier process left. */
+  recover(): Promise<void>
+}
 
 export interface SessionCore {
   readonly effects: Effects

@@ -1,4 +1,5 @@
 /** What `svc chat` takes. */
+import type { RunOptions } from '../run/run-page.js'
 import { DIRECTORY, JSON_OUT, type Page, SERVER } from '../table/page.js'
 
 export const CHAT = {
@@ -26,3 +27,6 @@ export const CHAT = {
     'Ctrl-C takes away what is typed, or interrupts the run, or leaves when pressed twice; Ctrl-D leaves.',
   ],
 } as const satisfies Page
+
+export interface ChatOptions
+  extends Pick<RunOptions, 'server' | 'directory' | 'session' | 'continues' | 'model' | 'agent' | 'isVerbose' | 'isThinking'> {}

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../../client/client-types.js'
 import type { PromptPart, PromptRequest } from '../../protocol/message/message.js'
-import type { ChatOptions } from '../arguments.js'
+import type { ChatOptions } from './chat-page.js'
 import { connect } from '../connection.js'
 import { directoryOn } from '../directory.js'
 import { failureText } from '../failure.js'

@@ -25,3 +25,10 @@ export const CLEANUP = {
     'What goes anyway is made again when it is needed: the cache, the older half of the log, and room in the database that holds nothing. That needs a state directory no server uses.',
   ],
 } as const satisfies Page
+
+export interface CleanupOptions {
+  /** Days; undefined = no conversation goes. */
+  readonly unusedFor: number | undefined
+  readonly yes: boolean
+  readonly json: boolean
+}

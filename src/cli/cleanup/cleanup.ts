@@ -10,7 +10,7 @@ import { connect } from '../connection.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
 import { readPresence } from '../presence.js'
-import type { CleanupOptions } from '../upkeep-arguments.js'
+import type { CleanupOptions } from './cleanup-page.js'
 import { type Kept, keptParts, olderLog } from './kept.js'
 
 const DAY = 24 * 60 * 60 * 1000

@@ -18,3 +18,11 @@ export const DOCTOR = {
   ],
   notes: ['Ends with 1 when something is broken.'],
 } as const satisfies Page
+
+export interface DoctorOptions {
+  readonly directory: string | undefined
+  readonly server: string | undefined
+  /** The providers are really asked. */
+  readonly online: boolean
+  readonly json: boolean
+}

@@ -1,5 +1,5 @@
 /** `svc doctor`: what works on this machine and what does not. */
-import type { DoctorOptions } from '../arguments.js'
+import type { DoctorOptions } from './doctor-page.js'
 import { type Finding, renderFindings } from '../findings.js'
 import { inspectMachine } from './machine-checks.js'
 import { inspectServer } from './server-checks.js'

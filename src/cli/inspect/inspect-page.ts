@@ -17,3 +17,11 @@ export const INSPECT = {
   ],
   notes: ['Prints the address of the inspector: live actors, their state charts and what happens to them.'],
 } as const satisfies Page
+
+export interface InspectOptions {
+  readonly server: string | undefined
+  /** A saved trace to look at, instead of a server. */
+  readonly trace: string | undefined
+  readonly open: boolean
+  readonly json: boolean
+}

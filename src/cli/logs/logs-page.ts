@@ -1,4 +1,5 @@
 /** What `svc logs` takes. */
+import type { LogLevel } from '../../actors/node/log.js'
 import { JSON_OUT, type Page } from '../table/page.js'
 
 export const LOGS = {
@@ -26,3 +27,11 @@ export const LOGS = {
     'Kept are two files of some megabytes below log/ of the state directory, from "info" on, or everything where SVC_LOG is "debug". Prompts, answers and secrets are in none of it.',
   ],
 } as const satisfies Page
+
+export interface LogsOptions {
+  readonly lines: number
+  readonly level: Exclude<LogLevel, 'silent'> | undefined
+  readonly plugin: string | undefined
+  readonly follows: boolean
+  readonly json: boolean
+}

@@ -6,7 +6,7 @@ import { isTold } from '../../actors/node/log.js'
 import { logFileOf } from '../../actors/node/log-file.js'
 import { nodePaths } from '../../actors/node/paths.js'
 import { writeError, writeOut } from '../output.js'
-import type { LogsOptions } from '../upkeep-arguments.js'
+import type { LogsOptions } from './logs-page.js'
 import { type LogRecord, readLogLine, shownLine } from './log-line.js'
 
 /** How often a followed file is looked at, ms. */

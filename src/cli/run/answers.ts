@@ -6,7 +6,6 @@ import type { PromptOptions } from '../../client/client-types.js'
 import type { PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { type Refusal, refusalOf } from '../../protocol/interaction/refusal.js'
 import { printable } from '../../protocol/visible-text.js'
-import type { AllowPolicy } from '../arguments.js'
 import type { Terminal } from '../terminal.js'
 import { readAnswer, readQuestions } from './question-text.js'
 
@@ -27,6 +26,9 @@ const EXPLAINED = [
   'y: this time. a: this time, and later in every session of this project what is exactly the same, until GET /v2/interactions/remembered no longer lists it.',
   'n: no, and the agent goes on without it. Any other text is a no that the agent reads: what to do instead.',
 ].join('\n')
+
+/** What is answered when the agent asks for a permission. */
+export type AllowPolicy = 'ask' | 'once' | 'always' | 'reject'
 
 /** `wait`: whoever else is connected may answer; the server denies what nobody does. */
 export type AnswerPolicy = AllowPolicy | 'wait'

@@ -1,4 +1,5 @@
 /** What `svc run` takes. */
+import type { AllowPolicy } from './answers.js'
 import { DIRECTORY, JSON_OUT, type Page, SERVER } from '../table/page.js'
 
 export const RUN = {
@@ -63,3 +64,37 @@ export const RUN = {
     'Ends with 0 when it is done, 1 when it failed, 2 when the command line was not understood, 3 when something was refused because nobody was there to be asked or answered in time (all of it is listed at the end), and 130 when it was interrupted.',
   ],
 } as const satisfies Page
+
+/** `json`: one record at the end. `events`: the events of the session, one a line. */
+type RunOutput = 'text' | 'json' | 'events'
+
+export interface RunOptions {
+  /** undefined = read the prompt from standard input. */
+  readonly prompt: string | undefined
+  /** undefined = the running server, or one inside this process. */
+  readonly server: string | undefined
+  readonly directory: string | undefined
+  readonly session: string | undefined
+  /** Goes on in the latest session of the directory. */
+  readonly continues: boolean
+  /** `provider/model`, or an id that one provider alone has. */
+  readonly model: string | undefined
+  readonly agent: string | undefined
+  readonly variant: string | undefined
+  readonly output: RunOutput
+  /** Where the text of the last message is written. */
+  readonly lastMessage: string | undefined
+  /** A file with the JSON Schema of the answer. */
+  readonly schema: string | undefined
+  readonly files: readonly string[]
+  readonly images: readonly string[]
+  /** Nothing is told beside the answer but errors. */
+  readonly isQuiet: boolean
+  /** What tools were given and answered, and what it took, also without a screen. */
+  readonly isVerbose: boolean
+  /** What the model thinks is shown. */
+  readonly isThinking: boolean
+  readonly allow: AllowPolicy
+  /** Nobody will answer: what stays open is denied after a while. */
+  readonly unattended: boolean
+}

@@ -1,6 +1,6 @@
 /** Why the socket could not be opened, and what to do about it. */
 import { SvcError } from '../../protocol/errors.js'
-import type { ServeOptions } from '../arguments.js'
+import type { ServeOptions } from './serve-options.js'
 
 /** The failure of a listen call as a message for a person; other errors come back as they are. */
 export function listenFailure(error: unknown, { hostname, port }: Pick<ServeOptions, 'hostname' | 'port'>): unknown {

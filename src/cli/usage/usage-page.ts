@@ -24,3 +24,10 @@ export const USAGE = {
     'Counted are the conversations that are kept: what was deleted is not, what was undone is. Titles are not counted. Cost is by the prices that are known of a model; a model without prices costs nothing here.',
   ],
 } as const satisfies Page
+
+export interface UsageOptions {
+  /** undefined = by each of them. */
+  readonly by: 'day' | 'model' | 'project' | undefined
+  readonly days: number
+  readonly json: boolean
+}

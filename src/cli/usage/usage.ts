@@ -6,7 +6,7 @@ import { printable } from '../../protocol/visible-text.js'
 import type { Spent } from '../../store/spending.js'
 import { jsonText, writeOut } from '../output.js'
 import { columns } from '../plugin/plugin-words.js'
-import type { UsageOptions } from '../upkeep-arguments.js'
+import type { UsageOptions } from './usage-page.js'
 
 type Sum = Omit<Spent, 'day' | 'providerId' | 'modelId' | 'directory'>
 

@@ -1,8 +1,6 @@
 /** Whether a program that loads code of a workspace may start, and the lines that rules are asked about (decision 34). Pure. */
 import type { PermissionAction } from '../../protocol/interaction/interaction.js'
-import type { ProgramStanding } from '../../protocol/acceptance/acceptance.js'
-
-export type ProgramKind = 'language-server' | 'formatter' | 'mcp-server'
+import type { ProgramKind, ProgramStanding } from '../../protocol/acceptance/acceptance.js'
 
 export interface Grounds {
   readonly kind: ProgramKind

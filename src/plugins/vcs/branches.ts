@@ -1,6 +1,6 @@
 /** Branches of checkouts somebody asks about: told when another one is checked out (subsystems h). */
 import { type Actor, type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
-import type { Checkout } from '../../actors/plugin/native/native-doors.js'
+import type { Checkout } from '../../actors/git-ports.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { type CheckoutInput, checkoutMachine } from '../../machines/checkout.machine.js'
 import { LIMITS } from '../../protocol/limits.js'

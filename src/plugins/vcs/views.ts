@@ -1,5 +1,5 @@
 /** Changes of a directory as clients see them (http-contract §2.17). */
-import type { Checkout } from '../../actors/plugin/native/native-doors.js'
+import type { Checkout } from '../../actors/git-ports.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { VcsFileDiff, VcsFileStatus } from '../../protocol/vcs/vcs.js'

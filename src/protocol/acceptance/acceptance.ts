@@ -2,6 +2,8 @@
 import * as z from 'zod'
 import { ms } from '../shared.js'
 
+export type ProgramKind = 'language-server' | 'formatter' | 'mcp-server'
+
 /** How a program stands in a workspace. */
 export const ProgramStanding = z
   .looseObject({

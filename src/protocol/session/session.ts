@@ -54,6 +54,22 @@ export const Session = z
   .meta({ id: 'Session' })
 export type Session = z.infer<typeof Session>
 
+/** Where a child's activity comes from, for clients that follow the whole family. */
+export function sourceOf(session: Session): {
+  parentSessionID?: string
+  sourceSessionID?: string
+  sourceTitle?: string
+  sourceAgent?: string
+} {
+  if (session.parentId === undefined) return {}
+  return {
+    parentSessionID: session.parentId,
+    sourceSessionID: session.id,
+    sourceTitle: session.title,
+    ...(session.agent === undefined ? {} : { sourceAgent: session.agent }),
+  }
+}
+
 export const SessionPage = z.looseObject({ items: z.array(Session), cursor: PageCursor }).meta({ id: 'SessionPage' })
 export type SessionPage = z.infer<typeof SessionPage>
 

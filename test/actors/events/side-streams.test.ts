@@ -24,7 +24,7 @@ function sideStreams({ pending = 0 } = {}) {
     bus,
     journal,
     effects,
-    subscriptions: createSubscriptions({ effects, actors: createActorDirectory(effects) }),
+    subscriptions: createSubscriptions({ effects, actors: createActorDirectory({ now: () => effects.clock.now(), crashes: 8 }) }),
     families: createFamilies(store),
     owners: createOwners(store),
     executions: {

@@ -39,7 +39,7 @@ const parent = setup({
 
 function begin(payloads = false) {
   const clock = createFakeClock()
-  const directory = createActorDirectory({ clock })
+  const directory = createActorDirectory({ now: clock.now, crashes: 8 })
   const inspector = createInspector({
     effects: { clock, log: silent },
     directory,
@@ -119,7 +119,7 @@ describe('a tool call', () => {
     [true, '{"status":"error","error":"no such file"}'],
   ])('is told with its tool, its plugin and what came of it; payloads told: %s', (payloads, payload) => {
     const clock = createFakeClock()
-    const directory = createActorDirectory({ clock })
+    const directory = createActorDirectory({ now: clock.now, crashes: 8 })
     const inspector = createInspector({
       effects: { clock, log: silent },
       directory,

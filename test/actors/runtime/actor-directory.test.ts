@@ -16,7 +16,7 @@ const machine = createMachine({
 
 function begin() {
   let now = 100
-  const directory = createActorDirectory({ clock: { now: () => now++ } })
+  const directory = createActorDirectory({ now: () => now++, crashes: 8 })
   const told: string[] = []
   const start = (id: string) => {
     const ref = createActor(machine, { id })

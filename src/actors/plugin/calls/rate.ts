@@ -1,6 +1,4 @@
 /** Counts what a plugin does per second, so that nothing it does often enough can flood a log or the server. */
-import type { Clock } from '../../effects.js'
-
 const SECOND = 1000
 
 export interface Rate {
@@ -9,7 +7,7 @@ export interface Rate {
 }
 
 /** Seconds begin with the first thing counted after the last one ended. */
-export function createRate(clock: Pick<Clock, 'monotonic'>): Rate {
+export function createRate(clock: { monotonic(): number }): Rate {
   let start = Number.NEGATIVE_INFINITY
   let counted = 0
   return {

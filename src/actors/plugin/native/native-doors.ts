@@ -3,17 +3,16 @@ import type { Placeholder } from '../../process-facts.js'
 import type { Caller } from '../../../protocol/caller.js'
 import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
 import type { Refusal } from '../../../protocol/interaction/refusal.js'
-import type { EventData } from '../../../protocol/event/event.js'
+import type { EventData, EventType } from '../../../protocol/event/event.js'
 import type { ChangeNotes, FileState } from '../../../protocol/session/snapshot.js'
 import type { Message, PromptRequest } from '../../../protocol/message/message.js'
 import type { Durability } from '../../../store/store.js'
 import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
 import type { Found, SearchIndex } from '../../../store/search/search.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
-import type { Emit } from '../../events/journal.js'
 import type { ModelMessage } from '../../provider/adapter.js'
-import type { Notice } from '../../session/admission/runtime-marker.js'
-import type { Work } from '../../session/state/outstanding.js'
+
+export type Emit = <T extends EventType>(type: T, data: EventData<T>) => void
 
 /** Durable rows of the plugin, committed together with the events that tell of them. */
 export interface PluginRows {
@@ -83,55 +82,6 @@ export interface FileStateNotes {
   file(content: Uint8Array, mode: number | undefined): Promise<FileState>
 }
 
-/** Git for the repository of a directory. */
-export interface Git {
-  /** Undefined outside of a repository, and in one without a worktree. Throws `request.unprocessable` for one whose parts cannot be trusted. */
-  open(directory: string): Promise<Checkout | undefined>
-  /** Treats a canonical directory as the worktree of a repository without commits, for what needs none. */
-  apart(directory: string): Promise<Checkout>
-}
-
-export interface Checkout {
-  /** Canonical root of the worktree. */
-  readonly worktree: string
-  /** Canonical; HEAD and the index are here. */
-  readonly gitDirectory: string
-  /** Short name of the branch that is checked out; undefined when HEAD is detached. */
-  readonly branch: string | undefined
-  /** Short name of the branch the remote `origin` begins with; undefined when none is known. */
-  readonly defaultBranch: string | undefined
-  /** What is compared with: the commit that is checked out, or the empty tree before the first. */
-  readonly base: string
-  /** Runs `git <args>` in a directory of the worktree. Throws `SvcError` when git is missing, takes too long or says too much. */
-  run(args: GitArguments, call: GitCall): Promise<GitResult>
-  /**
-   * Hands over what makes git see an index of these files alone, as added and not yet looked at: paths from the root of the worktree, as bytes,
-   * once each. The index of the repository stays as it is.
-   */
-  withAdded<T>(paths: readonly Uint8Array[], use: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T>
-}
-
-/** What svc asks of git: commands that compare, list, tell and patch, and look into no repository inside. */
-export type GitArguments = readonly [
-  command: 'apply' | 'cat-file' | 'check-attr' | 'diff' | 'diff-tree' | 'ls-files' | 'ls-tree' | 'status',
-  ...operands: readonly string[],
-]
-
-export interface GitCall {
-  readonly signal: AbortSignal
-  /** Default: the root of the worktree. */
-  readonly cwd?: string
-  readonly stdin?: string
-  readonly env?: Readonly<Record<string, string>>
-}
-
-export interface GitResult {
-  readonly exitCode: number | null
-  readonly stdout: Uint8Array
-  /** At most `LIMITS.vcs.errorText` characters. */
-  readonly stderr: string
-}
-
 /** Artifacts a session may see. */
 export interface SessionArtifacts {
   /** By address, id, or the path of a kept output; undefined when there is none, or it is of another session. Read `bytes` to the end, or leave it. */
@@ -144,6 +94,24 @@ interface SessionArtifact {
   readonly mediaType: string
   readonly size: number
   readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** What the runtime says. */
+export interface Notice {
+  readonly text: string
+  /** Nobody will answer what the run asks that it begins. */
+  readonly unattended?: boolean
+}
+
+/** What a session has going on besides its own runs. */
+export interface Work {
+  readonly kind: 'task' | 'job'
+  /** Of the task or the job. */
+  readonly id: string
+  /** Unix ms. */
+  readonly startedAt: number
+  /** Ends it in silence; resolves once nothing of it runs. */
+  readonly end?: () => Promise<void>
 }
 
 /** How the last run of a session ended; `text` is what it said last. */

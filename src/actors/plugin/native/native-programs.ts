@@ -1,7 +1,6 @@
 /** The door to programs that load code of a workspace (decision 34). A plugin that starts one starts it here. */
-import type { ProgramKind } from '../../../machines/acceptance/standing.js'
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
-import type { ProgramAcceptance, ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
+import type { ProgramAcceptance, ProgramKind, ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
 import type { ChildPipe, PipeOptions, ProcessResult, SpawnOptions } from '../../effects.js'
 import type { RowsChange } from './native-doors.js'
 

@@ -10,20 +10,10 @@ import type { Todo } from '../../../protocol/session/session.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
 import type { Effects } from '../../effects.js'
 import type { Configs } from '../../facades.js'
-import type { Checkouts } from '../../git/origin.js'
-import type { NamedPrograms } from '../../git/named-programs.js'
+import type { Checkouts, Git, NamedPrograms } from '../../git-ports.js'
 import type { ProviderAdapter } from '../../provider/adapter.js'
 import type { CommandService, ExtraContributions } from '../registry/contributions.js'
-import type {
-  CommandSandbox,
-  FileStateDoor,
-  Git,
-  ModelDoor,
-  PluginRows,
-  SearchDoor,
-  SessionArtifacts,
-  SessionDoor,
-} from './native-doors.js'
+import type { CommandSandbox, FileStateDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './native-doors.js'
 import type { ProgramDoor } from './native-programs.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */

@@ -7,9 +7,8 @@ import type { AgentView, ResolvedModel } from '../../facades.js'
 import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { agentOf } from '../state/plan-mode.js'
-import { knownAgent } from '../state/records.js'
+import { hasDefaultTitle, knownAgent } from '../state/records.js'
 import { isNotice } from './runtime-marker.js'
-import { hasDefaultTitle } from '../run/title.js'
 
 /** Who answers a prompt, and with which model. */
 export interface RunTarget {

@@ -4,13 +4,6 @@ import { breakMarks, RUNTIME_MARK } from '../../../protocol/runtime-marks.js'
 export const RUNTIME_MARKER = `<${RUNTIME_MARK}>`
 const CLOSE = `</${RUNTIME_MARK}>`
 
-/** What the runtime says. */
-export interface Notice {
-  readonly text: string
-  /** Nobody will answer what the run asks that it begins. */
-  readonly unattended?: boolean
-}
-
 export function isNotice(system: string | undefined): boolean {
   return system?.startsWith(RUNTIME_MARKER) === true
 }

@@ -11,8 +11,7 @@ import { COMPACTION_PROMPT } from '../../resource/markdown/agent-prompts.js'
 import { wellFormed } from '../../well-formed.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import type { RunTarget } from '../admission/append.js'
-import { endRun, type RunSlot } from '../run/closing.js'
-import type { RunScope } from '../run/run-scope.js'
+import { endRun, type RunSlot } from '../admission/slot.js'
 import { type CompactionPlan, planCompaction, summarisedText } from './compaction-plan.js'
 import { compactionPolicy } from './compaction-policy.js'
 import { failCompaction, keepSummary, markCompacting, type OpenCompaction } from './open-compaction.js'
@@ -21,12 +20,24 @@ import { cleanSummary, summaryPrompt } from './summary-text.js'
 
 const CANCELLED = 'The compaction was cancelled.'
 
+/** What a compaction reads of the run it happens in, and leaves there. */
+export interface CompactingRun {
+  readonly session: Session
+  readonly rootId: string
+  readonly target: RunTarget
+  /** Tokens of the latest request, or of the one that is to be made. */
+  readonly size: number
+  readonly step: { readonly segmentId: string } | undefined
+  /** The latest; it may have ended. */
+  compaction: OpenCompaction | undefined
+}
+
 /** One compaction from its request to its end. */
 export interface CompactionScope {
   readonly slot: RunSlot
   readonly markId: string
   /** The run it happens in; undefined = somebody asked for it, and the slot is its own. */
-  readonly run: RunScope | undefined
+  readonly run: CompactingRun | undefined
   /** Agent and model of the conversation. */
   target(): Promise<RunTarget>
   open: OpenCompaction | undefined

@@ -2,8 +2,8 @@
 import { fromCallback, fromPromise } from 'xstate'
 import { compactionMachine } from '../../../machines/compaction.machine.js'
 import { compactionOverrides } from '../../../machines/compaction/window.js'
+import { stepFailure } from '../../provider/failure.js'
 import type { SessionCore } from '../core.js'
-import { stepFailure } from '../run/step.js'
 import { type CompactionScope, openCompaction, recordCompactionEnd, recordSummary, streamSummary } from './compaction-effects.js'
 
 /** `scopeOf` answers the compaction of a run, or the one somebody asked for, by the id of the run. */

@@ -7,8 +7,7 @@ import { compactionOverrides } from '../../../machines/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { resolveTarget } from '../admission/append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
-import type { RunScope } from '../run/run-scope.js'
-import { type CompactionScope, recordCompactionEnd } from './compaction-effects.js'
+import { type CompactingRun, type CompactionScope, recordCompactionEnd } from './compaction-effects.js'
 
 export interface Compactions {
   /** Begins one; answers the id of its run. Throws `resource.conflict` while the session is at work. */
@@ -29,11 +28,11 @@ export function compactionEnd(core: Pick<SessionCore, 'store'>, sessionId: strin
   throw new SvcError('provider.failed', error ?? 'The compaction did not come to its end.', { sessionId })
 }
 
-export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, RunScope>): Compactions {
+export function createCompactions(core: SessionCore, runs: ReadonlyMap<string, CompactingRun>): Compactions {
   /** Asked for, by session. */
   const asked = new Map<string, CompactionScope>()
   /** Of runs, by the id of the run: the latest. */
-  const within = new WeakMap<RunScope, CompactionScope>()
+  const within = new WeakMap<CompactingRun, CompactionScope>()
 
   const askedAs = (runId: string) => [...asked.values()].find(({ slot }) => slot.runId === runId)
 

@@ -1,10 +1,11 @@
 /** Old outputs of tools that a model is not shown any more; what is stored stays (sessions-events §6.7). */
 import { isPruned, prunable } from '../../../machines/compaction/prune.js'
 import { estimateTokens } from '../../../machines/compaction/tokens.js'
+import type { CompactionPolicy } from '../../../machines/compaction/window.js'
 import type { Message, ToolPart } from '../../../protocol/message/message.js'
+import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
 import type { SessionCore } from '../core.js'
-import type { RunScope } from '../run/run-scope.js'
 
 const known = new WeakMap<ToolPart, number>()
 
@@ -12,7 +13,7 @@ const known = new WeakMap<ToolPart, number>()
 export function pruneOutputs(
   core: Pick<SessionCore, 'store' | 'effects' | 'transcripts'>,
   tx: Change,
-  { session, policy }: RunScope,
+  { session, policy }: { readonly session: Session; readonly policy: CompactionPolicy | undefined },
 ): void {
   if (policy?.prune !== true) return
   const transcript = core.transcripts.of(session.id)

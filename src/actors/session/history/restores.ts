@@ -5,25 +5,11 @@
  */
 import { createActor, type InspectionEvent, waitFor } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
-import type { Message } from '../../../protocol/message/message.js'
-import type { HistoryMark } from '../../../store/store.js'
 import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import type { Choose, Restores } from '../core.js'
 import { restoreLogic, type Restoring } from './restore.actor.js'
 import type { RestoreCore } from './restore-core.js'
 import { outlineOf } from './slices.js'
-
-/** Where to go from a mark; undefined = nowhere. What it throws is why nothing is moved. `history` is an outline, the undone part included. */
-export type Choose = (history: readonly Message[], from: HistoryMark | undefined) => { readonly to: HistoryMark | undefined } | undefined
-
-export interface Restores {
-  /** Moves a session from its mark to another, which is chosen when nobody can change the history any more; rejects with why nothing was moved. */
-  move(sessionId: string, choose: Choose): Promise<void>
-  isActive(sessionId: string): boolean
-  /** Resolves when no restore of the session is under way. */
-  settled(sessionId: string): Promise<void>
-  /** Finishes or takes back what an earlier process left. */
-  recover(): Promise<void>
-}
 
 export function createRestores(
   core: RestoreCore,

@@ -11,8 +11,8 @@ import { failCompaction } from '../history/open-compaction.js'
 import { pruneOutputs } from '../history/pruning.js'
 import { usedTokens } from '../history/sizes.js'
 import { busyStatus, dequeue } from '../admission/queue.js'
+import { endRun, type RunSlot } from '../admission/slot.js'
 import type { Segment } from '../state/executions.js'
-import { doMove } from '../state/moves.js'
 import { type RunScope, type StepScope, stepsAsked } from './run-scope.js'
 
 /** As which a run ends that somebody aborted. */
@@ -101,17 +101,6 @@ export function recordAbort(core: SessionCore, run: RunScope): void {
   })
 }
 
-/** What a run holds of its session. */
-export interface RunSlot {
-  readonly sessionId: string
-  readonly rootId: string
-  readonly runId: string
-  readonly segment: Segment | undefined
-}
-
-/** An execution ends also where no segment is open. */
-const NONE: Segment = { segmentId: '' }
-
 function slotOf({ session, rootId, runId, step }: RunScope): RunSlot {
   return { sessionId: session.id, rootId, runId, segment: step && segmentOf(step) }
 }
@@ -123,21 +112,6 @@ function segmentOf({ segmentId, recorder }: StepScope): Segment {
 /** The time of the model is over, while calls of its step go on. */
 export function endStreaming(core: SessionCore, { rootId, step }: RunScope): void {
   if (step !== undefined) core.journal.commit('process', (tx) => core.executions.endSegment(tx, rootId, segmentOf(step)))
-}
-
-/** Gives the slot back: the run is over. */
-export function endRun(core: SessionCore, tx: Change, slot: RunSlot, status: 'completed' | 'error' | 'interrupted', error?: string): void {
-  const { store, statuses, effects, executions } = core
-  const { sessionId } = slot
-  store.runs.finish(slot.runId, status, effects.clock.now(), error)
-  executions.runEnded(sessionId, status)
-  const ended = store.sessions.get(sessionId)
-  if (ended === undefined) return
-  const session = doMove(core, tx, ended)
-  const idle = store.queue.count(sessionId) === 0
-  const busy = busyStatus(core, sessionId)
-  statuses.set(tx, session, idle ? { type: 'idle' } : busy.status, busy.queued)
-  executions.endSegment(tx, slot.rootId, slot.segment ?? NONE, sessionId)
 }
 
 /** Publishes the `retry` status while a failed attempt waits; the attempt's segment ends. */

@@ -1,6 +1,7 @@
 /** What is left of a part whose run is over (sessions-events §4.10). */
 import type { Part } from '../../../protocol/message/message.js'
-import { ABORTED_CALL } from './recorder.js'
+
+export const ABORTED_CALL = 'The tool call was aborted.'
 
 /** The part as it ended at `now`; the very same when it had ended before. Texts that never began a time have none to end. */
 export function interruptedPart(part: Part, now: number): Part {

@@ -17,9 +17,8 @@ import type { ToolResult } from '../../plugin/native/native.js'
 import { createJoiner, type Joiner } from '../../well-formed.js'
 import type { SessionCore } from '../core.js'
 import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
+import { ABORTED_CALL } from './interrupted-part.js'
 import { createPassages, isCounted, type SaidOfCall, withSaid } from './said-by-provider.js'
-
-export const ABORTED_CALL = 'The tool call was aborted.'
 
 /** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */
 const TEXT_BYTES = LIMITS.events.recordBytes - 8192

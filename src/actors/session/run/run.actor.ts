@@ -2,13 +2,14 @@
 import { fromCallback, fromPromise } from 'xstate'
 import { runMachine } from '../../../machines/run.machine.js'
 import { type ToolCallInput, toolCallMachine } from '../../../machines/tool-call.machine.js'
+import { stepFailure } from '../../provider/failure.js'
 import { askCall, executeCall, judgeCall, refuseCall } from './calls.js'
 import { announceAttempt, announceRetry, closeStep, endStreaming, recordAbort, recordFailure } from './closing.js'
 import type { SessionCore } from '../core.js'
 import { compactionLogic } from '../history/compaction.actor.js'
 import type { Compactions } from '../history/compactions.js'
 import type { OpenCall, RunScope } from './run-scope.js'
-import { prepareStep, stepFailure, streamStep } from './step.js'
+import { prepareStep, streamStep } from './step.js'
 import type { SystemContext } from './system-context.js'
 
 /** Scopes of the runs under way, by run id. */

@@ -1,9 +1,6 @@
 /** One step of a run: what is asked of the model, and how its stream becomes parts and calls (sessions-events §4.10–4.14). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { StepFailure } from '../../../machines/retry.js'
-import { OVERFLOW } from '../../../machines/run.machine.js'
 import { compactionOverrides } from '../../../machines/compaction/window.js'
-import { SvcError } from '../../../protocol/errors.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -303,15 +300,4 @@ function rawInput(text: string): unknown {
   const isShown = text.trim() !== '' && excessOf(Buffer.from(text), REQUEST_BOUNDS) === undefined
   const read = isShown ? readJson(text) : undefined
   return read === undefined ? { raw: wellFormed(text) } : read.json
-}
-
-/** Any rejection of a stream as the run machine's failure. */
-export function stepFailure(error: unknown): StepFailure {
-  if (error instanceof ProviderError) {
-    const code = error.overflow ? OVERFLOW : 'provider.failed'
-    const { message, retryable, retryAfterMs, retries } = error
-    return { code, message, retryable, retryAfterMs, ...(retries !== undefined && { retries }) }
-  }
-  if (error instanceof SvcError) return { code: error.code, message: error.message, retryable: false }
-  return { code: 'server.internal', message: error instanceof Error ? error.message : String(error), retryable: false }
 }

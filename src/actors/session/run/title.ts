@@ -6,7 +6,7 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { ResolvedModel } from '../../facades.js'
 import { wellFormed } from '../../well-formed.js'
 import type { SessionCore } from '../core.js'
-import { DEFAULT_TITLES } from '../state/records.js'
+import { hasDefaultTitle } from '../state/records.js'
 
 const INSTRUCTION =
   'Write a title for the conversation that begins with the following message: at most eight words, no quotes, no final period. Answer with the title only.'
@@ -28,10 +28,6 @@ export interface TitleRequest {
   readonly model: ResolvedModel
   /** The first prompt. */
   readonly text: string
-}
-
-export function hasDefaultTitle(title: string): boolean {
-  return DEFAULT_TITLES.some((prefix) => title.startsWith(prefix))
 }
 
 /** Asks the model for a title and records it; false = it has none to give, or somebody has changed the title meanwhile. */

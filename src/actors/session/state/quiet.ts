@@ -1,6 +1,7 @@
 /** When nothing of a session goes on: neither a run, nor what waits, nor the work it has besides. */
 import type { SessionCore } from '../core.js'
-import type { Outstanding, Work } from './outstanding.js'
+import type { Work } from '../../plugin/native/native-doors.js'
+import type { Outstanding } from './outstanding.js'
 
 type Watched = Pick<SessionCore, 'statuses' | 'outstanding'>
 

@@ -10,7 +10,11 @@ import { slugOf } from './slug.js'
 
 const DEFAULT_PAGE = 100
 const CURSOR = /^v1:(\d{1,16}):([\w-]{1,128})$/
-export const DEFAULT_TITLES = ['New session - ', 'Child session - '] as const
+const DEFAULT_TITLES = ['New session - ', 'Child session - '] as const
+
+export function hasDefaultTitle(title: string): boolean {
+  return DEFAULT_TITLES.some((prefix) => title.startsWith(prefix))
+}
 
 export interface CreateOptions {
   /** Further fields of the record. */

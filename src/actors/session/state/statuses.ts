@@ -1,6 +1,6 @@
 /** Session statuses: kept in memory, published durably; a session without an entry is idle (sessions-events §2.11). */
 import type { EventData } from '../../../protocol/event/event.js'
-import type { Session, SessionStatus } from '../../../protocol/session/session.js'
+import { type Session, type SessionStatus, sourceOf } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
 
 interface ActiveRun {
@@ -112,20 +112,4 @@ function waitIn(waiters: Waiters, key: string, signal: AbortSignal | undefined):
 
 function reasonOf(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('cancelled')
-}
-
-/** Where a child's activity comes from, for clients that follow the whole family. */
-export function sourceOf(session: Session): {
-  parentSessionID?: string
-  sourceSessionID?: string
-  sourceTitle?: string
-  sourceAgent?: string
-} {
-  if (session.parentId === undefined) return {}
-  return {
-    parentSessionID: session.parentId,
-    sourceSessionID: session.id,
-    sourceTitle: session.title,
-    ...(session.agent === undefined ? {} : { sourceAgent: session.agent }),
-  }
 }

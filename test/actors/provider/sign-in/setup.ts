@@ -50,7 +50,12 @@ export function setUpSignIns(
     connectable: () => Promise.resolve([{ id: 'vendor', hasKey: true, isSecret: true, takesTokens: true }]),
     endpoint: () => Promise.resolve(ENDPOINT),
   }
-  const signIns = createProviderSignIns({ ...parts, ...renewal, providers, actors: createActorDirectory(effects) })
+  const signIns = createProviderSignIns({
+    ...parts,
+    ...renewal,
+    providers,
+    actors: createActorDirectory({ now: () => effects.clock.now(), crashes: 8 }),
+  })
   const { facade } = signIns
   return {
     ...renewal,

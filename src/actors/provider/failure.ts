@@ -1,0 +1,15 @@
+import type { StepFailure } from '../../machines/retry.js'
+import { OVERFLOW } from '../../machines/run.machine.js'
+import { SvcError } from '../../protocol/errors.js'
+import { ProviderError } from './adapter.js'
+
+/** Any rejection of a stream as the run machine's failure. */
+export function stepFailure(error: unknown): StepFailure {
+  if (error instanceof ProviderError) {
+    const code = error.overflow ? OVERFLOW : 'provider.failed'
+    const { message, retryable, retryAfterMs, retries } = error
+    return { code, message, retryable, retryAfterMs, ...(retries !== undefined && { retries }) }
+  }
+  if (error instanceof SvcError) return { code: error.code, message: error.message, retryable: false }
+  return { code: 'server.internal', message: error instanceof Error ? error.message : String(error), retryable: false }
+}

@@ -1,0 +1,11 @@
+/** What the service is started with. */
+export interface ServeOptions {
+  readonly port: number
+  readonly hostname: string
+  /** Origins a browser page may call from. */
+  readonly origins: readonly string[]
+  /** Host names this server answers to besides the loopback ones. */
+  readonly hosts: readonly string[]
+  /** The inspector may show payloads, prompts included. */
+  readonly inspectPayloads?: true
+}

@@ -23,6 +23,7 @@ const CHUNK = 256 * 1024
 /** Bytes of a directory itself, which grow with its entries. */
 const LARGE_DIRECTORY = 64 * 1024
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+const flagsFor = (canonical: boolean) => (canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
 /** Reused by every small read: the synchronous path never yields between filling and copying. */
 let scratch: Buffer | undefined
 
@@ -37,7 +38,7 @@ export function createNodeFiles(): Files {
     readDirectory,
     read: async (path, maxBytes, options) => readWhole(path, maxBytes, options?.canonical === true),
     readRange: async (path, offset, length, options) => readRange(path, offset, length, options?.canonical === true),
-    readChunks,
+    readChunks: (path, signal, options) => readChunks(path, signal, options?.canonical === true),
     writeAtomic,
     makeDirectory: async (path, options) => {
       await mkdir(path, { recursive: true, ...(options?.mode !== undefined && { mode: options.mode }) })
@@ -93,7 +94,7 @@ function directoryEntry(entry: Dirent): DirectoryEntry {
 
 async function readWhole(path: string, maxBytes: number, canonical: boolean): Promise<Uint8Array> {
   checkRegular(path, statSync(path), maxBytes)
-  const fd = openSync(path, canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
+  const fd = openSync(path, flagsFor(canonical))
   let size: number
   try {
     const stat = fstatSync(fd)
@@ -124,7 +125,7 @@ function readSmall(fd: number, path: string, maxBytes: number): Uint8Array | und
 }
 
 async function readLarge(path: string, maxBytes: number, canonical: boolean): Promise<Uint8Array> {
-  const handle = await open(path, canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
+  const handle = await open(path, flagsFor(canonical))
   try {
     const stat = await handle.stat()
     checkRegular(path, stat, maxBytes)
@@ -145,7 +146,7 @@ async function readLarge(path: string, maxBytes: number, canonical: boolean): Pr
 
 async function readRange(path: string, offset: number, length: number, canonical: boolean): Promise<Uint8Array> {
   checkRegular(path, statSync(path), Number.POSITIVE_INFINITY)
-  const handle = await open(path, canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
+  const handle = await open(path, flagsFor(canonical))
   try {
     checkRegular(path, await handle.stat(), Number.POSITIVE_INFINITY)
     if (canonical) checkOpenedPath(handle.fd, path)
@@ -161,12 +162,13 @@ async function readRange(path: string, offset: number, length: number, canonical
   }
 }
 
-async function* readChunks(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readChunks(path: string, signal: AbortSignal, canonical: boolean): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   checkRegular(path, statSync(path), Number.POSITIVE_INFINITY)
-  const handle = await open(path, READ_FLAGS)
+  const handle = await open(path, flagsFor(canonical))
   try {
     checkRegular(path, await handle.stat(), Number.POSITIVE_INFINITY)
+    if (canonical) checkOpenedPath(handle.fd, path)
     for (;;) {
       signal.throwIfAborted()
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(CHUNK), 0, CHUNK, null)

@@ -4,6 +4,7 @@ import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, trun
 import { basename, dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { createCheckLinks } from '../../../src/actors/git/unlinked.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { openVcs } from '../../plugins/vcs-fixture.js'
 import { type Checkout, makeCheckout } from './checkout.js'
@@ -89,10 +90,21 @@ test('shared parts of an index are used where they lie, whatever their size, and
 })
 
 test('objects in more directories than git makes are refused', async () => {
-  const checkout = changed()
-  const vcs = openVcs()
-  for (let index = 0; index <= LIMITS.git.objectDirectories; index++) checkout.path(`.git/objects/more/${index}/x`)
-  await expect(vcs.status(checkout.directory)).rejects.toMatchObject({ message: expect.stringContaining('directories') as string })
+  const looked: string[] = []
+  const directories = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `${index}`, kind: 'directory' as const }))
+  const checkOf = (count: number) => {
+    const files = {
+      entry: async (path: string) => ({ kind: 'directory', identity: path, changedMs: 0, size: 0, mode: 0 }),
+      readDirectory: async (path: string) => (looked.push(path), path === '/objects' ? directories(count) : []),
+    }
+    const clock = { now: () => 1_000_000 }
+    return createCheckLinks({ files, clock } as unknown as Parameters<typeof createCheckLinks>[0])('/objects')
+  }
+  await checkOf(LIMITS.git.objectDirectories - 1)
+  expect(looked, 'control').toHaveLength(LIMITS.git.objectDirectories)
+  looked.length = 0
+  await expect(checkOf(1_000_000)).rejects.toThrow('more than 4096 directories')
+  expect(looked).toEqual(['/objects'])
 })
 
 test('git takes no more memory at once than it is given, whatever an object says of its size', async () => {

@@ -65,13 +65,13 @@ export function createCheckLinks({ files, clock }: Pick<Effects, 'files' | 'cloc
     const now = new Map<string, Clean>()
     const open = [directory]
     for (const at of open) {
-      if (open.length > LIMITS.git.objectDirectories)
-        throw new Error(`its objects are in more than ${LIMITS.git.objectDirectories} directories`)
       const stat = await files.entry(at)
       if (stat?.kind !== 'directory') continue
       const same = before?.get(at)
       const clean = same?.identity === stat.identity ? same : { identity: stat.identity, directories: await directoriesIn(at) }
       if (clean === same || stat.changedMs < clock.now() - GRAIN) now.set(at, clean)
+      if (open.length + clean.directories.length > LIMITS.git.objectDirectories)
+        throw new Error(`its objects are in more than ${LIMITS.git.objectDirectories} directories`)
       open.push(...clean.directories)
     }
     known.set(directory, now)

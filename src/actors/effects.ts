@@ -93,7 +93,7 @@ export interface Files {
   /** At most `length` bytes from `offset`, fewer where the file ends. Regular files only, never blocks on special files. */
   readRange(path: string, offset: number, length: number, options?: AccessOptions): Promise<Uint8Array>
   /** Bytes of the file in chunks; stops at `signal`. */
-  readChunks(path: string, signal: AbortSignal): AsyncIterable<Uint8Array>
+  readChunks(path: string, signal: AbortSignal, options?: AccessOptions): AsyncIterable<Uint8Array>
   /** Temporary file + sync + rename + directory sync, not following a link at `path`; parent directories are made. Keeps the mode of an existing file. */
   writeAtomic(path: string, data: Uint8Array | string, options?: WriteOptions): Promise<void>
   makeDirectory(path: string, options?: { readonly mode?: number }): Promise<void>

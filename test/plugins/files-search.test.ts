@@ -309,6 +309,7 @@ describe('ripgrep', () => {
   it('shows what it could find when some directories cannot be read', async () => {
     const workspace = createWorkspace({ ripgrepPath: '/opt/rg' })
     mkdirSync(workspace.path('src'))
+    workspace.put('a.txt', '\n\nhé\n')
     const message = (value: unknown) => `${JSON.stringify(value)}\n`
     workspace.effects.processes.script(() => ({
       exitCode: 2,

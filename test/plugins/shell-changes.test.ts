@@ -129,3 +129,27 @@ describe('what a command changes elsewhere', () => {
     expect(await place(false, many).changes(() => undefined)).toEqual({ unkept: expect.stringContaining('too many files') })
   })
 })
+
+describe.each([true, false])('what a command leads elsewhere (in a repository: %s)', (isRepository) => {
+  it('is not looked at through a link: the file that stood there is gone', async () => {
+    const { directory, at, put, changes } = place(isRepository, { 'kept.txt': 'k' })
+    const outside = join(dirname(directory), 'outside')
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'key'), 'SECRET')
+    put('folder/key', 'harmless')
+    const { snapshots = [], unkept } = await changes(() => {
+      rmSync(at('folder'), { recursive: true })
+      symlinkSync(outside, at('folder'))
+    })
+    expect(unkept).toBeUndefined()
+    expect(snapshots.map(told)).toEqual([
+      ['folder', 'nothing', `-> ${outside}`],
+      ['folder/key', '644 harmless', 'nothing'],
+    ])
+    // The same names, and no link.
+    const other = place(isRepository, { 'kept.txt': 'k' })
+    other.put('folder/key', 'harmless')
+    const plain = await other.changes(() => other.put('folder/key', 'SECRET'))
+    expect(plain.snapshots?.map(told)).toEqual([['folder/key', '644 harmless', '644 SECRET']])
+  })
+})

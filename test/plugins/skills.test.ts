@@ -113,3 +113,19 @@ test('lists are bounded, links are not followed, and a skill that became a link 
   symlinkSync('/etc/hostname', path)
   expect(await load(service, 'big')).toMatchObject({ status: 'error' })
 })
+
+test('a skill is loaded though a folder beside it cannot be read', async () => {
+  const { service, put } = await start({ files: { 'tidy/SKILL.md': skillFile('Tidy', 'Do it.'), 'tidy/notes.md': 'x' } })
+  expect(await load(service, 'tidy')).toMatchObject({ status: 'completed', metadata: { files: ['notes.md'], filesTruncated: false } })
+  const folder = dirname(put('tidy/zz/deep/file', 'x'))
+  const { walk } = service.effects.files
+  Object.assign(service.effects.files, {
+    async *walk(...asked: Parameters<typeof walk>) {
+      for await (const entry of walk(...asked)) {
+        if (entry.path.startsWith('zz/')) throw Object.assign(new Error(`name too long, opendir '${folder}'`), { code: 'ENAMETOOLONG' })
+        yield entry
+      }
+    },
+  })
+  expect(await load(service, 'tidy')).toMatchObject({ status: 'completed', metadata: { files: ['notes.md'], filesTruncated: true } })
+})

@@ -3,7 +3,8 @@
  *
  * I1 It reads no settings of the person or of the system; those of a repository its caller keeps away.
  * I2 It is bounded in time, asks nobody anything, takes no locks for reading and reaches no network, unless its caller allows a transport.
- * I3 It finds no program, itself included: so it looks into no repository inside another one, whose settings nobody keeps away. Only a clone
+ * I3 What it holds of one file or answer is bounded, whatever a repository says of large files.
+ * I4 It finds no program, itself included: so it looks into no repository inside another one, whose settings nobody keeps away. Only a clone
  *    is given some, by name (`clone-programs.ts`).
  */
 import { SvcError } from '../../protocol/errors.js'
@@ -13,7 +14,7 @@ import type { Effects } from '../effects.js'
 
 /** Where no program can be. An empty search path would be the current directory, and an empty path of its own the one git was built with. */
 const NOWHERE = '/dev/null'
-/** I2, I3. */
+/** I2-I4. */
 const ENVIRONMENT = {
   PATH: NOWHERE,
   GIT_EXEC_PATH: NOWHERE,
@@ -34,6 +35,7 @@ const ENVIRONMENT = {
   GIT_PAGER: 'cat',
   GIT_LITERAL_PATHSPECS: '1',
   HOME: '/nonexistent',
+  GIT_ALLOC_LIMIT: LIMITS.vcs.gitAllocation,
 } as const
 const SETTINGS = [
   '--no-pager',
@@ -45,6 +47,8 @@ const SETTINGS = [
   'core.hooksPath=/dev/null',
   '-c',
   'gc.auto=0',
+  '-c',
+  `core.bigFileThreshold=${LIMITS.vcs.comparedBytes}`,
 ]
 
 interface GitCommand {

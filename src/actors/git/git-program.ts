@@ -1,4 +1,8 @@
-/** Git in a repository, for svc itself: it reads no settings of the repository, of the person or of the system, see `stand-in.ts` (threat-model V1, V2). */
+/**
+ * Git in a repository, for svc itself: it reads no settings of the repository, of the person or of the system, see `stand-in.ts` (threat-model V1, V2).
+ *
+ * I1 Git at work in one repository, which may keep it waiting, leaves turns to others.
+ */
 import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -8,7 +12,8 @@ import { addedIndex } from './added-index.js'
 import { createGitProcess } from './git-process.js'
 import { readRemoteHead } from './refs.js'
 import { type Repository, repositoryAround } from './repository.js'
-import { createTurns } from '../../protocol/turns.js'
+import { createLru } from '../../protocol/lru.js'
+import { createTurns, type Turns } from '../../protocol/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
 import { unlinked } from './unlinked.js'
 
@@ -22,9 +27,10 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
   const start = createGitProcess(effects)
   const standIns = createStandIns(effects)
   const turns = createTurns(LIMITS.vcs.git)
+  const inRepository = createLru<string, Turns>(LIMITS.vcs.git.waiting)
 
   async function run(repository: Repository, env: Readonly<Record<string, string>>, args: GitArguments, call: GitCall): Promise<GitResult> {
-    const giveBack = await turnOf(call.signal)
+    const giveBack = await turnOf(repository, call.signal)
     try {
       const output = collector()
       const ended = await start(
@@ -37,10 +43,17 @@ export function createGit(effects: Pick<Effects, 'files' | 'paths' | 'processes'
     }
   }
 
-  async function turnOf(signal: AbortSignal): Promise<() => void> {
+  async function turnOf({ worktree }: Repository, signal: AbortSignal): Promise<() => void> {
+    const turnsOfIt = inRepository.get(worktree) ?? createTurns(LIMITS.vcs.gitOfOne)
+    inRepository.set(worktree, turnsOfIt)
+    const given: (() => void)[] = []
+    const giveBack = () => given.forEach((each) => each())
     try {
-      return await turns.take(signal)
+      given.push(await turnsOfIt.take(signal)) // I1
+      given.push(await turns.take(signal))
+      return giveBack
     } catch {
+      giveBack()
       signal.throwIfAborted()
       throw new SvcError('quota.exceeded', 'Too many calls of git wait already; try again in a moment.')
     }

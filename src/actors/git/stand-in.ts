@@ -6,16 +6,16 @@
  *    stay where they are and are only read.
  * I2 Of the settings it has those that say how content is compared, by a list, and with values that are plain words.
  * I3 A repository whose parts lie elsewhere is refused, links in its objects and a linked index included (`unlinked.ts`): whoever wrote the
- *    worktree could name anybody's.
+ *    worktree could name anybody's. So is one with a pipe or a device there, at which git would wait.
  */
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { readAtOnce } from '../../protocol/work.js'
-import type { Effects } from '../effects.js'
+import type { DirectoryEntry, Effects } from '../effects.js'
 import { readGitSettings } from './config-text.js'
 import { type Head, readHead } from './refs.js'
-import { createCheckLinks, unlinked } from './unlinked.js'
+import { createCheckLinks, kindOf, unlinked } from './unlinked.js'
 import { configOf, isGenuine, type Repository, type RepositoryConfig, textOf } from './repository.js'
 
 export interface StandIn {
@@ -28,7 +28,7 @@ export interface StandIn {
 }
 
 const KEPT =
-  /^(?:core\.(?:autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|protecthfs|protectntfs|bigfilethreshold|sparsecheckout|sparsecheckoutcone|checkstat|trustctime)|index\.sparse|diff\.(?:algorithm|indentheuristic))$/
+  /^(?:core\.(?:autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|protecthfs|protectntfs|sparsecheckout|sparsecheckoutcone|checkstat|trustctime)|index\.sparse|diff\.(?:algorithm|indentheuristic))$/
 const UNBORN = 'ref: refs/heads/none\n'
 const PLAIN = /^[\w.-]{0,32}$/
 const SHARED_INDEX = /^sharedindex\.[0-9a-f]{40,64}$/
@@ -65,24 +65,26 @@ export function createStandIns({ files, paths, clock }: Pick<Effects, 'files' | 
       await files.writeAtomic(path, text, { mode: 0o600 })
   }
 
-  /** The shared parts of a split index are looked for beside it; those it no longer has go. */
+  /** The shared parts of a split index are looked for beside it: links of ours lead to them. Those it no longer has go. */
   async function shareIndex({ gitDirectory }: Repository, directory: string): Promise<void> {
     const theirs = await sharedIn(gitDirectory)
-    const ours = await sharedIn(directory)
-    for (const name of ours) if (!theirs.has(name)) await files.remove(join(directory, name))
-    for (const name of theirs) {
-      if (ours.has(name)) continue
-      await files.writeAtomic(join(directory, name), await own.read(join(gitDirectory, name), LIMITS.git.indexBytes), { mode: 0o600 })
-    }
+    if (theirs.length > LIMITS.git.sharedIndexes) throw new Error(`it has more than ${LIMITS.git.sharedIndexes} shared indexes`)
+    const odd = theirs.find(({ kind }) => kind !== 'file')
+    if (odd !== undefined) throw new Error(`${join(gitDirectory, odd.name)} is ${kindOf(odd)}`)
+    const wanted = new Set(theirs.map(({ name }) => name))
+    const ours = new Set((await sharedIn(directory)).map(({ name }) => name))
+    for (const name of ours) if (!wanted.has(name)) await files.remove(join(directory, name))
+    for (const name of wanted) if (!ours.has(name)) await files.makeLink(join(directory, name), join(gitDirectory, name))
   }
 
-  async function sharedIn(directory: string): Promise<ReadonlySet<string>> {
-    return new Set((await files.readDirectory(directory)).map(({ name }) => name).filter((name) => SHARED_INDEX.test(name)))
+  async function sharedIn(directory: string): Promise<readonly DirectoryEntry[]> {
+    return (await files.readDirectory(directory)).filter(({ name }) => SHARED_INDEX.test(name))
   }
 
   async function refuseLinks({ gitDirectory, commonDirectory }: Repository): Promise<void> {
     const index = join(gitDirectory, 'index')
-    if ((await files.entry(index))?.kind === 'link') throw new Error(`${index} is a link`)
+    const entry = await files.entry(index)
+    if (entry !== undefined && entry.kind !== 'file') throw new Error(`${index} is ${kindOf(entry)}`)
     await checkLinks(join(commonDirectory, 'objects'))
   }
 

@@ -3,13 +3,13 @@
  * (threat-model F1).
  *
  * I1 What svc reads of refs, objects and packs itself is opened without following a link.
- * I2 Git follows links. So a repository whose index or objects hold one is not given to it; directories that have not changed since they were
- *    looked at are not looked at again.
+ * I2 Git follows links, and waits for what comes through a pipe. So a repository whose index or objects hold one is not given to it; directories
+ *    that have not changed since they were looked at are not looked at again.
  */
 import { join, resolve } from 'node:path'
 import { createLru } from '../../protocol/lru.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../effects.js'
+import type { DirectoryEntry, Effects } from '../effects.js'
 
 type Files = Pick<Effects['files'], 'read' | 'readRange' | 'readDirectory' | 'realPath' | 'stat'>
 
@@ -40,7 +40,7 @@ export function unlinked(files: Files): Files {
 /** A directory that was changed this short a time ago may be changed again without another time to tell it, ms. */
 const GRAIN = 1000
 
-/** Rejects with a sentence when there is a link in a directory, canonical, or below it. */
+/** Rejects with a sentence when there is a link or a special file in a directory, canonical, or below it, or more directories than git makes. */
 export type CheckLinks = (directory: string) => Promise<void>
 
 interface Clean {
@@ -55,8 +55,8 @@ export function createCheckLinks({ files, clock }: Pick<Effects, 'files' | 'cloc
 
   async function directoriesIn(directory: string): Promise<readonly string[]> {
     const entries = await files.readDirectory(directory)
-    const link = entries.find(({ kind }) => kind === 'link')
-    if (link !== undefined) throw new Error(`${join(directory, link.name)} is a link`)
+    const odd = entries.find(({ kind }) => kind !== 'file' && kind !== 'directory')
+    if (odd !== undefined) throw new Error(`${join(directory, odd.name)} is ${kindOf(odd)}`)
     return entries.flatMap(({ name, kind }) => (kind === 'directory' ? [join(directory, name)] : []))
   }
 
@@ -70,8 +70,15 @@ export function createCheckLinks({ files, clock }: Pick<Effects, 'files' | 'cloc
       const same = before?.get(at)
       const clean = same?.identity === stat.identity ? same : { identity: stat.identity, directories: await directoriesIn(at) }
       if (clean === same || stat.changedMs < clock.now() - GRAIN) now.set(at, clean)
+      if (open.length + clean.directories.length > LIMITS.git.objectDirectories)
+        throw new Error(`its objects are in more than ${LIMITS.git.objectDirectories} directories`)
       open.push(...clean.directories)
     }
     known.set(directory, now)
   }
+}
+
+/** As a sentence says it. */
+export function kindOf({ kind }: Pick<DirectoryEntry, 'kind'>): string {
+  return kind === 'link' ? 'a link' : kind === 'directory' ? 'a directory' : 'a special file'
 }

@@ -12,6 +12,8 @@ export const SKILL_FILE = 'SKILL.md'
 /** Bytes by relative path. */
 export type Bundle = ReadonlyMap<string, Uint8Array>
 
+/** In place of what is no UTF-8. */
+const LOST = '\uFFFD'
 const BOUNDS = LIMITS.management.skills
 // oxlint-disable-next-line no-control-regex -- names of files are kept free of control characters
 const SEGMENT = /^(?!\.{1,2}$)[^\\/\u0000-\u001f\u007f]{1,255}$/u
@@ -70,12 +72,15 @@ export async function readBundle({ files }: Pick<Effects, 'files'>, folder: stri
   try {
     for await (const { path, kind, size: bytes } of files.walk(folder, { maxEntries: BOUNDS.files * 4 })) {
       if (kind === 'link') return `holds the link "${path}"`
+      if (path.includes(LOST)) return `holds the file "${path}", whose name is no UTF-8`
       size += bytes
       if (size > BOUNDS.bundleBytes || bundle.size > BOUNDS.files) return 'is larger than a managed skill may be'
       bundle.set(path, await files.read(join(folder, path), BOUNDS.bundleBytes, { canonical: true }))
     }
   } catch (error) {
     if (error instanceof SvcError) return 'is larger than a managed skill may be'
+    const { code } = Object(error) as { readonly code?: unknown }
+    if (typeof code === 'string') return `holds what cannot be read (${code})`
     throw error
   }
   if (bundle.size === 0) return undefined

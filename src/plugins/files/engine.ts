@@ -1,5 +1,6 @@
-/** Chooses the search engine: ripgrep when its program is there and starts, else our own scan. */
+/** Chooses the search engine: ripgrep when its program is there and starts, whose lines are confirmed, else our own scan. */
 import type { NativeHost } from '../../actors/plugin/native/native.js'
+import { confirmed } from './confirmed.js'
 import { ripgrepEngine } from './ripgrep.js'
 import type { SearchEngine, Tree } from './search.js'
 
@@ -27,7 +28,13 @@ export function createEngine(program: string | undefined, effects: NativeHost['e
     get name() {
       return usable ? 'ripgrep' : 'scan'
     },
-    findText: async (tree, query) => attempt(tree, async (engine) => engine.findText(tree, query)),
+    findText: async (tree, query) =>
+      attempt(tree, async (engine) => {
+        const answer = await engine.findText(tree, query)
+        if (answer.status !== 'found' || engine.name === 'scan') return answer
+        const searchAgain = async (one: Tree) => (await scan()).findText(one, query)
+        return confirmed({ files: effects.files, searchAgain }, tree, answer)
+      }),
     listPaths: async (tree) => attempt(tree, async (engine) => engine.listPaths(tree)),
   }
 }

@@ -123,7 +123,7 @@ async function readWindow(
     return collector.finish()
   }
   try {
-    for await (const chunk of files.readChunks(target.path, signal)) if (!push(chunk)) break
+    for await (const chunk of files.readChunks(target.path, signal, { canonical: true })) if (!push(chunk)) break
   } catch (error) {
     if (signal.aborted) throw error
     throw fileFailure(`read ${target.display}`, error)

@@ -107,12 +107,12 @@ function compileQuery(query: TextQuery): Matcher | string {
   }
 }
 
-/** Undefined for what cannot be read or is binary. */
+/** Undefined for what cannot be read or is binary, and for what has become a link since the walk. */
 async function readLines(files: Host['files'], path: string): Promise<string[] | 'too-large' | undefined> {
   const stat = await files.stat(path).catch(() => undefined)
   if (stat === undefined || stat.kind !== 'file') return undefined
   if (stat.size > MAX_FILE) return 'too-large'
-  const content = await files.read(path, MAX_FILE).catch(() => undefined)
+  const content = await files.read(path, MAX_FILE, { canonical: true }).catch(() => undefined)
   if (content === undefined || content.includes(0)) return undefined
   return new TextDecoder().decode(content).replaceAll('\r\n', '\n').split('\n')
 }

@@ -2,7 +2,6 @@
 import { cut } from '../../protocol/cut.js'
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
-import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { nearest } from '../../protocol/nearest.js'
 import type { Skill } from '../../protocol/resource/resource.js'
@@ -105,10 +104,9 @@ async function filesBeside(files: Files, folder: string, { skip, signal }: { ski
       if (names.length === FILES) return { names, isCut: true }
       names.push(path)
     }
-  } catch (error) {
+  } catch {
     signal.throwIfAborted()
-    if (!(error instanceof SvcError)) throw error
-    return { names, isCut: true }
+    return { names, isCut: true } // too many, or a folder that cannot be read
   }
   return { names, isCut: false }
 }

@@ -10,9 +10,13 @@ export const repositoriesLimits = {
     /** What is fetched for a clone, and the files that are checked out. */
     cloneBytes: 8 * GiB,
     clones: { atOnce: 2, waiting: 16 },
-    /** Calls of git at once, and how many wait. */
+    /** Calls of git at once, and how many wait; the same in one repository. */
     git: { atOnce: 8, waiting: 256 },
+    gitOfOne: { atOnce: 2, waiting: 128 },
     outputBytes: 32 * MiB,
+    /** Larger files are compared as binary, without being held whole; what git may take of the memory at once, as it writes such numbers. */
+    comparedBytes: 64 * MiB,
+    gitAllocation: '1g',
     errorText: 4096,
     /** How long after the last question a checkout is followed, and how many are. */
     idle: 60 * MINUTE,
@@ -108,6 +112,9 @@ export const repositoriesLimits = {
     settingsWork: 64 * MiB,
     attributesBytes: 1 * MiB,
     indexBytes: 64 * MiB,
+    /** Shared parts of split indexes, old ones included; directories that hold objects, of which git makes some 260. */
+    sharedIndexes: 512,
+    objectDirectories: 4096,
     /** Submodules whose settings are looked at for one command. */
     submodules: 64,
     /** Submodules that are looked for, whether they are there or not. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { conflict, createManagedPlace } from './place.js'
 
 const NONE = undefined
@@ -136,4 +136,42 @@ test('a write that was killed between the old and the new files is taken back by
   await management.recover()
   expect(read('work/.svc/skills/x/SKILL.md')).toContain('Old.')
   expect([existsSync(at('work/.svc/.staging')), readdirSync(join(effects.paths.state, 'skill-writes'))]).toEqual([false, []])
+})
+
+/** Names below names, further down than a path can say. */
+function dig(folder: string): void {
+  const script = `import os,sys
+at = os.open(sys.argv[1], os.O_RDONLY)
+for _ in range(30):
+    os.mkdir('n' * 200, dir_fd=at)
+    at = os.open('n' * 200, os.O_RDONLY, dir_fd=at)`
+  execFileSync('python3', ['-c', script, folder])
+  onTestFinished(() => void execFileSync('rm', ['-rf', folder])) // no path that a program of Node could use leads there
+}
+
+test.each<readonly [what: string, spoil: (folder: string) => void, said: RegExp]>([
+  ['a file whose name is no UTF-8', (folder) => writeFileSync(Buffer.from(`${folder}/x\xff`, 'latin1'), 'x'), /no UTF-8/],
+  ['folders that are too deep', dig, /cannot be read \(ENAMETOOLONG\)/],
+  ['a link', (folder) => symlinkSync('/etc/hostname', join(folder, 'link')), /the link "link"/],
+])('%s in a skill hides no other skill, and the skill is not written', async (_, spoil, said) => {
+  const { management, here, at } = createManagedPlace()
+  const { skills } = management
+  for (const id of ['good', 'odd']) await skills.create(here, id, { content: 'X.' }, NONE)
+  expect(
+    (await skills.list(here)).map(({ id, writable }) => [id, writable]),
+    'control',
+  ).toEqual([
+    ['good', true],
+    ['odd', true],
+  ])
+  spoil(at('work/.svc/skills/odd'))
+  expect((await skills.list(here)).map(({ id, writable }) => [id, writable])).toEqual([
+    ['good', true],
+    ['odd', false],
+  ])
+  await expect(skills.update(here, 'odd', { content: 'Y.' }, NONE)).rejects.toMatchObject({
+    code: 'management.read_only',
+    message: expect.stringMatching(said) as string,
+  })
+  expect(await skills.get(here, 'odd', NONE)).toMatchObject({ id: 'odd', origin: 'discovered' })
 })

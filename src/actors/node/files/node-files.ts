@@ -3,7 +3,7 @@
  *
  * Metadata and files of at most `SMALL` bytes are read with synchronous calls: on a local disk `stat` costs 6 µs
  * instead of 23 µs through the thread pool and reading 8 KiB 30 µs instead of 85 µs, less than the cost of switching back.
- * Everything larger, every listing and every sync to disk goes through the thread pool.
+ * Everything larger, every listing and every sync to disk goes through the thread pool. Those calls give way (`pace.ts`).
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import type { BigIntStats, Dirent, Stats } from 'node:fs'
@@ -14,6 +14,7 @@ import type { DirectoryEntry, FileStat, Files } from '../../effects.js'
 import { exposureOf, findExposure } from './file-exposure.js'
 import { fileEntry, makeLink, readLink } from './links.js'
 import { createSink, syncDirectory, writeAtomic } from './file-writes.js'
+import { createPace, type Pace } from './pace.js'
 import { walkTree } from './tree.js'
 import { createWatch } from './watch.js'
 import { TELLS_AT_ONCE, watchFolder } from './watch-folder.js'
@@ -23,21 +24,31 @@ const CHUNK = 256 * 1024
 /** Bytes of a directory itself, which grow with its entries. */
 const LARGE_DIRECTORY = 64 * 1024
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+const flagsFor = (canonical: boolean) => (canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
 /** Reused by every small read: the synchronous path never yields between filling and copying. */
 let scratch: Buffer | undefined
 
-export function createNodeFiles(): Files {
+export function createNodeFiles(pace: Pace = createPace()): Files {
+  const paced =
+    <Args extends readonly unknown[], T>(work: (...args: Args) => T) =>
+    async (...args: Args): Promise<Awaited<T>> => {
+      const turn = pace()
+      if (turn !== undefined) await turn
+      return await work(...args)
+    }
   return {
-    realPath: async (path) => realpathSync.native(path),
-    stat: async (path) => fileStat(path),
-    entry: async (path) => fileEntry(path),
-    readLink: async (path) => readLink(path),
+    realPath: paced((path: string) => realpathSync.native(path)),
+    stat: paced(fileStat),
+    entry: paced(fileEntry),
+    readLink: paced(readLink),
     makeLink,
-    exposure: async (path) => findExposure(path),
-    readDirectory,
-    read: async (path, maxBytes, options) => readWhole(path, maxBytes, options?.canonical === true),
+    exposure: paced(findExposure),
+    readDirectory: paced(readDirectory),
+    read: paced((path: string, maxBytes: number, options?: { readonly canonical?: boolean }) =>
+      readWhole(path, maxBytes, options?.canonical === true),
+    ),
     readRange: async (path, offset, length, options) => readRange(path, offset, length, options?.canonical === true),
-    readChunks,
+    readChunks: (path, signal, options) => readChunks(path, signal, options?.canonical === true),
     writeAtomic,
     makeDirectory: async (path, options) => {
       await mkdir(path, { recursive: true, ...(options?.mode !== undefined && { mode: options.mode }) })
@@ -93,7 +104,7 @@ function directoryEntry(entry: Dirent): DirectoryEntry {
 
 async function readWhole(path: string, maxBytes: number, canonical: boolean): Promise<Uint8Array> {
   checkRegular(path, statSync(path), maxBytes)
-  const fd = openSync(path, canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
+  const fd = openSync(path, flagsFor(canonical))
   let size: number
   try {
     const stat = fstatSync(fd)
@@ -124,7 +135,7 @@ function readSmall(fd: number, path: string, maxBytes: number): Uint8Array | und
 }
 
 async function readLarge(path: string, maxBytes: number, canonical: boolean): Promise<Uint8Array> {
-  const handle = await open(path, canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
+  const handle = await open(path, flagsFor(canonical))
   try {
     const stat = await handle.stat()
     checkRegular(path, stat, maxBytes)
@@ -145,7 +156,7 @@ async function readLarge(path: string, maxBytes: number, canonical: boolean): Pr
 
 async function readRange(path: string, offset: number, length: number, canonical: boolean): Promise<Uint8Array> {
   checkRegular(path, statSync(path), Number.POSITIVE_INFINITY)
-  const handle = await open(path, canonical ? READ_FLAGS | constants.O_NOFOLLOW : READ_FLAGS)
+  const handle = await open(path, flagsFor(canonical))
   try {
     checkRegular(path, await handle.stat(), Number.POSITIVE_INFINITY)
     if (canonical) checkOpenedPath(handle.fd, path)
@@ -161,12 +172,13 @@ async function readRange(path: string, offset: number, length: number, canonical
   }
 }
 
-async function* readChunks(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readChunks(path: string, signal: AbortSignal, canonical: boolean): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   checkRegular(path, statSync(path), Number.POSITIVE_INFINITY)
-  const handle = await open(path, READ_FLAGS)
+  const handle = await open(path, flagsFor(canonical))
   try {
     checkRegular(path, await handle.stat(), Number.POSITIVE_INFINITY)
+    if (canonical) checkOpenedPath(handle.fd, path)
     for (;;) {
       signal.throwIfAborted()
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(CHUNK), 0, CHUNK, null)

@@ -22,7 +22,10 @@ export type Verdict =
 const PER_BYTE = 4
 const UNWANTED: Verdict = { type: 'unwanted' }
 
-/** `path` is canonical and absolute; it need not exist. Never rejects for what cannot be read: that counts as absent. */
+/**
+ * `path` is canonical and absolute; it need not exist. Never rejects. What cannot be read wants no formatter; where it could name code, it counts
+ * as if it did, and so do folders that are not looked at because there are too many.
+ */
 export async function judgeFormatter({ guard }: Pick<Formatter, 'guard'>, path: string, files: Files): Promise<Verdict> {
   if (guard === undefined) return { type: 'runs' }
   return judge(guard, foldersAbove(path), paying(files))
@@ -59,7 +62,7 @@ function judge(guard: NonNullable<Formatter['guard']>, folders: readonly string[
   }
 }
 
-/** From the folder of the file to the root. */
+/** From the folder of the file to the root, so many of them. */
 function foldersAbove(path: string): readonly string[] {
   const folders: string[] = []
   for (let folder = dirname(path); ; folder = dirname(folder)) {
@@ -68,13 +71,22 @@ function foldersAbove(path: string): readonly string[] {
   }
 }
 
+/** A program looks further up than we do. */
+function unseen(folders: readonly string[]): string | undefined {
+  if (folders.at(-1) === '/') return undefined
+  return `its settings are looked for in ${folders.length} folders, and more lie above: it could run code of the project`
+}
+
 async function nearest(folders: readonly string[], isWanted: (folder: string) => Promise<boolean>): Promise<Verdict> {
   for (const cwd of folders) if (await isWanted(cwd)) return { type: 'runs', cwd }
   return UNWANTED
 }
 
 async function hasOne(files: Files, folder: string, names: readonly string[]): Promise<boolean> {
-  for (const name of names) if ((await files.stat(joinPath(folder, name)).catch(() => undefined))?.kind === 'file') return true
+  for (const name of names) {
+    const kind = (await files.stat(joinPath(folder, name)).catch(() => undefined))?.kind
+    if (kind === 'file' || kind === 'other') return true // a program reads what comes through a pipe
+  }
   return false
 }
 
@@ -98,9 +110,10 @@ async function judgePrettier(files: Files, folders: readonly string[]): Promise<
     const settings = await prettierSettings(files, folder)
     if (settings.type === 'loads')
       return { ...wanted, type: 'refused', reason: `it would run code of the project, because of ${settings.because}` }
-    if (settings.type === 'plain') break // the nearest settings are the only ones
+    if (settings.type === 'plain') return wanted // the nearest settings are the only ones
   }
-  return wanted
+  const reason = unseen(folders)
+  return reason === undefined ? wanted : { ...wanted, type: 'refused', reason }
 }
 
 const CODE = ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].flatMap((ending) => [`.prettierrc.${ending}`, `prettier.config.${ending}`])
@@ -124,9 +137,14 @@ async function prettierSettings(files: Files, folder: string): Promise<Settings>
   return { type }
 }
 
-/** Settings that name plugins, or are nothing but a name, are loaded as code; what is escaped or tagged could be either. */
+const PARSERS =
+  'acorn angular babel babel-flow babel-ts css espree flow glimmer graphql html json json-stringify json5 jsonc less lwc markdown mdx meriyah scss typescript vue yaml'
+/** A parser of another name is a module that Prettier loads, in versions before its third. */
+const OTHER_PARSER = new RegExp(`parser(?!["']?\\s*[:=][ \\t]*(["']?)(?:${PARSERS.replaceAll(' ', '|')})\\1(?=\\s*[,}\\]\\n]|\\s+#|\\s*$))`)
+
+/** Settings that name plugins or a parser of their own, or are nothing but a name, are loaded as code; what is escaped or tagged could be either. */
 function kindOf(text: string, name: string): 'plain' | 'loads' {
-  if (/plugins|\\|!!/.test(text)) return 'loads'
+  if (/plugins|\\|!!/.test(text) || OTHER_PARSER.test(text)) return 'loads'
   const lines = text
     .replace(/^\uFEFF/, '')
     .split('\n')
@@ -147,7 +165,8 @@ function packageSettings(text: string, name: string): 'none' | 'plain' | 'loads'
     return 'none' // Prettier does not read it either
   }
   if (settings === undefined || settings === null) return 'none'
-  return isRecord(settings) && !JSON.stringify(settings).includes('"plugins"') ? 'plain' : 'loads'
+  const said = JSON.stringify(settings)
+  return isRecord(settings) && !said.includes('"plugins"') && !OTHER_PARSER.test(said) ? 'plain' : 'loads'
 }
 
 const EDITION = /(?<![^\n])[ \t]*edition[ \t]*=[ \t]*["'](\d{4})["']/
@@ -155,11 +174,12 @@ const EDITION = /(?<![^\n])[ \t]*edition[ \t]*=[ \t]*["'](\d{4})["']/
 /** In the edition of the crate; a project may not say which program the name `rustfmt` stands for. */
 async function judgeRust(files: Files, folders: readonly string[]): Promise<Verdict> {
   let edition: string | undefined
-  let reason: string | undefined
+  let reason = unseen(folders)
   for (const folder of folders) {
     for (const name of ['rust-toolchain.toml', 'rust-toolchain']) {
+      if (!(await hasOne(files, folder, [name]))) continue
       const toolchain = await textOf(files, joinPath(folder, name))
-      if (toolchain !== undefined && /path|\\/.test(toolchain)) {
+      if (toolchain === undefined || /path|\\/.test(toolchain)) {
         reason ??= `${joinPath(folder, name)} may name a toolchain by its path: it would run code of the project`
       }
     }

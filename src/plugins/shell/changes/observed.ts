@@ -4,6 +4,8 @@ import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
 
+type Files = NativeHost['effects']['files']
+
 export type Observed =
   | { readonly kind: 'absent' }
   | { readonly kind: 'link'; readonly target: string }
@@ -17,7 +19,9 @@ export interface Room {
   bytes: number
 }
 
-export async function observe(files: NativeHost['effects']['files'], path: string, room: Room): Promise<Observed> {
+/** `path` was told by git, or found, when no link led to it: what a link leads to now lies elsewhere, and is nobody's to look at (threat-model F1). */
+export async function observe(files: Files, path: string, room: Room): Promise<Observed> {
+  if (await isBehindLink(files, path)) return { kind: 'absent' }
   const entry = await files.entry(path)
   if (entry === undefined || entry.kind === 'directory') return { kind: 'absent' }
   if (entry.kind === 'link') {
@@ -27,9 +31,14 @@ export async function observe(files: NativeHost['effects']['files'], path: strin
   if (entry.kind !== 'file') return { kind: 'other' }
   const { mode, identity, size } = entry
   if (size > Math.min(room.bytes, LIMITS.undo.stateBytes)) return { kind: 'file', content: undefined, mode, identity }
-  const content = await files.read(path, LIMITS.undo.stateBytes).catch(() => undefined)
+  const content = await files.read(path, LIMITS.undo.stateBytes, { canonical: true }).catch(() => undefined)
   room.bytes -= content?.length ?? 0
   return { kind: 'file', content, mode, identity }
+}
+
+async function isBehindLink(files: Files, path: string): Promise<boolean> {
+  const folder = path.slice(0, path.lastIndexOf('/')) || '/'
+  return (await files.realPath(folder).catch(() => folder)) !== folder
 }
 
 export function isUnchanged(before: Observed, after: Observed): boolean {

@@ -4,6 +4,7 @@ import { CHAT } from './chat/chat-page.js'
 import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
 import { DOCTOR } from './doctor/doctor-page.js'
 import { INSPECT } from './inspect/inspect-page.js'
+import { type FormatterOptions, readFormatterArguments } from './formatter/formatter-arguments.js'
 import { type LspOptions, readLspArguments } from './lsp/lsp-arguments.js'
 import type { McpOptions } from './mcp/mcp-options.js'
 import { MCP } from './mcp/mcp-page.js'
@@ -96,6 +97,7 @@ export type Command =
   | { readonly name: 'models'; readonly options: ModelsOptions }
   | { readonly name: 'mcp'; readonly options: McpOptions }
   | { readonly name: 'lsp'; readonly options: LspOptions }
+  | { readonly name: 'formatter'; readonly options: FormatterOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'auth'; readonly options: AuthOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
@@ -176,6 +178,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readMcp(args) }
     case 'lsp':
       return { name, options: readLspArguments(args, readServerUrl) }
+    case 'formatter':
+      return { name, options: readFormatterArguments(args, readServerUrl) }
     case 'models':
       return { name, options: readModels(args) }
     case 'providers':

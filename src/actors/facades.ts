@@ -232,6 +232,8 @@ export interface Resources {
   commands(directory: string): Promise<UsableCommand[]>
   /** One that can be run; throws `request.invalid` with those there are, `request.unprocessable` with the reason. */
   command(directory: string, name: string): Promise<FoundCommand>
+  /** Ids of the plugins that agents or commands come from, by name; what is built in or configured alone is not there. */
+  contributors(directory: string, kind: 'agent' | 'command'): Promise<ReadonlyMap<string, string>>
   /** Those with a file whose text can be used. */
   skills(directory: string): Promise<Skill[]>
   /** Global and project instruction files in order (sessions-events §12.3). */

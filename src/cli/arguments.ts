@@ -5,6 +5,7 @@ import type { CleanupOptions } from './cleanup/cleanup-page.js'
 import { type ConfigOptions, readConfigArguments } from './config/config-arguments.js'
 import { DOCTOR, type DoctorOptions } from './doctor/doctor-page.js'
 import { INSPECT, type InspectOptions } from './inspect/inspect-page.js'
+import { type FormatterOptions, readFormatterArguments } from './formatter/formatter-arguments.js'
 import { type LspOptions, readLspArguments } from './lsp/lsp-arguments.js'
 import type { LogsOptions } from './logs/logs-page.js'
 import type { McpOptions } from './mcp/mcp-options.js'
@@ -33,6 +34,7 @@ export type Command =
   | { readonly name: 'models'; readonly options: ModelsOptions }
   | { readonly name: 'mcp'; readonly options: McpOptions }
   | { readonly name: 'lsp'; readonly options: LspOptions }
+  | { readonly name: 'formatter'; readonly options: FormatterOptions }
   | { readonly name: 'providers'; readonly options: ProvidersOptions }
   | { readonly name: 'auth'; readonly options: AuthOptions }
   | { readonly name: 'plugin'; readonly options: PluginOptions }
@@ -113,6 +115,8 @@ function readCommand(name: string, args: string[]): Command {
       return { name, options: readMcp(args) }
     case 'lsp':
       return { name, options: readLspArguments(args, readServerUrl) }
+    case 'formatter':
+      return { name, options: readFormatterArguments(args, readServerUrl) }
     case 'models':
       return { name, options: readModels(args) }
     case 'providers':

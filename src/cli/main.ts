@@ -44,6 +44,8 @@ async function main(argv: readonly string[]): Promise<number> {
         : (await import('./mcp/mcp-accept.js')).actOnMcp(command.options)
     case 'lsp':
       return (await import('./lsp/lsp.js')).lsp(command.options)
+    case 'formatter':
+      return (await import('./formatter/formatter.js')).formatter(command.options)
     case 'models':
       return (await import('./models/models.js')).listModels(command.options)
     case 'providers':

@@ -107,6 +107,7 @@ export const lspClientMachine = setup({
     rested: { tags: ['settled', 'broken'], on: { 'query.asked': { target: 'starting' } } },
     retiring: {
       invoke: { id: 'retire', src: 'close', input: place, onDone: { target: 'retired' }, onError: { target: 'retired' } },
+      on: { 'retire.requested': {} },
     },
     retired: { type: 'final' },
   },

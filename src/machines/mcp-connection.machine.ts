@@ -141,6 +141,7 @@ export const mcpConnectionMachine = setup({
     },
     retiring: {
       invoke: { id: 'retire', src: 'close', input: place, onDone: { target: 'retired' }, onError: { target: 'retired' } },
+      on: { 'retire.requested': {} },
     },
     retired: { type: 'final' },
   },

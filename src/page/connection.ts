@@ -11,7 +11,9 @@ export interface Connection {
   /** Text of an answer; throws an `Error` with the message of the server. */
   text(path: string): Promise<string>
   /** Asks for a change; throws an `Error` with the message of the server. */
-  post(path: string): Promise<void>
+  post(path: string, body?: object): Promise<void>
+  /** As `post`: takes something back. */
+  remove(path: string): Promise<void>
   /** Sends a merge patch; text of the answer. Throws an `Error` with the message of the server. */
   patch(path: string, body: object): Promise<string>
   /** Tries again with this credential, which is kept in this page alone. */
@@ -53,7 +55,7 @@ export function connect(listener: Listener, since?: number): Connection {
 
   async function request(
     path: string,
-    { method = 'GET', signal, body }: { method?: 'GET' | 'POST' | 'PATCH'; signal?: AbortSignal; body?: object } = {},
+    { method = 'GET', signal, body }: { method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'; signal?: AbortSignal; body?: object } = {},
   ): Promise<Response> {
     const headers: Record<string, string> = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -126,8 +128,11 @@ export function connect(listener: Listener, since?: number): Connection {
     machines: () => json('/v2/inspector/machines'),
     lines: (plugin) => json(`/v2/inspector/lines?plugin=${encodeURIComponent(plugin)}`),
     text,
-    async post(path) {
-      await request(path, { method: 'POST' })
+    async post(path, body) {
+      await request(path, { method: 'POST', ...(body && { body }) })
+    },
+    async remove(path) {
+      await request(path, { method: 'DELETE' })
     },
     async patch(path, body) {
       return (await request(path, { method: 'PATCH', body })).text()

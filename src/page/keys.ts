@@ -9,6 +9,7 @@ export function bindKeys(screen: Screen): void {
     '2': () => screen.tab('plugins'),
     '3': () => screen.tab('workflows'),
     '4': () => screen.tab('sessions'),
+    '5': () => screen.tab('programs'),
     p: press('pause'),
     '[': press('back'),
     ']': press('forward'),

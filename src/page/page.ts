@@ -9,9 +9,10 @@ import type { Move } from './plugin-moves.js'
 import { createModel, type Model, modelOf, moveTo, readTrace, receive, resync } from './model.js'
 import { after, every, now as time } from './platform.js'
 import { pluginActions } from './plugin-actions.js'
+import { programRows } from './programs-view.js'
 import { createScreen, type Screen } from './screen.js'
 import { sessionButtons, sessionTurns } from './sessions-view.js'
-import { workflowRows } from './workflows-view.js'
+import { type OnAct, workflowRows } from './workflows-view.js'
 
 const RESYNC = 5000
 const RESYNC_PLUGINS = 1000
@@ -38,6 +39,18 @@ let wanted: Moment | undefined
 /** When the trace that is shown was saved. */
 let savedAt: number | undefined
 
+/** What a click in a table has come to; the table shows what is there then. */
+const acted: OnAct = {
+  changed() {
+    tell(undefined)
+    screen.refresh()
+  },
+  failed(error) {
+    tell(error)
+    screen.refresh()
+  },
+}
+
 const screen: Screen = createScreen({
   model: () => model,
   pause,
@@ -46,9 +59,9 @@ const screen: Screen = createScreen({
   save: () => void save().catch(tell),
   load: (text) => open(text),
   workflows: (directory) =>
-    connection === undefined
-      ? Promise.reject(new Error('A trace holds no workflows.'))
-      : workflowRows(connection, directory, { changed: () => screen.refresh(), failed: tell }),
+    connection === undefined ? Promise.reject(new Error('A trace holds no workflows.')) : workflowRows(connection, directory, acted),
+  programs: (directory) =>
+    connection === undefined ? Promise.reject(new Error('A trace holds no programs.')) : programRows(connection, directory, acted),
   async sessions(chosen, show) {
     if (connection === undefined) throw new Error('A trace holds no sessions.')
     const [list, turns] = await Promise.all([

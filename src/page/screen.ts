@@ -6,6 +6,7 @@ import { byId, h } from './elements.js'
 import { logView } from './log-view.js'
 import type { Model } from './model.js'
 import { after } from './platform.js'
+import { type PlaceTable, placeTable } from './place-table.js'
 import { pluginList } from './plugin-list.js'
 import type { Move } from './plugin-moves.js'
 import { pluginPage } from './plugin-page.js'
@@ -22,6 +23,8 @@ export interface Commands {
   save(): void
   load(text: string): void
   workflows(directory: string): Promise<HTMLElement[]>
+  /** Programs that load code of a workspace. */
+  programs(directory: string): Promise<HTMLElement[]>
   /** The latest sessions as buttons, and the turns of the chosen one. */
   sessions(chosen: string | undefined, show: (id: string) => void): Promise<{ readonly list: HTMLElement[]; readonly turns: HTMLElement[] }>
   /** Does something to a plugin; absent where there is no server. */
@@ -34,7 +37,7 @@ export interface Commands {
   now(): number
 }
 
-type Tab = 'actors' | 'plugins' | 'workflows' | 'sessions'
+type Tab = 'actors' | 'plugins' | 'workflows' | 'sessions' | 'programs'
 
 export interface Screen {
   /** Asks for a drawing. */
@@ -54,7 +57,7 @@ export interface Screen {
   refresh(): void
 }
 
-const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows', 'sessions']
+const TABS: readonly Tab[] = ['actors', 'plugins', 'workflows', 'sessions', 'programs']
 const ZOOM = 1.25
 /** Longer than the time between two clicks, ms. */
 const OPENING = 300
@@ -68,13 +71,7 @@ const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
 const TYPES = ['event', 'transition', 'start', 'stop'] as const
 
 export function createScreen(commands: Commands): Screen {
-  const [filter, logFilter, position, file, workspace] = [
-    field('filter'),
-    field('log-filter'),
-    field('position'),
-    field('file'),
-    field('workspace'),
-  ]
+  const [filter, logFilter, position, file] = [field('filter'), field('log-filter'), field('position'), field('file')]
   const [only, failures, pause] = [field('only'), field('failures'), byId('pause')]
   let selected: string | undefined
   let shown: Tab = 'actors'
@@ -98,6 +95,10 @@ export function createScreen(commands: Commands): Screen {
     ask()
   })
   const page = pluginPage(() => ({ act: commands.actOnPlugin(), showActor }))
+  const tables: Partial<Record<Tab, PlaceTable>> = {
+    workflows: placeTable('workflow', field('workspace'), { read: commands.workflows, none: 'There are no workflows here.' }),
+    programs: placeTable('program', field('program-place'), { read: commands.programs, none: 'No program loads code of this workspace.' }),
+  }
 
   function select(id: string): void {
     selected = id
@@ -149,10 +150,14 @@ export function createScreen(commands: Commands): Screen {
       byId(each).hidden = each !== name
       byId(`tab-${each}`).setAttribute('aria-selected', String(each === name))
     }
-    if (name === 'workflows') void showWorkflows()
-    if (name === 'sessions') void showSessions()
+    askAnew()
     if (name === 'plugins') commands.wanted()
     draw()
+  }
+
+  function askAnew(): void {
+    void tables[shown]?.show()
+    if (shown === 'sessions') void showSessions()
   }
 
   /** The session an actor belongs to, with all that happened to it. */
@@ -161,18 +166,6 @@ export function createScreen(commands: Commands): Screen {
     if (session === undefined) return
     only.checked = true
     select(session)
-  }
-
-  async function showWorkflows(): Promise<void> {
-    const note = byId('workflow-note')
-    try {
-      const rows = await commands.workflows(workspace.value.trim())
-      byId('workflow-rows').replaceChildren(...rows)
-      note.textContent = rows.length === 0 ? 'There are no workflows here.' : ''
-    } catch (error) {
-      byId('workflow-rows').replaceChildren()
-      note.textContent = error instanceof Error ? error.message : String(error)
-    }
   }
 
   async function showSessions(): Promise<void> {
@@ -308,7 +301,6 @@ export function createScreen(commands: Commands): Screen {
   })
   byId('theme').addEventListener('click', changeTheme)
   position.addEventListener('input', () => commands.go(Number(position.value)))
-  workspace.addEventListener('change', () => void showWorkflows())
   for (const each of [logFilter, only, failures, ...TYPES.map((type) => field(`show-${type}`))]) each.addEventListener('input', draw)
   file.addEventListener('change', () => {
     const [chosen] = file.files ?? []
@@ -346,10 +338,7 @@ export function createScreen(commands: Commands): Screen {
       sequencing(address.isSequence)
       tab(TABS.find((name) => name === address.tab) ?? 'actors')
     },
-    refresh() {
-      if (shown === 'workflows') void showWorkflows()
-      if (shown === 'sessions') void showSessions()
-    },
+    refresh: askAnew,
   }
 }
 

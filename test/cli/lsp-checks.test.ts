@@ -31,7 +31,7 @@ test('the doctor tells which language servers run, could, are missing and are br
 })
 
 test('the doctor names the language servers that wait to be accepted, and how that is done', () => {
-  const waiting = { state: 'waiting' as const, revision: 'sha256:1', commands: [['bash-server']], message: 'it waits' }
+  const waiting = { state: 'waiting' as const, revision: 'sha256:1', commands: [['bash-server']], also: [], message: 'it waits' }
   const findings = lspFindings([fitting('bash', 'error', 'it waits', waiting), fitting('pyright', 'available')])
   expect(findings.map(({ level, detail }) => `${level}: ${detail}`)).toEqual([
     'ok: start when they are needed: pyright-server; wait until somebody lets them load code of this workspace: bash-server; "svc lsp accept bash" does',

@@ -24,7 +24,7 @@ test('the doctor counts MCP servers, and says of each that cannot be used why, a
 })
 
 test('the doctor names the servers of the workspace that nobody has accepted', () => {
-  const standing = { state: 'waiting' as const, revision: 'sha256:1', commands: [['server']], message: 'it waits' }
+  const standing = { state: 'waiting' as const, revision: 'sha256:1', commands: [['server']], also: [], message: 'it waits' }
   expect(waitingFindings({ theirs: { acceptance: standing }, ours: { acceptance: null } })).toEqual([
     { level: 'warning', check: 'MCP servers', detail: 'theirs: it waits (docs/mcp.md)' },
   ])

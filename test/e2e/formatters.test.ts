@@ -59,3 +59,52 @@ test('what an agent writes is formatted where the commands run, is undone whole,
   }).catch((error: { stdout: string }) => error)
   expect(told.stdout).toMatch(/ok +formatters +run after changes: biome, mine; not found outside of the project: .*gofmt/)
 }, 60_000)
+
+test('one that would run code of the project waits: it is listed, accepted and taken back by commands, and by an answer in a session', async () => {
+  model = await startModelServer([
+    write('a.js', 'one\n'),
+    reply(text('done'), finish('stop')),
+    write('b.js', 'two\n'),
+    reply(text('done'), finish('stop')),
+  ])
+  scene = openScene(makePlace({ 'package.json': '{"devDependencies": {"prettier": "3"}}', 'prettier.config.mjs': 'export default {}\n' }))
+  const { place } = scene
+  const bin = join(place.root, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'prettier'), '#!/bin/sh\nprintf formatted > "$2"\n', { mode: 0o755 })
+  place.configure(withModel(model.url, { formatter: true, permission: { '*': 'allow' } }))
+  const env = { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` }
+  const server = await scene.start(env)
+  const svc = async (...words: string[]) =>
+    promisify(execFile)(process.execPath, [PROGRAM, ...words, '--dir', place.repo], { env: { ...place.env, ...env } })
+      .then(({ stdout }) => ({ code: 0, stdout }))
+      .catch(({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }))
+  expect((await svc('formatter')).stdout).toMatch(
+    /^prettier +waits +prettier --write '\$FILE' +.*prettier\.config\.mjs; svc formatter accept prettier$/m,
+  )
+  expect((await svc('doctor')).stdout).toMatch(/prettier does not run: .*prettier\.config\.mjs; "svc formatter accept prettier" lets it/)
+
+  const stream = await server.stream({ tail: true })
+  const { id } = await server.createSession()
+  await server.prompt(id, { prompt: 'go on' })
+  const asked = await stream.waitFor(({ type }) => type === 'question.asked')
+  const question = asked.data as { readonly id: string; readonly questions: readonly object[] }
+  expect(question.questions).toMatchObject([{ acceptance: { kind: 'formatter', name: 'prettier', directory: place.repo } }])
+  await server.call('POST', `/v2/interactions/questions/${question.id}/reply`, { answers: [['Allow']] })
+  await stream.idle(id)
+  expect(place.read('a.js')).toBe('formatted')
+  expect((await svc('formatter', 'list')).stdout).toMatch(/^prettier +accepted/m)
+
+  expect(await svc('formatter', 'revoke', 'prettier')).toEqual({ code: 0, stdout: 'taken back\n' })
+  expect(await svc('formatter', 'revoke', 'prettier')).toEqual({ code: 1, stdout: 'nothing was accepted\n' })
+  expect(await svc('formatter', 'accept', 'prettier')).toEqual({
+    code: 0,
+    stdout: `may run code of ${place.repo} after changes there:\n  prettier --write '$FILE'\n`,
+  })
+  expect((await svc('formatter', 'accept', 'nobody')).code).toBe(1)
+  const from = stream.events.length
+  await server.prompt(id, { prompt: 'go on' })
+  await stream.idle(id, from)
+  expect(place.read('b.js')).toBe('formatted')
+  expect((await svc('formatter', 'list', '--json')).stdout).toContain('"state": "accepted"')
+}, 60_000)

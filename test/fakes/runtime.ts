@@ -243,6 +243,7 @@ export function createFakeRuntime(overrides: FacadeOverrides = {}): FakeRuntime 
     defaultAgent: noted('resources.defaultAgent', async () => view),
     commands: noted('resources.commands', async () => [COMMAND]),
     command: noted('resources.command', async () => ({ ...COMMAND, isOwn: true })),
+    contributors: noted('resources.contributors', async () => new Map()),
     skills: noted('resources.skills', async () => [{ name: 'review' }]),
     instructions: noted('resources.instructions', async () => []),
   }

@@ -90,9 +90,16 @@ describe('a page of this server', () => {
     expect(accepts(origin, site, isForOwnPage)).toBe(expected)
   })
 
-  test('may ask for nothing but the acceptance of a workflow and the patch of the configuration, for the buttons of plugins', () => {
-    expect(API.filter(({ isForOwnPage }) => isForOwnPage === true).map(({ id }) => id)).toEqual([
+  test('may ask for nothing but what its buttons do: acceptances, their taking back, and the patch of the configuration', () => {
+    const open = API.filter(({ isForOwnPage }) => isForOwnPage === true).map(({ id }) => id)
+    expect(open.toSorted()).toEqual([
       'v2.config.update',
+      'v2.plugins.files.formatters.accept',
+      'v2.plugins.files.formatters.takeBack',
+      'v2.plugins.lsp.accept',
+      'v2.plugins.lsp.takeBack',
+      'v2.plugins.mcp.accept',
+      'v2.plugins.mcp.takeBack',
       'v2.plugins.workflows.activate',
     ])
   })

@@ -13,7 +13,7 @@ const ROOT = '/srv/a ü'
 const noProgram = async () => undefined
 const door = (find: (name: string) => Promise<string | undefined>) => ({
   find,
-  standing: async () => ({ state: 'named' as const, revision: '', commands: [], message: null }),
+  standing: async () => ({ state: 'named' as const, revision: '', commands: [], also: [], message: null }),
 })
 
 /** Rows for a workspace with these files; these programs are on the search path. */

@@ -84,6 +84,28 @@ describe('a server that a workspace brings', () => {
     expect((await entry())?.acceptance?.state).toBe('waiting')
   })
 
+  it('tells what else would be accepted with its line, a line each, and nothing that is named like a secret', async () => {
+    const more = {
+      environment: { NODE_OPTIONS: '--require=./evil.cjs', API_KEY: 'hidden' },
+      sampling: true,
+      timeout: 9000,
+      enabled: true,
+      note: 'kept',
+    }
+    const { entry } = place({ more })
+    expect((await entry())?.acceptance?.also).toEqual([
+      'variable NODE_OPTIONS=--require=./evil.cjs',
+      'variable API_KEY=…',
+      'sampling: true',
+      'timeout: 9000',
+      'note: "kept"',
+    ])
+    const remote = { type: 'remote', url: 'http://127.0.0.1:9/mcp', headers: { Authorization: 'hidden', 'X-Team': 'theirs' } }
+    const mcp = openMcp({}, { brought: () => ({ web: { ...remote, oauth: { clientId: 'c', clientSecret: 'hidden' } } }) })
+    const { web } = (await mcp.operation('v2.plugins.mcp.catalog')) as Record<string, McpCatalogEntry>
+    expect(web?.acceptance?.also).toEqual(['header Authorization=…', 'header X-Team=theirs', 'oauth: {"clientId":"c"}'])
+  })
+
   it('stays accepted when it is switched off and on', async () => {
     const { bring, entry, accept } = place()
     await accept()

@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { mcpRoutes } from '../../src/protocol/mcp/mcp.js'
+import { MCP_UNTRIED, mcpRoutes, type McpStatusMap } from '../../src/protocol/mcp/mcp.js'
 import { LIMITS } from '../../src/protocol/limits.js'
-import { openMcp } from './mcp-fixture.js'
+import { hostile, openMcp } from './mcp-fixture.js'
 
 interface Message {
   readonly id?: number
@@ -84,6 +84,41 @@ test('an answer may come in a stream, with notifications before it', async () =>
   await mcp.prepare()
   expect(await mcp.call('mcp__s__act')).toMatchObject({ output: 'ok' })
 })
+
+test('one that people sign in to and nobody has is told so before a first attempt, and is connected all the same', async () => {
+  const { url } = await serve((message, response) => reply(message, response))
+  const of = (more: object) => ({ type: 'remote', url, ...more })
+  const machine = { grant: 'client_credentials', clientId: 'c', clientSecret: 's', issuer: url }
+  const mcp = openMcp({
+    open: of({}),
+    scoped: of({ oauth: { scope: 'all' } }),
+    machine: of({ oauth: machine }),
+    never: of({ oauth: false }),
+    headed: of({ headers: { authorization: 'Bearer known' } }),
+    signedIn: of({}),
+    other: of({}),
+    here: hostile('plain'),
+    off: of({ enabled: false }),
+  })
+  const entry = (serverUrl: string) => ({ serverUrl, tokens: { accessToken: 't' } })
+  const stored = JSON.stringify({ signedIn: entry(url), other: entry('https://elsewhere.example/mcp') })
+  await mcp.effects.files.writeAtomic(`${mcp.effects.paths.state}/mcp-auth.json`, new TextEncoder().encode(stored), { mode: 0o600 })
+  const untried = { status: 'failed', error: MCP_UNTRIED }
+  expect(await mcp.operation(mcpRoutes.status.id)).toEqual({
+    open: { status: 'needs_auth' },
+    scoped: { status: 'needs_auth' },
+    machine: untried,
+    never: untried,
+    headed: untried,
+    signedIn: untried,
+    other: { status: 'needs_auth' },
+    here: untried,
+    off: { status: 'disabled' },
+  })
+  const status = async () => ((await mcp.operation(mcpRoutes.status.id)) as McpStatusMap)['open']
+  expect([await mcp.operation(mcpRoutes.connect.id, { name: 'open' }), await status()]).toEqual([true, { status: 'connected' }])
+  expect([await mcp.operation(mcpRoutes.disconnect.id, { name: 'open' }), await status()]).toEqual([true, { status: 'needs_auth' }])
+}, 30_000)
 
 test('headers are sent with variables, and a server that asks who it is without a way to sign in has failed', async () => {
   const { url } = await serve((message, response, request) =>

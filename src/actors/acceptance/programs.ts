@@ -43,7 +43,7 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
   }
 
   async function standing(program: ProjectProgram): Promise<ProgramStanding> {
-    const { kind, isNamed, commands, advice } = program
+    const { kind, isNamed, commands, also = [], advice } = program
     const confinement = await sandboxOf(program)
     const state = stateOf({ kind, isNamed, isAccepted: isAccepted(program), sandbox: confinement.on })
     const shown = commands.map(lineText).join('; ')
@@ -55,6 +55,7 @@ export function createProgramDoor({ effects, rows, sandbox }: ProgramDoorDeps): 
       state,
       revision: revisionOf(program),
       commands: commands.map((words) => [...words]),
+      also: [...also],
       message: mayStart(state) ? null : message,
     }
   }

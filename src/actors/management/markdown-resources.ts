@@ -22,7 +22,7 @@ import type { WritingLane } from './writing.js'
 export interface ManagedDeps {
   readonly effects: FolderEffects & Pick<Effects, 'sha256'>
   readonly snapshots: Pick<Snapshots, 'get' | 'written' | 'onForgotten'>
-  readonly resources: Pick<Resources, 'agents' | 'commands' | 'skills'>
+  readonly resources: Pick<Resources, 'agents' | 'commands' | 'skills' | 'contributors'>
   readonly lane: WritingLane
   readonly times: ManagedTimes
 }
@@ -49,7 +49,10 @@ export function createManagedMarkdown(deps: ManagedDeps, kind: MarkdownKind): Ma
       }),
     )
     const taken = new Set([...managed.map(({ id }) => id), ...own.flatMap(({ entry }) => entry?.name ?? [])])
-    const others = [...effective.values()].filter(({ name }) => !taken.has(name)).map((each) => otherResource(snapshot, kind, each))
+    const from = await deps.resources.contributors(place.directory, kind)
+    const others = [...effective.values()]
+      .filter(({ name }) => !taken.has(name))
+      .map((each) => otherResource(snapshot, kind, each, from.get(each.name)))
     return [...managed, ...others].toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
   }
 
@@ -173,14 +176,15 @@ function managedResource({ scope }: ManagedPlace, file: DefinitionFile, { create
   }
 }
 
-function otherResource(snapshot: ConfigSnapshot, kind: MarkdownKind, definition: Effective): ManagedResource {
+/** `plugin`: the id of the one it comes from. */
+function otherResource(snapshot: ConfigSnapshot, kind: MarkdownKind, definition: Effective, plugin: string | undefined): ManagedResource {
   const isBuiltIn = kind === 'agent' ? definition.native === true : ['init', 'summarize'].includes(definition.name)
   const file = snapshot.definedIn.get(`${kind}/${definition.name}`)
   return {
     id: definition.name,
     scope: null,
     origin: isBuiltIn && file === undefined ? 'builtIn' : 'discovered',
-    provenance: file ?? (isBuiltIn ? `dev.svc.${kind}s` : 'plugin'),
+    provenance: file ?? plugin ?? (isBuiltIn ? `dev.svc.${kind}s` : 'plugin'),
     writable: false,
     managed: false,
     revision: null,

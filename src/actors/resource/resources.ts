@@ -133,6 +133,7 @@ function createResources({ effects, snapshots, instructions, plugins }: Resource
       const known = usable.map((command) => command.name)
       throw new SvcError('request.invalid', `There is no command "${name}". Known: ${known.join(', ')}.`, { command: name, known })
     },
+    contributors: async (directory, kind) => (await look(directory)).added.contributors[kind],
     async skills(directory) {
       const { snapshot, added } = await look(directory)
       const known = skillsBySnapshot.get(snapshot)

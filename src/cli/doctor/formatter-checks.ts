@@ -1,9 +1,8 @@
-/** Formatters of what tools write: which would run here, which are missing. None is started. */
+/** Formatters of what tools write: which would run here, which wait for an act, which are missing. None is started. */
 import { foundProgram } from '../../actors/acceptance/found-program.js'
 import type { Effects } from '../../actors/effects.js'
 import type { Client } from '../../client/client-types.js'
-import { judgeFormatter } from '../../plugins/files/format/guards.js'
-import { configuredFormatters, type Formatter } from '../../protocol/format/formatters.js'
+import type { FormatterStatus } from '../../protocol/format/formatter-routes.js'
 import { failureText } from '../failure.js'
 import type { Finding } from '../findings.js'
 
@@ -13,10 +12,10 @@ type Machine = Pick<Effects, 'files' | 'processes'>
 
 export async function inspectFormatters(client: Client, query: { readonly directory: string }, machine: Machine): Promise<Finding[]> {
   try {
-    const formatters = configuredFormatters((await client.config.get(query))['formatter'])
-    const standing = formatters.length === 0 ? [] : await client.plugins.files.formatters(query)
-    const free = new Set(standing.filter(({ acceptance }) => acceptance?.message === null).map(({ id }) => id))
-    return formatterFindings(await Promise.all(formatters.map((each) => stateOf(each, { ...query, isFree: free.has(each.id) }, machine))))
+    const all = await client.plugins.files.formatters(query)
+    const isThere = async ({ command: [program = ''] }: FormatterStatus) =>
+      (await foundProgram(machine, program, query.directory)) !== undefined
+    return formatterFindings(await Promise.all(all.map(async (each) => stateOf(each, await isThere(each)))))
   } catch (error) {
     return [{ level: 'warning', check: CHECK, detail: failureText(error).split('\n')[0] ?? '' }]
   }
@@ -29,19 +28,16 @@ export interface FormatterState {
   readonly reason?: string
 }
 
-async function stateOf(
-  formatter: Formatter,
-  { directory, isFree }: { readonly directory: string; readonly isFree: boolean },
-  { files, processes }: Machine,
-): Promise<FormatterState> {
-  const { id, command, fault } = formatter
-  if (fault !== undefined) return { id, state: 'refused', reason: `it ${fault}` }
-  const verdict = await judgeFormatter(formatter, `${directory}/file`, files)
-  if (verdict.type === 'refused' && !isFree) return { id, state: 'refused', reason: verdict.reason }
-  if (verdict.type === 'unwanted') return { id, state: 'unwanted' }
-  const [program = ''] = command
-  if ((await foundProgram({ files, processes }, program, directory)) !== undefined) return { id, state: 'runs' }
-  return { id, state: 'missing' }
+/** Pure. */
+export function stateOf(
+  { id, wanted, problem, acceptance }: Pick<FormatterStatus, 'id' | 'wanted' | 'problem' | 'acceptance'>,
+  isThere: boolean,
+): FormatterState {
+  if (acceptance === null) return { id, state: 'refused', reason: problem ?? '' }
+  if (!wanted) return { id, state: 'unwanted' }
+  if (acceptance.state === 'waiting') return { id, state: 'refused', reason: `${problem ?? ''}; "svc formatter accept ${id}" lets it` }
+  if (acceptance.message !== null) return { id, state: 'refused', reason: acceptance.message }
+  return { id, state: isThere ? 'runs' : 'missing' }
 }
 
 /** Nothing where no formatter is switched on. What is missing keeps nobody from an answer. Pure. */

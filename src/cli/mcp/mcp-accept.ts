@@ -20,7 +20,8 @@ export async function actOnMcp({ action, name, directory, server, json }: McpAct
     }
     const { [name]: entry } = await mcp.catalog({ directory: query.directory })
     const accepted = await mcp.accept({ ...query, ...(entry?.acceptance != null && { body: { revision: entry.acceptance.revision } }) })
-    const lines = accepted.commands.map((words) => `  ${printable(lineText(words))}\n`).join('')
+    const told = [...accepted.commands.map(lineText), ...(entry?.acceptance?.also ?? [])]
+    const lines = told.map((line) => `  ${printable(line)}\n`).join('')
     tell(accepted, `may be used in ${printable(accepted.directory)}, as it stands there now:\n${lines}`)
     return 0
   } finally {

@@ -48,13 +48,14 @@ async function writeOffers(client: Client, query: { readonly directory: string; 
 
 function rowOf([name, { status, acceptance }]: readonly [string, McpCatalogEntry]): string[] {
   if (acceptance?.message != null) return [name, 'waits', acceptance.message].map(printable)
-  return [name, WORDS[status.status], 'error' in status ? status.error : ''].map(printable)
+  const hint = status.status === 'needs_auth' ? `"svc mcp ${name} --connect" tries it without` : ''
+  return [name, WORDS[status.status], 'error' in status ? status.error : hint].map(printable)
 }
 
 const WORDS: Readonly<Record<McpStatus['status'], string>> = {
   connected: 'connected',
   disabled: 'switched off',
-  needs_auth: 'somebody has to sign in',
+  needs_auth: 'nobody has signed in',
   failed: 'not connected',
   needs_client_registration: 'needs a client',
 }

@@ -11,7 +11,6 @@ import { isRecord } from '../../protocol/json.js'
 import { logFileOf } from '../../actors/node/log-file.js'
 import { nodePaths } from '../../actors/node/paths.js'
 import type { Client } from '../../client/client-types.js'
-import type { PackageState } from '../../protocol/plugin/plugin.js'
 import { connect } from '../connection.js'
 import { failureText } from '../failure.js'
 import { watchInterrupts } from '../interruption.js'
@@ -21,14 +20,12 @@ import type { SwitchOptions } from './plugin-arguments.js'
 import { openPluginPlace } from './plugin-place.js'
 import { approvePlugin } from './plugin-trust.js'
 import { only } from './plugin-untrust.js'
-import { isFailedUpdate, stateWords } from './state-words.js'
+import { untilTakenUp } from './plugin-taken-up.js'
+import { stateWords } from './state-words.js'
 
-const SETTLED: ReadonlySet<PackageState> = new Set(['active', 'degraded', 'failed', 'disabled'])
 /** Without a change for so long, ms, it is taken up. */
 const QUIET = 250
 const LOOK = 200
-/** How long a package may take to start, looks. */
-const LOOKS = 150
 
 /** Runs until Ctrl-C; answers 0 then. Throws when there is no such package. */
 export async function developPlugin({ id, directory }: SwitchOptions): Promise<number> {
@@ -64,18 +61,10 @@ async function takeUp(
 ): Promise<void> {
   if (hasBuild(sources) && !(await build(sources))) return writeError('svc: the build failed; what served before still does\n', 'red')
   const revision = await approvePlugin(id, workspace)
-  let told = ''
-  for (let looks = 0; looks < LOOKS && !signal.aborted; looks++) {
-    const lives = (await client.plugins.lifecycle({ directory: workspace })).find((each) => each.packageId === id)
-    const isNew = lives?.revision === revision
-    if (lives !== undefined && isNew && (SETTLED.has(lives.state) || isFailedUpdate(lives))) {
-      const why = lives.diagnostics.map(({ message }) => `: ${message}`).join('')
-      return writeOut(`${id} ${revision.slice(0, 19)} ${stateWords(lives)}${why}\n`)
-    }
-    const now = lives === undefined ? 'has not been found yet' : isNew ? stateWords(lives) : 'is about to be read again'
-    if (now !== told) writeError(`${id} ${now}\n`, 'dim')
-    told = now
-    await delay(LOOK)
+  const lives = await untilTakenUp(client, { id, workspace, revision, signal }, (now) => writeError(`${id} ${now}\n`, 'dim'))
+  if (lives !== undefined) {
+    const why = lives.diagnostics.map(({ message }) => `: ${message}`).join('')
+    return writeOut(`${id} ${revision.slice(0, 19)} ${stateWords(lives)}${why}\n`)
   }
   if (!signal.aborted) writeError(`svc: ${id} has not started; svc plugin doctor ${id}\n`, 'red')
 }

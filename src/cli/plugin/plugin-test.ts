@@ -4,7 +4,7 @@ import { placeKey } from '../../actors/plugin/package/package-look.js'
 import type { Client } from '../../client/client-types.js'
 import type { ToolPart } from '../../protocol/message/message.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { PackageState, PluginScope } from '../../protocol/plugin/plugin.js'
+import type { PackageLifecycleInfo, PackageState, PluginScope } from '../../protocol/plugin/plugin.js'
 import { InspectedLines } from '../../protocol/system/inspector.js'
 import { printable } from '../../protocol/visible-text.js'
 import { type Connection, connect } from '../connection.js'
@@ -12,6 +12,7 @@ import { directoryOn } from '../directory.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 import { meant } from '../table/nearest.js'
 import type { TestOptions } from './plugin-arguments.js'
+import { answeredBy, folderContent, untilTakenUp } from './plugin-taken-up.js'
 import { troubleOf } from './state-words.js'
 
 /** Prints what the tool answered; answers 1 when it failed. The model is `svc/offline`, which calls what it is told to call. */
@@ -20,10 +21,14 @@ export async function testPlugin({ id, tool, input, directory, server, json }: T
   try {
     const { client } = connection
     const query = { directory: directoryOn(server, directory) }
-    const { scope } = await refuseAbsent(client, query, { id, tool })
+    const folder = server === undefined ? await folderContent(id, directory) : undefined
+    if (folder?.isAwaited === true) await untilTakenUp(client, { id, ...folder }, () => undefined) // it is what is to be tested
+    const { scope, lives } = await refuseAbsent(client, query, { id, tool })
     const began = Date.now()
     const part = await callTool(client, query, { tool, input })
     const { state } = part
+    if (lives !== undefined)
+      writeError(`${printable(answeredBy(lives, await livesOf(client, query, id), folder?.revision ?? lives.revision))}\n`, 'dim')
     if (json) writeOut(`${jsonText(state, 2)}\n`)
     else if (state.status === 'completed') writeOut(`${state.output}\n`)
     else {
@@ -72,16 +77,20 @@ async function refuseAbsent(
   client: Client,
   query: Query,
   { id, tool }: { id: string; tool: string },
-): Promise<{ readonly scope: PluginScope | undefined }> {
+): Promise<{ readonly scope: PluginScope | undefined; readonly lives: PackageLifecycleInfo | undefined }> {
   await client.tools.list(query) // waits until packages have started
-  const lives = (await client.plugins.lifecycle(query)).find(({ packageId }) => packageId === id)
+  const lives = await livesOf(client, query, id)
   const trouble = lives === undefined ? undefined : troubleOf(lives)
   if (trouble !== undefined && !SERVES.has(lives?.state)) throw new SvcError('plugin.failed', `${id} ${trouble}`)
   const plugin = (await client.plugins.list(query)).find((each) => each.id === id)
   if (plugin === undefined) throw new SvcError('resource.not_found', `there is no plugin ${id} here; "svc plugin list" shows what there is`)
   const tools = (plugin.contributions ?? []).filter(({ kind }) => kind === 'tool').map((each) => each.id)
-  if (tools.includes(tool)) return { scope: lives?.scope }
+  if (tools.includes(tool)) return { scope: lives?.scope, lives }
   throw new SvcError('resource.not_found', `${id} has no tool "${tool}"${meant(tool, tools) || `; it has ${tools.join(', ') || 'none'}`}`)
+}
+
+async function livesOf(client: Client, query: Query, id: string): Promise<PackageLifecycleInfo | undefined> {
+  return (await client.plugins.lifecycle(query)).find(({ packageId }) => packageId === id)
 }
 
 /** In a session that is deleted afterwards. */

@@ -5,15 +5,21 @@
  * I1 What is written names the content that was shown: a package that changes meanwhile is not approved.
  * I2 Nothing is written without a yes of the person at the terminal or `--yes`.
  * I3 Nothing is approved that no broker provides here.
+ * I4 Where a server runs here it ends when that serves what was approved, or has not started it: what is called next is what was approved.
  */
 import { createSandbox, packagePolicy } from '../../actors/plugin/entry/sandbox.js'
 import type { FoundPackage } from '../../actors/plugin/package/package-files.js'
 import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../machines/plugin/capability.js'
 import { SvcError } from '../../protocol/errors.js'
-import { HostCapability, type TrustRecord } from '../../protocol/plugin/plugin.js'
+import { HostCapability, type PackageLifecycleInfo, type TrustRecord } from '../../protocol/plugin/plugin.js'
 import type { TrustOptions } from './plugin-arguments.js'
 import { applicantOf, openPluginPlace, pinnedApprovalOf, type PluginPlace, type ReadPackage, readPackage } from './plugin-place.js'
 import { capabilityWords, columns, rightsWords, runtimeWords } from './plugin-words.js'
+import { localServer } from './plugin-server.js'
+import { untilTakenUp } from './plugin-taken-up.js'
+import { stateWords, troubleOf } from './state-words.js'
+import { connectTo } from '../connection.js'
+import { failureText } from '../failure.js'
 import { createTerminal } from '../terminal.js'
 import { printable } from '../../protocol/visible-text.js'
 import { jsonText, writeError, writeOut } from '../output.js'
@@ -39,13 +45,41 @@ export async function trustPlugin(options: TrustOptions): Promise<number> {
       `the approval was written, but another configuration file of the installation overrides it: ${approval.reason}`,
     )
   }
-  const message = `approved ${read.found.id} ${read.revision}`
-  writeOut(options.json ? `${jsonText({ id: read.found.id, approved: record }, 2)}\n` : `${message}\n`)
   const { id } = read.found
+  const message = `approved ${id} ${read.revision}`
+  if (!options.json) writeOut(`${message}\n`)
+  const lives = entries.isDisabled(id) ? undefined : await served(place, read)
+  if (options.json) writeOut(`${jsonText({ id, approved: record, ...(lives !== undefined && { state: lives.state }) }, 2)}\n`)
+  if (lives !== undefined) tellLives(lives)
   if (entries.isDisabled(id)) writeError(`svc: it is switched off; switch it on with: svc plugin enable ${id}\n`)
   else if (wasApproved)
     writeError(`svc: it was approved before; where it failed, this starts it anew: svc plugin disable ${id} && svc plugin enable ${id}\n`)
   return 0
+}
+
+/** How the server that runs here has taken it up (I4); undefined where none runs, where it is for a session, and where that cannot be asked. */
+async function served(
+  { workspace }: PluginPlace,
+  { found: { id }, target, revision }: ReadPackage,
+): Promise<PackageLifecycleInfo | undefined> {
+  const url = localServer()
+  if (url === undefined || target.scope === 'session') return undefined
+  try {
+    const { client } = connectTo(url)
+    const tell = (now: string) => writeError(`${id} ${now}\n`, 'dim')
+    const lives = await untilTakenUp(client, { id, workspace, revision }, tell)
+    if (lives === undefined) writeError(`svc: ${url} has not taken it up yet; svc plugin doctor ${id}\n`)
+    return lives
+  } catch (error) {
+    writeError(`svc: ${url} could not be asked whether it serves that: ${failureText(error).split('\n')[0] ?? ''}\n`)
+    return undefined
+  }
+}
+
+function tellLives(lives: PackageLifecycleInfo): void {
+  const trouble = troubleOf(lives)
+  if (trouble === undefined) writeError(`${lives.packageId} ${stateWords(lives)}\n`, 'dim')
+  else writeError(`svc: ${lives.packageId} ${printable(trouble)}\n`, 'red')
 }
 
 /** Approves what the package asks for, as its author does at work on it; answers the revision. Nothing is shown and nobody asked. */

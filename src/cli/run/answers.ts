@@ -72,6 +72,10 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
       return undefined
     }
     if (terminal.ask === undefined) {
+      if (request.questions.every(isOfAcceptance)) {
+        terminal.note(`not accepted, because nobody is here to answer: ${printable(refusalOf(request).title)}`)
+        return 'reject'
+      }
       refused.push(refusalOf(request))
       terminal.error('the agent asked a question, and nobody is here to answer it')
       return 'reject'
@@ -99,6 +103,11 @@ export function createAnswers(policy: AnswerPolicy, terminal: Terminal) {
     see,
     refused,
   } satisfies Answers
+}
+
+/** Whether a program may start in the workspace: the run goes on without it, and nothing that it does fails. */
+function isOfAcceptance(question: unknown): boolean {
+  return typeof question === 'object' && question !== null && 'acceptance' in question
 }
 
 /** One line: what was asked, and of what. */

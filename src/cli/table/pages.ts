@@ -4,6 +4,7 @@ import { CHAT } from '../chat/chat-page.js'
 import { CONFIG } from '../config/config-pages.js'
 import { CLEANUP } from '../cleanup/cleanup-page.js'
 import { DOCTOR } from '../doctor/doctor-page.js'
+import { FORMATTER } from '../formatter/formatter-pages.js'
 import { INSPECT } from '../inspect/inspect-page.js'
 import { LOGS } from '../logs/logs-page.js'
 import { LSP } from '../lsp/lsp-pages.js'
@@ -60,6 +61,7 @@ export const PAGES: readonly (Page | Group)[] = [
   ...RESOURCES,
   MCP,
   LSP,
+  FORMATTER,
   CONFIG,
   DOCTOR,
   LOGS,

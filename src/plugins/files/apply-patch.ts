@@ -57,6 +57,7 @@ export function applyPatchTool({ effects, states, targets, locks, pause, formatt
       const patches = read(patchText)
       const found = new Map<string, Target>()
       for (const path of pathsOf(patches)) found.set(path, await targets.confirm(path, context))
+      await formatting.ask([...found.values()], context)
       const paths = [...new Set([...found.values()].map(({ path }) => path))].toSorted()
       return holdAll(paths, context, async () => {
         const plan = await planOf(patches, found, files)

@@ -35,6 +35,7 @@ export function editTool({ effects, states, targets, locks, pause, formatting }:
     needs: async (input, context) => targets.judgeShowing(input.filePath, context, { permission: 'edit', verb: 'Edit', changes: true }),
     async invoke(input, context) {
       const target = await targets.confirm(input.filePath, context)
+      await formatting.ask([target], context)
       return locks.hold(target.path, context.signal, async () => {
         const before = await readPresent(effects.files, target)
         if (before === undefined) throw await missingFile(target, context.directory, effects.files)

@@ -48,6 +48,7 @@ export function writeTool({ effects, states, targets, locks, pause, formatting }
     needs: async (input, context) => targets.judge(input.filePath, context, { permission: 'edit', verb: 'Write', changes: true }),
     async invoke(input, context) {
       const target = await targets.confirm(input.filePath, context)
+      await formatting.ask([target], context)
       return locks.hold(target.path, context.signal, async () => {
         const before = await readPresent(effects.files, target)
         const content = encode(before, input.content)

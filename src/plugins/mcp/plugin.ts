@@ -3,6 +3,7 @@ import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native
 import { isRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
+import { hasAuthorization, isForPeople } from '../../protocol/mcp/mcp-config.js'
 import { MCP_PREFIX } from '../../protocol/mcp/mcp.js'
 import { createCredentials } from './oauth/credentials.js'
 import { authOperations } from './oauth/operations.js'
@@ -81,6 +82,8 @@ function start(host: NativeHost, { env, version }: McpPluginOptions) {
               : undefined,
         },
       ),
+    wantsSignIn: async (server, config) =>
+      isForPeople(config) && !hasAuthorization(config) && !(await signIns.hasCredentials(server, config.url)),
     onOffers(directory, server, kind) {
       offering.forget(directory)
       host.offersChanged()

@@ -16,11 +16,16 @@ export const ProgramStanding = z
     revision: z.string(),
     /** Every line that would start, word by word; for a server that is reached by the network, its address. */
     commands: z.array(z.array(z.string())),
+    /** What else is accepted with them, a line each: what a workspace says of a server it brings, without what is named like a secret. */
+    also: z.array(z.string()),
     /** What is missing, for people; null when it may start. */
     message: z.string().nullable(),
   })
   .meta({ id: 'ProgramStanding' })
 export type ProgramStanding = z.infer<typeof ProgramStanding>
+
+/** Who may accept and take back: the inspector has buttons for both. */
+export const ACT = { access: { class: 'directory', local: true }, isForOwnPage: true } as const
 
 /** An act that is remembered. */
 export const ProgramAcceptance = z

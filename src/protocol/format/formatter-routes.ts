@@ -1,6 +1,6 @@
 /** Formatters of a directory, and the acts that let them run code of it: operations of `dev.svc.files` (decision 34). */
 import * as z from 'zod'
-import { AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
+import { ACT, AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery } from '../shared.js'
 
@@ -25,7 +25,7 @@ export const FormatterParams = z.strictObject({ formatter: z.string() })
 
 const PREFIX = '/v2/plugins/dev.svc.files/formatters'
 const common = { tag: 'plugins', headers: directoryHeaders, query: z.strictObject(directoryQuery) } as const
-const one = { ...common, access: { class: 'directory', local: true }, params: FormatterParams } as const
+const one = { ...common, ...ACT, params: FormatterParams } as const
 
 export const formatterRoutes = {
   list: defineRoute({

@@ -1,6 +1,6 @@
 /** Language servers of a directory: what `dev.svc.lsp` tells of them (http-contract §2.13, §5.9; subsystems e). */
 import * as z from 'zod'
-import { AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
+import { ACT, AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { LIMITS } from '../limits.js'
 import { pathText } from '../path-text.js'
 import { defineRoute } from '../route.js'
@@ -100,7 +100,7 @@ const ofPlace = { ...common, query: LspPlaceQuery } as const
 const ofFile = { ...common, query: LspFileQuery } as const
 const ofServer = {
   ...common,
-  access: { class: 'directory', local: true },
+  ...ACT,
   params: LspServerParams,
   query: z.strictObject(directoryQuery),
 } as const

@@ -132,6 +132,11 @@ export function isForPeople(config: McpConfig): config is McpRemote {
   return config.type === 'remote' && config.oauth !== false && machineOf(config) === undefined
 }
 
+/** Whether the configuration itself says who calls. */
+export function hasAuthorization({ headers }: Pick<McpRemote, 'headers'>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+}
+
 function isDocument(text: string): boolean {
   return isHttp(text) && new URL(text).protocol === 'https:' && new URL(text).pathname !== '/'
 }

@@ -1,6 +1,6 @@
 /** Servers of the Model Context Protocol: records (http-contract §2.14) and operations (§5.10), served by `dev.svc.mcp` (subsystems f). */
 import * as z from 'zod'
-import { AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
+import { ACT, AcceptanceRemoved, AcceptRequest, ProgramAcceptance, ProgramStanding } from '../acceptance/acceptance.js'
 import { defineRoute } from '../route.js'
 import { directoryHeaders, directoryQuery } from '../shared.js'
 
@@ -130,6 +130,7 @@ export const mcpRoutes = {
   }),
   accept: defineRoute({
     ...ofServerOfOperator,
+    ...ACT,
     id: 'v2.plugins.mcp.accept',
     method: 'POST',
     path: `${ONE}/acceptance`,
@@ -139,6 +140,7 @@ export const mcpRoutes = {
   }),
   takeBack: defineRoute({
     ...ofServerOfOperator,
+    ...ACT,
     id: 'v2.plugins.mcp.takeBack',
     method: 'DELETE',
     path: `${ONE}/acceptance`,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { createFakePlugins, createFakeView, registered } from '../../fakes/plugins.js'
 import { conflict, createManagedPlace } from './place.js'
 
 const NONE = undefined
@@ -50,6 +51,47 @@ test('a list holds what is built in, discovered and managed, by id', async () =>
     origin: 'managed',
     scope: 'installation',
   })
+})
+
+test('what plugins contribute is of the plugin that has the name, and what a file says of it is of the file', async () => {
+  const agent = (name: string) => ({ name, mode: 'all' as const })
+  const view = createFakeView({
+    agents: [
+      registered('dev.example.first', {
+        id: 'a',
+        priority: 1,
+        call: async () => ({ agents: [agent('one'), agent('two')], defaultAgent: null }),
+      }),
+      registered('dev.example.second', {
+        id: 'b',
+        priority: 0,
+        call: async () => ({ agents: [agent('two'), agent('three')], defaultAgent: null }),
+      }),
+    ],
+    commands: [
+      registered('dev.svc.mcp', {
+        id: 'c',
+        priority: 0,
+        call: async () => [{ name: 'mcp__files__look' }, { name: 'init' }, { name: 'told' }],
+      }),
+    ],
+  })
+  const { management, here, write, at } = createManagedPlace({ plugins: createFakePlugins(() => view) })
+  write('work/.svc/command/told.md', 'Told by a file.')
+  const shown = async (kind: 'agents' | 'commands', names: readonly string[]) =>
+    (await management[kind].list(here)).filter(({ id }) => names.includes(id)).map(({ id, provenance }) => [id, provenance])
+  expect(await shown('agents', ['build', 'one', 'two', 'three'])).toEqual([
+    ['build', 'dev.svc.agents'],
+    ['one', 'dev.example.first'],
+    ['three', 'dev.example.second'],
+    ['two', 'dev.example.first'],
+  ])
+  expect(await shown('commands', ['init', 'mcp__files__look', 'summarize', 'told'])).toEqual([
+    ['init', 'dev.svc.mcp'],
+    ['mcp__files__look', 'dev.svc.mcp'],
+    ['summarize', 'dev.svc.commands'],
+    ['told', at('work/.svc/command/told.md')],
+  ])
 })
 
 test('a revision that does not match is refused with the one there is', async () => {

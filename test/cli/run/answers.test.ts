@@ -31,6 +31,18 @@ function setup(policy: AnswerPolicy, typed?: (question: string, signal: AbortSig
   }
 }
 
+test('a program that nobody is there to accept is said, and is no refusal: the run goes on without it', async () => {
+  const { question, answers, said } = setup('ask')
+  const asked = { question: 'May the formatter "prettier" run?', options: [], acceptance: { kind: 'formatter', name: 'prettier' } }
+  expect(await question([asked])).toBe('reject')
+  expect([answers.refused, said.join()]).toEqual([
+    [],
+    expect.stringContaining('not accepted, because nobody is here to answer: May the formatter'),
+  ])
+  expect(await question([asked, { question: 'Which?' }])).toBe('reject')
+  expect(answers.refused).toHaveLength(1)
+})
+
 describe('permission requests', () => {
   test.each(['once', 'always', 'reject'] as const)('are answered by the policy %s without asking', async (policy) => {
     const { permission, answers } = setup(policy, () => Promise.reject(new Error('asked')))

@@ -14,6 +14,8 @@ export interface ProjectProgram {
   readonly commands: readonly (readonly string[])[]
   /** What else is accepted with it: JSON. */
   readonly more?: unknown
+  /** The same for people, a line each, without secrets. */
+  readonly also?: readonly string[]
   /** The configuration of the installation names it. */
   readonly isNamed: boolean
   /** It is reached by the network, and no program. */

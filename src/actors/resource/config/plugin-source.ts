@@ -24,6 +24,8 @@ export interface PluginResources {
   readonly agents: PluginAgents
   readonly commands: ReadonlyMap<string, CommandConfig>
   readonly skills: ReadonlyMap<string, Skill>
+  /** Ids of the plugins that agents and commands come from, by name. */
+  readonly contributors: Readonly<Record<'agent' | 'command', ReadonlyMap<string, string>>>
 }
 
 export interface PluginSource {
@@ -37,6 +39,7 @@ export const NO_RESOURCES: PluginResources = {
   agents: { definitions: new Map(), defaults: [] },
   commands: new Map(),
   skills: new Map(),
+  contributors: { agent: new Map(), command: new Map() },
 }
 
 /** `plugins` answers undefined until there are any. */
@@ -47,6 +50,8 @@ export function createPluginSource(
   const answers = createServiceAnswers(effects)
   const agentsOf = once(readAgents)
   const commandsOf = once(readCommands)
+  const agentsFrom = once((list: Answers<'agents'>) => contributors(list, ({ agents }) => agents.flatMap(agentOf)))
+  const commandsFrom = once((list: Answers<'commands'>) => contributors(list, (commands) => commands.flatMap(commandOf)))
   const skillsOf = once(readSkills)
   const known = new WeakMap<PluginAgents, PluginResources>()
   return {
@@ -54,15 +59,17 @@ export function createPluginSource(
       const view = await plugins()?.ready(directory)
       if (view === undefined) return NO_RESOURCES
       if (view.agents.length + view.commands.length + view.skills.length + view.config.length === 0) return NO_RESOURCES
-      const [agents, commands, skills] = await Promise.all([
-        answers.of(view, 'agents', directory).then(agentsOf),
-        answers.of(view, 'commands', directory).then(commandsOf),
+      const [agentAnswers, commandAnswers, skills] = await Promise.all([
+        answers.of(view, 'agents', directory),
+        answers.of(view, 'commands', directory),
         answers.of(view, 'skills', directory).then(skillsOf),
         answers.of(view, 'config', directory),
       ])
+      const [agents, commands] = [agentsOf(agentAnswers), commandsOf(commandAnswers)]
       const last = known.get(agents)
       if (last?.commands === commands && last.skills === skills) return last
-      const resources = { agents, commands, skills }
+      const from = { agent: agentsFrom(agentAnswers), command: commandsFrom(commandAnswers) }
+      const resources = { agents, commands, skills, contributors: from }
       known.set(agents, resources)
       return resources
     },
@@ -81,6 +88,14 @@ function collect<Value>(entries: Iterable<readonly [string, Value]>): ReadonlyMa
     if (name !== '' && !isReservedKey(name) && !collected.has(name)) collected.set(name, value)
   }
   return collected
+}
+
+/** Who has each name, as `collect` gives them out. */
+function contributors<Answer>(
+  answers: readonly { readonly pluginId: string; readonly answer: Answer }[],
+  read: (answer: Answer) => readonly (readonly [string, unknown])[],
+): ReadonlyMap<string, string> {
+  return collect(answers.flatMap(({ answer, pluginId }) => read(answer).map(([name]) => [name, pluginId] as const)))
 }
 
 function readAgents(answers: Answers<'agents'>): PluginAgents {

@@ -19,6 +19,7 @@ import type { Target } from '../targets.js'
 import { decodeText } from '../text.js'
 import { judgeFormatter } from './guards.js'
 import { formatterProgram } from './formatter-program.js'
+import { createFormatterQuestion } from './formatter-question.js'
 
 /** As large as a file that tools change. */
 const MAX_BYTES = 10 * 1024 * 1024
@@ -38,13 +39,15 @@ export interface Formatted {
 }
 
 export interface Formatting {
+  /** Asks for formatters that wait to be accepted, before these files are changed and while nothing is held. Never rejects. */
+  ask(targets: readonly Target[], context: ToolContext): Promise<void>
   /** Runs every formatter that is for these files. Never rejects. */
   apply(written: readonly Written[], context: ToolContext): Promise<Formatted>
 }
 
 const NOTHING: Formatted = { contents: new Map(), paths: [], told: '' }
 
-type Host = Pick<NativeHost, 'config' | 'installationConfig' | 'protectedFiles' | 'programs'> & {
+type Host = Pick<NativeHost, 'config' | 'installationConfig' | 'protectedFiles' | 'programs' | 'questions'> & {
   readonly effects: Pick<NativeHost['effects'], 'clock' | 'files' | 'childEnv' | 'log'>
 }
 
@@ -53,9 +56,26 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
   const { programs } = host
   /** What was said once and need not be said at every change. */
   const said = createLru<string, true>(256)
+  const question = createFormatterQuestion({ ...host, effects })
+
+  const formattersOf = async ({ directory }: ToolContext) => configuredFormatters((await host.config(directory))['formatter'])
+
+  async function askFor(targets: readonly Target[], context: ToolContext): Promise<void> {
+    const formatters = await formattersOf(context)
+    const wanted = targets.flatMap((target) => {
+      const some = fitting(formatters, target)
+      return some.length === 0 ? [] : [{ target, formatters: some }]
+    })
+    if (wanted.length === 0) return
+    const guarded = await host.protectedFiles.reasons(wanted.map(({ target }) => target.path))
+    await question(
+      wanted.filter((_, index) => guarded[index] === undefined), // I3
+      context,
+    )
+  }
 
   async function formatAll(written: readonly Written[], context: ToolContext): Promise<Formatted> {
-    const formatters = configuredFormatters((await host.config(context.directory))['formatter'])
+    const formatters = await formattersOf(context)
     const wanted = written.filter(({ target, content }) => fitting(formatters, target).length > 0 && isText(content))
     if (wanted.length === 0) return NOTHING
     const guarded = await host.protectedFiles.reasons(wanted.map(({ target }) => target.path))
@@ -146,6 +166,11 @@ export function createFormatting({ effects, ...host }: Host): Formatting {
   }
 
   return {
+    async ask(targets, context) {
+      await askFor(targets, context).catch((error: unknown) =>
+        log.warn('a formatter could not be asked about', { directory: context.directory, reason: String(error) }),
+      )
+    },
     async apply(written, context) {
       try {
         return await formatAll(written, context)

@@ -21,6 +21,6 @@ export async function formatterProgram(
     commands: [command],
     more: environment,
     isNamed: isOn && verdict.type !== 'refused',
-    advice: `accept it with POST /v2/plugins/dev.svc.files/formatters/${id}/acceptance, or write its command in the configuration of the installation`,
+    advice: `accept it with "svc formatter accept ${id}", or write its command in the configuration of the installation`,
   }
 }

@@ -3,18 +3,20 @@ import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
 import { isRecord } from '../../../protocol/json.js'
 import { commandLine, type McpConfig } from '../../../protocol/mcp/mcp-config.js'
+import { isSecretName, publicRecord } from '../../../protocol/secrets.js'
 import { readServer, type ServerEntry } from './configured.js'
 
 /** What it would start, or where it would connect, and all else that it says but whether it is switched on. `origin`: what a workspace says, or `'installation'`. */
 export function programOfServer(directory: string, server: string, config: McpConfig, origin: unknown): ProjectProgram {
   const isNamed = origin === 'installation'
-  const { enabled: _enabled, disabled: _disabled, ...content } = isRecord(origin) ? origin : {}
+  const { enabled: _enabled, disabled: _disabled, ...content }: Content = isRecord(origin) ? origin : {}
   return {
     kind: 'mcp-server',
     name: server,
     directory,
     commands: [config.type === 'local' ? commandLine(config) : [config.url]],
     more: sorted(content),
+    also: toldOf(content),
     isNamed,
     isRemote: config.type === 'remote',
     advice: `accept it with "svc mcp accept ${server}"`,
@@ -36,6 +38,19 @@ export async function readBrought(
   const brought = { config: read.config, program, acceptance }
   return acceptance.message === null ? { kind: 'usable', ...brought, text: `${read.text} brought` } : { kind: 'unaccepted', ...brought }
 }
+
+/** What the line or the address does not say. */
+function toldOf({ type: _type, command: _command, args: _args, url: _url, env, environment, headers, ...others }: Content): string[] {
+  const valuesOf = (map: unknown, label: string) =>
+    Object.entries(isRecord(map) ? map : {}).map(([name, value]) => `${label} ${name}=${isSecretName(name) ? '…' : String(value)}`)
+  return [
+    ...valuesOf({ ...(isRecord(env) && env), ...(isRecord(environment) && environment) }, 'variable'),
+    ...valuesOf(headers, 'header'),
+    ...Object.entries(publicRecord(others)).map(([key, value]) => `${key}: ${JSON.stringify(value)}`),
+  ]
+}
+
+type Content = Readonly<Record<string, unknown>>
 
 /** The same text for the same content, in whatever order a file says it. */
 function sorted(value: unknown): unknown {

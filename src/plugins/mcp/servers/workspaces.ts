@@ -56,7 +56,11 @@ export interface WorkspacesDeps {
   readonly clock: NativeHost['effects']['clock']
   connect(place: ServerPlace, onOffers: (kind: OfferKind | 'all') => void): Connection
   onOffers(directory: string, server: string, kind: OfferKind | 'all'): void
+  /** Whether people sign in to the server, and nobody has. */
+  wantsSignIn(server: string, config: McpConfig): Promise<boolean>
 }
+
+const UNTRIED: McpStatus = { status: 'failed', error: MCP_UNTRIED }
 
 export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const workspaces = new Map<string, Workspace>()
@@ -110,6 +114,15 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return workspace
   }
 
+  /** Before a first attempt, or after the last connection was ended, what is missing is told (subsystems f.2). */
+  async function statusOf(server: string, entry: ServerEntry, connection: Connection | undefined): Promise<McpStatus> {
+    if (entry.kind === 'disabled' || entry.kind === 'unaccepted') return { status: 'disabled' }
+    if (entry.kind === 'wrong') return { status: 'failed', error: entry.error }
+    const status = connection?.status ?? UNTRIED
+    const isUntried = 'error' in status && status.error === MCP_UNTRIED
+    return isUntried && (await deps.wantsSignIn(server, entry.config)) ? { status: 'needs_auth' } : status
+  }
+
   const sorted = ({ connections }: Workspace) =>
     [...connections.values()].map(({ connection }) => connection).toSorted((a, b) => (a.server < b.server ? -1 : 1))
 
@@ -138,13 +151,8 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     async status(directory) {
       const wanted = await entries(directory)
       const { connections } = await settle(directory)
-      return Object.fromEntries(
-        [...wanted].map(([name, entry]): [string, McpStatus] => {
-          if (entry.kind === 'disabled' || entry.kind === 'unaccepted') return [name, { status: 'disabled' }]
-          if (entry.kind === 'wrong') return [name, { status: 'failed', error: entry.error }]
-          return [name, connections.get(name)?.connection.status ?? { status: 'failed', error: MCP_UNTRIED }]
-        }),
-      )
+      const rows = [...wanted].map(async ([name, entry]) => [name, await statusOf(name, entry, connections.get(name)?.connection)] as const)
+      return Object.fromEntries(await Promise.all(rows))
     },
     async add(directory, server, config) {
       const entry = readServer(server, config)

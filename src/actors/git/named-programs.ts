@@ -12,7 +12,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import { beginWork, LOOK, type Work } from '../../protocol/work.js'
 import type { Effects } from '../effects.js'
 import type { NamedPrograms } from '../git-ports.js'
-import { programSettings, runsHook } from './program-settings.js'
+import { localRemotes, programSettings, runsHook } from './program-settings.js'
 import { configOf, type Repository, repositoryAround, repositoryAt } from './repository.js'
 import { createTrackedFiles } from './tracked.js'
 
@@ -36,6 +36,7 @@ export function createNamedPrograms({ files, paths }: Pick<Effects, 'files' | 'p
       ...(await work.read(programSettings(settings, command))),
       ...(await hooksIn(directory, command, work)).map((name) => `hook ${join(directory, name)}`),
     ].map((text) => `${shown(text)} in ${gitDirectory}`)
+    if (command === 'push') own.push(...(await atRemotes(repository, localRemotes(settings), { budget, work })))
     if (repository.isBare) return own
     const { submodules } = await tracked.read(repository, format, [])
     const below: string[] = []
@@ -49,6 +50,20 @@ export function createNamedPrograms({ files, paths }: Pick<Effects, 'files' | 'p
       below.push(...(await inRepository(inner, command, { budget, work }, depth + 1)))
     }
     return [...own, ...below]
+  }
+
+  /** What repositories on this machine start when something is pushed to them. */
+  async function atRemotes({ worktree }: Repository, remotes: readonly string[], looked: Looked): Promise<string[]> {
+    const found: string[] = []
+    for (const remote of remotes) {
+      await looked.work.pay(LOOK)
+      looked.budget.left -= 1
+      if (looked.budget.left < 0) return [...found, `more remotes than are looked at in ${worktree}`]
+      const place = await files.realPath(resolve(worktree, expandHome(remote))).catch(() => undefined)
+      const receiving = place === undefined ? undefined : await repositoryAround(files, place)
+      if (receiving !== undefined) found.push(...(await inRepository(receiving, 'receive-pack', looked, MAX_DEPTH)))
+    }
+    return found
   }
 
   async function hooksIn(directory: string, command: string, work: Work): Promise<string[]> {

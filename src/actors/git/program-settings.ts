@@ -13,8 +13,9 @@ const INDEX =
 const DIFFS = words(
   'diff log show stash diff-files diff-index diff-tree blame annotate grep cat-file range-diff reflog whatchanged add commit status bisect format-patch',
 )
-const FILTERS = [...INDEX, 'archive', 'cat-file', 'hash-object', 'clone']
-const NETWORK = words('fetch pull push clone ls-remote remote submodule archive fetch-pack send-pack credential maintenance')
+/** `receive-pack` runs where something is pushed to, and may update a worktree there. */
+const FILTERS = [...INDEX, 'archive', 'cat-file', 'hash-object', 'clone', 'receive-pack']
+const NETWORK = words('fetch pull push clone ls-remote remote submodule archive fetch-pack send-pack receive-pack credential maintenance')
 const EDITS = words('commit rebase merge tag cherry-pick revert am notes branch pull add config replace stash')
 const SIGNS = words(
   'commit tag merge rebase pull push cherry-pick revert am log show whatchanged reflog verify-commit verify-tag stash format-patch',
@@ -94,6 +95,14 @@ export function* programSettings(settings: GitSettings, command: string): Readin
     if (isStarted) found.push(`${key}=${value}`)
   }
   return found
+}
+
+/** Places on this machine that the remotes of a repository lead to: what is pushed there starts hooks of theirs. */
+export function localRemotes(settings: GitSettings): readonly string[] {
+  const values = settings.flatMap(([key, value]) => (/^remote\..+\.(?:url|pushurl)$/.test(key) ? [value] : []))
+  return [...new Set(values.map((value) => value.replace(/^file:\/\//i, '')))].filter(
+    (value) => !/^[a-z][\w+.-]*:\/\/|^[^/]*:/i.test(value) && value !== '',
+  )
 }
 
 /** Whether the command may run the hook; false for what is no hook. */

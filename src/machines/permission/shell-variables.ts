@@ -4,11 +4,15 @@ const DECISIVE =
   /^(?:PATH|HOME|PWD|OLDPWD|CDPATH|SHELL|ENV|PS[0-4]|PROMPT_COMMAND|LD_\w+|DYLD_\w+|BASH\w*|SHELLOPTS|GLOBIGNORE|EXECIGNORE|GCONV_PATH|NODE_OPTIONS|PERL5OPT|RUBYOPT|PYTHONSTARTUP|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|TAR_OPTIONS|RSYNC_RSH|MAKEFLAGS|LESSOPEN|LESSCLOSE)$/
 /** The shell reads what they are given as arithmetic, which may start programs. */
 const INTEGERS = /^(?:OPTIND|RANDOM|SRANDOM|SECONDS|HISTCMD)$/
+/** The shell itself reads the rest of a line by them. */
+const LOCALES = /^(?:LANG|LC_[A-Z]+)$/
 const COMMANDS = /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|\w*ASKPASS|GIT_\w+|CVS_RSH|npm_config_\w+)$/
 
 /** What programs may be given by a line without an answer, and which values. */
 const HARMLESS: readonly (readonly [names: RegExp, values: RegExp])[] = [
-  [/^(?:LANG|LANGUAGE|LC_[A-Z]+)$/, /^[\w.@:-]*$/],
+  // In other encodings a byte of a letter may be a sign that the shell reads.
+  [/^(?:LANG|LC_[A-Z]+)$/, /^(?:|C|POSIX|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.utf-?8|en(?:_[A-Z]{2})?)$/i],
+  [/^LANGUAGE$/, /^[\w.@:-]*$/],
   [/^IFS$/, /^[\s\S]*$/],
   [/^TZ$/, /^(?:[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*)?$/],
   [/^(?:NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|CI|COLUMNS|LINES|PORT|VERBOSE|CGO_ENABLED|SOURCE_DATE_EPOCH)$/, /^\w*$/],
@@ -32,6 +36,7 @@ export function isSteering(name: string, value: string): boolean {
 /** True when giving `name` this value (undefined = not known) may change which programs the shell starts, or how it reads. */
 export function isDecisive(name: string, value: string | undefined): boolean {
   if (INTEGERS.test(name)) return value === undefined || !/^\d*$/.test(value)
+  if (LOCALES.test(name)) return !isHarmless(name, value)
   return DECISIVE.test(name) || (COMMANDS.test(name) && !isHarmless(name, value))
 }
 

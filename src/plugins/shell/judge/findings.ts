@@ -56,6 +56,10 @@ export interface Findings extends ScanPlace {
   evaluates: boolean
   /** Quoted text contains a substitution. */
   evaluable: boolean
+  /** A wildcard that fits nothing leaves no word. */
+  dropsWords: boolean
+  /** A program whose operands mean different things is given a wildcard. */
+  mayLoseWords: boolean
   /** It writes to standard output or error by the name of a file. */
   namesOutput: boolean
   /** It makes standard output or error something that was not opened for writing. */
@@ -121,6 +125,8 @@ export function createFindings(place: ScanPlace, directory: string): Findings {
     defers: false,
     evaluates: false,
     evaluable: false,
+    dropsWords: false,
+    mayLoseWords: false,
     namesOutput: false,
     turnsOutput: false,
     settings: new Map(),

@@ -23,7 +23,12 @@ export async function expandGlob(pattern: string, files: FileView): Promise<stri
     const next: string[] = []
     for (const directory of found) {
       if (!hasWildcard(part)) next.push(joinPath(directory, unescape(part)))
-      else {
+      else if (part === '**') {
+        const below = await treeOf(directory, files, budget)
+        if (below === undefined) return undefined
+        budget -= below.length
+        next.push(...below)
+      } else {
         const names = await files.list(directory)
         budget -= names.length
         if (budget < 0) return undefined
@@ -33,6 +38,19 @@ export async function expandGlob(pattern: string, files: FileView): Promise<stri
     }
     if (next.length > MAX_PATHS) return undefined
     found = next
+  }
+  return found
+}
+
+/** A directory and all below it, as `**` stands for where `globstar` is set; more where it is not. */
+async function treeOf(root: string, files: FileView, most: number): Promise<string[] | undefined> {
+  const found = [root]
+  for (const directory of found) {
+    for (const name of await files.list(directory)) {
+      if (name.startsWith('.')) continue
+      if (found.length > most) return undefined
+      found.push(joinPath(directory, name))
+    }
   }
   return found
 }

@@ -54,6 +54,8 @@ export function createShellScanner(grammar: ShellGrammar, monotonic: () => numbe
       const findings = createFindings({ ...place, parser, isLate: () => monotonic() > deadline, pause }, directory)
       await scanText(findings, command, TOP)
       if (findings.evaluates && findings.evaluable) addReason(findings, 'quoted text may be evaluated as a command')
+      if (findings.dropsWords && findings.mayLoseWords)
+        addReason(findings, 'a wildcard that fits nothing changes what the words after it mean')
       checkDescriptors(findings)
       checkUnpacked(findings)
       if (findings.defers && findings.changesDirectory) addReason(findings, 'commands that run later, perhaps in another directory')

@@ -20,16 +20,20 @@ export async function touchWord(findings: Findings, word: Word, touch: Touch): P
   for (const path of await resolveWord(findings, word, touch)) await touchPath(findings, path, touch)
 }
 
+interface Sources {
+  readonly sources: readonly Word[]
+  readonly contents?: 'all' | 'slashed'
+}
+
 /** Records a copy, move or link of `sources` to `target`, which may be a directory they go into. */
-export async function touchTarget(findings: Findings, target: Word, sources: readonly Word[]): Promise<void> {
+export async function touchTarget(findings: Findings, target: Word, { sources, contents }: Sources): Promise<void> {
   for (const path of await resolveWord(findings, target, 'write')) {
-    if ((await lookUp(findings, () => findings.files.kindOf(path))) !== 'directory') {
-      await touchPath(findings, path, 'write')
-      continue
-    }
-    await touchPath(findings, path, 'read')
+    const isDirectory = (await lookUp(findings, () => findings.files.kindOf(path))) === 'directory'
+    await touchPath(findings, path, isDirectory && contents !== 'all' ? 'read' : 'write')
+    if (!isDirectory) continue
     for (const source of sources) {
-      for (const name of await namesOf(findings, source)) {
+      const isContent = contents === 'all' || (contents === 'slashed' && /\/\.?$/.test(source.text))
+      for (const name of await (isContent ? namesIn(findings, source) : namesOf(findings, source))) {
         if (name === '' || name === '.' || name === '..') addReason(findings, `it copies a whole tree over ${path}`)
         else await touchPath(findings, joinPath(path, name), 'write')
       }
@@ -96,7 +100,15 @@ async function expandPattern(findings: Findings, pattern: string, touch: Touch):
   const found = await lookUp(findings, () => expandGlob(pattern, findings.files))
   if (found !== undefined && found.length > 0) return found
   if (found === undefined && (touch !== 'read' || pattern.includes('..'))) addReason(findings, 'it names too many paths by a wildcard')
+  else if (found === undefined) findings.unknownReads.add(unescape(pattern))
   return [touch === 'read' ? literalDirectory(pattern) : unescape(pattern)]
+}
+
+/** What is in a source that is a directory: it appears in the directory it is copied to. */
+async function namesIn(findings: Findings, source: Word): Promise<string[]> {
+  const paths = await resolveWord(findings, source, 'read')
+  const names = await Promise.all(paths.map(async (path) => (await lookUp(findings, () => findings.files.list(path))) ?? []))
+  return names.flat()
 }
 
 /** Last path segments of a source, as they appear in the directory it is copied to. */

@@ -1,17 +1,17 @@
 /** Programs that pack and unpack: what of their arguments is the archive, what goes into it, and where its content goes. */
 import type { Word } from '../judge/word.js'
 import { unknownWord } from '../judge/word.js'
-import { hasOption, splitArguments } from './arguments.js'
+import { cutWord, hasOption, splitArguments } from './arguments.js'
 import { type FileUse, isFile, NONE, orHere, type Use } from './file-use.js'
 
 const INPUT = unknownWord('(the names in its input)')
 
 /** `7z <verb> <archive> <files>`: a verb that is not known may write the archive. */
 export const sevenZipUse: Use = (args) => {
-  const { operands, given } = splitArguments(args, ['-o', '-w', '-i', '-x', '-p', '-t', '-m', '-v'])
-  const [verb, archive, ...files] = operands
+  const [verb, archive, ...files] = splitArguments(args).operands
   const archives = archive === undefined ? [] : [archive]
-  const into = given.filter(({ name }) => name === '-o' || name === '-w').map(({ value }) => value)
+  // A value is always in one word with its option.
+  const into = args.filter(({ text }) => /^-[ow]./.test(text)).map((word) => cutWord(word, 2))
   const lists = args.filter(({ text }) => /^(?:@|-[ix]r?0?@)/.test(text)).map(() => INPUT)
   const reads = [...archives, ...files, ...lists]
   if (/^[lthib]$/.test(verb?.text ?? '')) return { ...NONE, reads, writes: into }

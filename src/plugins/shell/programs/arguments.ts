@@ -2,7 +2,7 @@
 import { plainWord, type Word } from '../judge/word.js'
 
 export interface Arguments {
-  /** Options before `--`, as given. */
+  /** Options before `--`, as given; of one with its value in the same word, what stands before the value. */
   readonly options: readonly string[]
   readonly operands: readonly Word[]
   /** Values of the options asked for, in order. */
@@ -31,8 +31,8 @@ export function splitArguments(args: readonly Word[], wanted: readonly string[] 
     if (plain || !word.text.startsWith('-') || word.text === '-') operands.push(word)
     else if (word.text === '--') plain = true
     else {
-      options.push(word.text)
       const found = findOption(word, wanted)
+      options.push(found?.until === undefined ? word.text : word.text.slice(0, found.until))
       const value = found?.value ?? (found === undefined ? undefined : args[(at += 1)])
       if (found !== undefined && value !== undefined) given.push({ name: found.name, value })
       else if (found === undefined && word.dynamic) operands.push(word)
@@ -50,8 +50,15 @@ export function hasOption(options: readonly string[], letters: string, ...longs:
   )
 }
 
+interface Found {
+  readonly name: string
+  readonly value?: Word
+  /** Where its value begins in a cluster of letters. */
+  readonly until?: number
+}
+
 /** The option a word is, and its value when that is in the same word. */
-function findOption(word: Word, wanted: readonly string[]): { readonly name: string; readonly value?: Word } | undefined {
+function findOption(word: Word, wanted: readonly string[]): Found | undefined {
   const { text } = word
   if (wanted.includes(text)) return { name: text }
   if (text.startsWith('--')) {
@@ -64,7 +71,7 @@ function findOption(word: Word, wanted: readonly string[]): { readonly name: str
   const at = Array.from(text).findIndex((letter, index) => index > 0 && letters.includes(`-${letter}`))
   if (at < 0) return undefined
   const name = `-${text.charAt(at)}`
-  return at + 1 === text.length ? { name } : { name, value: cutWord(word, at + 1) }
+  return at + 1 === text.length ? { name } : { name, value: cutWord(word, at + 1), until: at + 1 }
 }
 
 function isLong(option: string, long: string): boolean {

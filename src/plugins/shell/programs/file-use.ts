@@ -1,6 +1,6 @@
 /** How the arguments of programs name files (sessions-events §8.8). */
 import { hasWildcard } from '../judge/glob.js'
-import { literalOf, plainWord, unknownWord, type Word } from '../judge/word.js'
+import { escape, literalOf, plainWord, unknownWord, type Word } from '../judge/word.js'
 import { hasOption, splitArguments } from './arguments.js'
 
 export interface FileUse {
@@ -11,6 +11,8 @@ export interface FileUse {
   /** The path to which `sources` are copied, moved or linked; they go into it when it is a directory. */
   readonly target: Word | undefined
   readonly sources: readonly Word[]
+  /** Of a source that is a directory the content goes there, not the directory itself: always, or when it ends with a slash. */
+  readonly contents?: 'all' | 'slashed'
 }
 
 export type Use = (args: readonly Word[]) => FileUse
@@ -77,6 +79,7 @@ export function both(...uses: readonly Use[]): Use {
       wholes: all.flatMap(({ wholes }) => wholes),
       target: last?.target,
       sources: last?.sources ?? [],
+      ...(last?.contents !== undefined && { contents: last.contents }),
     }
   }
 }
@@ -97,15 +100,20 @@ export function sourceThenFiles(args: readonly Word[]): FileUse {
 /** Sources and the place they go to, which an option may name. */
 export function copies(kind: 'reads' | 'wholes', into: readonly string[] = INTO): Use {
   return (args) => {
-    const { operands, values } = splitArguments(args, into)
+    const { options, operands, values } = splitArguments(args, into)
     const sources = values.length > 0 ? operands : operands.slice(0, -1)
-    return { ...NONE, [kind]: sources, sources, target: values[0] ?? operands[operands.length - 1] }
+    return { ...NONE, [kind]: sources, sources, target: values[0] ?? operands[operands.length - 1], ...whole(options) }
   }
+}
+
+/** The target is no directory to go into, or is replaced as the link it is. */
+function whole(options: readonly string[], letters = 'T', ...longs: readonly string[]): Pick<FileUse, 'contents'> {
+  return hasOption(options, letters, '--no-target-directory', ...longs) ? { contents: 'all' } : {}
 }
 
 /** A link makes its goal readable and writable under another name, so the goal counts as both. */
 export function linkUse(args: readonly Word[]): FileUse {
-  const { operands, values } = splitArguments(args, INTO)
+  const { options, operands, values } = splitArguments(args, INTO)
   const alone = values.length === 0 && operands.length === 1
   const sources = values.length > 0 || alone ? operands : operands.slice(0, -1)
   return {
@@ -114,13 +122,29 @@ export function linkUse(args: readonly Word[]): FileUse {
     writes: sources,
     sources,
     target: values[0] ?? (alone ? plainWord('.') : operands[operands.length - 1]),
+    ...whole(options, 'Tn', '--no-dereference'),
   }
 }
 
 export function sedUse(args: readonly Word[]): FileUse {
   const { options, operands } = splitArguments(args, ['-e', '--expression', '-f', '--file'])
   const files = hasOption(options, 'ef', '--expression', '--file') ? operands : operands.slice(1)
-  return hasOption(options, 'iI', '--in-place') ? { ...NONE, writes: files } : { ...NONE, reads: files }
+  if (!hasOption(options, 'iI', '--in-place')) return { ...NONE, reads: files }
+  const suffix = inPlaceSuffix(options)
+  return { ...NONE, writes: suffix === '' ? files : files.flatMap((word) => [word, suffixed(word, suffix)]) }
+}
+
+/** What `-i` adds to the name of each file that it keeps a copy of. */
+export function inPlaceSuffix(options: readonly string[]): string {
+  for (const option of options) {
+    const [, short, long] = /^(?:-[a-zA-Z]*?[iI](.*)|--in-place=(.*))$/s.exec(option) ?? []
+    if ((short ?? long ?? '') !== '') return short ?? long ?? ''
+  }
+  return ''
+}
+
+function suffixed(word: Word, suffix: string): Word {
+  return { ...word, text: word.text + suffix, pattern: word.pattern + escape(suffix) }
 }
 
 /** `-i` edits the operands in place; the value of `-e` is a program. */
@@ -143,13 +167,21 @@ export function findUse(args: readonly Word[]): FileUse {
   return { ...NONE, reads: [...roots, ...compared], writes: outputs }
 }
 
+/** The archive a call of `tar` names. */
+export function tarArchives(args: readonly Word[]): readonly Word[] {
+  const bundle = /^[A-Za-z]+$/.test(args[0]?.text ?? '') ? (args[0]?.text ?? '') : ''
+  const { operands, given } = splitArguments(bundle === '' ? args : args.slice(1), TAR_VALUES)
+  const place = Array.from(bundle.replace(/[^bfCTXgHKLNV]/g, '')).indexOf('f')
+  if (place >= 0) return operands.slice(place, place + 1).filter(isFile)
+  return given.flatMap(({ name, value }) => (/^(?:-f|--file)$/.test(name) && isFile(value) ? [value] : []))
+}
+
 export function tarUse(args: readonly Word[]): FileUse {
   const bundle = /^[A-Za-z]+$/.test(args[0]?.text ?? '') ? (args[0]?.text ?? '') : ''
   const rest = bundle === '' ? args : args.slice(1)
   const { options, operands, given } = splitArguments(rest, TAR_VALUES)
   const valuesOf = (...names: readonly string[]) => given.filter(({ name }) => names.includes(name)).map(({ value }) => value)
-  const place = Array.from(bundle.replace(/[^bfCTXgHKLNV]/g, '')).indexOf('f')
-  const archives = (place < 0 ? valuesOf('-f', '--file') : operands.slice(place, place + 1)).filter(isFile)
+  const archives = tarArchives(args)
   const changed = [...valuesOf('-C', '--directory', '--one-top-level'), ...(bundle.includes('C') ? operands : [])]
   const lists = valuesOf('-T', '--files-from')
   const others = [
@@ -185,7 +217,8 @@ export function packUse(args: readonly Word[], unpacks: boolean): FileUse {
 }
 
 function unpackedName(word: Word): Word {
-  return word.dynamic || hasWildcard(word.pattern) ? UNPACKED : plainWord(word.text.replace(/(?<=[^/])\.[^./]+$/, ''))
+  if (word.dynamic || hasWildcard(word.pattern)) return UNPACKED
+  return plainWord(word.text.replace(/(?<=[^/])(?:[-_]g?z|\.(?![^/]*[-_]g?z$)[^./]+)$/, ''))
 }
 
 export function assigned(args: readonly Word[], key: string): readonly Word[] {

@@ -1,4 +1,5 @@
 /** The files that the arguments of a git command name besides those of its history. */
+import { hasWildcard } from '../judge/glob.js'
 import { unknownWord, type Word } from '../judge/word.js'
 import { cutWord, splitArguments } from './arguments.js'
 import type { GitFiles } from './git-facts.js'
@@ -25,7 +26,7 @@ export function gitFiles(command: string, args: readonly Word[], changesConfig: 
   const valuesOf = (names: readonly string[]) => found.given.filter(({ name }) => names.includes(name)).map(({ value }) => value)
   if (known === undefined) return unknownCommand(command, found.operands, args)
   const { reads = [], writes = [], wholes = [], perhaps = [], changes = [] } = known.files?.(found, args) ?? {}
-  const isListed = known.changes === true && valuesOf([PATHS_FROM]).length > 0
+  const isListed = known.changes === true && (valuesOf([PATHS_FROM]).length > 0 || found.operands.some(isPathspec))
   const named = valuesOf(read)
   const reason = known.explicit?.(found)
   return {
@@ -36,6 +37,11 @@ export function gitFiles(command: string, args: readonly Word[], changesConfig: 
     changes,
     reason: reason === undefined ? undefined : `git ${command}: ${reason}`,
   }
+}
+
+/** Git reads wildcards and a leading colon itself, wherever the shell has left them. */
+function isPathspec({ text, pattern }: Word): boolean {
+  return text.startsWith(':') || (/[*?[]/.test(text.replaceAll(/\\[\s\S]/g, '')) && !hasWildcard(pattern))
 }
 
 function unknownCommand(command: string, operands: readonly Word[], args: readonly Word[]): GitFiles {

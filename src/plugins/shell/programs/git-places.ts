@@ -1,7 +1,7 @@
 /** Where commands of git run, and what the repositories there name for them to start. */
 import { addReason, type Findings, lookUp } from '../judge/findings.js'
 import { canonicalPath, joinPath } from '../judge/place.js'
-import { literalOf, type Word } from '../judge/word.js'
+import { literalOf, plainWord, type Word } from '../judge/word.js'
 import { factsOf } from './table.js'
 
 /** Records what `git <command>` may start, called in any of the places, after its own changes of directory. */
@@ -19,6 +19,18 @@ export async function findNamed(findings: Findings, changes: readonly Word[], co
     if ((await lookUp(findings, () => findings.files.kindOf(directory))) !== 'directory') findings.gitAhead = true
     for (const text of (await lookUp(findings, () => findings.files.named(directory, command))) ?? []) findings.named.add(text)
   }
+}
+
+/** Records what the repository at a place on this machine starts when `git push` sends something there; a name of a remote is none. */
+export async function findReceiving(findings: Findings, changes: readonly Word[], place: Word): Promise<void> {
+  const path = literalOf(place)?.replace(/^file:\/\//i, '')
+  if (path === undefined || (!/^[./~]/.test(path) && !(await isDirectoryHere(findings, path)))) return
+  await findNamed(findings, [...changes, plainWord(path)], 'receive-pack')
+}
+
+async function isDirectoryHere(findings: Findings, path: string): Promise<boolean> {
+  const kinds = await Promise.all(findings.places.map((place) => lookUp(findings, () => findings.files.kindOf(joinPath(place, path)))))
+  return kinds.includes('directory')
 }
 
 /** A repository that the same line brings in cannot be looked at before. */

@@ -70,7 +70,15 @@ const LISTED: readonly Listed[] = [
   ['merge-file mailinfo', { files: writing, texts: '-L --marker-size --diff-algorithm --encoding' }],
   ['mailsplit', { files: ({ operands, values }) => ({ reads: operands, wholes: [...operands, ...values] }), writes: '-o' }],
   ['archive', { reads: '--add-file', writes: '-o --output' }],
-  ['bundle', { files: ({ operands: [verb, file] }) => (verb?.text === 'create' ? { writes: some(file) } : { reads: some(file) }) }],
+  [
+    'bundle',
+    {
+      files: ({ operands: [verb, file] }) => (verb?.text === 'create' ? { writes: some(file) } : { reads: some(file) }),
+      explicit: unknownOption(
+        /^(?:-q|--quiet|--progress|--all-progress|--all|--branches|--tags|--remotes|--all-progress-implied|--(?:version|since|branches|tags)=.*|-\d+)$/,
+      ),
+    },
+  ],
   ['bugreport diagnose', { writes: '-o --output-directory' }],
   ['fast-export', { reads: '--import-marks --import-marks-if-exists', writes: '--export-marks' }],
   ['repack', { writes: '--filter-to --expire-to' }],
@@ -81,6 +89,8 @@ const LISTED: readonly Listed[] = [
     {
       files: ({ operands, options }) => ({ writes: hasOption(options, '', '--stdin') ? [...operands, INPUT] : operands }),
       writes: '--prefix',
+      explicit: ({ given }) =>
+        given.every(({ name, value }) => name !== '--prefix' || /\/$/.test(value.text)) ? undefined : 'a prefix becomes part of every name',
     },
   ],
   ['config', { reads: '-f --file' }],
@@ -122,6 +132,14 @@ export function subcommandOf(name: string): Subcommand | undefined {
 
 function searched({ operands, options }: Arguments): Partial<GitFiles> {
   return { perhaps: hasOption(options, 'ef') ? operands : operands.slice(1) }
+}
+
+/** An option that is not listed may take the file as its value. */
+function unknownOption(known: RegExp): NonNullable<Subcommand['explicit']> {
+  return ({ options }) => {
+    const other = options.find((option) => !known.test(option))
+    return other === undefined ? undefined : `what its option ${other} does is not known`
+  }
 }
 
 function some(...words: readonly (Word | undefined)[]): readonly Word[] {

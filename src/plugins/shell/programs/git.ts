@@ -1,5 +1,7 @@
 /** What a version-control command line starts or changes besides itself. */
+import { changesConfig } from './git-config.js'
 import { gitFiles } from './git-files.js'
+import { splitArguments } from './arguments.js'
 import { hasActive, type Word } from '../judge/word.js'
 
 export interface GitUse {
@@ -21,6 +23,8 @@ export interface GitUse {
   readonly command: string
   /** Where it goes before it looks for its repository. */
   readonly directories: readonly Word[]
+  /** Where it sends something: the name of a remote, an address, or a place on this machine. */
+  readonly receives: readonly Word[]
 }
 
 const HARMLESS_KEYS =
@@ -33,9 +37,6 @@ const PROGRAM_OPTIONS =
 /** Options of their own that begin like one of those. */
 const OTHER_OPTIONS = /^(?:text|e|ex|t|to|o|u|r|c|re|up|in|conf|config)$/
 const TELLS = /^(?:--version|-v|--help|-h|--exec-path|--html-path|--man-path)$/
-const READS_CONFIG = /^(?:--get|--list$|-l$|get$|list$|--show|--name-only$)/
-const WRITES_CONFIG = /^(?:--add|--unset|--replace|--edit|-e$|--remove|--rename|set$|unset$|edit$|rename|remove)/
-
 /** Judges the arguments of `git`. */
 export function gitUse(args: readonly Word[]): GitUse {
   const reasons: string[] = []
@@ -59,7 +60,7 @@ export function gitUse(args: readonly Word[]): GitUse {
   if (RUNNERS.test(command) || runsProgram(command, rest)) reasons.push(`git ${command}: it starts programs that are named elsewhere`)
   if (rest.some((text) => namesProgram(text) || /^\w[\w+-]*::|^::/.test(text))) reasons.push('git: an option or address names a program')
   const paths = command === 'diff' ? args.slice(at + 1).filter((word) => !word.text.startsWith('-')) : []
-  const changes = command === 'config' && changesConfig(rest)
+  const changes = command === 'config' && changesConfig(args.slice(at + 1))
   const files = gitFiles(command, args.slice(at + 1), changes)
   if (files.reason !== undefined && reasons.length === 0) reasons.push(files.reason)
   const ownFile = rest.some((text) => /^(?:-f|--fi)/.test(text))
@@ -76,8 +77,14 @@ export function gitUse(args: readonly Word[]): GitUse {
     changes: files.changes,
     command: command === '' && args.length === 1 && TELLS.test(args[0]?.text ?? '') ? 'version' : args[at]?.dynamic === true ? '' : command,
     directories,
+    receives: command === 'push' ? receivers(args.slice(at + 1)) : [],
     configures: changes && !ownFile ? (rest.includes('--global') ? 'user' : 'repository') : undefined,
   }
+}
+
+function receivers(args: readonly Word[]): readonly Word[] {
+  const { operands, given } = splitArguments(args, ['-o', '--push-option', '--repo'])
+  return [...operands.slice(0, 1), ...given.filter(({ name }) => name === '--repo').map(({ value }) => value)]
 }
 
 function namesProgram(text: string): boolean {
@@ -93,9 +100,4 @@ function runsProgram(command: string, rest: readonly string[]): boolean {
   if (command === 'bisect') return rest[0] === 'run'
   if (command === 'rebase') return rest.some((text) => /^-\w*x/.test(text))
   return command === 'grep' && rest.some((text) => text.startsWith('-O'))
-}
-
-function changesConfig(rest: readonly string[]): boolean {
-  if (rest.some((text) => WRITES_CONFIG.test(text))) return true
-  return !rest.some((text) => READS_CONFIG.test(text)) && rest.filter((text) => !text.startsWith('-')).length > 1
 }

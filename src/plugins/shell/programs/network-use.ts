@@ -2,12 +2,15 @@
 import { plainWord, unknownWord, type Word } from '../judge/word.js'
 import { cutWord, type Given, hasOption, splitArguments } from './arguments.js'
 import { both, type FileUse, isFile, NONE, named, type Use } from './file-use.js'
+import { opensslWords } from './reasons.js'
 
 const CHOSEN = unknownWord('(a name chosen by the server)')
 const ADDRESSED = unknownWord('(the file of an address)')
 /** `-n` in a cluster before any option with a value. */
 const USES_NETRC = /^(?:-[^-AbcCdDeEFhHKmoPQrtTuUwxXyYz]*n|--netrc(?:-optional)?$)/
 const NETRC: Word = { ...plainWord('~/.netrc'), pattern: '~/.netrc' }
+/** Of an address: neither a pattern nor encoded, so that the file is called like this. */
+const PLAIN_NAME = /^[\w.+@~,=:-]+$/
 const WORDS = (text: string) => text.split(' ')
 
 /** Options of curl whose values may name a file after a sign, and what stands before it. */
@@ -38,7 +41,9 @@ function curlAddresses(args: readonly Word[]): FileUse {
   if (options.some((option) => USES_NETRC.test(option))) reads.push(NETRC)
   const remote = hasOption(options, 'O', '--remote-name', '--remote-name-all')
   const chosen =
-    hasOption(options, 'JK', '--remote-header-name', '--config') || of('-w', '--write-out').some(({ text }) => text.includes('output{'))
+    hasOption(options, 'JK', '--remote-header-name', '--config') ||
+    of('-w', '--write-out').some(({ text }) => text.includes('output{')) ||
+    of('-o', '--output').some(({ text }) => /#\d/.test(text))
   return { ...NONE, reads, writes: [...(remote ? addresses.map(downloadName) : []), ...(chosen ? [CHOSEN] : [])] }
 }
 
@@ -77,6 +82,9 @@ function addressed(word: Word): readonly Word[] {
 
 const WGET_TEXTS = '-e -B -t -T -w -Q -U -l -A -R -D -I -X'
 
+const WGET_CHOOSES =
+  '--recursive --mirror --input-file --content-disposition --trust-server-names --backup-converted --execute --config --default-page --page-requisites'
+
 const wgetFiles = named({
   reads:
     '--post-file --body-file --load-cookies --certificate --private-key --ca-certificate --ca-directory --crl-file --random-file --egd-file -i --input-file --config',
@@ -89,7 +97,7 @@ const wgetFiles = named({
 function wgetNames(args: readonly Word[]): FileUse {
   const { options, operands } = splitArguments(args, WORDS(`-O -P -o -a -i ${WGET_TEXTS}`))
   const hasName = hasOption(options, 'O', '--output-document')
-  const chosen = hasOption(options, 'rmix', '--recursive', '--mirror', '--input-file', '--content-disposition', '--execute', '--config')
+  const chosen = hasOption(options, 'rmixKe', ...WORDS(WGET_CHOOSES))
   return { ...NONE, writes: [...(hasName ? [] : operands.map(downloadName)), ...(chosen ? [CHOSEN] : [])] }
 }
 
@@ -98,11 +106,13 @@ export const wgetUse = withoutStreams(both(wgetFiles, wgetNames))
 function downloadName(address: Word): Word {
   if (address.dynamic) return address
   const path = address.text.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '')
-  return plainWord(path.slice(path.lastIndexOf('/') + 1) || 'index.html')
+  const name = path.slice(path.lastIndexOf('/') + 1) || 'index.html'
+  return PLAIN_NAME.test(name) ? plainWord(name) : CHOSEN
 }
 
 /** `file:PATH` as a source of a password, and options that are whole words. */
-export function opensslUse(args: readonly Word[]): FileUse {
+export function opensslUse(given: readonly Word[]): FileUse {
+  const args = opensslWords(given)
   const files = named({
     reads:
       '-in -inkey -key -cert -certfile -CA -CAkey -CAfile -CApath -CAserial -cafile -config -conf -kfile -rand -recip -signer -sign -verify -prverify -signature -content -extfile -untrusted -crl -queryfile -chain -data -dhparam -oid -spkac -ss_cert -issuer',

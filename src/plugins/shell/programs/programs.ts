@@ -5,7 +5,9 @@ import { filesOf } from './named-files.js'
 import { addReason, addSegment, type Findings, type Flow, lookUp, TOP } from '../judge/findings.js'
 import { addedWords, pathsBelow } from '../judge/found-files.js'
 import { gitUse } from './git.js'
-import { findNamed } from './git-places.js'
+import { findNamed, findReceiving } from './git-places.js'
+import { hasWildcard } from '../judge/glob.js'
+import { readOptions } from './known-options.js'
 import { joinPath, nameOf } from '../judge/place.js'
 import { interpreterReason, isShell, shellUse } from './shells.js'
 import { checkNamedVariables } from '../judge/named-variables.js'
@@ -44,11 +46,21 @@ export async function startProgram(findings: Findings, words: readonly Word[], f
   }
   if (ARITHMETIC.has(program)) findings.evaluates = true
   checkNamedVariables(findings, name, args)
-  const opaque = explicitReason(program, args) ?? interpreterReason(program, args, flow.fed)
+  if (program === 'shopt' && args.some(({ text }) => text === 'nullglob')) findings.dropsWords = true
+  if (hasOrder(program) && args.some(({ pattern }) => hasWildcard(pattern))) findings.mayLoseWords = true
+  const { unknown, rest } = readOptions(program, args)
+  if (unknown !== undefined) addReason(findings, `${program}: what its option ${unknown} does is not known`)
+  const opaque = explicitReason(program, rest) ?? interpreterReason(program, args, flow.fed)
   if (opaque !== undefined) addReason(findings, opaque)
   if (factsOf(program).optionsDecide === true) await checkOptions(findings, program, args)
   await startInner(findings, program, args, { flow, scanText, nesting })
-  await touchFiles(findings, program, args)
+  await touchFiles(findings, program, rest)
+}
+
+/** What an operand means depends on those before it. */
+function hasOrder(program: string): boolean {
+  const { files, explicit, operandsAlike, starts } = factsOf(program)
+  return program === 'git' || starts !== undefined || ((files !== undefined || explicit !== undefined) && operandsAlike === undefined)
 }
 
 interface Inner {
@@ -102,10 +114,10 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   for (const word of use.reads) await touchWord(findings, word, 'read')
   for (const word of use.writes) await touchWord(findings, word, 'write')
   for (const word of use.wholes) await touchWord(findings, word, 'whole')
-  if (use.target !== undefined) await touchTarget(findings, use.target, use.sources)
+  if (use.target !== undefined) await touchTarget(findings, use.target, use)
   if (program === 'diff') await touchTrees(findings, use.reads)
   if (program !== 'git') return
-  const { reasons, reads, trees, compared, changes, writes, wholes, configures, command, directories } = gitUse(args)
+  const { reasons, reads, trees, compared, changes, writes, wholes, configures, command, directories, receives } = gitUse(args)
   for (const word of reads) await touchWord(findings, word, 'read')
   await touchTrees(findings, trees)
   await touchCompared(findings, compared)
@@ -114,6 +126,7 @@ async function touchFiles(findings: Findings, program: string, args: readonly Wo
   for (const word of wholes) await touchWord(findings, word, 'whole')
   for (const reason of reasons) addReason(findings, reason)
   await findNamed(findings, directories, command)
+  for (const place of receives) await findReceiving(findings, directories, place)
   if (configures === 'user') await touchPath(findings, joinPath(findings.home, '.gitconfig'), 'write')
   if (configures === 'repository') for (const place of findings.places) await touchPath(findings, joinPath(place, '.git/config'), 'write')
 }

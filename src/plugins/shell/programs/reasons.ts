@@ -1,8 +1,9 @@
 /** Why arguments of programs need an explicit answer: they run, load or redefine something the line does not show. */
 import { isDecisive } from '../../../machines/permission/shell-variables.js'
-import { literalOf, type Word } from '../judge/word.js'
-import { hasOption, splitArguments } from './arguments.js'
+import { literalOf, plainWord, type Word } from '../judge/word.js'
+import { cutWord, hasOption, splitArguments } from './arguments.js'
 import { isHarmlessAwk } from './awk-script.js'
+import { inPlaceSuffix, tarArchives } from './file-use.js'
 import { isHarmlessSed } from './sed-script.js'
 
 type Reason = (args: readonly Word[]) => string | undefined
@@ -31,7 +32,17 @@ const OPENSSL =
 export function opensslReason(args: readonly Word[]): string | undefined {
   const [first] = args
   if (first !== undefined && (first.dynamic || !OPENSSL.test(first.text))) return 'what this subcommand does with its files is not known'
-  return wordOption('-engine', '-provider', '-provider-path')(args)
+  return wordOption('-engine', '-engine_impl', '-provider', '-provider-path', '-config')(opensslWords(args))
+}
+
+/** `--name=value` means the same as `-name value`. */
+export function opensslWords(args: readonly Word[]): readonly Word[] {
+  return args.flatMap((word) => {
+    const [, name, value] = /^-(-?[\w-]+)(=[\s\S]*)?$/.exec(word.text) ?? []
+    if (name === undefined) return [word]
+    const option = plainWord(`-${name.replace(/^-/, '')}`)
+    return value === undefined ? [word.dynamic ? word : option] : [option, cutWord(word, word.text.length - value.length + 1)]
+  })
 }
 
 export function always(reason: string): Reason {
@@ -77,15 +88,21 @@ export function tarReason(args: readonly Word[]): string | undefined {
     '--info-script',
     '--new-volume-script',
   ]
-  if (/[IFP]/.test(bundle)) return 'an option names another program or absolute paths'
+  if (/[IFP]/.test(bundle) || /[^AcdrtuxzjJZapskmOvwWhlSUGnBiRobNKHLVCfTXg]/.test(bundle))
+    return 'an option names another program or absolute paths'
+  const archive = tarArchives(args).find(({ text }) => /^[^/]+:/.test(text))
+  if (archive !== undefined && !hasOption(splitArguments(args).options, '', '--force-local')) return 'the archive is on another machine'
   return optionReason(args, 'IFP', ...longs, '--absolute-names')
 }
 
 export function sedReason(args: readonly Word[]): string | undefined {
   const { options, operands, values } = splitArguments(args, ['-e', '--expression'])
   if (hasOption(options, 'f', '--file')) return 'the script is in a file'
-  const scripts = hasOption(options, 'e', '--expression') ? values : operands.slice(0, 1)
-  const harmless = scripts.every((script) => !script.dynamic && !script.approximate && isHarmlessSed(literalOf(script) ?? script.text))
+  if (/[*/]/.test(inPlaceSuffix(options))) return 'the name of the copies that are kept is not known'
+  // Elsewhere than on Linux an empty word after -i is its value.
+  const first = operands[0]?.text === '' && hasOption(options, 'i') ? 2 : 1
+  const scripts = hasOption(options, 'e', '--expression') ? values : operands.slice(0, first)
+  const harmless = scripts.every((script) => isHarmlessSed(literalOf(script) ?? 'w'))
   return harmless ? undefined : 'the script may write files or start programs'
 }
 
@@ -93,8 +110,9 @@ export function awkReason(args: readonly Word[]): string | undefined {
   const { options, operands } = splitArguments(args, ['-v', '--assign', '-F', '--field-separator'])
   if (!options.every((option) => AWK_OPTIONS.test(option))) return 'an option may name a program or a file'
   const [script] = operands
-  if (script?.dynamic === true || script?.approximate === true) return 'the program is only known when it runs'
-  return isHarmlessAwk(script?.text ?? '') ? undefined : 'the program may write files or start programs'
+  const text = script === undefined ? '' : literalOf(script)
+  if (text === undefined) return 'the program is only known when it runs'
+  return isHarmlessAwk(text) ? undefined : 'the program may write files or start programs'
 }
 
 /** A filter of `rsync` may be read from a file. */
@@ -115,5 +133,26 @@ export function mlrReason(args: readonly Word[]): string | undefined {
 
 /** An expression of `yq` may read other files. */
 export function yqReason(args: readonly Word[]): string | undefined {
+  if (hasOption(splitArguments(args).options, 's', '--split-exp', '--split-exp-file'))
+    return 'an expression names the files that are written'
   return args.some((word) => word.dynamic || /\bload/.test(word.text)) ? 'an expression may read other files' : undefined
+}
+
+/** An archive before whose first slash a colon stands is fetched by another program. */
+export function cpioReason(args: readonly Word[]): string | undefined {
+  const { given } = splitArguments(args, ['-F', '--file', '-I', '-O'])
+  if (given.some(({ value }) => value.dynamic || /^[^/]+:/.test(value.text))) return 'the archive is on another machine'
+  return optionReason(args, '', '--rsh-command', '--absolute-filenames', '--rename-batch-file')
+}
+
+export function arReason(args: readonly Word[]): string | undefined {
+  const isKnown = ({ text }: Word) => !text.startsWith('--') || /^--(?:thin|target=.*|help|version)$/s.test(text)
+  return args.every(isKnown) ? undefined : 'an option names a library or a place'
+}
+
+const SEVEN_ZIP = /^-(?:[ow].*|[ixt].*|[mvp].*|ao[astu]|bd|bb\d?|bs[oep]\d|r[-0]?|s(?:cc|cs|crc|i|o|lt|nh|nl|ns|sc|sw|ni)\S*|y|an|u\S*|-)$/s
+
+export function sevenZipReason(args: readonly Word[]): string | undefined {
+  const other = args.find(({ text }) => text.startsWith('-') && !SEVEN_ZIP.test(text))
+  return other === undefined ? undefined : `what its option ${other.text} does is not known`
 }

@@ -5,11 +5,17 @@ import { hasOption, splitArguments } from './arguments.js'
 import { arUse, cpioUse, paxUse, sevenZipUse } from './archives.js'
 import type { Entry, ProgramFacts } from './facts.js'
 import { both, copies, firstAndRest, linkUse, named, orHere, NONE, packUse, patchUse, tarUse, type Use, whether } from './file-use.js'
-import { programOption, rsyncReason, tarReason } from './reasons.js'
+import { arReason, cpioReason, programOption, rsyncReason, sevenZipReason, tarReason } from './reasons.js'
 
 const moves: Use = (args) => {
   const use = copies('wholes')(args)
   return { ...use, reads: use.sources }
+}
+/** What ends with a slash goes there as its content; what is not among it may be removed. */
+const rsyncCopies: Use = (args) => {
+  const use = copies('reads', [])(args)
+  const removes = splitArguments(args).options.some((option) => /^--(?:del|rem)/.test(option))
+  return { ...use, contents: 'slashed', wholes: removes && use.target !== undefined ? [use.target] : [] }
 }
 const unpacks = (args: readonly Word[]) => packUse(args, hasOption(splitArguments(args).options, 'd', '--decompress', '--uncompress'))
 const modes: ProgramFacts = { files: named({ reads: '--reference', operands: 'wholes', skips: 1, unless: /^(?:--ref|-[rwxXstugo,]+$)/ }) }
@@ -30,7 +36,7 @@ export const CHANGING: readonly Entry[] = [
     'rsync',
     {
       files: both(
-        copies('reads', []),
+        rsyncCopies,
         named({
           reads: '--password-file --exclude-from --include-from --read-batch',
           lists: '--files-from',
@@ -83,9 +89,9 @@ export const CHANGING: readonly Entry[] = [
       explicit: programOption('T', '--unzip-command', '--test'),
     },
   ],
-  ['7z 7za 7zr', { files: sevenZipUse, brings: 'unknown' }],
-  ['ar', { files: arUse, brings: 'unknown' }],
-  ['cpio', { files: cpioUse, brings: 'unknown', explicit: programOption('', '--rsh-command', '--absolute-filenames') }],
+  ['7z 7za 7zr', { files: sevenZipUse, brings: 'unknown', explicit: sevenZipReason }],
+  ['ar', { files: arUse, brings: 'unknown', explicit: arReason }],
+  ['cpio', { files: cpioUse, brings: 'unknown', explicit: cpioReason }],
   ['pax', { files: paxUse, brings: 'unknown' }],
   ['gzip bzip2 xz lzma zstd lz4 brotli', { files: unpacks }],
   ['gunzip bunzip2 unxz unlzma unzstd', { files: (args) => packUse(args, true) }],

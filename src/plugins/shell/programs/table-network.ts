@@ -14,9 +14,12 @@ export const NETWORK: readonly Entry[] = [
       textAfter: /^(?:-[XAHdF]|--request|--user-agent|--header|--data|--data-(?:raw|binary|ascii|urlencode)|--json|--form)$/,
     },
   ],
-  ['wget', { files: wgetUse, optionsDecide: true, explicit: programOption('', '--use-askpass') }],
-  ['scp', { files: copies('reads', []), optionsDecide: true, explicit: programOption('SoF'), brings: 'unknown' }],
-  ['sftp', { files: named({ reads: '-b -i', operands: 'none' }), optionsDecide: true, explicit: programOption('SoF') }],
+  ['wget', { files: wgetUse, optionsDecide: true, explicit: programOption('e', '--use-askpass', '--execute') }],
+  ['scp', { files: copies('reads', []), optionsDecide: true, explicit: programOption('SoFD'), brings: 'unknown' }],
+  [
+    'sftp',
+    { files: named({ reads: '-b -i', operands: 'none' }), explicit: always('what it is told may change files and start programs here') },
+  ],
   ['ssh slogin mosh autossh', { explicit: always('it runs a command on another machine') }],
   ['socat', { explicit: always('its addresses start programs and open files') }],
   ['nc ncat netcat', { explicit: programOption('ce', '--exec', '--sh-exec', '--lua-exec') }],
@@ -26,8 +29,8 @@ export const NETWORK: readonly Entry[] = [
     {
       files: gpgUse(
         named({
-          writes: '-o --output --log-file --logger-file --status-file --attribute-file --homedir --keyring --trustdb-name',
-          reads: '--passphrase-file --options',
+          writes: '-o --output --log-file --logger-file --status-file --attribute-file --keyring --trustdb-name',
+          reads: '--passphrase-file',
           texts: '-r --recipient -u --local-user',
         }),
       ),

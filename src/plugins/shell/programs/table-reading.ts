@@ -1,7 +1,7 @@
 /** Programs that show files, or make text of them. */
 import type { Entry } from './facts.js'
 import { assigned, both, findUse, firstAndRest, named, NONE, perlUse, sedUse, sourceThenFiles, whether } from './file-use.js'
-import { awkReason, mlrReason, programOption, sedReason, yqReason } from './reasons.js'
+import { always, awkReason, mlrReason, programOption, sedReason, yqReason } from './reasons.js'
 
 const PATTERN = /^(?:-[a-zA-Z]*[ef]|--regexp|--file)/
 const reads = { files: named({}) }
@@ -12,17 +12,24 @@ export const READING: readonly Entry[] = [
   ['head tail more nl tac rev cut paste fold fmt column comm join expand unexpand pr tsort look strings colrm ul hexyl', reads],
   ['base32 basenc uuencode envsubst exa eza lsd', reads],
   ['xmllint xsltproc pv', { files: named({ writes: '-o --output --writesubtree' }) }],
+  ['xsltproc', { explicit: always('a stylesheet may write files') }],
   ['mlr', { files: named({ texts: '--from --ofmt --nr-progress-mod' }), explicit: mlrReason }],
   ['colordiff icdiff zcat bzcat xzcat lzcat zstdcat zgrep zegrep zfgrep bzgrep xzgrep zless zmore xzless zdiff zcmp xzdiff', reads],
   ['delta batcat', { ...reads, explicit: programOption('', '--pager') }],
   ['diff3', { ...reads, explicit: programOption('', '--diff-program') }],
   ['zipinfo wall lp lpr', reads],
-  ['troff groff nroff', { ...reads, explicit: programOption('U') }],
+  ['troff groff nroff', { ...reads, explicit: programOption('UFlX') }],
   [
     'm4',
     { language: 'interpreter', files: named({ writes: '-F --freeze-state --debugfile -o --error-output', reads: '-R --reload-state' }) },
   ],
-  ['cpp', { files: both(firstAndRest, named({ writes: '-o -MF', reads: '-include -imacros -I', texts: '-D -U -x', operands: 'none' })) }],
+  [
+    'cpp',
+    {
+      files: both(firstAndRest, named({ writes: '-o -MF', reads: '-include -imacros -I', texts: '-D -U -x', operands: 'none' })),
+      explicit: (args) => (args.some(({ text }) => text.startsWith('@')) ? 'a file holds more of its options' : undefined),
+    },
+  ],
   ['hexdump hd', { files: named({ reads: '-f --format-file' }) }],
   ['wc stat du cmp od diff', { files: named({ reads: '-X --exclude-from --format-file', lists: '--files0-from' }) }],
   ['man', { ...reads, optionsDecide: true, explicit: programOption('PH', '--pager', '--html') }],
@@ -32,7 +39,7 @@ export const READING: readonly Entry[] = [
     {
       files: both(
         whether('i', ['--inplace', '--in-place'], named({ operands: 'writes' }), named({})),
-        named({ reads: '-f --from-file', writes: '-s --split-exp', operands: 'none' }),
+        named({ reads: '-f --from-file', operands: 'none' }),
       ),
       explicit: yqReason,
     },
@@ -40,7 +47,7 @@ export const READING: readonly Entry[] = [
   [
     'less',
     {
-      files: named({ reads: '-k --lesskey-file --lesskey-src -T --tag-file', writes: '-o -O --log-file --LOG-FILE' }),
+      files: named({ writes: '-o -O --log-file --LOG-FILE' }),
       optionsDecide: true,
     },
   ],

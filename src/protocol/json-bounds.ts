@@ -3,6 +3,8 @@ import { LIMITS } from './limits.js'
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
+const NEWLINE = 0x0a
+const RETURN = 0x0d
 /** Bytes of a short text. */
 const SHORT = 64
 
@@ -47,6 +49,61 @@ export function findExcess(bytes: Uint8Array, { depth, values, containers = valu
     } else if (byte === 0x7d || byte === 0x5d) level--
   }
   return undefined
+}
+
+export interface JsonCount {
+  /** Looks at more of a text, of which `from` to `to` are new. */
+  push(bytes: Uint8Array, from: number, to: number): JsonExcess | undefined
+  /** Another text begins. */
+  begin(): void
+}
+
+/**
+ * Counts JSON that comes in pieces. No string goes over the end of a line, so that what stands around it in lines of its own, as in a stream of
+ * events, cannot make text of it.
+ */
+export function createJsonCount({ depth, values, containers = values }: JsonBounds): JsonCount {
+  let [level, count, opened] = [0, 1, 0]
+  let [isInString, isEscaped] = [false, false]
+
+  function excess(): JsonExcess | undefined {
+    if (level > depth) return { of: 'depth', text: `is nested deeper than ${depth} levels` }
+    if (count > values) return tooMany('values', values)
+    return opened > containers ? tooMany('containers', containers) : undefined
+  }
+
+  function step(byte: number | undefined): boolean {
+    if (byte === COMMA) count++
+    else if (byte === 0x7b || byte === 0x5b) {
+      level++
+      count++
+      opened++
+    } else if (byte === 0x7d || byte === 0x5d) level--
+    else return false
+    return true
+  }
+
+  return {
+    push(bytes, from, to) {
+      for (let at = from; at < to; at++) {
+        const byte = bytes[at]
+        if (byte === NEWLINE || byte === RETURN) isInString = isEscaped = false
+        else if (isInString) {
+          isInString = isEscaped || byte !== QUOTE
+          isEscaped = !isEscaped && byte === BACKSLASH
+        } else if (byte === QUOTE) isInString = true
+        else if (step(byte)) {
+          const found = excess()
+          if (found !== undefined) return found
+        }
+      }
+      return undefined
+    },
+    begin() {
+      ;[level, count, opened] = [0, 1, 0]
+      isInString = isEscaped = false
+    },
+  }
 }
 
 /** The same as the end of a sentence. */

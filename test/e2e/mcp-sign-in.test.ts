@@ -146,6 +146,10 @@ test('a state is good for one of twenty that come at once', async () => {
   const pages = await Promise.all(Array.from({ length: 20 }, () => fetch(back)))
   expect(pages.map(({ status: code }) => code).toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 19 }, () => 400)])
   expect(exchanges()).toBe(before + 1)
+  for (const { headers } of pages) {
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';.*frame-ancestors 'none'$/)
+    expect([headers.get('referrer-policy'), headers.get('cache-control')]).toEqual(['no-referrer', 'no-store'])
+  }
 })
 
 test('an authorization server that names an address which is none of the web is refused before anybody is sent there', async () => {

@@ -185,6 +185,7 @@ describe('a hostile language server', () => {
     ['short', 'it sent a message without a length'],
     ['asks', 'it asks without end'],
     ['floods', 'it sends without end'],
+    ['wide', `it sent a message that has more than ${LIMITS.foreign.messageContainers} lists and objects`],
   ])('that %s is ended, and told so', async (habit, reason) => {
     const lsp = open(habit)
     lsp.write('a.it', 'a')

@@ -43,6 +43,13 @@ test('a result of 100 MB ends the connection and the call, and the next call has
   await expect.poll(async () => mcp.operation(mcpRoutes.connect.id, { name: 's' })).toBe(true)
 })
 
+test('a result of more lists than anybody sends ends the connection and the call, before it is parsed', async () => {
+  const mcp = one('wide')
+  await mcp.prepare()
+  expect(await mcp.refusal('mcp__s__act')).toContain(`more than ${LIMITS.foreign.messageContainers} lists and objects`)
+  await expect.poll(async () => mcp.operation(mcpRoutes.connect.id, { name: 's' })).toBe(true)
+})
+
 test('a program that dies in the middle of a call fails that call alone, and is started again by the next', async () => {
   const mcp = one('crash')
   await mcp.prepare()

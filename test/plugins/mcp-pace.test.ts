@@ -47,6 +47,38 @@ describe('what a server sends over HTTP', () => {
     }
   })
 
+  test.each([['\r'], ['\n'], ['\r\n']])('has its ends wherever a line is empty, as %j says it', async (end) => {
+    const events = Array.from({ length: 500 }, (_, index) => `data: ${index}${end}${end}`).join('')
+    for (const size of [events.length, 5, 1]) {
+      const pieces = events.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+      const { chunks, fault } = await read(pieces, 'text/event-stream')
+      expect([chunks.join(''), fault]).toEqual([events, undefined])
+      expect(Math.max(...chunks.map((text) => text.split('data').length - 1))).toBeLessThanOrEqual(inTurn)
+    }
+    const flood = await read([`data${end}${end}`.repeat(inWindow + 1)], 'text/event-stream')
+    expect(flood).toMatchObject({ fault: 'Error: it sends without end', floods: 1 })
+  })
+
+  const { messageContainers } = LIMITS.foreign
+  const wide = (count: number) => `{"a":[${'[],'.repeat(count - 1)}[]]}`
+  test.each([
+    ['an answer', 'application/json', '', ''],
+    ['an event', 'text/event-stream', 'data: ', '\n\n'],
+    ['an event whose id begins a string', 'text/event-stream', 'id: "\ndata: ', '\n\n'],
+    ['an event whose id ends with an escape', 'text/event-stream', 'id: "\\\rdata: ', '\r\r'],
+  ])(
+    'is refused where %s has more lists than anybody sends, and not where all of them together have',
+    async (_what, type, before, after) => {
+      const sent = (count: number) => `${before}${wide(count)}${after}`
+      const pieces = (text: string) => text.match(/[^]{1,1000}/g) ?? []
+      const much = await read(pieces(sent(messageContainers)), type)
+      expect(much.fault).toBe(`Error: the server sent a message that has more than ${messageContainers} lists and objects`)
+      const little = sent(messageContainers - 2)
+      const fine = await read(pieces(type === 'application/json' ? little : little.repeat(3)), type)
+      expect(fine.fault).toBeUndefined()
+    },
+  )
+
   test('gives others a turn between its parts', async () => {
     let turns = 0
     let isOver = false

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createNames } from '../../src/plugins/mcp/offer/names.js'
 import { readArguments } from '../../src/plugins/mcp/offer/prompts.js'
@@ -19,8 +20,27 @@ test('ids of tools do not depend on what else there is, unless two would be one'
   const names = createNames((text) => Buffer.from(text).toString('hex').padEnd(64, '0'))
   expect(names.idOf('a', 'read')).toBe('mcp__a__read')
   expect(names.idOf('a', 'read')).toBe('mcp__a__read')
-  expect(names.idOf('a__b', 'c')).toBe('mcp__a__b__c')
-  expect(names.idOf('a', 'b__c')).toMatch(/^mcp__a__b__c_[0-9a-f]{8}$/)
+  expect(names.idOf('a', 'b__c')).toBe('mcp__a__b__c')
+  expect(names.idOf('a', 'b c')).toBe('mcp__a__b_c')
+  expect(names.idOf('a', 'b_c')).toMatch(/^mcp__a__b_c_[0-9a-f]{8}$/)
+})
+
+test('a rule about the tools of one server is about no tool of another, whatever both are called', () => {
+  const names = createNames((text) => createHash('sha256').update(text).digest('hex'))
+  const servers = ['a', 'b', 'a__b', 'a_', 'a__', 'a_b', 'a.b', '_a', '__a', 'a-b', 'a__b_', 'mcp__a', '_', '__', '.']
+  const tools = ['c', 'b__c', '_c', '__c', 'b___c', '_b__c', 'b_c']
+  const idsOf = (server: string) => tools.map((tool) => names.idOf(server, tool))
+  const beginnings = servers.map((server) => {
+    const [first = ''] = idsOf(server)
+    return { server, beginning: `mcp__${first.slice('mcp__'.length).split('__')[0] ?? ''}__` }
+  })
+  for (const { server, beginning } of beginnings)
+    expect(servers.filter((other) => idsOf(other).some((id) => id.startsWith(beginning)))).toEqual([server])
+  expect(beginnings.slice(0, 3).map(({ beginning }) => beginning)).toEqual([
+    'mcp__a__',
+    'mcp__b__',
+    expect.stringMatching(/^mcp__a_b-\w{8}__$/),
+  ])
 })
 
 test('a server that is configured wrongly says what is wrong', () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../src/protocol/limits.js'
 import {
   bytes,
   createGate,
@@ -118,6 +119,14 @@ describe('the connection', () => {
   it('is closed when one event grows beyond the bound', async () => {
     const { error } = await play(reply(text('a'), bytes(`data: ${'x'.repeat(5_000_000)}`), stay))
     expect(error).toMatchObject({ retryable: false, message: 'Provider "local" sent an event larger than 1048576 bytes.' })
+  })
+
+  it('is closed by an event of more lists than anybody sends, before it is parsed', async () => {
+    const wide = (count: number) => bytes(`data: {"choices":[],"a":[${'[],'.repeat(count - 1)}[]]}\n\n`)
+    const { error } = await play(reply(text('a'), wide(LIMITS.foreign.answerContainers), stay))
+    expect(error).toMatchObject({ retryable: false, message: 'Provider "local" sent an event that has more than 16384 lists and objects.' })
+    const fine = await play(reply(text('a'), wide(LIMITS.foreign.answerContainers - 3), finishReason('stop')))
+    expect(fine.error).toBeUndefined()
   })
 
   it('needs an address', async () => {

@@ -17,7 +17,7 @@ function read(...reads: readonly string[]): { readonly pushed: StreamPart[]; rea
   const pushed: StreamPart[] = []
   const context = { providerId: 'local', secret: undefined, now: () => 0 }
   const answer = createAnswer({ push: (part) => pushed.push(part), context, broken: () => undefined, onOddUsage: () => {} })
-  const rewrite = rewriteEvents((chunk) => answer.read(chunk))
+  const rewrite = rewriteEvents({ read: (chunk) => answer.read(chunk), refuse: () => undefined })
   const got = reads.map((text) => {
     const rest = rewrite(new TextEncoder().encode(text))
     return rest && new TextDecoder().decode(rest)

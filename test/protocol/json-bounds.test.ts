@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { excessOf, type JsonBounds } from '../../src/protocol/json-bounds.js'
+import { createJsonCount, excessOf, type JsonBounds } from '../../src/protocol/json-bounds.js'
 
 const BOUNDS: JsonBounds = { depth: 3, values: 20 }
 const excess = (text: string, bounds = BOUNDS) => excessOf(Buffer.from(text), bounds)
@@ -34,4 +34,36 @@ describe('bounds of JSON text', () => {
       expect(excess(text)).toBeUndefined()
     },
   )
+})
+
+describe('a count of JSON that comes in pieces', () => {
+  const counted = (text: string, size: number, bounds = BOUNDS) => {
+    const count = createJsonCount(bounds)
+    const bytes = Buffer.from(text)
+    for (let from = 0; from < bytes.length; from += size) {
+      const found = count.push(bytes, from, Math.min(bytes.length, from + size))
+      if (found !== undefined) return found.text
+    }
+    return undefined
+  }
+  const strings = ['', '\\', '"', '[{', '\\"', '\\\\"[', 'x'.repeat(70)]
+  const texts = strings.flatMap((text) => [
+    JSON.stringify({ [text]: [text, { a: text }] }),
+    JSON.stringify([[[[text]]]]),
+    JSON.stringify(Array.from({ length: 30 }, () => text)),
+    JSON.stringify({ a: [{}, [], text] }, null, 1),
+  ])
+
+  test.each(texts)('says what a look at the whole says, however it is cut (%#)', (text) => {
+    for (const bounds of [BOUNDS, { depth: 3, values: 20, containers: 3 }])
+      for (const size of [1, 2, 7, text.length]) expect(counted(text, size, bounds)).toBe(excess(text, bounds))
+  })
+
+  test('begins anew with another text, and no string goes over the end of a line', () => {
+    const count = createJsonCount(BOUNDS)
+    const push = (text: string) => count.push(Buffer.from(text), 0, text.length)?.of
+    expect([push('[[['), push('['), count.begin(), push('[[['), push(']]]')]).toEqual([undefined, 'depth', undefined, undefined, undefined])
+    count.begin()
+    expect([push('id: "\\'), push('\n'), push('[[[[')]).toEqual([undefined, undefined, 'depth'])
+  })
 })

@@ -3,8 +3,8 @@
  * where to go. The same words for everybody, whatever this server holds; links are relative, so that a path before them stays.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { PLAIN_PAGE } from '../pages.js'
 
-const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const ADDRESSES: ReadonlySet<string> = new Set(['/', '/inspector'])
 
 const PAGE = `<!doctype html>
@@ -32,10 +32,7 @@ export function isVisitor({ method, headers, is404 }: Pick<FastifyRequest, 'meth
 }
 
 export function sendHome(reply: FastifyReply): void {
-  reply
-    .code(404)
-    .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' })
-    .send(PAGE)
+  reply.code(404).headers(PLAIN_PAGE).send(PAGE)
 }
 
 /** Whether HTML stands before everything else that is accepted (RFC 9110, 12.5.1); of equal weights the first counts. */

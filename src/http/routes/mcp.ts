@@ -4,6 +4,7 @@ import type { Runtime } from '../../actors/facades.js'
 import { mcpAuthRoutes } from '../../protocol/mcp/mcp-auth.js'
 import { mcpRoutes } from '../../protocol/mcp/mcp.js'
 import type { Binder } from '../bind.js'
+import { PLAIN_PAGE } from '../pages.js'
 import { bindServed } from './served.js'
 
 const { callbackPage, ...signingIn } = mcpAuthRoutes
@@ -13,11 +14,6 @@ export function mcpRoutesOf(bind: Binder, { plugins }: Runtime): void {
   bindServed(bind, plugins, [...Object.values(mcpRoutes), ...Object.values(signingIn)])
   bind.raw(callbackPage, async (call, _request, reply) => {
     const { status, html } = Page.parse(await plugins.call(callbackPage.id, call))
-    reply
-      .code(status)
-      .type(`${callbackPage.success.mediaType}; charset=utf-8`)
-      .header('content-security-policy', "default-src 'none'")
-      .header('cache-control', 'no-store')
-      .send(html)
+    reply.code(status).headers(PLAIN_PAGE).send(html)
   })
 }

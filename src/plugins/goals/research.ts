@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { readAnswer } from '../../protocol/bounded-answer.js'
 import { SvcError } from '../../protocol/errors.js'
+import { parseForeign } from '../../protocol/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../protocol/patience.js'
 import type { GoalResearchNote } from '../../protocol/session/goal.js'
@@ -33,7 +34,7 @@ export function createResearch(
       redirect: 'manual',
       signal,
     })
-    return Answer.parse(JSON.parse(await readAnswer(response, BYTES))).data.markdown
+    return Answer.parse(parseForeign(await readAnswer(response, BYTES))).data.markdown
   }
 
   return {

@@ -10,6 +10,7 @@ import * as z from 'zod'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { createAlarm } from '../../protocol/alarm.js'
 import { readAnswer } from '../../protocol/bounded-answer.js'
+import { parseForeign } from '../../protocol/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../protocol/lru.js'
 import { timeLimit } from '../../protocol/patience.js'
@@ -81,7 +82,7 @@ export function createEmbeddings({ effects, search }: Pick<NativeHost, 'effects'
         redirect: 'manual', // I1
         signal: AbortSignal.any([over.signal, limit.signal]),
       })
-      const { data } = Answer.parse(JSON.parse(await readAnswer(response, answer)))
+      const { data } = Answer.parse(parseForeign(await readAnswer(response, answer)))
       const vectors = data.toSorted((a, b) => a.index - b.index).map(({ embedding }) => Float32Array.from(embedding))
       if (vectors.length !== input.length) throw new Error(`${vectors.length} vectors for ${input.length} texts`)
       return vectors

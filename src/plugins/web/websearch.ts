@@ -5,6 +5,7 @@
  */
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
+import { parseForeign } from '../../protocol/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../protocol/patience.js'
 import { textOf } from './body.js'
@@ -90,7 +91,7 @@ const Answer = z.union([
 /** Undefined for an answer of another shape, which is shown as it is. */
 function foundIn(text: string): readonly Hit[] | undefined {
   try {
-    return Answer.parse(JSON.parse(text)).slice(0, RESULTS)
+    return Answer.parse(parseForeign(text)).slice(0, RESULTS)
   } catch {
     return undefined
   }

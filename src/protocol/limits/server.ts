@@ -25,6 +25,17 @@ export const serverLimits = {
     socketsReserved: 16,
     socketsPerAddress: 512,
   },
+  /**
+   * JSON of others: values, and lists and objects among them, of an answer of a service or an event of a model, of a message of a server of
+   * tools or of a language, and of the catalog of models. A list of tools or of places of a symbol has some hundred or thousand of them.
+   */
+  foreign: {
+    answerValues: 256 * KiB,
+    answerContainers: 16_384,
+    messageValues: 256 * KiB,
+    messageContainers: 32_768,
+    catalogValues: 512 * KiB,
+  },
   /** Wrong tokens of one address: at once, ms until another one, and addresses that are remembered. */
   guesses: { burst: 100, interval: 1 * SECOND, peers: 4096 },
   events: {

@@ -2,6 +2,7 @@
  * Model ids an endpoint lists (subsystems c.4): `GET {baseURL}/models`, bounded in time, bytes and number,
  * remembered for a minute. A failure is never an error to anybody: the last good list stays.
  */
+import { parseForeign } from '../../../protocol/foreign-json.js'
 import { timeLimit } from '../../../protocol/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
@@ -74,7 +75,7 @@ async function fetchIds(target: DiscoveryTarget, fetch: Effects['fetch'], signal
   delete headers.authorization
   if (target.key !== undefined) headers.authorization = `Bearer ${target.key}`
   const response = await fetch(`${target.baseURL}/models`, { headers, redirect: 'manual', signal })
-  return readIds(JSON.parse(await readAnswer(response, LIMITS.provider.discoverBytes)))
+  return readIds(parseForeign(await readAnswer(response, LIMITS.provider.discoverBytes)))
 }
 
 /** Ids of `{ data: [{ id }] }` or of a bare list; unreadable entries are left out. */

@@ -6,6 +6,7 @@
  * I3 What is no catalog, or does not arrive whole within its bounds, changes nothing: the last good copy stays.
  * I4 An answer that says the same as the last is the same object, so that nothing made of it is made again.
  */
+import { CATALOG_BOUNDS, parseForeign } from '../../../protocol/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit, waitAtMost } from '../../../protocol/patience.js'
 import { wishOf } from '../../../protocol/variables.js'
@@ -52,7 +53,7 @@ export function createCatalogSource(effects: SourceDeps): CatalogSource {
 
   const parse = (body: string, origin: Origin, mark: string): Held => {
     if (held?.mark === mark && held.origin !== 'snapshot') return { ...held, origin }
-    return { offered: readOffered(JSON.parse(body), knownVendors()), origin, mark }
+    return { offered: readOffered(parseForeign(body, CATALOG_BOUNDS), knownVendors()), origin, mark }
   }
   const snapshot = (): Held => ({ offered: knownVendors(), origin: 'snapshot', mark: '' })
 

@@ -7,6 +7,7 @@
  */
 import type * as Library from 'openid-client'
 import { SvcError } from '../../../protocol/errors.js'
+import { parseForeign } from '../../../protocol/foreign-json.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../protocol/lru.js'
@@ -199,7 +200,7 @@ function textOf(body: unknown): { body?: string } {
 function honestStatus(status: number, text: string): number {
   if (status !== 200) return status
   try {
-    const answer: unknown = JSON.parse(text)
+    const answer: unknown = parseForeign(text)
     return isRecord(answer) && typeof answer['error'] === 'string' ? 400 : status
   } catch {
     return status // the library tells what is wrong with it

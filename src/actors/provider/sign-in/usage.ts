@@ -1,5 +1,6 @@
 /** How much of each subscription is used (subsystems c.8). */
 import { SvcError } from '../../../protocol/errors.js'
+import { parseForeign } from '../../../protocol/foreign-json.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit } from '../../../protocol/patience.js'
@@ -79,7 +80,7 @@ async function usageOf(
       allowHosts: [address.host],
       maxRedirects: 0,
     })
-    const answer: unknown = JSON.parse(await readAnswer(response, LIMITS.usage.answerBytes))
+    const answer: unknown = parseForeign(await readAnswer(response, LIMITS.usage.answerBytes))
     if (!isRecord(answer)) return failed('The provider answered something else than usage.')
     return { plan_type: text(answer['plan_type']), windows: windowsOf(answer), error: null }
   } catch (error) {

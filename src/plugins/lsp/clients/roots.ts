@@ -7,6 +7,7 @@ import type { ProcessResult } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { isMarker, isWide } from '../../../protocol/lsp/adapters.js'
+import { MESSAGE_BOUNDS, parseForeign } from '../../../protocol/foreign-json.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { ConfiguredAdapter } from '../configured.js'
 
@@ -63,7 +64,7 @@ export function createRoots({ files, clock }: Pick<NativeHost['effects'], 'files
   async function askCargo(root: string, ask: AskCargo): Promise<string> {
     try {
       const { exitCode, stdout, captureTruncated } = await ask(root)
-      return exitCode === 0 && !captureTruncated ? Metadata.parse(JSON.parse(stdout)).workspace_root : root
+      return exitCode === 0 && !captureTruncated ? Metadata.parse(parseForeign(stdout, MESSAGE_BOUNDS)).workspace_root : root
     } catch {
       return root
     }

@@ -5,12 +5,13 @@
  * I1 A program of ours runs in a process group of its own, in a clean environment, and all of it is gone when `end` resolves.
  * I2 Messages that are looked at in one turn, and those that wait for it, are bounded: beyond that the program is not read. What may wait for it is bounded, too, and what it
  *    may send and ask in a while; who goes beyond is lost.
- * I3 What is no message is dropped, and so is what nobody listens to.
+ * I3 What is no message is dropped, and so is what nobody listens to. One with more values than anybody sends is the end of the program.
  */
 import type { Message, MessageConnection, MessageReader, MessageWriter } from 'vscode-jsonrpc/node'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { createAllowance } from '../../../protocol/allowance.js'
 import { isRecord } from '../../../protocol/json.js'
+import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createMessagePace } from '../../../protocol/message-pace.js'
 import { timeLimit } from '../../../protocol/patience.js'
@@ -136,6 +137,8 @@ export async function openProgram(options: ProgramOptions): Promise<Program> {
 
   function take(body: Uint8Array): void {
     if (over.signal.aborted) return
+    const excess = foreignExcess(body, MESSAGE_BOUNDS)
+    if (excess !== undefined) return lose(`it sent a message that ${excess}`)
     let message: unknown
     try {
       message = JSON.parse(new TextDecoder().decode(body))

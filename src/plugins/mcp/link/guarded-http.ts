@@ -3,12 +3,15 @@
  *
  * I1 The address that the installation configured is dialled as it is, without following redirects. Every other one is checked
  *    first: public addresses only, and hosts that the configuration names itself.
- * I2 What a server sends is bounded: a whole answer, and every event of a stream; a list of messages is no longer than what one turn may have.
+ * I2 What a server sends is bounded, in bytes and in values: a whole answer, and every event of a stream; a list of messages is no longer than
+ *    what one turn may have.
  * I3 The events of a stream come at the pace of everybody else, so many in a turn of the event loop; one that sends without end is told of.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { createAllowance } from '../../../protocol/allowance.js'
+import { MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
+import { createJsonCount } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpRemote } from '../../../protocol/mcp/mcp-config.js'
 import { type Pause, createPause } from '../../../protocol/pause.js'
@@ -77,25 +80,33 @@ function bounded(response: Response, most: number, { mayCome, pause, onFlood }: 
   const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
   const reader = body.getReader()
   const events = createEventEnds()
+  const values = createJsonCount(MESSAGE_BOUNDS)
   let rest: Uint8Array | undefined
   let size = 0
   let isFirst = true
+
+  /** I2 */
+  function measure(chunk: Uint8Array, from: number, to: number): void {
+    size += to - from
+    if (size > most) throw new Error(`the server sent more than ${most} bytes at once`)
+    const excess = values.push(chunk, from, to)
+    if (excess !== undefined) throw new Error(`the server sent a message that ${excess.text}`)
+  }
 
   /** Bytes of the chunk that may be given now. */
   function take(chunk: Uint8Array): Uint8Array {
     if (!isStream) {
       if (size === 0 && chunk[0] === LIST) most = Math.min(most, PACE.bytesInTurn)
-      size += chunk.length
-      if (size > most) throw new Error(`the server sent more than ${most} bytes at once`)
+      measure(chunk, 0, chunk.length)
       return chunk
     }
     let begin = 0
     for (let count = 0; count < PACE.inTurn; count++) {
       const end = events.next(chunk, begin)
-      size += (end ?? chunk.length) - begin
-      if (size > most) throw new Error(`the server sent more than ${most} bytes at once`)
+      measure(chunk, begin, end ?? chunk.length)
       if (end === undefined) return chunk
       size = 0
+      values.begin()
       begin = end
       if (mayCome()) continue
       onFlood()
@@ -128,17 +139,24 @@ function bounded(response: Response, most: number, { mayCome, pause, onFlood }: 
   return new Response(paced, { status, statusText, headers })
 }
 
-/** Where events end: behind an empty line, which may be split over chunks. */
+/** Where events end: behind an empty line. A line ends with a return, a newline, or both; all of it may be split over chunks. */
 function createEventEnds(): { next(chunk: Uint8Array, from: number): number | undefined } {
-  /** The last two bytes of what was looked at. */
-  let [last, beforeLast] = [0, 0]
+  let isEmpty = false
+  let last = 0
   return {
     next(chunk, from) {
       for (let at = from; at < chunk.length; at++) {
         const byte = chunk[at] ?? 0
-        const isEnd = byte === NEWLINE && (last === NEWLINE || (last === RETURN && beforeLast === NEWLINE))
-        ;[beforeLast, last] = [last, byte]
-        if (isEnd) return at + 1
+        const isSecondHalf = byte === NEWLINE && last === RETURN
+        last = byte
+        if (isSecondHalf) continue
+        const endsLine = byte === NEWLINE || byte === RETURN
+        const isEnd = endsLine && isEmpty
+        isEmpty = endsLine
+        if (!isEnd) continue
+        const isWhole = byte === NEWLINE || chunk[at + 1] !== NEWLINE
+        last = isWhole ? byte : NEWLINE
+        return isWhole ? at + 1 : at + 2
       }
       return undefined
     },

@@ -2,7 +2,7 @@
  * Messages of a server over the standard streams of a program: one line of JSON each (subsystems f.3; threat-model §4.12).
  *
  * I1 The program runs in a process group of its own, in a clean environment, and all of it is gone when `close` resolves.
- * I2 What a line may have is bounded; a longer one ends the connection, since nobody knows whose answer it was.
+ * I2 What a line may have is bounded, its bytes and its values; one with more ends the connection, since nobody knows whose answer it was.
  * I3 It is read at the pace of everybody else; one that sends without end loses the connection. That a list has changed is read once in the
  *    time after which the list is read anyway: the same bytes again say nothing new.
  * I4 What is no message is ignored; what it writes to its error stream is told at debug, bounded.
@@ -10,6 +10,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ChildPipe, PipeOptions } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import { createMessagePace } from '../../../protocol/message-pace.js'
@@ -84,6 +85,8 @@ export function createStdioTransport({ effects: { log, clock }, server, open, ma
 
   function take(line: Uint8Array): void {
     if (over.signal.aborted || isRepeated(line)) return
+    const excess = foreignExcess(line, MESSAGE_BOUNDS)
+    if (excess !== undefined) return end(`it sent a message that ${excess}`)
     let message: unknown
     try {
       message = JSON.parse(new TextDecoder().decode(line))

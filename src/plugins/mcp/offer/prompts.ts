@@ -17,7 +17,7 @@ export async function renderPrompt(
 ): Promise<readonly CommandPart[]> {
   const given = readArguments(prompt, written)
   const missing = (prompt.arguments ?? [])
-    .filter(({ name, required }) => required === true && given[name] === undefined)
+    .filter(({ name, required }) => required === true && !Object.hasOwn(given, name))
     .map(({ name }) => name)
   if (missing.length > 0) {
     const message = `The prompt "${prompt.name}" of "${connection.server}" needs ${missing.map((name) => `"${name}"`).join(', ')}: write them in order, or as name=value.`
@@ -41,17 +41,18 @@ export async function renderPrompt(
 /** In order, or by name; the last of those in order takes what is left. */
 export function readArguments(prompt: Pick<Prompt, 'arguments'>, written: string): Record<string, string> {
   const known = (prompt.arguments ?? []).map(({ name }) => name)
-  const given: Record<string, string> = {}
+  /** Names are the server's: "constructor" is one like any other. */
+  const given = new Map<string, string>()
   const others: string[] = []
   for (const [, double, single, plain = ''] of written.matchAll(WORD)) {
     const named = double === undefined && single === undefined ? NAMED.exec(plain) : null
-    if (named?.[1] !== undefined && known.includes(named[1])) given[named[1]] = named[2] ?? ''
+    if (named?.[1] !== undefined && known.includes(named[1])) given.set(named[1], named[2] ?? '')
     else others.push(double?.replace(/\\(.)/g, '$1') ?? single ?? plain)
   }
-  const open = known.filter((name) => given[name] === undefined)
+  const open = known.filter((name) => !given.has(name))
   open.forEach((name, index) => {
     const value = index === open.length - 1 ? others.slice(index).join(' ') : others[index]
-    if (value !== undefined && value !== '') given[name] = value
+    if (value !== undefined && value !== '') given.set(name, value)
   })
-  return given
+  return Object.fromEntries(given)
 }

@@ -64,16 +64,16 @@ export async function askPerson(
 }
 
 function contentOf(fields: readonly Field[], answers: readonly (readonly string[])[]): ElicitResult {
-  const content: Content = {}
+  const content = new Map<string, Value>()
   for (const [index, field] of fields.entries()) {
     const value = valueOf(
       field,
       (answers[index] ?? []).filter((text) => text.trim() !== ''),
     )
-    if (value !== undefined) content[field.name] = value
+    if (value !== undefined) content.set(field.name, value)
     else if (field.isRequired) return { action: 'decline' }
   }
-  return { action: 'accept', content }
+  return { action: 'accept', content: Object.fromEntries(content) }
 }
 
 /** Undefined when there are more than can be asked for, or one of a kind that is not known. */

@@ -117,6 +117,7 @@ function generate({ protocol, settings, deps, models, request, push, signal }: G
       silence.expect(answer.place === 'open' ? deps.timeouts.idle : LIMITS.provider.trailer)
       return rest
     }
+    const refuse = (excess: string) => fail(tooLarge(`sent an event that ${excess}.`))
     const take = (part: LanguageModelV3StreamPart): boolean => {
       if (open && answer.take(part) === 'ended') complete()
       return open
@@ -126,7 +127,7 @@ function generate({ protocol, settings, deps, models, request, push, signal }: G
     signal.addEventListener('abort', abort)
     silence.expect(deps.timeouts.firstByte)
     models()
-      .then((loaded) => loaded.stream(request.model.id, call, { connection, read, context }))
+      .then((loaded) => loaded.stream(request.model.id, call, { connection, read, refuse, context }))
       .then((stream) => readParts(stream, { take, context, turn }))
       .then(() => {
         if (open) fail(connection.failure ?? streamFault('ended the stream without a finish reason.', context))

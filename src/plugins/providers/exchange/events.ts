@@ -3,19 +3,29 @@
  * The SDK costs by the event, so what it need not see never reaches it.
  */
 import { createParser } from 'eventsource-parser'
+import { foreignExcess } from '../../../protocol/foreign-json.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { parseJson } from './json.js'
 
 /** Takes what was read; answers what the SDK gets of it, or undefined when that is nothing yet. */
 export type Rewrite = (piece: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined
 
+export interface EventReader {
+  /** Answers what the SDK gets of an event. */
+  read(event: JsonRecord): JsonRecord | undefined
+  /** An event is not worth parsing; the SDK does not get it either. */
+  refuse(excess: string): void
+}
+
 /** What is no JSON object passes as it came: the SDK refuses it. */
-export function rewriteEvents(read: (event: JsonRecord) => JsonRecord | undefined): Rewrite {
+export function rewriteEvents({ read, refuse }: EventReader): Rewrite {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
   let passed: string[] = []
   const parser = createParser({
     onEvent({ data }) {
+      const excess = foreignExcess(data)
+      if (excess !== undefined) return refuse(excess)
       const event = data === '[DONE]' ? undefined : parseJson(data)
       if (!isRecord(event)) return void passed.push(data)
       const rest = read(event)

@@ -18,9 +18,9 @@ export function createModels(make: (fetch: typeof globalThis.fetch) => (id: stri
   const makeModel = make((input, init) => {
     const step = init?.signal == null ? undefined : steps.get(init.signal)
     if (init === undefined || step === undefined) return Promise.reject(new Error('the request belongs to no step'))
-    const { connection, read } = step.exchange
+    const { connection } = step.exchange
     const { held, fields } = step.call
-    return connection.fetch(input, { ...init, body: withFields(init.body, fields) }, { rewrite: rewriteEvents(read), held })
+    return connection.fetch(input, { ...init, body: withFields(init.body, fields) }, { rewrite: rewriteEvents(step.exchange), held })
   })
   const modelOf = (id: string) => {
     const model = models.get(id) ?? makeModel(id)

@@ -32,6 +32,8 @@ export interface Exchange {
   readonly connection: Connection
   /** Called with every event of the answer: answers what the SDK gets of it, undefined = nothing. */
   readonly read: (event: JsonRecord) => JsonRecord | undefined
+  /** An event has too much in it to be parsed. */
+  readonly refuse: (excess: string) => void
   readonly context: ErrorContext
 }
 

@@ -1,4 +1,5 @@
 /** The requests the offline model knows, each with the tool call it stands for (sessions-events §10.4). */
+import { parseForeign } from '../../../protocol/foreign-json.js'
 
 export interface Understood {
   readonly tool: string
@@ -106,7 +107,7 @@ function bare(text = ''): string {
 /** JSON of an object; undefined for anything else. */
 function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseForeign(text)
     return typeof value === 'object' && value !== null ? { ...value } : undefined
   } catch {
     return undefined

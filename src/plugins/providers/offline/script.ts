@@ -16,6 +16,7 @@
  * plays reasoning and text several times over. Tools called by neighbouring steps run in parallel: a model step
  * ends at `finish`, and before the first step without a tool after one with a tool. The next model step plays on.
  */
+import { parseForeign } from '../../../protocol/foreign-json.js'
 import * as z from 'zod'
 
 const wait = z.number().min(0).max(600_000)
@@ -83,7 +84,7 @@ type Source = { readonly values: readonly unknown[] } | { readonly problem: stri
 
 function readArray(text: string): Source {
   try {
-    const values: unknown = JSON.parse(text)
+    const values: unknown = parseForeign(text)
     return Array.isArray(values) ? { values } : { problem: 'it is not an array' }
   } catch (error) {
     return { problem: `it is not valid JSON (${String(error)})` }
@@ -95,7 +96,7 @@ function readLines(text: string): Source {
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.trim().startsWith('#')) continue
     try {
-      values.push(JSON.parse(line))
+      values.push(parseForeign(line))
     } catch {
       return { problem: `line ${index + 1} is not valid JSON` }
     }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import * as z from 'zod'
+import { PATIENCE } from './test/fakes/patience.js'
 
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
 
@@ -32,9 +33,9 @@ export default defineConfig({
   test: {
     setupFiles: ['test/no-warnings.ts'],
     // Only what hangs ends by these: a machine may be busy.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 3 * PATIENCE,
+    hookTimeout: 3 * PATIENCE,
+    expect: { poll: { timeout: PATIENCE } },
     projects: [
       {
         extends: true,

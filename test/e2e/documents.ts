@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './place.js'
 import { PROGRAM } from './server.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -60,7 +61,6 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-const DEADLINE = 20_000
 
 export interface Terminal {
   /**
@@ -92,7 +92,7 @@ export function openTerminal(place: Place, variables: Readonly<Record<string, st
         const timer = setTimeout(() => {
           end()
           reject(new Error(`this did not end in time: ${script}\n${printed}`))
-        }, DEADLINE)
+        }, PATIENCE)
         const hear = (piece: string) => {
           printed += piece
           if (until?.test(printed) === true) end()

@@ -58,4 +58,4 @@ test('what an agent writes is formatted where the commands run, is undone whole,
     env: { ...place.env, ...env },
   }).catch((error: { stdout: string }) => error)
   expect(told.stdout).toMatch(/ok +formatters +run after changes: biome, mine; not found outside of the project: .*gofmt/)
-}, 60_000)
+})

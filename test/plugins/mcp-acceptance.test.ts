@@ -70,7 +70,7 @@ describe('a server that a workspace brings', () => {
     expect(await entry()).toMatchObject({ status: { status: 'connected' } })
     expect(await mcp.operation('v2.plugins.mcp.takeBack', { name: 'theirs' })).toEqual({ removed: true })
     expect([mcp.alive(), await connect()]).toEqual([0, false])
-  }, 30_000)
+  })
 
   it.each([
     ['an argument', { args: ['x'] }],
@@ -106,7 +106,7 @@ describe('a server that a workspace brings', () => {
     expect([ran(), mcp.tools()]).toEqual([false, []])
     await mcp.prepare()
     expect(ran()).toBe(true)
-  }, 30_000)
+  })
 
   it.each([
     ['on', true],
@@ -120,7 +120,6 @@ describe('a server that a workspace brings', () => {
       await mcp.prepare()
       expect([ran(), wrapped.length > 0]).toEqual([starts, starts])
     },
-    30_000,
   )
 
   it('that is reached by the network is not connected before it is accepted', async () => {
@@ -140,4 +139,4 @@ it('a server of the installation needs no act, and there is none for it', async 
   await expect(mcp.operation('v2.plugins.mcp.accept', { name: 'none' })).rejects.toMatchObject({ code: 'resource.not_found' })
   await mcp.prepare()
   expect(mcp.alive()).toBe(1)
-}, 30_000)
+})

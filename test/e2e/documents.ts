@@ -61,7 +61,6 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-
 export interface Terminal {
   /**
    * Runs lines in the repository of the place, as `sh -e` does. Answers once they have ended, or as soon as `until` has been printed,

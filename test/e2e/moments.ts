@@ -11,7 +11,10 @@ export const momentText = (at: number): string => new Date(at).toISOString().rep
  * Saves an active workflow that is due soon, and again with a later moment until the server has read it before that moment, however busy
  * the machine is. Answers the moment, and the event that told of it.
  */
-export async function saveBeforeDue(stream: Stream, save: (at: number) => unknown): Promise<{ readonly at: number; readonly event: AnyEvent }> {
+export async function saveBeforeDue(
+  stream: Stream,
+  save: (at: number) => unknown,
+): Promise<{ readonly at: number; readonly event: AnyEvent }> {
   for (let ms = 500; ; ms *= 2) {
     const at = soon(ms)
     const from = stream.events.length

@@ -31,7 +31,6 @@ export interface Stream {
   readonly ended: Promise<void>
 }
 
-
 /** Resolves when the answer has begun. `onFrame` hears the text of each frame. */
 export async function openStream(
   url: string,

@@ -111,16 +111,13 @@ describe('a server that a workspace brings', () => {
   it.each([
     ['on', true],
     ['missing', false],
-  ] as const)(
-    'takes an act where the sandbox is %s, and runs there',
-    async (sandbox, starts) => {
-      const { mcp, connect, accept, ran, wrapped } = place({ sandbox })
-      expect([await connect(), ran()]).toEqual([false, false])
-      await accept()
-      await mcp.prepare()
-      expect([ran(), wrapped.length > 0]).toEqual([starts, starts])
-    },
-  )
+  ] as const)('takes an act where the sandbox is %s, and runs there', async (sandbox, starts) => {
+    const { mcp, connect, accept, ran, wrapped } = place({ sandbox })
+    expect([await connect(), ran()]).toEqual([false, false])
+    await accept()
+    await mcp.prepare()
+    expect([ran(), wrapped.length > 0]).toEqual([starts, starts])
+  })
 
   it('that is reached by the network is not connected before it is accepted', async () => {
     const mcp = openMcp({}, { brought: () => ({ web: { type: 'remote', url: 'http://127.0.0.1:9/mcp' } }) })

@@ -130,16 +130,13 @@ const formatter: Kind = async (way, wrapped) => {
 const KINDS: Readonly<Record<string, Kind>> = { 'a language server': languageServer, 'a build tool': buildTool, 'a formatter': formatter }
 
 describe.each(Object.entries(KINDS))('%s that loads code of the workspace', (_name, start) => {
-  it.each(WAYS)(
-    'where %s',
-    async (_way, way, starts) => {
-      const wrapped: string[] = []
-      const { ran, why } = await start(way, wrapped)
-      expect(ran).toBe(starts)
-      expect(starts || /accept|sandbox|rule/.test(why)).toBe(true)
-      expect(wrapped.length > 0).toBe(way.sandbox === 'on' && starts)
-    },
-  )
+  it.each(WAYS)('where %s', async (_way, way, starts) => {
+    const wrapped: string[] = []
+    const { ran, why } = await start(way, wrapped)
+    expect(ran).toBe(starts)
+    expect(starts || /accept|sandbox|rule/.test(why)).toBe(true)
+    expect(wrapped.length > 0).toBe(way.sandbox === 'on' && starts)
+  })
 })
 
 describe('the lines that rules are asked about', () => {

@@ -284,7 +284,7 @@ describe('a hostile file', () => {
   ])('that %s is refused at once, with few words', (_what, text) => {
     const told = mistakes(text)
     const paid = [...parseWorkflowFile(text)].reduce((sum, bytes) => sum + bytes, 0)
-    
+
     expect(paid).toBeLessThan(256 * LIMITS.workflows.frontmatterBytes)
     expect(told.length).toBeGreaterThan(0)
     expect(told.length).toBeLessThanOrEqual(32)

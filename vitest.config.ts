@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import * as z from 'zod'
+import { PATIENCE } from './test/fakes/patience.js'
 
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')))
 
@@ -22,9 +25,16 @@ const nodes = {
     name: 'nodes',
     include: NODES,
     globalSetup: ['scripts/build-for-tests.mjs'],
-    maxWorkers: 1,
-    sequence: { groupOrder: 2 },
   },
+}
+
+/** What takes longest begins first; those after it share their workers as long as they follow each other. */
+class ProgramFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await BaseSequencer.prototype.sort.call(this, files)
+    const rank = ({ project }: TestSpecification) => ['nodes', 'program', 'unit'].indexOf(project.name)
+    return sorted.toSorted((a, b) => rank(a) - rank(b))
+  }
 }
 
 export default defineConfig({
@@ -32,9 +42,12 @@ export default defineConfig({
   test: {
     setupFiles: ['test/no-warnings.ts'],
     // Only what hangs ends by these: a machine may be busy.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 3 * PATIENCE,
+    hookTimeout: 3 * PATIENCE,
+    expect: { poll: { timeout: PATIENCE } },
+    // One pool for all projects. Many tests wait for processes: more workers than the cores of a small machine are busy.
+    maxWorkers: Number(process.env['SVC_TEST_WORKERS'] ?? Math.max(3, availableParallelism())),
+    sequence: { sequencer: ProgramFirst },
     projects: [
       {
         extends: true,
@@ -42,10 +55,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [...PROGRAM, ...NODES, CONFORMANCE],
-          // More than this machine is likely to have cores: some wait for processes.
-          maxWorkers: 3,
           isolate: false,
-          sequence: { groupOrder: 0 },
         },
       },
       // Drives dist/main.js and the libraries beside it, built once before the first of these tests.
@@ -55,8 +65,6 @@ export default defineConfig({
           name: 'program',
           include: isWhole ? [...PROGRAM, CONFORMANCE] : PROGRAM,
           globalSetup: ['scripts/build-for-tests.mjs'],
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
         },
       },
       ...(process.env['SVC_TEST_NODES'] === undefined ? [] : [nodes]),

@@ -11,7 +11,8 @@ import { fileURLToPath } from 'node:url'
 
 /** What is run, each until it ends or listens; of a file that two load, the first decides. */
 const STARTS = [['serve', '--port', '0'], ['session', 'list'], ['--version']]
-const DEADLINE = 20_000
+/** For what hangs: a machine may be busy. */
+const DEADLINE = 120_000
 
 /** Answers the files there are now. `files` are those of the program, relative to the root. */
 export async function compileAhead(root, files) {

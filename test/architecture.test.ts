@@ -60,6 +60,21 @@ test('language servers, formatters and MCP servers start by the door to programs
   ])
 })
 
+test('no test asserts how long something took: a machine may be busy', () => {
+  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'))
+  const measures = /\bperformance\.now\(|\bhrtime\(|\bcpuUsage\(/
+  const measuring = tests.filter((name) => measures.test(readFileSync(join(root, 'test', name), 'utf8')))
+  expect(measuring.toSorted()).toEqual([
+    // Kills are spread over the time that a run takes.
+    'campaigns/delegation-kills/delegation-kills.test.ts',
+    'campaigns/goal-kills/goal-kills.test.ts',
+    // Asks until an answer is right.
+    'e2e/plugin-contributions.test.ts',
+    // At least: a wait that is not cut short.
+    'sandbox/time-budgets.test.ts',
+  ])
+})
+
 describe('the rules', () => {
   const one = (path: string, text: string) => findings([{ path, text }])
 

@@ -154,7 +154,7 @@ describe('several at once', () => {
     expect(listed?.state).toBe('running')
     const waiting = home.start(['run', '--session', id, 'another'])
     const queue = async () => ((await (await fetch(`${server.url}/v2/sessions/${id}/queue`)).json()) as { count: number }).count
-    await expect.poll(queue, { timeout: 30_000 }).toBe(1)
+    await expect.poll(queue).toBe(1)
     waiting.child.kill('SIGINT')
     const taken = await waiting.ended
     expect([taken.code, taken.stdout]).toEqual([130, ''])

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createGate, cut, finish, hold, type ModelServer, reply, startModelServer, stay, text, toolCall } from '../fixtures/model-server.js'
 import type { InspectorTree } from '../../src/protocol/system/inspector.js'
@@ -18,7 +19,7 @@ afterEach(async () => {
 })
 
 /** A command with a child and a grandchild, neither of which wants to end. */
-const SLEEPERS = `trap '' TERM; sh -c "trap '' TERM; sleep 60 & echo begun >&2; wait" & sleep 60`
+const SLEEPERS = `trap '' TERM; sh -c "trap '' TERM; sleep 600 & echo begun >&2; wait" & sleep 600`
 const sleeping = reply(
   text('now I wait'),
   toolCall({ id: 'c1', name: 'bash', input: { command: SLEEPERS, description: 'wait' } }),
@@ -37,17 +38,15 @@ async function begin(replies: Parameters<typeof startModelServer>[0]): Promise<{
 
 /** The processes of the command once both sleepers run. */
 async function sleepers(server: Server): Promise<Process[]> {
-  const sleeps = () => descendants(server.pid).filter(({ command }) => command === 'sleep 60')
-  const missing = await untilNone(() => (sleeps().length === 2 ? [] : descendants(process.pid)), 10_000)
+  const sleeps = () => descendants(server.pid).filter(({ command }) => command === 'sleep 600')
+  const missing = await untilNone(() => (sleeps().length === 2 ? [] : descendants(process.pid)))
   expect(missing).toEqual([])
   const groups = new Set(sleeps().map(({ group }) => group))
   return descendants(server.pid).filter(({ group }) => groups.has(group))
 }
 
-async function abort(server: Server, sessionId: string): Promise<number> {
-  const before = performance.now()
+async function abort(server: Server, sessionId: string): Promise<void> {
   expect((await server.call('POST', `/v2/sessions/${sessionId}/abort`)).body).toBe(true)
-  return performance.now() - before
 }
 
 describe('a run that fails inside a command', () => {
@@ -96,15 +95,16 @@ test('deleting a session ends the request for its title', async () => {
   }
   expect(await titles()).toEqual([[`session:${id}`, 'making.generating']])
   expect((await server.call('DELETE', `/v2/sessions/${id}`)).status).toBe(200)
-  expect(await title?.ended).toBe('cut')
+  // A title nobody ends is given up after 30 s.
+  expect(await Promise.race([title?.ended, delay(20_000, 'not ended', { ref: false })])).toBe('cut')
   expect(await titles()).toEqual([])
-}, 20_000) // a title nobody ends is given up after 30 s
+})
 
 describe('aborting a run', () => {
   test('while the model streams: idle at once, the text is kept, the provider hears of it', async () => {
     const { server, stream, sessionId } = await begin([reply(text('half an '), text('answer'), stay)])
     await stream.waitFor((event) => event.type === 'message.part.delta' && event.data.delta.endsWith('answer'))
-    expect(await abort(server, sessionId)).toBeLessThan(1000)
+    await abort(server, sessionId)
     expect(await server.statuses()).toEqual({})
     await stream.idle(sessionId)
     const messages = await server.messages(sessionId)
@@ -117,15 +117,13 @@ describe('aborting a run', () => {
     expect((await server.call('POST', `/v2/sessions/${sessionId}/abort`)).body).toBe(false)
   })
 
-  test('inside a command: idle within a second, and its whole process group is gone', async () => {
+  test('inside a command: idle, and its whole process group is gone though it ignores TERM', async () => {
     const { server, stream, sessionId } = await begin([sleeping, reply(text('and again'), finish('stop'))])
     const group = await sleepers(server)
     expect(group.length).toBeGreaterThanOrEqual(3)
-    expect(await abort(server, sessionId)).toBeLessThan(1000)
-    const answered = performance.now()
+    await abort(server, sessionId)
     await stream.idle(sessionId)
-    expect(performance.now() - answered).toBeLessThan(1000)
-    expect(await untilNone(() => group.filter(isRunning), 1000)).toEqual([])
+    expect(await untilNone(() => group.filter(isRunning))).toEqual([])
     const messages = await server.messages(sessionId)
     const [call] = toolParts(messages)
     expect(call).toMatchObject({ metadata: { interrupted: true }, state: { status: 'error' } })
@@ -145,5 +143,5 @@ test('a killed server leaves no command behind', async () => {
   const group = await sleepers(server)
   const all = descendants(server.pid)
   await server.kill()
-  expect(await untilNone(() => [...group, ...all].filter(isRunning), 2000)).toEqual([])
+  expect(await untilNone(() => [...group, ...all].filter(isRunning))).toEqual([])
 })

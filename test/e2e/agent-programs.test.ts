@@ -114,7 +114,7 @@ describe.skipIf(!HAS_PROCESS_TABLE)('the server inside a command', () => {
     const prompt = `\`\`\`svc-script\n${JSON.stringify(script)}\n\`\`\``
     const child = spawn(process.execPath, [PROGRAM, 'run', prompt], { cwd: place.repo, env: place.env, stdio: 'pipe' })
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-    await expect.poll(() => existsSync(join(place.repo, 'ready')), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => existsSync(join(place.repo, 'ready'))).toBe(true)
     const told = place.read('told.txt')
     expect(told).toMatch(/^an agent runs this: it has a server of its own/m)
     expect(told).toMatch(/\[\]\s*exit 0/) // its own, without conversations

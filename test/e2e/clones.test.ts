@@ -99,7 +99,7 @@ describe('a repository with a megabyte in a hundred files', () => {
     expect(await left).toBe('left')
     await expect.poll(() => [inState('clones'), inState('workspaces').length]).toEqual([[], count])
     first.letGo()
-    expect(await untilNone(() => mentioning(url), 5000)).toEqual([])
+    expect(await untilNone(() => mentioning(url))).toEqual([])
 
     leaving = new AbortController()
     const second = remote.hold(200_000)
@@ -107,7 +107,7 @@ describe('a repository with a megabyte in a hundred files', () => {
     await second.held
     await server.kill()
     expect(inState('clones')).toHaveLength(1)
-    expect(await untilNone(() => mentioning(url), 5000)).toEqual([])
+    expect(await untilNone(() => mentioning(url))).toEqual([])
     second.letGo()
     await start()
     expect([inState('clones'), inState('workspaces').length]).toEqual([[], count])

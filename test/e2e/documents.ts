@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './place.js'
 import { PROGRAM } from './server.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -60,8 +61,6 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-const DEADLINE = 20_000
-
 export interface Terminal {
   /**
    * Runs lines in the repository of the place, as `sh -e` does. Answers once they have ended, or as soon as `until` has been printed,
@@ -92,7 +91,7 @@ export function openTerminal(place: Place, variables: Readonly<Record<string, st
         const timer = setTimeout(() => {
           end()
           reject(new Error(`this did not end in time: ${script}\n${printed}`))
-        }, DEADLINE)
+        }, PATIENCE)
         const hear = (piece: string) => {
           printed += piece
           if (until?.test(printed) === true) end()

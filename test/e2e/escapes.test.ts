@@ -48,11 +48,11 @@ test('of a command: it has ended before the result is told', async () => {
 
 test('of a command whose server is killed without warning', async () => {
   const { server } = await start(`${escape('orphan')}; sleep 300`)
-  await untilNone(() => (escaped('orphan').length > 0 ? [] : processes()), 20_000)
+  await untilNone(() => (escaped('orphan').length > 0 ? [] : processes()))
   expect(escaped('orphan')).not.toEqual([])
   server.child.kill('SIGKILL')
   await server.ended
-  expect(await untilNone(() => escaped('orphan'), 20_000)).toEqual([])
+  expect(await untilNone(() => escaped('orphan'))).toEqual([])
 })
 
 test('of a terminal whose shell exits', async () => {
@@ -65,7 +65,7 @@ test('of a terminal whose shell exits', async () => {
   expect(escaped('terminal')).not.toEqual([])
   viewer.type('exit\n')
   await viewer.closed
-  expect(await untilNone(() => escaped('terminal'), 20_000)).toEqual([])
+  expect(await untilNone(() => escaped('terminal'))).toEqual([])
 })
 
 test('of a plugin that is switched off', async () => {
@@ -85,5 +85,5 @@ test('of a plugin that is switched off', async () => {
   expect(escaped('plugin')).not.toEqual([])
   configurePlugin(place, id, (entry) => ({ ...entry, enabled: false }))
   await untilState(stream, id, 'disabled')
-  expect(await untilNone(() => escaped('plugin'), 20_000)).toEqual([])
+  expect(await untilNone(() => escaped('plugin'))).toEqual([])
 })

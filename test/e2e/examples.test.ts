@@ -12,6 +12,7 @@ import { installExample, runNode } from './installed.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, PROGRAM, type Scene } from './server.js'
 import { toolParts } from './transcript.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url))
 
@@ -238,7 +239,7 @@ async function openPage(address: string): Promise<Page> {
   const browser = await startBrowser()
   closers.push(() => browser.close())
   const page = await browser.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(PATIENCE)
   const thrown: string[] = []
   page.on('pageerror', (error) => thrown.push(error.message))
   closers.push(() => expect(thrown).toEqual([]))

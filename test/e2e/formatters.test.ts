@@ -58,7 +58,7 @@ test('what an agent writes is formatted where the commands run, is undone whole,
     env: { ...place.env, ...env },
   }).catch((error: { stdout: string }) => error)
   expect(told.stdout).toMatch(/ok +formatters +run after changes: biome, mine; not found outside of the project: .*gofmt/)
-}, 60_000)
+})
 
 test('one that would run code of the project waits: it is listed, accepted and taken back by commands, and by an answer in a session', async () => {
   model = await startModelServer([
@@ -107,4 +107,4 @@ test('one that would run code of the project waits: it is listed, accepted and t
   await stream.idle(id, from)
   expect(place.read('b.js')).toBe('formatted')
   expect((await svc('formatter', 'list', '--json')).stdout).toContain('"state": "accepted"')
-}, 60_000)
+})

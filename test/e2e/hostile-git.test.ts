@@ -121,7 +121,7 @@ const REFUSING = {
   'diff after it': 422,
 }
 
-test.each(OPENED)('%s: everything that looks at it works, and starts nothing', { timeout: 120_000 }, async (name) => {
+test.each(OPENED)('%s: everything that looks at it works, and starts nothing', async (name) => {
   const shape = makeShape(name, scene.place)
   expect(await used(shape)).toEqual(WORKING)
   expect(existsSync(join(shape.directory, 'patched.txt'))).toBe(true)
@@ -130,7 +130,7 @@ test.each(OPENED)('%s: everything that looks at it works, and starts nothing', {
   expect(shape.sprungByGit(), 'control: git itself starts it').toEqual(expect.arrayContaining(least))
 })
 
-test.each(NOT_OPENED)('%s: it is not given to git, and nothing is started', { timeout: 120_000 }, async (name) => {
+test.each(NOT_OPENED)('%s: it is not given to git, and nothing is started', async (name) => {
   const shape = makeShape(name, scene.place)
   expect(await used(shape)).toMatchObject(REFUSING)
   expect(shape.sprungByGit(), 'control: git itself starts it').toEqual(expect.arrayContaining(['external', 'filter', 'fsmonitor']))

@@ -154,7 +154,7 @@ export async function keepVigil(server: Server, place: Place, ward: Ward): Promi
     async end() {
       const answers = await health.stop()
       const kept = await neighbour.stop()
-      expect.soft(await strangers(() => household(server, place), home, 15_000)).toEqual([])
+      expect.soft(await strangers(() => household(server, place), home)).toEqual([])
       const last = await memoryOf(server)
       const figures = {
         p50: quantile(answers, 0.5),

@@ -192,7 +192,7 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
     await page.locator(`#chart [data-machine="${id}"]`).waitFor()
   }
 
-  test.each(['light', 'dark'] as const)('every chart can be read in %s', { timeout: 60_000 }, async (scheme) => {
+  test.each(['light', 'dark'] as const)('every chart can be read in %s', async (scheme) => {
     const { page, troubles } = await open(machines, scheme)
     for (const { id } of machines) {
       await choose(page, id)
@@ -212,7 +212,7 @@ describe.skipIf(CHROMIUM === undefined)(`charts ${IN_CHROMIUM}`, () => {
     expect(troubles).toEqual([])
   })
 
-  test.each(['light', 'dark'] as const)('the page of a package can be read in every state in %s', { timeout: 60_000 }, async (scheme) => {
+  test.each(['light', 'dark'] as const)('the page of a package can be read in every state in %s', async (scheme) => {
     const { page, troubles } = await open(machines, scheme, STATES)
     await page.keyboard.press('2')
     for (const { key, state } of STATES) {

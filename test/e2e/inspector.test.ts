@@ -13,6 +13,7 @@ import { pictureOf } from './picture.js'
 import { makePlace, withModel } from './place.js'
 import { approve, lifecycleOf, toolProgram, untilState, writePackage } from './plugins.js'
 import { openScene, PROGRAM, type Scene, type Server } from './server.js'
+import { momentText, saveBeforeDue } from './moments.js'
 
 const SECRET = 'the-quick-brown-secret'
 const ID = 'dev.example.greeter'
@@ -267,9 +268,8 @@ describe.skipIf(CHROMIUM === undefined)(`the page ${IN_CHROMIUM}`, () => {
     const line = page.locator('tr[data-workflow="report"]')
     await line.waitFor()
     expect(await line.innerText()).toMatch(/paused[\s\S]*T09:00/)
-    const due = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2000).toISOString().replace('.000Z', 'Z')
-    save(`active: true\nschedule: { at: "${due}" }`)
-    await expect.poll(() => line.innerText(), { timeout: 20_000 }).toMatch(/completed[\s\S]*schedule/)
+    await saveBeforeDue(await server.stream({ tail: true }), (at) => save(`active: true\nschedule: { at: "${momentText(at)}" }`))
+    await expect.poll(() => line.innerText()).toMatch(/completed[\s\S]*schedule/)
     await shot(page, 'workflows', ['report', 'completed'])
     await page.locator('#tab-actors').click()
     await row(page, 'session:').waitFor()

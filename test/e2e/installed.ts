@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './place.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PACKAGE = process.env['SVC_TEST_PACKAGE'] ?? ROOT
@@ -31,7 +32,7 @@ export function installPackage(place: Place): void {
 /** Runs a program in the repository of a place, one minute at most. */
 export function runNode(place: Place, args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
   return new Promise((resolve) => {
-    const options = { cwd: place.repo, env: { ...place.env, ...env }, timeout: 60_000 }
+    const options = { cwd: place.repo, env: { ...place.env, ...env }, timeout: PATIENCE }
     execFile(process.execPath, [...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
       resolve({ code, stdout, stderr })

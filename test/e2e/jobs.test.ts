@@ -120,7 +120,7 @@ test('what is cancelled, deleted or archived leaves no process', async () => {
   expect([answered.status, answered.body]).toEqual([200, { jobId: cancelled.jobId, status: 'stopping' }])
   await server.call('DELETE', `/v2/sessions/${deleted.id}`)
   await server.call('PATCH', `/v2/sessions/${archived.id}`, { time: { archived: 1 } })
-  expect(await untilNone(() => mentioning('.5200'), 5000)).toEqual([])
+  expect(await untilNone(() => mentioning('.5200'))).toEqual([])
   await stream.waitFor(finished(cancelled.id), from)
   expect(told(await server.messages(cancelled.id)).map((notice) => notice.split('\n')[0])).toEqual([
     'A command you started in the background was stopped by the user.',
@@ -135,9 +135,8 @@ test('twenty delegations leave no session, process, request or status: one branc
   const TASKS = '/v2/plugins/dev.svc.subagents/sessions'
   const { id } = await server.createSession()
   await server.prompt(id, { prompt: 'storm-root' })
-  const until = { timeout: 30_000 }
-  await expect.poll(async () => (await runtime(id)).branches.length, until).toBe(20)
-  await expect.poll(async () => (await runtime(id)).runningBackgroundTasks?.length, until).toBe(4)
+  await expect.poll(async () => (await runtime(id)).branches.length).toBe(20)
+  await expect.poll(async () => (await runtime(id)).runningBackgroundTasks?.length).toBe(4)
   const { branches } = await runtime(id)
   const below = (parent: string) => branches.filter(({ parentSessionId }) => parentSessionId === parent).map(({ sessionId }) => sessionId)
   const [aborted = '', stopped = '', deleted = '', steered = ''] = below(id)
@@ -149,8 +148,8 @@ test('twenty delegations leave no session, process, request or status: one branc
     ...[steered, ...below(steered)].map((each) => server.prompt(each, { prompt: 'and another thing' })),
   ])
   await server.call('POST', `${TASKS}/${id}/stop`, {})
-  expect(await untilNone(() => mentioning('.54001'), 10_000)).toEqual([])
-  await expect.poll(async () => server.statuses(), until).toEqual({})
+  expect(await untilNone(() => mentioning('.54001'))).toEqual([])
+  await expect.poll(async () => server.statuses()).toEqual({})
   expect(await server.get('/v2/interactions/permissions')).toEqual([])
   const after = await runtime(id)
   expect([after.branches.map(({ status }) => status).filter((status) => status === 'outstanding'), after.runningBackgroundTasks]).toEqual([
@@ -163,7 +162,7 @@ test('twenty delegations leave no session, process, request or status: one branc
   expect(await Promise.all(gone.map(async (each) => (await server.call('GET', `/v2/sessions/${each}`)).status))).toEqual(
     gone.map(() => 404),
   )
-}, 90_000)
+})
 
 test.skipIf(whyNoBubblewrap() !== undefined)('the sandbox is a tool where there is one, whatever the configuration says', async () => {
   const { id } = await server.createSession()
@@ -179,7 +178,7 @@ test.skipIf(whyNoBubblewrap() !== undefined)('the sandbox is a tool where there 
 test('when the server is killed or stopped its commands end, and each is told as interrupted exactly once', async () => {
   const killed = await started('53001')
   await server.kill()
-  expect(await untilNone(() => mentioning('.53001'), 5000)).toEqual([])
+  expect(await untilNone(() => mentioning('.53001'))).toEqual([])
   server = await scene.start()
   stream = await server.stream({ tail: true })
   const stopped = await started('53002')

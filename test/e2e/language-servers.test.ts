@@ -38,14 +38,14 @@ beforeAll(async () => {
     it: { endpoint: listening.endpoint, extensions: ['it'] },
   }
   scene.place.configure(withModel(model.url, { permission: { '*': 'allow' }, lsp }))
-}, 60_000)
+})
 afterAll(async () => {
   await scene.close()
   await model.close()
   listening.close()
 })
 
-test('a model is told of the error it makes, and of none after its repair', { timeout: 60_000 }, async () => {
+test('a model is told of the error it makes, and of none after its repair', async () => {
   const server = await scene.start()
   const stream = await server.stream({ tail: true })
   expect((await server.call('GET', `${LSP}/diagnostics?file=main.ts`)).body).toEqual([])

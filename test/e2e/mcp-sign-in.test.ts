@@ -51,7 +51,7 @@ beforeAll(async () => {
     }),
   )
   server = await scene.start()
-}, 60_000)
+})
 afterAll(async () => {
   await scene.close()
   for (const end of ends) await end()

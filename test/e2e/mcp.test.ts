@@ -62,7 +62,7 @@ beforeAll(async () => {
   server = await scene.start({ MY_SECRET: 'not for servers' })
   stream = await server.stream({ tail: true })
   session = await server.createSession()
-}, 60_000)
+})
 afterAll(async () => {
   await scene.close()
   await model.close()

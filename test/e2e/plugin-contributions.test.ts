@@ -10,6 +10,7 @@ import { makePlace, withModel } from './place.js'
 import { approve, lifecycleOf, untilState, writePackage } from './plugins.js'
 import { openScene, type Scene, type Server } from './server.js'
 import { textOf, toolParts } from './transcript.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures', import.meta.url))
 const UNSANDBOXED = { SVC_AGENT_PLUGIN_SANDBOX: 'off' }
@@ -234,7 +235,7 @@ describe('an entry of the configuration', () => {
 
 /** Asks until the answer is right: nothing tells that an installation has failed. */
 async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
-  for (const deadline = performance.now() + 20_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+  for (const deadline = performance.now() + PATIENCE; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const answer = await ask()
     if (isRight(answer) || performance.now() > deadline) return answer
   }

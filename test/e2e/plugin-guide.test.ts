@@ -33,7 +33,6 @@ describe('the guide for plugin authors', () => {
 
   test.for(sections.map((section) => ({ section, why: section.title === 'In Python' ? NO_PYTHON : '' })))(
     '$section.title leads from an empty folder to a tool the model calls$why',
-    { timeout: 120_000 },
     async ({ section, why }, { skip }) => {
       skip(why !== '', why)
       scene = openScene(makePlace())

@@ -9,6 +9,7 @@ import { toolProgram, writePackage } from './plugins.js'
 import { openScene, type Scene, type Server } from './server.js'
 import type { AnyEvent } from './stream.js'
 import { connect, createTerminal } from './terminals.js'
+import { momentText, saveBeforeDue } from './moments.js'
 
 const WORKFLOWS = 'dev.svc.workflows'
 const OFF = 'disabled by installation config'
@@ -32,15 +33,11 @@ async function manifest(server: Server, id: string): Promise<PluginManifest | un
   return (await server.get<PluginManifest[]>('/v2/plugins')).find((each) => each.id === id)
 }
 
-/** The next whole second that is at least `ms` away. */
-const soon = (ms: number) => Math.ceil((Date.now() + ms) / 1000) * 1000
-
 /** Active, and due once. */
 function writeWorkflow(repo: string, id: string, at: number, prompt = 'Say something.'): void {
   const file = join(repo, `.svc/workflows/${id}.md`)
   mkdirSync(dirname(file), { recursive: true })
-  const when = new Date(at).toISOString().replace('.000Z', 'Z')
-  writeFileSync(file, `---\nid: ${id}\nname: ${id}\nactive: true\nschedule: { at: "${when}" }\n---\n\n${prompt}\n`)
+  writeFileSync(file, `---\nid: ${id}\nname: ${id}\nactive: true\nschedule: { at: "${momentText(at)}" }\n---\n\n${prompt}\n`)
 }
 
 const runOf =
@@ -107,7 +104,7 @@ test('workflows that are off when the server starts fire nothing; switched on th
   const server = await scene.start()
   const stream = await server.stream({ tail: true })
   await server.createSession()
-  const missed = soon(0)
+  const missed = Math.ceil(Date.now() / 1000) * 1000
   writeWorkflow(scene.place.repo, 'missed', missed)
   expect((await capabilities(server))['svc.workflows']).toMatchObject({ enabled: false, reason: OFF })
   expect(await manifest(server, WORKFLOWS)).toMatchObject({ enabled: false, active: false, reason: OFF })
@@ -119,11 +116,11 @@ test('workflows that are off when the server starts fire nothing; switched on th
   scene.place.configure(switches())
   await expect.poll(async () => (await manifest(server, WORKFLOWS))?.active).toBe(true)
   await server.get('/v2/plugins/dev.svc.workflows')
-  writeWorkflow(scene.place.repo, 'first', soon(500))
+  await saveBeforeDue(stream, (at) => writeWorkflow(scene.place.repo, 'first', at))
   await stream.waitFor(runOf('first'))
   expect(stream.events.filter((each) => each.type === 'workflow.run.updated' && each.data.run.workflowId === 'missed')).toEqual([])
 
-  writeWorkflow(scene.place.repo, 'long', soon(500), 'run sleep 601')
+  await saveBeforeDue(stream, (at) => writeWorkflow(scene.place.repo, 'long', at, 'run sleep 601'))
   const sleeping = () => descendants(server.pid).filter(({ command }) => command.includes('sleep 601'))
   await expect.poll(sleeping).not.toEqual([])
   scene.place.configure(switches(WORKFLOWS))
@@ -134,7 +131,7 @@ test('workflows that are off when the server starts fire nothing; switched on th
   expect((await server.call('GET', '/v2/plugins/dev.svc.workflows')).status).toBe(501)
   scene.place.configure(switches())
   await expect.poll(async () => (await manifest(server, WORKFLOWS))?.generation).toBe(2)
-  writeWorkflow(scene.place.repo, 'second', soon(500))
+  await saveBeforeDue(stream, (at) => writeWorkflow(scene.place.repo, 'second', at))
   await stream.waitFor(runOf('second'))
 })
 
@@ -169,10 +166,11 @@ test('a workspace that switches workflows off has none that fire, and others hav
   expect([(await list(narrow)).status, (await list(place.repo)).status]).toEqual([200, 200])
   writeFileSync(join(narrow, '.svc/config.json'), JSON.stringify({ plugins: { [WORKFLOWS]: false } }))
   await expect.poll(async () => (await list(narrow)).status).toBe(501)
-  const at = soon(500)
+  const at = Math.ceil(Date.now() / 1000) * 1000 + 1000
   writeWorkflow(narrow, 'narrow', at)
   await stream.waitFor((each) => each.type === 'workflow.updated')
-  writeWorkflow(place.repo, 'wide', at + 1000)
+  await expect.poll(() => Date.now()).toBeGreaterThan(at)
+  await saveBeforeDue(stream, (due) => writeWorkflow(place.repo, 'wide', due))
   await stream.waitFor(runOf('wide'))
   const runs = stream.events.flatMap((each) => (each.type === 'workflow.run.updated' ? [each.data.run.workflowId] : []))
   expect(new Set(runs)).toEqual(new Set(['wide']))

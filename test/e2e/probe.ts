@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Place } from './place.js'
 import { descendants, mentioning, type Process, untilNone } from './processes.js'
 import type { Server } from './server.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 export interface Probe {
   /** Ends it; the times of all answers, sorted, ms. A request that was not answered 200 counts as endless. */
@@ -75,7 +76,7 @@ export async function longestStall(server: Pick<Server, 'pid' | 'stderr'>): Prom
 async function answerOf({ pid, stderr }: Pick<Server, 'pid' | 'stderr'>, what: string): Promise<string> {
   const known = stderr().length
   process.kill(pid, 'SIGUSR2')
-  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await delay(20)) {
+  for (const deadline = performance.now() + PATIENCE; performance.now() < deadline; await delay(20)) {
     const [, text] = new RegExp(`^${what} (.+)\\n`, 'm').exec(stderr().slice(known)) ?? []
     if (text !== undefined) return text
   }
@@ -90,7 +91,7 @@ export function household({ pid }: Pick<Server, 'pid'>, { root }: Pick<Place, 'r
 }
 
 /** Processes that were not there `before` and do not end in time. */
-export function strangers(look: () => Process[], before: readonly Process[], withinMs: number): Promise<Process[]> {
+export function strangers(look: () => Process[], before: readonly Process[]): Promise<Process[]> {
   const known = new Set(before.map(({ pid }) => pid))
-  return untilNone(() => look().filter(({ pid }) => !known.has(pid)), withinMs)
+  return untilNone(() => look().filter(({ pid }) => !known.has(pid)))
 }

@@ -1,6 +1,7 @@
 /** Which processes run on this machine, read from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { PATIENCE } from '../fakes/patience.js'
 
 export interface Process {
   readonly pid: number
@@ -57,7 +58,7 @@ export function mentioning(text: string): Process[] {
 }
 
 /** Looks every few milliseconds (the kernel tells nobody) until nothing is left; answers what is left at the deadline. */
-export async function untilNone(look: () => Process[], withinMs: number): Promise<Process[]> {
+export async function untilNone(look: () => Process[], withinMs = PATIENCE): Promise<Process[]> {
   const deadline = performance.now() + withinMs
   for (;;) {
     const left = look()

@@ -104,7 +104,7 @@ describe('a language server', () => {
     })
     rmSync(mark)
     expect([await ask(again), existsSync(mark)]).toEqual([[], false])
-  }, 60_000)
+  })
 
   test('is asked for in the run of a model that wants it; the answer is the act, and lasts', async () => {
     const { server, plant, mark } = await start({ permission: { '*': 'allow' } }, [ASK, ASK])
@@ -129,7 +129,7 @@ describe('a language server', () => {
     expect(await server.get(`${LSP}/acceptances`)).toMatchObject([
       { name: 'typescript', commands: [['typescript-language-server', '--stdio']] },
     ])
-  }, 60_000)
+  })
 
   test('that the installation names does not start in a run whose rules deny its line', async () => {
     const { server, plant, mark } = await start({ permission: { '*': 'allow', bash: 'deny' }, lsp: { typescript: {} } }, [ASK])
@@ -146,7 +146,7 @@ describe('a language server', () => {
     expect([existsSync(mark), stream.events.some(({ type }) => type === 'permission.asked')]).toEqual([false, false])
     await server.call('GET', `${LSP}/hover?file=p/a.ts&line=0&character=0`)
     expect(existsSync(mark)).toBe(true) // The installation itself stands for it.
-  }, 60_000)
+  })
 
   test.skipIf(NO_SANDBOX !== undefined)(
     'starts in the sandbox where that is on, and there for nobody whose rules deny its line',
@@ -171,7 +171,6 @@ describe('a language server', () => {
       await denied.server.call('GET', `${LSP}/hover?file=p/a.ts&line=0&character=0`)
       expect([inside(), existsSync(denied.mark)]).toEqual([true, false])
     },
-    60_000,
   )
 })
 
@@ -205,4 +204,4 @@ test('a server of the repository is listed and not connected until it is accepte
   ])
   expect(await server.call('PATCH', `${MCP}/theirs/config`, { enabled: false })).toMatchObject({ status: 200, body: { enabled: false } })
   expect(JSON.parse(place.read('svc.json'))).toMatchObject({ mcp: { theirs: { type: 'local', enabled: false } } })
-}, 60_000)
+})

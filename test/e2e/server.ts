@@ -8,9 +8,9 @@ import type { Place } from './place.js'
 import { filesWithSecrets, secretsIn } from '../fixtures/planted.js'
 import { descendants, isRunning, mentioning, untilNone } from './processes.js'
 import { openStream, type Stream, type StreamQuery } from './stream.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 export const PROGRAM = process.env['SVC_TEST_PROGRAM'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-const START_DEADLINE = 30_000
 
 export interface Answer {
   readonly status: number
@@ -76,7 +76,7 @@ async function startServer(
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       reject(new Error(`the server did not start in time: ${stderr}`))
-    }, START_DEADLINE)
+    }, PATIENCE)
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
       const match = /^svc agent listening on (http:\/\/\S+)$/m.exec(stdout)
@@ -107,7 +107,7 @@ async function startServer(
         ...headers,
       },
       ...(body === undefined ? {} : { body: sent }),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(PATIENCE),
     })
     const text = await response.text()
     tell(`${method} ${path}`, text)
@@ -176,7 +176,7 @@ export function openScene(place: Place, build?: Build): Scene {
     async close() {
       const theirs = servers.flatMap(({ pid }) => descendants(pid))
       await Promise.all(servers.map((server) => server.kill()))
-      const left = await untilNone(() => [...theirs.filter(isRunning), ...mentioning(place.root)], 3000)
+      const left = await untilNone(() => [...theirs.filter(isRunning), ...mentioning(place.root)])
       const kept = filesWithSecrets(place.state)
       place.remove()
       if (left.length > 0) throw new Error(`processes outlived their server: ${JSON.stringify(left)}`)

@@ -29,11 +29,9 @@ async function begin(replies: Parameters<typeof startModelServer>[0]): Promise<{
   return { server, stream, sessionId: session.id }
 }
 
-/** Stops the server and answers how long that took. */
-async function stop(server: Server): Promise<number> {
-  const before = performance.now()
+/** Stops the server in order: one that took too long would have ended itself with code 1. */
+async function stop(server: Server): Promise<void> {
   expect(await server.stop()).toEqual({ code: 0, signal: null })
-  return performance.now() - before
 }
 
 describe('SIGTERM', () => {
@@ -41,7 +39,7 @@ describe('SIGTERM', () => {
     const { server, stream, sessionId } = await begin([reply(text('half an answer'), stay)])
     await stream.waitFor((event) => event.type === 'message.part.delta')
     await server.prompt(sessionId, { prompt: 'later', messageId: 'msg_later' }, 'prompt-async')
-    expect(await stop(server)).toBeLessThan(9000)
+    await stop(server)
     await stream.ended
     await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow('fetch failed')
     expect(await model.requests[0]?.ended).toBe('cut')
@@ -60,19 +58,19 @@ describe('SIGTERM', () => {
   })
 
   test('ends a command with everything it started', async () => {
-    const command = `trap '' TERM; sleep 60 & echo begun; wait; sleep 60`
+    const command = `trap '' TERM; sleep 600 & echo begun; wait; sleep 600`
     const { server, stream, sessionId } = await begin([
       reply(toolCall({ id: 'c1', name: 'bash', input: { command, description: 'wait' } }), finish('tool_calls')),
     ])
     await stream.waitFor(
       (event) => event.type === 'message.part.updated' && event.data.part.type === 'tool' && event.data.part.state.status === 'running',
     )
-    const sleeps = () => descendants(server.pid).filter(({ command }) => command === 'sleep 60')
-    await untilNone(() => (sleeps().length > 0 ? [] : descendants(process.pid)), 10_000)
+    const sleeps = () => descendants(server.pid).filter(({ command }) => command === 'sleep 600')
+    await untilNone(() => (sleeps().length > 0 ? [] : descendants(process.pid)))
     const theirs = descendants(server.pid)
     expect(theirs.length).toBeGreaterThanOrEqual(2)
-    expect(await stop(server)).toBeLessThan(10_000)
-    expect(await untilNone(() => theirs.filter(isRunning), 1000)).toEqual([])
+    await stop(server)
+    expect(await untilNone(() => theirs.filter(isRunning))).toEqual([])
 
     const again = await scene.start()
     const messages = await again.messages(sessionId)
@@ -103,10 +101,10 @@ describe('SIGTERM', () => {
     viewer.socket.pause() // hears nothing of the end, as a machine that sleeps
     const theirs = () => descendants(server.pid)
     const has = (text: string) => theirs().some(({ command }) => command.includes(text))
-    await untilNone(() => (model.requests.length === 3 && has('in a command') && has('in a terminal') ? [] : theirs()), 20_000)
+    await untilNone(() => (model.requests.length === 3 && has('in a command') && has('in a terminal') ? [] : theirs()))
     const all = theirs()
     expect([model.requests.length, has('in a command'), has('in a terminal')]).toEqual([3, true, true])
-    expect(await stop(server)).toBeLessThan(9000) // before the last deadline, which kills; a machine may be busy
+    await stop(server)
     expect(all.filter(isRunning)).toEqual([])
     await Promise.all(streams.map(({ ended }) => ended))
   })
@@ -124,11 +122,8 @@ describe('SIGTERM', () => {
     await server.get('/v2/health')
     server.child.kill('SIGTERM')
     await stream.ended
-    const before = performance.now()
     server.child.kill('SIGTERM')
-    const { code } = await server.ended
-    expect(performance.now() - before).toBeLessThan(500)
-    expect(code).toBe(1)
+    expect(await server.ended).toEqual({ code: 1, signal: null })
     slow.destroy()
 
     const again = await scene.start()

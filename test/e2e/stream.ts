@@ -1,5 +1,6 @@
 /** A client of the event stream: keeps every record in order and waits for the one a test needs. */
 import type { EventOf, EventType } from '../../src/protocol/event/event.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 export type AnyEvent = { [T in EventType]: EventOf<T> }[EventType]
 
@@ -29,8 +30,6 @@ export interface Stream {
   close(): void
   readonly ended: Promise<void>
 }
-
-const DEADLINE = 20_000
 
 /** Resolves when the answer has begun. `onFrame` hears the text of each frame. */
 export async function openStream(
@@ -77,7 +76,7 @@ export async function openStream(
         }
         if (over) fail('the stream ended before the event came')
       }
-      const timer = setTimeout(() => fail('the event did not come in time'), DEADLINE)
+      const timer = setTimeout(() => fail('the event did not come in time'), PATIENCE)
       looks.add(look)
       look()
     })

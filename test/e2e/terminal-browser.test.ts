@@ -11,6 +11,7 @@ import { CHROMIUM, IN_CHROMIUM, openPage, startBrowser } from './browser.js'
 import { makePlace } from './place.js'
 import { openScene } from './server.js'
 import { createTerminal } from './terminals.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/terminals/${name}`, import.meta.url))
 const TOKEN = 'browser-test'
@@ -88,7 +89,7 @@ function portOf(address: AddressInfo | string | null): number {
 
 const shown = (page: Page) => page.evaluate<Shown>('shown()')
 const stateOf = (page: Page) => page.evaluate<State>('state')
-const until = (page: Page, condition: string) => page.waitForFunction(condition, undefined, { timeout: 20_000, polling: 10 })
+const until = (page: Page, condition: string) => page.waitForFunction(condition, undefined, { timeout: PATIENCE, polling: 10 })
 const showing = (page: Page, text: string) => until(page, `shown().lines.some((line) => line.includes(${JSON.stringify(text)}))`)
 
 describe('a terminal in a browser', () => {

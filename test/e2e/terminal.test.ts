@@ -7,7 +7,7 @@ import type { Capability } from '../../src/protocol/system/system.js'
 import type { Pty, Shell } from '../../src/protocol/terminal/pty.js'
 import { makePlace } from './place.js'
 import { residentMiB } from './probe.js'
-import { descendants, isRunning } from './processes.js'
+import { descendants, isRunning, untilNone } from './processes.js'
 import { type Scene, type Server, openScene } from './server.js'
 import { addressOf, connect, createTerminal, ticketFor } from './terminals.js'
 
@@ -238,9 +238,7 @@ describe('the end of the server', () => {
     while (mine().length < 2) await delay(10)
     const theirs = descendants(own.pid).filter(({ command }) => /sleep 30|sh -i/.test(command))
     await own[how]()
-    const deadline = performance.now() + 3000
-    while (theirs.some(isRunning) && performance.now() < deadline) await delay(10)
-    expect(theirs.filter(isRunning)).toEqual([])
+    expect(await untilNone(() => theirs.filter(isRunning))).toEqual([])
   })
 })
 

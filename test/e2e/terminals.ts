@@ -2,9 +2,9 @@
 import { WebSocket } from 'ws'
 import type { Pty } from '../../src/protocol/terminal/pty.js'
 import type { Server } from './server.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 const PATH = '/v2/plugins/dev.svc.pty'
-const DEADLINE = 20_000
 const TAIL = 4096
 const LONG = 50_000
 
@@ -90,7 +90,7 @@ function view(socket: WebSocket): Viewer {
     until: (pattern) =>
       new Promise((resolve, reject) => {
         const fail = (why: string) => reject(new Error(`${why} before ${String(pattern)}: ${JSON.stringify(tail.slice(-500))}`))
-        const timer = setTimeout(() => fail('the deadline came'), DEADLINE)
+        const timer = setTimeout(() => fail('the deadline came'), PATIENCE)
         const look = () => {
           const match = pattern.exec(seen())
           if (match === null && socket.readyState !== WebSocket.CLOSED) return

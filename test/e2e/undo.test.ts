@@ -9,6 +9,7 @@ import type { SessionPage } from '../../src/protocol/session/session.js'
 import type { SessionUndoTree } from '../../src/protocol/session/undo.js'
 import { makePlace, withModel } from './place.js'
 import { openScene, type Scene, type Server } from './server.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 const KILLS = Number(process.env['SVC_TEST_KILLS'] ?? 4)
 
@@ -137,7 +138,7 @@ test('eight turns are undone and redone with every byte, mode and link; a hand e
   expect(picture(place.repo)).toEqual(pictures[0])
   await step('unrevert')
   expect(picture(place.repo)).toEqual(pictures.at(-1))
-}, 90_000)
+})
 
 /** Delegates `work` (a list of calls for the agent) in the foreground. */
 const delegate = (calls: readonly (readonly [string, object])[], agent = 'boss') => {
@@ -181,7 +182,7 @@ test('a turn that delegated in the foreground is undone and redone with all that
   expect(picture(place.repo)).toEqual(after)
   expect((await call('undo')).status).toBe(200)
   expect(picture(place.repo)).toEqual(before)
-}, 90_000)
+})
 
 test('what a task did that was aborted is undone with its turn', async () => {
   const { place, server, id } = await begin(FILES)
@@ -256,5 +257,5 @@ test(
     }
     expect(journal.before + journal.after).toBe(KILLS)
   },
-  60_000 + KILLS * 5000,
+  PATIENCE * (3 + KILLS),
 )

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buildSync } from 'esbuild'
 import { afterAll } from 'vitest'
+import { PATIENCE } from './patience.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-programs-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -53,7 +54,7 @@ export function isRunning(pid: number): boolean {
 }
 
 /** Waits for a state of the outside world that sends no event. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = PATIENCE): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)

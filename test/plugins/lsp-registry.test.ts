@@ -68,7 +68,7 @@ describe('a server behind a socket', () => {
     const lsp = openLsp({ it: { endpoint: server.endpoint, extensions: ['it'] } })
     lsp.write('a.it', 'a')
     await lsp.call('hover', { ...AT, file: 'a.it' })
-    await expect.poll(async () => (await rowsOf(lsp))[0]?.detected.message, { timeout: 10_000 }).toBe('it sends without end')
+    await expect.poll(async () => (await rowsOf(lsp))[0]?.detected.message).toBe('it sends without end')
     await expect.poll(() => server.ended).toHaveLength(1)
   })
 })
@@ -140,7 +140,7 @@ describe('programs', () => {
     expect(lsp.alive()).toBe(1)
   })
 
-  it(`are ${LIMITS.lsp.clients} at most: the one asked longest ago ends`, { timeout: 60_000 }, async () => {
+  it(`are ${LIMITS.lsp.clients} at most: the one asked longest ago ends`, async () => {
     const lsp = openLsp({ it: { command: scripted('silent'), extensions: ['it'], markers: ['it.toml'] } })
     const projects = Array.from({ length: LIMITS.lsp.clients + 1 }, (_, index) => `p${index}`)
     for (const project of projects) {

@@ -70,7 +70,7 @@ describe('a server that a workspace brings', () => {
     expect(await entry()).toMatchObject({ status: { status: 'connected' } })
     expect(await mcp.operation('v2.plugins.mcp.takeBack', { name: 'theirs' })).toEqual({ removed: true })
     expect([mcp.alive(), await connect()]).toEqual([0, false])
-  }, 30_000)
+  })
 
   it.each([
     ['an argument', { args: ['x'] }],
@@ -128,22 +128,18 @@ describe('a server that a workspace brings', () => {
     expect([ran(), mcp.tools()]).toEqual([false, []])
     await mcp.prepare()
     expect(ran()).toBe(true)
-  }, 30_000)
+  })
 
   it.each([
     ['on', true],
     ['missing', false],
-  ] as const)(
-    'takes an act where the sandbox is %s, and runs there',
-    async (sandbox, starts) => {
-      const { mcp, connect, accept, ran, wrapped } = place({ sandbox })
-      expect([await connect(), ran()]).toEqual([false, false])
-      await accept()
-      await mcp.prepare()
-      expect([ran(), wrapped.length > 0]).toEqual([starts, starts])
-    },
-    30_000,
-  )
+  ] as const)('takes an act where the sandbox is %s, and runs there', async (sandbox, starts) => {
+    const { mcp, connect, accept, ran, wrapped } = place({ sandbox })
+    expect([await connect(), ran()]).toEqual([false, false])
+    await accept()
+    await mcp.prepare()
+    expect([ran(), wrapped.length > 0]).toEqual([starts, starts])
+  })
 
   it('that is reached by the network is not connected before it is accepted', async () => {
     const mcp = openMcp({}, { brought: () => ({ web: { type: 'remote', url: 'http://127.0.0.1:9/mcp' } }) })
@@ -162,4 +158,4 @@ it('a server of the installation needs no act, and there is none for it', async 
   await expect(mcp.operation('v2.plugins.mcp.accept', { name: 'none' })).rejects.toMatchObject({ code: 'resource.not_found' })
   await mcp.prepare()
   expect(mcp.alive()).toBe(1)
-}, 30_000)
+})

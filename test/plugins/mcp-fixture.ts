@@ -14,11 +14,12 @@ import { ZERO_USAGE } from '../../src/protocol/message/token-usage.js'
 import { noDoors } from '../fakes/doors.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { createFakeRows } from '../fakes/rows.js'
+import { PATIENCE } from '../fakes/patience.js'
 
 const HOSTILE = fileURLToPath(new URL('../fixtures/mcp-hostile.mjs', import.meta.url))
 
 /** A server of one bad habit. */
-export const hostile = (habit: string) => ({ type: 'local', command: [process.execPath, HOSTILE, habit], timeout: 5000 })
+export const hostile = (habit: string) => ({ type: 'local', command: [process.execPath, HOSTILE, habit], timeout: PATIENCE })
 
 export interface McpOptions {
   readonly options?: object

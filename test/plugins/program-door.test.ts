@@ -130,17 +130,13 @@ const formatter: Kind = async (way, wrapped) => {
 const KINDS: Readonly<Record<string, Kind>> = { 'a language server': languageServer, 'a build tool': buildTool, 'a formatter': formatter }
 
 describe.each(Object.entries(KINDS))('%s that loads code of the workspace', (_name, start) => {
-  it.each(WAYS)(
-    'where %s',
-    async (_way, way, starts) => {
-      const wrapped: string[] = []
-      const { ran, why } = await start(way, wrapped)
-      expect(ran).toBe(starts)
-      expect(starts || /accept|sandbox|rule/.test(why)).toBe(true)
-      expect(wrapped.length > 0).toBe(way.sandbox === 'on' && starts)
-    },
-    30_000,
-  )
+  it.each(WAYS)('where %s', async (_way, way, starts) => {
+    const wrapped: string[] = []
+    const { ran, why } = await start(way, wrapped)
+    expect(ran).toBe(starts)
+    expect(starts || /accept|sandbox|rule/.test(why)).toBe(true)
+    expect(wrapped.length > 0).toBe(way.sandbox === 'on' && starts)
+  })
 })
 
 describe('the lines that rules are asked about', () => {
@@ -214,7 +210,7 @@ describe('an act', () => {
     expect([lsp.alive(), await lsp.call('acceptances'), await lsp.call('diagnostics', { file: 'a.sh' })]).toEqual([0, [], []])
     expect(await lsp.call('takeBack', {}, undefined, params)).toEqual({ removed: false })
     expect(lsp.told.filter(({ type }) => type === 'lsp.updated').length).toBeGreaterThanOrEqual(2)
-  }, 30_000)
+  })
 
   it('of what was seen changes nothing when it is another by now, and there is none for what is not there', async () => {
     const { lsp } = place()
@@ -241,7 +237,7 @@ describe('an act', () => {
     expect(await lsp.answered({ operation: 'diagnostics', filePath: 'a.sh' })).toContain('bad in version 0')
     expect(await lsp.call('acceptances')).toHaveLength(1)
     expect(await lsp.tool.needs({ operation: 'diagnostics', filePath: 'a.sh' })).toHaveLength(2)
-  }, 30_000)
+  })
 
   it('of one call is not that of another session whose call has the same id', async () => {
     const { lsp } = place()

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { isPublicAddress } from '../../../src/actors/node/network/addresses.js'
 import { createGuardedFetch } from '../../../src/actors/node/network/guarded-fetch.js'
 import { createWayOut } from '../../../src/actors/node/network/way-out.js'
+import { PATIENCE } from '../../fakes/patience.js'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -54,7 +55,7 @@ function guard(names: Readonly<Record<string, readonly (readonly string[])[]>>, 
       return (answers[Math.min(round, answers.length - 1)] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     },
   )
-  const get = (address: string, rest: object = {}) => fetch(address, { signal: AbortSignal.timeout(10_000), ...rest })
+  const get = (address: string, rest: object = {}) => fetch(address, { signal: AbortSignal.timeout(PATIENCE), ...rest })
   return { get, dials, asked }
 }
 
@@ -139,7 +140,7 @@ describe('a request to an address somebody else chose', () => {
     const wayOut = createWayOut({ env: {}, log: { debug: () => undefined }, now: () => 0 })
     const fetch = createGuardedFetch(wayOut, async () => [{ address: '127.0.0.1', family: 4 }])
     const { response } = await fetch(`http://no.such.name.invalid:${port}/`, {
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(PATIENCE),
       allowHosts: [`no.such.name.invalid:${port}`],
     })
     expect(await response.text()).toBe(`no.such.name.invalid:${port}`)

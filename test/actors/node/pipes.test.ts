@@ -112,7 +112,7 @@ describe('a child', () => {
 
 describe('the input of a child that does not read', () => {
   it('is bounded, counted in bytes, and refused as a whole beyond the bound', async () => {
-    const { pipe, said, out } = await open('echo up; sleep 60 & wait', { inputBacklog: 1_000_000 })
+    const { pipe, said, out } = await open('echo up; sleep 600 & wait', { inputBacklog: 1_000_000 })
     await said('up')
     const chunk = '€'.repeat(100_000)
     let accepted = 0
@@ -191,11 +191,9 @@ describe('the end', () => {
   })
 
   it('comes though a grandchild holds the pipes, and takes the grandchild along', async () => {
-    const { pipe, out } = await open('sleep 60 & echo $!; exit 2')
-    const startedAt = performance.now()
+    const { pipe, out } = await open('sleep 600 & echo $!; exit 2')
     expect(await pipe.ended).toEqual({ exitCode: 2, signal: null })
     await pipe.gone
-    expect(performance.now() - startedAt).toBeLessThan(1000)
     expect(isRunning(Number(out()))).toBe(false)
   })
 
@@ -226,7 +224,7 @@ describe('the end', () => {
   })
 
   it('comes to every child when all are killed', async () => {
-    const children = [await open('echo up; sleep 60'), await open('echo up; sleep 60')]
+    const children = [await open('echo up; sleep 600'), await open('echo up; sleep 600')]
     for (const { said } of children) await said('up')
     expect(processes.alive).toBe(2)
     await processes.killAll()
@@ -236,7 +234,7 @@ describe('the end', () => {
   })
 
   it('comes to a child whose listener throws', async () => {
-    const { pipe } = await open('echo hello; sleep 60', {
+    const { pipe } = await open('echo hello; sleep 600', {
       onStdout: () => {
         throw new Error('listener failed')
       },
@@ -248,7 +246,7 @@ describe('the end', () => {
     const { pipe } = await open('true')
     await pipe.gone
     const before = resources()
-    for (let round = 0; round < 3; round++) await (await open('echo x; sleep 60 &')).pipe.gone
+    for (let round = 0; round < 3; round++) await (await open('echo x; sleep 600 &')).pipe.gone
     await expect(until('resources are released', () => resources() <= before)).resolves.toBeUndefined()
   })
 })

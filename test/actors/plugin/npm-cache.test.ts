@@ -205,7 +205,7 @@ describe('with the real npm', () => {
     server.close()
   })
 
-  it('installs a package from the configured registry and runs none of its scripts', { timeout: 60_000 }, async ({ skip }) => {
+  it('installs a package from the configured registry and runs none of its scripts', async ({ skip }) => {
     if ((await real.processes.find('npm')) === undefined) skip('npm is not installed')
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const fake = createFakeEffects()

@@ -12,8 +12,6 @@ import { sample } from '../scale.js'
 
 const folder = new URL('../../fixtures/lua-attacks/', import.meta.url)
 const names = sample(readdirSync(folder).toSorted(), 32)
-/** What a busy machine adds to every wait, ms. */
-const SLACK = 5000
 
 afterEach(endSandboxes)
 afterAll(removeSandboxFiles)
@@ -37,21 +35,17 @@ const isServed = ({ result, error }: Reply): boolean =>
   error === undefined ? result.output === 'true1' : error.includes('unknown tool "after"')
 
 describe('a script that tries to', () => {
-  it.each(names.map((name) => ({ name, ...attack(name) })))('$tries ($name)', { timeout: 60_000 }, async (script) => {
+  it.each(names.map((name) => ({ name, ...attack(name) })))('$tries ($name)', async (script) => {
     const sandbox = await startSandbox(luaPackage({ 'main.lua': script.text }), { onRequest: () => 'answer' })
     await sandbox.frame(({ method }) => method === 'runner.ready')
-    const start = performance.now()
     const loaded = await sandbox.initialize()
     const reply = script.verdict === 'load' ? loaded : await sandbox.tool('attack')
-    const elapsed = performance.now() - start
     const next = await sandbox.tool('after')
     const process = isServed(next) ? 'lives' : `ended with ${(await sandbox.ended).code}`
 
     expect({ reply, process }).toMatchObject(expected(script))
     const [reason = ''] = sandbox.stderr().trimEnd().split('\n').slice(-1)
     expect(process === 'lives' || reason !== '').toBe(true)
-    const budget = script.verdict === 'load' ? LIMITS.lua.load : LIMITS.lua.callback
-    expect(elapsed).toBeLessThan(budget + LIMITS.lua.watchdogGrace + SLACK)
     expect(sandbox.peak()).toBeGreaterThan(0)
     expect(sandbox.peak()).toBeLessThan(LIMITS.lua.processBytes)
   })

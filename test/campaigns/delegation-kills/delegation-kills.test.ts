@@ -24,6 +24,7 @@ import {
   toolCall,
 } from '../../fixtures/model-server.js'
 import { SEED, times } from '../scale.js'
+import { PATIENCE } from '../../fakes/patience.js'
 
 const KILLS = times(3, 40)
 const WORKS = ['write', 'fail', 'tidy']
@@ -59,7 +60,7 @@ function answer({ body }: ModelServerRequest): ReturnType<typeof reply> {
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 30_000; Date.now() < end; await delay(20)) if (await isSo()) return
+  for (const end = Date.now() + PATIENCE; Date.now() < end; await delay(20)) if (await isSo()) return
   throw new Error(`in vain: ${what}`)
 }
 
@@ -113,7 +114,7 @@ test(
         await delay(Math.min(10, Math.max(0, until - Date.now())))
       }
       await server.kill()
-      expect(await untilNone(() => mentioning(MARK), 5000)).toEqual([])
+      expect(await untilNone(() => mentioning(MARK))).toEqual([])
       server = await scene.start()
       await settled(server, id)
     }
@@ -153,7 +154,7 @@ test(
     expect(ran.filter((name) => scene.place.read(name) !== 'ran\n')).toEqual([])
     process.stdout.write(`${JSON.stringify({ seed: SEED, kills: KILLS, whole: Math.round(whole), seen: Object.fromEntries(seen) })}\n`)
   },
-  60_000 + KILLS * 15_000,
+  PATIENCE * (3 + KILLS),
 )
 
 /** Numbers from 0 to 1 that a seed makes again. */

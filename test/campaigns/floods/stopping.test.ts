@@ -5,7 +5,6 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../src/protocol/limits.js'
 import { makePlace } from '../../e2e/place.js'
 import { longestStall, TIMED } from '../../e2e/probe.js'
 import { openScene } from '../../e2e/server.js'
@@ -34,9 +33,8 @@ test.each(NAMES)('%s', { timeout: 300_000 }, async (name) => {
       await first.call(method, path + query, method === 'POST' ? {} : undefined).catch(() => undefined)
     })
     await first.call('GET', '/v2/health')
-    const began = performance.now()
+    // One that took longer than it may (`LIMITS.stop.graceful`) would have ended itself with code 1.
     expect(await first.stop()).toEqual({ code: 0, signal: null })
-    expect(performance.now() - began).toBeLessThan(LIMITS.stop.graceful)
     await Promise.all(asked)
 
     appendFileSync(join(directory, '.svc/workflows/w.md'), 'And once more.\n')

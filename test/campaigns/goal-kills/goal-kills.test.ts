@@ -9,6 +9,7 @@ import { makePlace, withModel } from '../../e2e/place.js'
 import { openScene, type Scene, type Server } from '../../e2e/server.js'
 import { finish, type ModelServer, type ModelServerRequest, reply, startModelServer, text, toolCall } from '../../fixtures/model-server.js'
 import { SEED, times } from '../scale.js'
+import { PATIENCE } from '../../fakes/patience.js'
 
 const KILLS = times(1, 40)
 const RUNS = 4
@@ -45,7 +46,7 @@ async function begin(server: Server, round: number): Promise<string> {
 
 /** What became of the goal, once nothing of its session goes on. */
 async function ended(server: Server, id: string) {
-  for (const end = Date.now() + 30_000; Date.now() < end; await delay(10)) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; await delay(10)) {
     const { goal } = await server.get<GoalResponse>(at(id))
     const isBusy = Object.keys(await server.statuses()).length > 0
     if (goal !== null && goal.status !== 'active' && !isBusy) return goal
@@ -83,5 +84,5 @@ test(
     expect(new Set(lines).size).toBe(lines.length)
     process.stdout.write(`${JSON.stringify({ seed: SEED, kills: KILLS, lost: runs.filter((count) => count > RUNS).length })}\n`)
   },
-  60_000 + KILLS * 15_000,
+  PATIENCE * (3 + KILLS),
 )

@@ -12,6 +12,7 @@ import { finish, type ModelServer, reply, startModelServer, text } from '../../f
 import { makePlace, withModel } from '../../e2e/place.js'
 import { openScene, type Scene, type Server } from '../../e2e/server.js'
 import { SEED, times } from '../scale.js'
+import { PATIENCE } from '../../fakes/patience.js'
 
 const KILLS = times(5, 40)
 const ROUTE = '/v2/plugins/dev.svc.workflows'
@@ -46,7 +47,7 @@ async function history(server: Server, id: string): Promise<readonly WorkflowRun
 const isOver = ({ status }: WorkflowRun) => status === 'completed' || status === 'interrupted' || status === 'failed'
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 15_000; Date.now() < end; await delay(25)) if (await isSo()) return
+  for (const end = Date.now() + PATIENCE; Date.now() < end; await delay(25)) if (await isSo()) return
   throw new Error(`in vain: ${what}`)
 }
 
@@ -97,7 +98,7 @@ test(
     expect(endings).toContain('completed with a session')
     expect(endings.size).toBeGreaterThanOrEqual(KILLS < 12 ? 1 : 2)
   },
-  30_000 + KILLS * 10_000,
+  PATIENCE * (3 + KILLS),
 )
 
 /** Makes workflows active that are due at one instant, which is still to come. */

@@ -21,10 +21,10 @@ export async function exported({ runtime, directory }: TestService, sessionId: s
   return bundle
 }
 
-/** Imports a body; answers the id of the session. */
-export function importText({ runtime }: TestService, body: string): Promise<string> {
+/** Imports a body, or what it is made of, piece by piece; answers the id of the session. */
+export function importText({ runtime }: TestService, body: string | Iterable<string>): Promise<string> {
   const chunks = (async function* () {
-    yield Buffer.from(body)
+    for (const piece of typeof body === 'string' ? [body] : body) yield Buffer.from(piece)
   })()
   return runtime.sessions.import(TRUSTED_CALLER, chunks, (path) => Promise.resolve(path))
 }

@@ -104,6 +104,9 @@ export const sessionsLimits = {
     bytes: 1024 * MiB,
     /** Of one message of it, or whatever stands between two. */
     valueBytes: 16 * MiB,
+    /** The same in words, numbers, texts and signs between them; levels that are open at a time. */
+    tokens: 1_000_000,
+    depth: 256,
     /** Of what is written of one that is exported at a time. */
     pieceBytes: 256 * KiB,
     /** Of an artifact in one piece of a bundle; a multiple of three, so that base64 fills it. */

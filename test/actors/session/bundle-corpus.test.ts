@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { Message } from '../../../src/protocol/message/message.js'
 import { openStore } from '../../../src/store/open.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
+import { LIMITS } from '../../../src/protocol/limits.js'
 import { exported, importText, type TestBundle, waiting } from '../../fakes/bundles.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { calls, says, startTestService, type TestService } from '../../fakes/service.js'
@@ -223,4 +224,43 @@ it('a session that is not there and a directory that is not are errors of an exp
   })
   expect(await write({ workspaceRoot: effects.root })).toBe('{"bundles":[]}')
   expect(JSON.parse(await write({ workspaceRoot: directory, sessionId: id }))).toMatchObject({ bundles: [{ session: { id } }] })
+})
+
+it('what is nested very deep, or made of very many parts, is refused before more of it is read', async () => {
+  const service = await startTestService({ tools: [echo] })
+  const bundle = await talked(service)
+  const before = everything(service)
+  /** A field nobody knows, of the bundle or of its first message. */
+  const withField = (place: 'bundle' | 'message', text: string) => {
+    const [first, ...others] = bundle.messages
+    const marked = place === 'bundle' ? { ...bundle, odd: 'HERE' } : { ...bundle, messages: [{ ...first, odd: 'HERE' }, ...others] }
+    return JSON.stringify({ bundle: marked, targetWorkspaceRoot: service.directory }).replace('"HERE"', () => text)
+  }
+  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  for (const place of ['bundle', 'message'] as const) {
+    const takenOf = async (text: string) => {
+      let taken = 0
+      const pieces = function* () {
+        for (let at = 0; at < text.length; at += 65_536) {
+          taken++
+          yield text.slice(at, at + 65_536)
+        }
+      }
+      const outcome = await importText(service, pieces()).then(
+        () => 'imported',
+        (error: unknown) => error,
+      )
+      return { outcome, taken }
+    }
+    expect((await takenOf(withField(place, nested(LIMITS.bundles.depth - 20)))).outcome, 'control').toBe('imported')
+    expect(await takenOf(withField(place, `${'['.repeat(2_000_000)}${'1,'.repeat(1_000_000)}`))).toMatchObject({
+      outcome: { code: 'request.invalid', message: expect.stringContaining(`deeper than ${LIMITS.bundles.depth} levels`) as string },
+      taken: 1,
+    })
+    const many = await takenOf(withField(place, `[${'1,'.repeat(4_000_000)}1]`))
+    expect(many.outcome).toMatchObject({ code: 'request.unprocessable', message: expect.stringContaining('parts') as string })
+    expect(many.taken).toBeLessThan(20)
+  }
+  const { sessions } = everything(service)
+  expect([sessions.length, everything(service).staged], 'the two controls').toEqual([before.sessions.length + 2, before.staged])
 })

@@ -1,8 +1,9 @@
 /**
  * What has to stand where in a text that is read as it arrives: which fields there are and of which kind they are, seen token by token,
- * because what has no value of its own, or none, is never handed over as one.
+ * because what has no value of its own, or none, is never handed over as one. The parser looks at all that is open for each value: so that is bounded.
  */
 import { TokenType } from '@streamparser/json'
+import { LIMITS } from '../../../protocol/limits.js'
 
 type Kind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
@@ -87,6 +88,7 @@ export function followOutline(root: Outline, refuse: (path: string, problem: str
 
   return ({ token, value }) => {
     const isEnd = token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET
+    if (levels.length + unknown > LIMITS.bundles.depth) throw refuse('', `is nested deeper than ${LIMITS.bundles.depth} levels`)
     if (unknown > 0) {
       if (isEnd) unknown--
       else if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) unknown++

@@ -72,13 +72,19 @@ export async function readBundle(
   let arrived: Arrived[] = []
   let artifacts = 0
   let pending = 0
+  let tokens = 0
   let waiting = 0
   let unheard = 0
   const parser = new JSONParser({ paths: Object.keys(PATHS), keepStack: false })
   const agreement = createAgreement(damaged)
-  parser.onToken = followOutline(REQUEST, malformed)
+  const follow = followOutline(REQUEST, malformed)
+  parser.onToken = (token) => {
+    if (++tokens > LIMITS.bundles.tokens) throw damaged(`has a value of more than ${LIMITS.bundles.tokens} parts`)
+    follow(token)
+  }
   parser.onValue = ({ value, key, stack }) => {
     pending = 0
+    tokens = 0
     const names = [...stack.slice(1).map((level) => level.key), key]
     const at = names.map((name) => (typeof name === 'number' ? '*' : String(name))).join('.')
     const told = names.join('.')

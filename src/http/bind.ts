@@ -32,6 +32,8 @@ declare module 'fastify' {
     /** The listed origin the request comes from. */
     allowedOrigin: string | undefined
     audited: boolean
+    /** Throws when a program of an agent asks; nothing where there is no token. */
+    checkPerson: (() => void) | undefined
     admitted: Admitted | null
   }
 }
@@ -192,8 +194,11 @@ export function callOf<P extends Schema, Q extends Schema, H extends Schema, I e
   }
 }
 
-function bodyOf({ body, ownPageFields }: RouteContract, { body: value, headers, allowedOrigin }: FastifyRequest): unknown {
+function bodyOf({ body, ownPageFields, personFields }: RouteContract, request: FastifyRequest): unknown {
+  const { body: value, headers, allowedOrigin } = request
   if (body === undefined) return undefined
+  if (personFields !== undefined && typeof value === 'object' && value !== null && personFields.some((name) => name in value))
+    request.checkPerson?.()
   // The gate has let an origin pass that is not listed: it is our own.
   if (ownPageFields !== undefined && headers.origin !== undefined && allowedOrigin === undefined) refuseOthers(value, ownPageFields)
   if (value !== undefined) return parseRequest(body.schema, 'body', value)

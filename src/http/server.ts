@@ -115,6 +115,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.decorateRequest('caller', null)
   app.decorateRequest('allowedOrigin', undefined)
   app.decorateRequest('audited', false)
+  app.decorateRequest('checkPerson', undefined)
   app.decorateRequest('admitted', null)
   app.decorateRequest('contributed', null)
   app.addHook('onRequest', (request, reply, done) => {

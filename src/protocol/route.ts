@@ -84,6 +84,8 @@ export interface RouteContract<
   readonly isForOwnPage?: true
   /** What the body may say then; everything when absent. */
   readonly ownPageFields?: readonly string[]
+  /** What a program that an agent has started may not say, where there is a token: it would widen what the agent may do. */
+  readonly personFields?: readonly string[]
   readonly params?: Params
   readonly query?: Query
   /** Lower-case header names. */

@@ -40,10 +40,21 @@ const REFUSED = [
   'GET /v2/management/agents',
   'POST /v2/management/agents/x {}',
   'GET /v2/audit',
+  'POST /v2/sessions {"permission":[{"permission":"*","pattern":"*","action":"allow"}]}',
+  'PATCH /v2/sessions/OWN {"permission":[]}',
+  'PATCH /v2/sessions/OWN {"directory":"/"}',
+  'POST /v2/sessions/OWN/undo {}',
   'POST /v2/sessions/ses_x/shell {}',
   'POST /v2/sessions/ses_x/%73hell {}',
 ]
-const GRANTED = ['GET /v2/health', 'GET /v2/sessions', 'GET /v2/agents', 'GET /v2/plugins/dev.svc.vcs']
+const GRANTED = [
+  'POST /v2/sessions {"title":"x"}',
+  'PATCH /v2/sessions/OWN {"title":"x"}',
+  'GET /v2/health',
+  'GET /v2/sessions',
+  'GET /v2/agents',
+  'GET /v2/plugins/dev.svc.vcs',
+]
 
 let scene: Scene | undefined
 let model: ModelServer | undefined
@@ -74,11 +85,11 @@ describe.skipIf(!HAS_PROCESS_TABLE)('a server with a token', () => {
     place.configure(withModel(model.url, { permission: { bash: 'allow' } }))
     const server = await scene.start({ SVC_AGENT_TOKEN: TOKEN })
     place.write('asks.mjs', ASKS)
-    const asked = [...REFUSED, ...GRANTED].map((each) => `'${each}'`).join(' ')
-    place.write('ask.sh', `exec ${process.execPath} asks.mjs ${server.url} ${TOKEN} ${place.repo} ${asked}\n`)
-    place.write('line.sh', `${through('sh ask.sh')}\n`)
     const stream = await server.stream({ tail: true })
     const session = await server.createSession()
+    const asked = [...REFUSED, ...GRANTED].map((each) => `'${each.replace('OWN', session.id)}'`).join(' ')
+    place.write('ask.sh', `exec ${process.execPath} asks.mjs ${server.url} ${TOKEN} ${place.repo} ${asked}\n`)
+    place.write('line.sh', `${through('sh ask.sh')}\n`)
     await server.prompt(session.id, { prompt: 'RUN it' })
     await stream.idle(session.id)
     const state = toolParts(await server.messages(session.id))[0]?.state as ToolPart['state'] & { output: string }
@@ -93,7 +104,7 @@ describe.skipIf(!HAS_PROCESS_TABLE)('a server with a token', () => {
     const { stdout } = await run('sh', ['ask.sh'], { cwd: place.repo })
     const others = JSON.parse(stdout) as unknown[]
     expect(others).not.toContain('auth.agent_forbidden')
-    expect([others[0], ...others.slice(REFUSED.length)]).toEqual([200, 200, 200, 200, 200])
+    expect([others[0], ...others.slice(REFUSED.length)]).toEqual([200, ...GRANTED.map(() => 200)])
   })
 })
 

@@ -1,6 +1,8 @@
 /** Which operations a program of an agent may ask for: those listed here, and no new one until somebody has looked at it. */
+import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { isOpenToAgents } from '../../src/http/admission/agents.js'
+import * as z from 'zod'
+import { createAgentCheck, isOpenToAgents } from '../../src/http/admission/agents.js'
 import { API } from '../../src/protocol/api.js'
 
 const all = API.map(({ method, path }) => `${method} ${path}`)
@@ -9,10 +11,12 @@ const open = all.filter((each) => {
   return isOpenToAgents(method, path)
 })
 
+const operationOf = (each: string) => all[API.findIndex(({ id }) => each.startsWith(`${id} `))] ?? ''
+
 describe('what programs of agents may ask for', () => {
   it('answers nothing, configures nothing, trusts nothing and leads to no credential', () => {
     const closed =
-      /\/(?:config|management|auth|oauth|connections|audit)(?:\/|$)|dev\.svc\.(?:mcp|workflows|pty)|\/plugins$|\/reply$|\/reject$|\/release$|\/shell$|\/import$|remembered\/./
+      /\/(?:config|management|auth|oauth|connections|audit)(?:\/|$)|dev\.svc\.(?:mcp|workflows|pty)|\/plugins$|\/reply$|\/reject$|\/release$|\/shell$|\/import$|\/(?:undo|redo|revert|unrevert)$|remembered\/./
     expect(open.filter((each) => closed.test(each))).toEqual([])
     const used = [
       'GET /v2/providers',
@@ -40,6 +44,27 @@ describe('what programs of agents may ask for', () => {
         .filter((each, at, list) => list.indexOf(each) === at)
         .toSorted(),
     ).toEqual(['artifacts', 'plugins/dev.svc.goals', 'plugins/dev.svc.subagents', 'sessions'])
+  })
+
+  it('gives no session other rules or another place', () => {
+    const fields = API.flatMap(({ id, personFields = [] }) => personFields.map((name) => `${id} ${name}`))
+    expect(fields.toSorted()).toEqual(['v2.sessions.create permission', 'v2.sessions.update directory', 'v2.sessions.update permission'])
+    const widening = API.flatMap(({ id, body, personFields = [] }) => {
+      const shape = body?.schema instanceof z.ZodObject ? Object.keys(body.schema.shape) : []
+      return shape.filter((name) => /^permissions?$/.test(name) && !personFields.includes(name)).map((name) => `${id} ${name}`)
+    })
+    expect(widening.filter((each) => open.includes(operationOf(each)))).toEqual([])
+  })
+
+  it.each(['127.0.0.1', '::1', '192.168.1.5', 'fe80::1'])('is refused at every address of this machine: %s', (remoteAddress) => {
+    const asked: unknown[] = []
+    const check = createAgentCheck((peer) => asked.push(peer) > 0)
+    const socket = { remoteAddress, remotePort: 5, localPort: 4 } as Socket
+    check.operation({ method: 'GET', socket }, '/v2/sessions')
+    expect(asked).toEqual([])
+    expect(() => check.operation({ method: 'PATCH', socket }, '/v2/config')).toThrow(/for the person/)
+    expect(() => check.person({ socket })).toThrow(/for the person/)
+    expect(asked).toEqual([{ port: 5, ourPort: 4 }])
   })
 
   it.each([

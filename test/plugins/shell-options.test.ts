@@ -3,7 +3,7 @@
  * or by an operand that an option with a value has moved; where the program is here, the same lines are run to show that they do.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
@@ -193,6 +193,16 @@ describe('an option of a program that is understood by name', () => {
 
   test.each(['cat big/.en[v]', 'cd big; cat .en[v]', 'cat big/*'])('a wildcard with too many names may be any secret: %s', async (line) => {
     expect(await asked(line)).toContain('secret')
+  })
+
+  it('is a place on this machine whose hooks run when something is pushed there', async () => {
+    for (const name of ['objects/x', 'refs/x', 'HEAD', 'config']) workspace.put(`bare/${name}`)
+    chmodSync(workspace.put('bare/hooks/post-receive'), 0o755)
+    const named = async (command: string) =>
+      (await workspace.needs({ command })).flatMap((need) => (need.permission === 'git' ? need.patterns : []))
+    for (const line of ['git push ./bare HEAD', 'git push bare HEAD', 'git push --repo=./bare', 'git push "file://$PWD/bare" HEAD'])
+      expect([line, await named(line)]).toEqual([line, [expect.stringContaining('hooks/post-receive') as string]])
+    expect(await named('git push origin main')).toEqual([])
   })
 
   it.skipIf(process.platform !== 'linux').each(RUN)('does what the corpus says: %s', (line, makes) => {

@@ -4,6 +4,7 @@
  *
  * I1 An operation is known by the path of its contract, so that no spelling of a path makes another one of it; what plugins contribute, by the path itself.
  * I2 Who is at the other end of a connection is asked once for each, when it first asks for something that is not listed.
+ * I3 What a body may say only for a person (`personFields` of a contract: rules of a session, its directory) is looked at when it is read.
  */
 import type { Socket } from 'node:net'
 import { SvcError } from '../../protocol/errors.js'
@@ -20,8 +21,8 @@ interface Open {
   readonly isRead?: true
 }
 
-/** Of sessions: what a person lets go on, runs without rules, or brings in. */
-const OF_PERSONS = String.raw`(?!\/import$|\/[^/]+\/(?:shell|queue\/release)$)`
+/** Of sessions: what a person lets go on, runs without rules, brings in, or takes back, files with it. */
+const OF_PERSONS = String.raw`(?!\/import$|\/[^/]+\/(?:shell|queue\/release|undo|redo|revert|unrevert)$)`
 const OPEN: readonly Open[] = [
   { path: /^\/v2\/(?:health|meta|openapi\.json|runtime|identity|capabilities|directories|events|artifacts)(?:\/|$)/ },
   { path: new RegExp(String.raw`^\/v2\/sessions${OF_PERSONS}(?:\/|$)`) },
@@ -31,31 +32,41 @@ const OPEN: readonly Open[] = [
   { path: /^\/v2\/plugins\/dev\.svc\.(?:subagents|goals)(?:\/|$)/ },
   { path: /^\/v2\/plugins\/dev\.svc\.(?:vcs|lsp|search|semantic)(?:\/|$)/, isRead: true },
 ]
-const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
-
 export function isOpenToAgents(method: string, path: string): boolean {
   const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
   return OPEN.some((each) => each.path.test(path) && (isRead || each.isRead !== true))
 }
 
-export interface AgentCheck {
-  /** Throws `auth.agent_forbidden`. */
-  (request: { readonly method?: string | undefined; readonly socket: Socket }, path: string): void
+interface Asking {
+  readonly method?: string | undefined
+  readonly socket: Socket
 }
 
+/** Each throws `auth.agent_forbidden`. */
+export interface AgentCheck {
+  operation(request: Asking, path: string): void
+  /** What is asked is for a person, whatever the operation. */
+  person(request: Asking): void
+}
+
+/** `isAgent` tells of the other end of a connection on this machine, at whichever of its addresses; of another machine it knows nothing. */
 export function createAgentCheck(isAgent: (peer: PeerPorts) => boolean): AgentCheck {
   const verdicts = new WeakMap<Socket, boolean>()
 
-  function verdictOf(socket: Socket): boolean {
-    const { remoteAddress = '', remotePort: port, localPort: ourPort } = socket
-    if (!LOOPBACK.test(remoteAddress) || port === undefined || ourPort === undefined) return false
-    return isAgent({ port, ourPort })
+  function verdictOf({ remotePort: port, localPort: ourPort }: Socket): boolean {
+    return port !== undefined && ourPort !== undefined && isAgent({ port, ourPort })
   }
 
-  return ({ method = '', socket }, path) => {
-    if (isOpenToAgents(method, path)) return
+  function person({ socket }: Asking): void {
     const verdict = verdicts.get(socket) ?? verdictOf(socket)
     verdicts.set(socket, verdict) // I2
     if (verdict) throw new SvcError('auth.agent_forbidden')
+  }
+
+  return {
+    person,
+    operation(request, path) {
+      if (!isOpenToAgents(request.method ?? '', path)) person(request)
+    },
   }
 }

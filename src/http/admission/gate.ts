@@ -65,7 +65,10 @@ export function createGate({ doors, tokens, calls, sockets, guesses, checkAgent,
       return true
     }
     if (!open) authenticate(request)
-    if (!open && !tokens.trusted) checkAgent(request.raw, request.routeOptions.config.contract?.path ?? path)
+    if (!open && !tokens.trusted) {
+      checkAgent.operation(request.raw, request.routeOptions.config.contract?.path ?? path)
+      request.checkPerson = () => checkAgent.person(request.raw)
+    }
     sockets.admit(request.raw.socket, request.caller?.authenticated === true)
     if (sockets.isReserved(request.raw.socket)) {
       reply.header('connection', 'close')

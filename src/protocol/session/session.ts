@@ -203,6 +203,7 @@ export const sessionRoutes = {
     query: z.strictObject(directoryQuery),
     summary: 'Create a session rooted in the directory of the call.',
     body: { schema: CreateSessionRequest, required: false },
+    personFields: ['permission'],
     success: { status: 200, description: 'The session.', schema: Session },
   }),
   status: defineRoute({
@@ -233,6 +234,7 @@ export const sessionRoutes = {
     params,
     summary: 'Change a session.',
     body: { schema: UpdateSessionRequest, required: true },
+    personFields: ['permission', 'directory'],
     success: { status: 200, description: 'The session.', schema: Session },
   }),
   delete: defineRoute({

@@ -55,6 +55,18 @@ describe('what a repository names for a command of git', () => {
     expect(await named(checkout, 'log')).toEqual(['remote.origin.url=ext::sh -c evil in …/.git'])
   })
 
+  test('is what the repository on this machine starts that something is pushed to', async () => {
+    const [checkout, other] = [makeCheckout(), makeCheckout()]
+    chmodSync(other.write('.git/hooks/post-receive', ''), 0o755)
+    chmodSync(other.write('.git/hooks/pre-commit', ''), 0o755)
+    expect(await named(checkout, 'push')).toEqual([])
+    checkout.git('config', 'remote.near.url', other.directory)
+    expect((await named(checkout, 'push')).map((text) => text.replaceAll(other.directory, 'other'))).toEqual([
+      'hook other/.git/hooks/post-receive in other/.git',
+    ])
+    expect(await named(checkout, 'fetch')).toEqual([])
+  })
+
   test('has hooks that are executable, where the configuration says they are', async () => {
     const checkout = makeCheckout()
     chmodSync(checkout.write('.git/hooks/pre-commit', ''), 0o755)

@@ -15,7 +15,7 @@ import { systemRoutes as systemContracts } from '../protocol/system/system.js'
 import { ptyRoutes } from '../protocol/terminal/pty.js'
 import { createAgentCheck, type PeerPorts } from './admission/agents.js'
 import { createAdmission } from './admission/admission.js'
-import { createAudit } from './admission/audit.js'
+import { auditPath, createAudit } from './admission/audit.js'
 import { createBinder } from './bind.js'
 import { acceptJsonBodies } from './request/body.js'
 import { createOpenCalls } from './calls.js'
@@ -132,6 +132,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
   app.addHook('onResponse', (request, reply, done) => {
     audit.record(request, reply.statusCode)
+    const { id: requestId, method, url } = request
+    log.debug('answered', { requestId, method, path: auditPath(url), status: reply.statusCode, ms: Math.round(reply.elapsedTime) })
     done()
   })
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error, log))

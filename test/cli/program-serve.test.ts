@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -38,6 +38,49 @@ describe('svc serve', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `svc agent listening on ${server.url}\n` })
     await expect(fetch(`${server.url}/v2/health`)).rejects.toThrow('fetch failed')
     expect(existsSync(join(home.state, 'server.json'))).toBe(false)
+  })
+
+  test('keeps lines of its start, its stop and, on request, of each call in its log, without what calls are about', async () => {
+    const log = async (env: Readonly<Record<string, string>>, kill: 'SIGTERM' | 'SIGINT') => {
+      const server = await home.serve([], env)
+      await (await fetch(`${server.url}/v2/sessions?limit=3&directory=${encodeURIComponent(home.workspace)}`)).text()
+      await (await fetch(`${server.url}/v2/nothing`, { method: 'POST' })).text()
+      server.child.kill(kill)
+      await server.ended
+      const lines = readFileSync(join(home.state, 'log/svc.log'), 'utf8').trim().split('\n')
+      const read = lines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ message }) => ['listening', 'answered', 'stopping', 'stopped'].includes(String(message)))
+      rmSync(join(home.state, 'log'), { recursive: true })
+      return { url: server.url, read }
+    }
+    const plain = await log({}, 'SIGTERM')
+    expect(plain.read).toMatchObject([
+      { level: 'info', message: 'listening', url: plain.url, version: expect.any(String) as string },
+      { level: 'info', message: 'stopping', signal: 'SIGTERM' },
+      { level: 'info', message: 'stopped', exitCode: 0 },
+    ])
+    const all = await log({ SVC_LOG: 'debug' }, 'SIGINT')
+    expect(all.read).toMatchObject([
+      { message: 'listening' },
+      { level: 'debug', message: 'answered', method: 'GET', path: '/v2/sessions', status: 200, ms: expect.any(Number) as number },
+      { level: 'debug', message: 'answered', method: 'POST', path: '/v2/nothing', status: 404 },
+      { message: 'stopping', signal: 'SIGINT' },
+      { message: 'stopped' },
+    ])
+  })
+
+  test('that has a token tells a doctor without it so once', async () => {
+    const server = await home.serve([], { SVC_AGENT_TOKEN: 'open-sesame' })
+    const without = await home.run(['doctor', '--json', '--server', server.url])
+    const { findings } = JSON.parse(without.stdout) as { findings: { level: string; check: string; detail: string }[] }
+    expect(findings.filter(({ detail }) => detail.includes('bearer token'))).toEqual([
+      { level: 'error', check: 'server', detail: expect.stringContaining('SVC_AGENT_TOKEN') as string },
+    ])
+    expect(findings.at(-2)).toMatchObject({ level: 'ok', check: 'server' })
+    const withIt = await home.run(['doctor', '--server', server.url], { env: { SVC_AGENT_TOKEN: 'open-sesame' } })
+    expect(withIt.stdout).not.toContain('bearer token')
+    expect(withIt.stdout).toContain('configuration')
   })
 
   test('ends in order while an event stream is open', async () => {

@@ -46,10 +46,20 @@ describe('svc session', () => {
     const copy = (await home.run(['session', 'fork', id])).stdout.trim()
     expect((await json<Listed[]>(['session', 'list'])).map((each) => each.id).toSorted()).toEqual([copy, id].toSorted())
     const refused = await home.run(['session', 'delete', id])
-    expect([refused.code, refused.stderr]).toEqual([1, 'svc: deleting a session needs --yes where nobody can be asked\n'])
-    expect((await home.run(['session', 'delete', id, '--yes'])).stdout).toBe(
-      `deleted ${id} and the session that came from it (forks, subagents)\n`,
-    )
+    const told = new RegExp(`^with it go \\(svc session export <id> keeps one\\):\n  ${copy}  Fork - `)
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(told)])
+    expect(refused.stderr).toContain('\nsvc: deleting a session needs --yes where nobody can be asked\n')
+    const further = (await home.run(['session', 'fork', copy])).stdout.trim()
+    const deleted = await home.run(['session', 'delete', copy, '--yes', '--json'])
+    expect([JSON.parse(deleted.stdout), deleted.stderr]).toEqual([
+      { id: copy, deleted: true, descendants: [further] },
+      expect.stringContaining(further),
+    ])
+    const other = (await home.run(['session', 'fork', id])).stdout.trim()
+    expect(await home.run(['session', 'delete', id, '--yes'])).toMatchObject({
+      stdout: `deleted ${id} and the session that came from it (forks, subagents)\n`,
+      stderr: expect.stringContaining(`  ${other}  Fork - `),
+    })
     expect(await json<Listed[]>(['session', 'list'])).toEqual([])
   })
 

@@ -20,6 +20,8 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
     const connection = await connect(options.server)
     try {
       const { client } = connection
+      const turnedAway = await refusalOf(client)
+      if (turnedAway !== undefined) return [await health(connection), turnedAway]
       const diagnostics = await validation(client, query)
       return [
         await health(connection),
@@ -37,6 +39,18 @@ export async function inspectServer(options: DoctorOptions): Promise<Finding[]> 
     }
   } catch (error) {
     return [{ level: 'error', check: 'server', detail: failureText(error) }]
+  }
+}
+
+/** A server that does not know the caller tells so once, and not in the place of everything that it would be asked. */
+async function refusalOf(client: Client): Promise<Finding | undefined> {
+  try {
+    await client.meta.get()
+    return undefined
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!code.startsWith('auth.')) return undefined // whatever is asked next says what is wrong
+    return { level: 'error', check: 'server', detail: `nothing else was asked: ${failureText(error)}` }
   }
 }
 

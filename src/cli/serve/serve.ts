@@ -8,6 +8,7 @@ import { LIMITS } from '../../protocol/limits.js'
 import type { ServeOptions } from './serve-options.js'
 import { type RunningService, startService } from './composition.js'
 import { keptLog } from './kept-log.js'
+import { VERSION } from '../version.js'
 import { explainLock } from '../presence.js'
 import { FIRST_STEPS } from '../first-steps.js'
 import { isScreen, isWatched, writeError, writeLines, writeOut } from '../output.js'
@@ -24,7 +25,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   const service = await startService(effects, { ...options, kind: 'serve' }).catch((error: unknown) => {
     throw explainLock(error, effects.paths.state)
   })
-  const stopped = untilStopped(service) // before the line is read: who waits for it may stop us at once
+  effects.log.info('listening', { url: service.url, version: VERSION, pid: process.pid })
+  const stopped = untilStopped(service, effects) // before the line is read: who waits for it may stop us at once
   writeOut(`svc agent listening on ${service.url}\n`)
   if (isWatched()) writeLines('out', await linesFor(service, options, effects))
   if (!(await service.hasModel().catch(() => true))) tellFirstSteps(effects)
@@ -47,16 +49,20 @@ async function linesFor({ url, defaultModel }: RunningService, options: ServeOpt
 }
 
 /** The first signal stops in order, the second one at once; so does an orderly stop that takes too long. */
-async function untilStopped(service: RunningService): Promise<number> {
+async function untilStopped(service: RunningService, { log }: Pick<Effects, 'log'>): Promise<number> {
   const giveUp = () => {
+    log.warn('stopped at once: what was under way is told as interrupted')
     service.kill()
     process.exit(1)
   }
-  let onSignal = () => {
+  let onSignal = (signal: string) => {
     onSignal = giveUp
+    log.info('stopping', { signal })
     setTimeout(giveUp, LIMITS.stop.graceful).unref()
     void service.stop()
   }
-  for (const signal of SIGNALS) process.on(signal, () => onSignal())
-  return (await service.ended).exitCode
+  for (const signal of SIGNALS) process.on(signal, () => onSignal(signal))
+  const { exitCode } = await service.ended
+  log.info('stopped', { exitCode })
+  return exitCode
 }

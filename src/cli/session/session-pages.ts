@@ -93,7 +93,7 @@ export const SESSION = {
     },
     {
       name: 'session delete',
-      summary: 'remove it and its children for good, after asking',
+      summary: 'remove it for good, with its forks and subagents, after asking',
       words: [ID],
       options: { yes: { type: 'flag', help: 'without asking' }, ...COMMON },
       examples: [['svc session delete ses_… --yes', 'without asking']],

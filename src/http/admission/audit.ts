@@ -35,7 +35,7 @@ export function createAudit(system: Pick<System, 'recordAudit'>, log: Log): Audi
 }
 
 /** The path without its query, bounded, in printable ASCII. */
-function auditPath(url: string): string {
+export function auditPath(url: string): string {
   const query = url.indexOf('?')
   const path = (query < 0 ? url : url.slice(0, query)).slice(0, PATH_LENGTH)
   return path.replace(/[^\x21-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

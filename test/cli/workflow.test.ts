@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -128,6 +128,13 @@ describe('svc workflow validate', () => {
       stderr: '',
       stdout: 'ok  $W/.svc/workflow/one.md (report)\nok  $W/.svc/workflows/deep/two.md (two)\n',
     })
+  })
+
+  test('goes into no directory that a link leads to, on every version of Node', async () => {
+    place.write('.svc/workflows/one.md', file('{frequency: daily}'))
+    place.write('elsewhere/two.md', file('{frequency: daily}').replace('report', 'two'))
+    symlinkSync('../../elsewhere', join(place.workspace, '.svc/workflows/linked'))
+    expect(await place.run('validate')).toEqual({ code: 0, stderr: '', stdout: 'ok  $W/.svc/workflows/one.md (report)\n' })
   })
 
   test('tells the mistakes of all files, ids that are there twice, and directories that do not exist', async () => {

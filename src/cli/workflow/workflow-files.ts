@@ -53,10 +53,16 @@ export function filesAt(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) throw new SvcError('resource.not_found', `there is no file or directory ${path}`)
   if (!found.isDirectory()) return [path]
-  const names = readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.name.endsWith('.md') && !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name))
-  return names.toSorted()
+  return filesBelow(path).toSorted()
+}
+
+/** Not by `recursive`, which follows links to directories on some versions of Node. */
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) return filesBelow(path)
+    return entry.name.endsWith('.md') ? [path] : []
+  })
 }
 
 function readText(file: string): string | { readonly problem: string } {

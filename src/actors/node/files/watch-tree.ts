@@ -12,7 +12,8 @@
  */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { createFolderTree } from '../../../protocol/folder-tree.js'
 
 const GATHER = 20
 const MOST_PATHS = 4096
@@ -27,7 +28,8 @@ const SEES_BELOW = process.platform === 'darwin'
  * rejects when it cannot be.
  */
 export async function watchTree(root: string, report: (paths: readonly string[] | undefined) => void): Promise<() => void> {
-  const folders = new Map<string, FSWatcher>()
+  const folders = createFolderTree<FSWatcher>(dirname)
+  const isWatched = (path: string) => folders.get(path) !== undefined
   let identity: string | undefined
   let dirty = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -37,8 +39,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
   function end(): void {
     ended = true
     clearTimeout(timer)
-    for (const watcher of folders.values()) watcher.close()
-    folders.clear()
+    for (const watcher of folders.drop(root)) watcher.close()
   }
 
   function note(path: string): void {
@@ -58,12 +59,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
   }
 
   function drop(folder: string): void {
-    if (!folders.has(folder)) return
-    for (const [path, watcher] of folders) {
-      if (path !== folder && !path.startsWith(folder + sep)) continue
-      watcher.close()
-      folders.delete(path)
-    }
+    for (const watcher of folders.drop(folder)) watcher.close()
   }
 
   /** Watches the folder and those below it that are not watched yet; answers what it found in these. */
@@ -71,8 +67,8 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     const found: string[] = []
     const open = [folder]
     for (let path = open.pop(); path !== undefined && !ended; path = open.pop()) {
-      if (path !== root && !folders.has(dirname(path))) continue // I3: given up meanwhile, and looked at again soon
-      const isNew = !folders.has(path)
+      if (path !== root && !isWatched(dirname(path))) continue // I3: given up meanwhile, and looked at again soon
+      const isNew = !isWatched(path)
       try {
         if (isNew) add(path)
         for (const entry of await readdir(path, { withFileTypes: true })) {
@@ -115,8 +111,8 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     const found: string[] = []
     for (const path of paths) {
       const isFolder = await isDirectory(path)
-      if (!isFolder && folders.has(path)) drop(path)
-      if (!isFolder || folders.has(path) || (SEES_BELOW && path !== root)) continue
+      if (!isFolder && isWatched(path)) drop(path)
+      if (!isFolder || isWatched(path) || (SEES_BELOW && path !== root)) continue
       for (const below of await grow(path)) found.push(below)
     }
     return found
@@ -128,7 +124,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     paths.clear()
     if (isLost) paths.add(root)
     await grow(root)
-    return [...folders.keys()].filter((path) => path !== root)
+    return [...folders.entries()].map(([path]) => path).filter((path) => path !== root)
   }
 
   try {

@@ -377,6 +377,17 @@ describe('finding manifests', () => {
     expect(off.map(({ id }) => id)).toEqual(['a', 'dev.example.b'])
   })
 
+  it('stay on whatever a workspace says, for they judge its calls', async () => {
+    const { effects } = place({ 'config/plugins/a.json': {}, 'config/plugins/b.json': {} })
+    const found = async (mine: object, theirs: object) => {
+      const { commands, off } = await findHookCommands(effects, readPluginEntries({ plugins: mine }, { plugins: theirs }))
+      return [commands.map(({ id }) => id), off.map(({ id }) => id)]
+    }
+    expect(await found({}, { a: false, '*': false, b: { enabled: false } })).toEqual([['a', 'b'], []])
+    expect(await found({ a: true }, { a: false })).toEqual([['a', 'b'], []])
+    expect(await found({ a: false }, { b: false })).toEqual([['b'], ['a']])
+  })
+
   it('are not there for names that nothing has, as of packages of npm, which is told', async () => {
     const { find } = place({ 'config/plugins/guard.json': {} })
     const { ids, broken } = await find({

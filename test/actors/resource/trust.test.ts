@@ -48,6 +48,9 @@ const REFUSED: readonly (readonly [path: string, project: unknown, remaining?: o
   ['provider.local.auth', { provider: { local: { auth: 'none' } } }],
   ['provider.local.discoverModels', { provider: { local: { discoverModels: true } } }],
   ['provider.local.models.m.headers', { provider: { local: { models: { m: { headers: { x: 'y' } } } } } }],
+  ['provider.local.models.gpt:online', { provider: { local: { models: { 'gpt:online': {} } } } }],
+  ['provider.local.models.n', { provider: { local: { models: { n: { id: 'gpt:online' } } } } }],
+  ['provider.local.models.p', { provider: { local: { models: { p: { id: '@preset/evil' } } } } }],
   [
     'provider.local.models.m.options.baseURL',
     { provider: { local: { models: { m: { options: { baseURL: 'http://evil.test' } } } } } },

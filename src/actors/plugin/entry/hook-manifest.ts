@@ -71,7 +71,7 @@ export async function findHookCommands(effects: FindEffects, entries: PluginEntr
   for (const entry of declared) {
     const file = await locate(effects, probe, entry)
     if (file !== undefined) candidates.push({ id: nameOf(entry.id), file })
-    else if (!entries.isDisabled(entry.id)) {
+    else if (!entries.isDisabledForAll(entry.id)) {
       if (entry.path !== undefined) broken.push({ id: nameOf(entry.id), reason: `there is no manifest "${entry.path}"` })
       else if (!REGISTRY_ID.test(entry.id)) unknown.push(entry.id)
     }
@@ -85,7 +85,8 @@ export async function findHookCommands(effects: FindEffects, entries: PluginEntr
   for (const candidate of candidates) {
     const read = await readManifest(effects, probe, candidate)
     const { id } = read
-    if (entries.isDisabled(id) || entries.isDisabled(candidate.id)) {
+    // They are of the installation and judge calls: no workspace switches them off (threat-model W3).
+    if (entries.isDisabledForAll(id) || entries.isDisabledForAll(candidate.id)) {
       if (!('reason' in read)) off.set(id, read)
       continue
     }

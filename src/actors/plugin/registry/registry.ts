@@ -83,9 +83,9 @@ export function createRegistry(): Registry {
       const key = inSession ? `${directory}\0${sessionId}` : directory
       const kept = views.get(key)
       if (kept !== undefined) return kept
-      const seen = [...entries.values()].filter(
-        ({ publication: { pluginId, reach } }) => reaches(reach, directory, sessionId) && !isHidden(directory, pluginId),
-      )
+      const seen = [...entries.values()]
+        .filter(({ publication: { reach } }) => reaches(reach, directory, sessionId))
+        .flatMap((entry) => (isHidden(directory, entry.publication.pluginId) ? stays(entry) : [entry]))
       const view = createView(seen.toSorted(byOrder), generation, directory)
       views.set(key, view)
       return view
@@ -112,6 +112,15 @@ export function createRegistry(): Registry {
       return generation
     },
   }
+}
+
+/** What judges or changes calls for the installation is not for a workspace to switch off; what is built in goes as a whole. */
+function stays(entry: Entry): Entry[] {
+  const { publication } = entry
+  if (publication.internal || publication.reach.type !== 'everywhere' || entry.hooks.size === 0) return []
+  const { hooks = {}, hookState, hookTools } = publication.contributions
+  const contributions = { hooks, ...(hookState !== undefined && { hookState }), ...(hookTools !== undefined && { hookTools }) }
+  return [{ ...entry, tools: [], publication: { ...publication, contributions } }]
 }
 
 function idOf({ pluginId, reach }: Publication): string {

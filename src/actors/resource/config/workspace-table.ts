@@ -49,9 +49,26 @@ const MODEL = {
 /** Keys of a model that are read beside those of the schema. */
 const READ_OF_MODELS = ['interleaved', 'modalities']
 
+const describedModel = record(MODEL, [...Object.keys(ProviderModelConfig.shape), ...READ_OF_MODELS])
+/** Other signs are for the vendor: `:online` brings its search, `@preset/…` its instructions. */
+const PLAIN_MODEL = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/
+
+/** What is asked for is called by a plain name, unless the installation names it, too. */
+function plainModel(value: unknown, spot: Spot): unknown {
+  const [, providerId = '', , key = ''] = spot.keys
+  const id = isRecord(value) && typeof value['id'] === 'string' ? value['id'] : key
+  const known = recordAt(recordAt(recordAt(spot.ground.trusted, 'provider'), providerId), 'models')
+  const names = Object.entries(known).flatMap(([name, model]) => [
+    name,
+    ...(isRecord(model) && typeof model['id'] === 'string' ? [model['id']] : []),
+  ])
+  if (PLAIN_MODEL.test(id) || names.includes(id)) return describedModel(value, spot)
+  return spot.refuse(spot.keys, `the model "${id}" has signs in its name that a vendor may take for more than a name; ${ONLY_INSTALLATION}`)
+}
+
 const PROVIDER = {
   name: plain,
-  models: each(record(MODEL, [...Object.keys(ProviderModelConfig.shape), ...READ_OF_MODELS])),
+  models: each(plainModel),
   compatibility: record({ streamUsage: plain, reasoningEffort: plain }, []),
 }
 

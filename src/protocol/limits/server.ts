@@ -8,6 +8,8 @@ export const serverLimits = {
     promptBody: 3 * MiB,
     /** Requests that begin in one turn of the event loop. */
     begunInTurn: 8,
+    /** Requests that wait for those before them on one connection: beyond so many it is not read; beyond so many on all, it is cut. */
+    waiting: { unread: 64, all: 16_384 },
     headerBlock: 16 * KiB,
     url: 8 * KiB,
     headersTimeout: 15 * SECOND,

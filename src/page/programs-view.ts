@@ -46,10 +46,10 @@ export function ofServers(servers: readonly LspStatus[]): ProgramRow[] {
   )
 }
 
-/** Those that nothing here wants are nobody's business, unless somebody has accepted one. */
+/** Those that would run code of the workspace, and are wanted there; one that somebody has accepted in any case. */
 export function ofFormatters(formatters: readonly FormatterStatus[]): ProgramRow[] {
-  return formatters.flatMap(({ id, wanted, acceptance }) =>
-    acceptance === null || !(wanted || acceptance.state === 'accepted')
+  return formatters.flatMap(({ id, wanted, problem, acceptance }) =>
+    acceptance === null || !((wanted && problem !== null) || acceptance.state === 'accepted')
       ? []
       : [{ kind: 'formatter', id, standing: acceptance, path: `${PLUGINS}files/formatters/${encodeURIComponent(id)}` }],
   )

@@ -56,6 +56,12 @@ async function begin(env: Readonly<Record<string, string>> = {}) {
 
 const row = (page: Page, id: string) => page.locator(`#program-rows tr[data-program="${id}"]`)
 
+/** Types the directory that is meant. */
+async function lookAt(page: Page, directory: string): Promise<void> {
+  await page.locator('#program-place').fill(directory)
+  await page.locator('#program-place').press('Enter')
+}
+
 async function standings(server: Server): Promise<Record<string, ProgramStanding['state'] | undefined>> {
   const servers = await server.get<LspStatus[]>(`${PLUGINS}lsp`)
   const formatters = await server.get<FormatterStatus[]>(`${PLUGINS}files/formatters`)
@@ -64,7 +70,7 @@ async function standings(server: Server): Promise<Record<string, ProgramStanding
     all.find(({ id }) => id === wanted)?.acceptance?.state
   return {
     typescript: of(servers, 'typescript'),
-    'rust-analyzer': of(servers, 'rust-analyzer'),
+    rust: of(servers, 'rust'),
     prettier: of(formatters, 'prettier'),
     theirs: catalog['theirs']?.acceptance?.state,
   }
@@ -81,14 +87,15 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
   })
 
   test('are shown with every word of what would start, are accepted by a click, and start no more when that is taken back', async () => {
-    const { server, mark } = await begin()
+    const { server, place, mark } = await begin()
     const { page, troubles, requests } = await openPage(browser, `${server.url}/v2/inspector`)
     await page.locator('#status.live').waitFor()
     await page.keyboard.press('5')
-    const ids = ['typescript', 'rust-analyzer', 'prettier', 'theirs'] as const
+    await lookAt(page, place.repo)
+    const ids = ['typescript', 'rust', 'prettier', 'theirs'] as const
     const lines = {
       typescript: ['typescript-language-server', '--stdio'],
-      'rust-analyzer': ['rust-analyzer', 'cargo', 'metadata', '--no-deps', '--offline', '--format-version', '1'],
+      rust: ['rust-analyzer', 'cargo', 'metadata', '--no-deps', '--offline', '--format-version', '1'],
       prettier: ['prettier', '--write', '$FILE'],
       theirs: ['/bin/sh', '-c', 'exit 1'],
     }
@@ -109,7 +116,7 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     }
     expect(await standings(server)).toEqual({
       typescript: 'accepted',
-      'rust-analyzer': 'accepted',
+      rust: 'accepted',
       prettier: 'accepted',
       theirs: 'accepted',
     })
@@ -119,17 +126,18 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
       await row(page, id).getByRole('button', { name: 'Take back' }).click()
       await row(page, id).locator('.state-waiting').waitFor()
     }
-    expect(await standings(server)).toEqual({ typescript: 'waiting', 'rust-analyzer': 'waiting', prettier: 'waiting', theirs: 'waiting' })
+    expect(await standings(server)).toEqual({ typescript: 'waiting', rust: 'waiting', prettier: 'waiting', theirs: 'waiting' })
     expect(troubles).toEqual([])
     expect(requests.filter((url) => !url.startsWith(server.url) && !/^(data|blob):/.test(url))).toEqual([])
   }, 60_000)
 
   test('are accepted as they were shown: what has changed since is refused, and shown anew', async () => {
-    const { server, bring } = await begin({ SVC_AGENT_TOKEN: 'open-sesame' })
+    const { server, place, bring } = await begin({ SVC_AGENT_TOKEN: 'open-sesame' })
     const { page } = await openPage(browser, `${server.url}/v2/inspector#tab=programs`)
     await page.locator('#token').fill('open-sesame')
     await page.keyboard.press('Enter')
     await page.locator('#status.live').waitFor()
+    await lookAt(page, place.repo)
     await row(page, 'theirs').locator('.state-waiting').waitFor()
     // The page goes on seeing what was there when it was looked at.
     const before = await server.get<object>(`${PLUGINS}mcp/catalog`)
@@ -149,18 +157,16 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
   test('of another directory are shown when that is typed, and a directory that is none says why', async () => {
     const { server, place } = await begin()
     const { page } = await openPage(browser, `${server.url}/v2/inspector#tab=programs`)
+    await lookAt(page, place.repo)
     await row(page, 'theirs').waitFor()
     const other = join(place.root, 'other')
     mkdirSync(other)
-    await page.locator('#program-place').fill(other)
-    await page.keyboard.press('Enter')
+    await lookAt(page, other)
     await page.locator('#program-note', { hasText: 'No program loads code of this workspace.' }).waitFor()
     expect(await page.locator('#program-rows tr').count()).toBe(0)
-    await page.locator('#program-place').fill(join(place.root, 'none'))
-    await page.keyboard.press('Enter')
+    await lookAt(page, join(place.root, 'none'))
     await page.locator('#program-note', { hasText: 'none' }).waitFor()
-    await page.locator('#program-place').fill(place.repo)
-    await page.keyboard.press('Enter')
+    await lookAt(page, place.repo)
     await row(page, 'theirs').getByRole('button', { name: 'Accept' }).click()
     await row(page, 'theirs').locator('.state-accepted').waitFor()
   }, 60_000)

@@ -30,7 +30,7 @@ ${program}`
 test('an approval waits for the server, or says why that did not start it; a call tells the content that answered', async () => {
   scene = openScene(makePlace())
   const { place } = scene
-  place.configure({})
+  place.configure({ plugins: { [ID]: { options: { sandbox: false } } } }) // it looks at a file that is not its own
   await scene.start()
   const gate = join(place.home, 'gate')
   const put = (program: string) => writePackage(place, ID, { files: { 'plugin.mjs': program } })

@@ -14,7 +14,10 @@ const standing = (state: ProgramStanding['state']): ProgramStanding => ({
 })
 // Of a row only these are looked at.
 const server = (id: string, acceptance: ProgramStanding | null) => ({ id, acceptance }) as LspStatus
-const formatter = (id: string, wanted: boolean, acceptance: ProgramStanding | null) => ({ id, wanted, acceptance }) as FormatterStatus
+const formatter = (id: string, wanted: boolean, acceptance: ProgramStanding | null) => {
+  const problem = acceptance?.state === 'named' ? null : 'it would run code'
+  return { id, wanted, problem, acceptance } as FormatterStatus
+}
 const brought = (acceptance: ProgramStanding | null) => ({ acceptance }) as McpCatalogEntry
 
 test('what is reached, cannot be used or is of the installation is no program of a workspace; a path names any id', () => {
@@ -26,10 +29,11 @@ test('what is reached, cannot be used or is of the installation is no program of
   ])
 })
 
-test('a formatter is shown where a file wants it, or where somebody has accepted it', () => {
+test('a formatter is shown where it would run code of the workspace, or where somebody has accepted it', () => {
   const shown = ofFormatters([
     formatter('gone', true, null),
     formatter('biome', false, standing('named')),
+    formatter('gofmt', true, standing('named')),
     formatter('ruff', false, standing('accepted')),
     formatter('prettier', true, standing('waiting')),
   ])

@@ -9,8 +9,14 @@ import { createWorkspace } from './files-fixture.js'
 
 type Answer = readonly string[] | Error | Promise<readonly string[]>
 
+interface Options {
+  readonly formatter?: unknown
+  readonly host?: Partial<NativeHost>
+  readonly isThere?: boolean
+}
+
 /** A workspace whose settings of Prettier are code, and a `prettier` that says so in the file. */
-function place(answers: readonly Answer[] = [], { formatter = true as unknown, host = {} as Partial<NativeHost>, isThere = true } = {}) {
+function place(answers: readonly Answer[] = [], { formatter = true, host = {}, isThere = true }: Options = {}) {
   const bin = join(createFakeEffects().root, 'bin')
   mkdirSync(bin, { recursive: true })
   if (isThere) writeFileSync(join(bin, 'prettier'), '#!/bin/sh\nprintf formatted > "$2"\n')
@@ -118,12 +124,12 @@ test('a call that is aborted while it asks has changed nothing, and the next one
   const first = write('a.js', { signal: call.signal })
   await expect.poll(() => asked.length).toBe(1)
   call.abort()
-  await expect(first).rejects.toThrow()
+  await expect(first).rejects.toThrow('aborted')
   expect(() => readFileSync(workspace.path('a.js'))).toThrow('ENOENT')
   expect([(await write('a.js')).text, asked.length]).toEqual(['formatted', 2])
 })
 
-test.each<[string, Parameters<typeof place>[1], Partial<ToolContext>]>([
+test.each<[string, Options, Partial<ToolContext>]>([
   ['nobody answers', {}, { unattended: true }],
   ['a rule of the run denies the line', {}, { decisions: (_, patterns) => patterns.map(() => 'deny') }],
   ['its program is missing', { isThere: false }, {}],

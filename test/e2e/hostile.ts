@@ -145,7 +145,7 @@ export async function keepVigil(server: Server, place: Place, ward: Ward): Promi
   const first = await memoryOf(server)
   let warm = first
   const health = await startProbe(server, '/v2/health', 20)
-  const neighbour = await startProbe(server, `${NEIGHBOUR_ROUTE}?directory=${place.repo}`, 100)
+  const neighbour = await startProbe(server, `${NEIGHBOUR_ROUTE}?directory=${place.repo}`, 100, before.pid)
   return {
     before,
     async warm() {

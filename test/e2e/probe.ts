@@ -16,15 +16,21 @@ export interface Probe {
 
 /**
  * Asks for a path every `everyMs` from a process of its own, whether earlier answers have come or not; resolves with the first answer. A time is what the answer took
- * without what that process or the server had to wait for a processor: others on the machine may be busy, and nobody here can help it.
+ * without what that process or the server, and the process `behind` it that answers, had to wait for a processor: others on the machine may be
+ * busy, and nobody here can help it.
  */
-export async function startProbe({ url, pid }: Pick<Server, 'url' | 'pid'>, path: string, everyMs: number): Promise<Probe> {
+export async function startProbe(
+  { url, pid }: Pick<Server, 'url' | 'pid'>,
+  path: string,
+  everyMs: number,
+  behind?: number,
+): Promise<Probe> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('../fixtures/health-probe.mjs', import.meta.url))], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async () => String((await lines.next()).value)
-  child.stdin.write(`${JSON.stringify({ url: `${url}${path}`, pid, everyMs })}\n`)
+  child.stdin.write(`${JSON.stringify({ url: `${url}${path}`, pid, behind, everyMs })}\n`)
   if ((await next()) !== 'asking') throw new Error('the probe did not start')
   return {
     async stop() {

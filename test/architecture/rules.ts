@@ -70,6 +70,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   page: {
     layers: ['page'],
     contracts: {
+      'src/protocol/acceptance/acceptance.ts': [],
+      'src/protocol/format/formatter-routes.ts': [],
+      'src/protocol/lsp/lsp.ts': [],
+      'src/protocol/mcp/mcp.ts': [],
       'src/protocol/session/session.ts': [],
       'src/protocol/session/undo.ts': [],
       'src/protocol/system/inspector.ts': [],

@@ -1,4 +1,5 @@
 /** The options of each program that `known-options.ts` reads. */
+
 export interface KnownOptions {
   /** Letters and names without a value in the next word; a name may carry a text after `=`. */
   readonly flags: ReadonlySet<string>

@@ -3,7 +3,8 @@
  * (subsystems j).
  *
  * I1 A run is begun in one commit with the note that it was: however often `deciding` is entered, also by another process, once for each end.
- * I2 Nothing is decided while anything of the session runs, waits or is worked on; a session that rests is left alone.
+ * I2 Nothing is decided here while anything of the session runs, waits or is worked on; a session that rests is left alone. What the commit
+ *    that ends a run has decided of its goal comes as an event, or as a session that goes on.
  * I3 A service that stops leaves the goal as its row is; the next start goes on from there.
  */
 import { assign, setup } from 'xstate'

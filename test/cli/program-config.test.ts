@@ -40,6 +40,19 @@ test('validate tells every mistake with its place, and ends with 1', async () =>
   expect(stderr).toMatch(/^error config: \S*svc\.json:2:\d+: "model" /)
 })
 
+test('validate judges what is only named: models, tools and plugins, and says so where it cannot', async () => {
+  const named = { model: 'svc/none', smallModel: 'nobody/x', tools: { nosuch: false }, plugins: { 'dev.svc.nosuch': false } }
+  writeFileSync(join(home.workspace, 'svc.json'), JSON.stringify(named))
+  const judged = await home.run(['config', 'validate'])
+  for (const path of ['model', 'smallModel', 'tools.nosuch', 'plugins.dev.svc.nosuch']) expect(judged.stderr).toContain(`warning ${path}: `)
+  expect(judged.code).toBe(0)
+  const noState = join(home.workspace, 'file')
+  writeFileSync(noState, '')
+  const files = await home.run(['config', 'validate'], { env: { SVC_AGENT_STATE_DIR: noState } })
+  expect(files.stderr).toMatch(/^warning config: whether the models, tools and plugins that are named exist was not looked at/m)
+  expect(files.stderr).not.toContain('warning model')
+})
+
 test('the published schema describes every key', async () => {
   const { code, stdout } = await home.run(['config', 'schema'])
   const schema = JSON.parse(stdout) as { type: string; properties: Record<string, { description?: string }> }

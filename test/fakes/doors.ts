@@ -83,6 +83,7 @@ export const noDoors: Pick<
     settled: unused,
     outcome: unused,
     tell: unused,
+    follow: unused,
     begin: unused,
     backgroundTasks: unused,
     endJobs: unused,

@@ -65,6 +65,40 @@ test('goes on while something new is done, and a little longer; set again it cou
   expect([prompts(service, id), (await call(service, id, 'get'))?.status]).toEqual([WORKING + idleRuns + 1, 'blocked'])
 })
 
+test('between two of its runs the session is not idle for a moment, and who waits for it waits for the goal', async () => {
+  const { service, id } = await start()
+  service.steps.push(...working('a'), ...working('b'), ...working('c'))
+  for (let run = 0; run < idleRuns; run++) service.steps.push(says('I think'))
+  await call(service, id, 'set', { text: 'all of it' })
+  await service.prompt(id, 'begin')
+  await service.idle(id)
+  expect((await call(service, id, 'get'))?.status).toBe('blocked')
+  expect([prompts(service, id), service.steps.length]).toEqual([3 + idleRuns, 0])
+  const told = service.events.flatMap(({ type, data }) => {
+    if (type === 'session.status') return [(data['status'] as { type: string }).type]
+    return type === 'session.execution.updated' ? [(data['snapshot'] as { finished: boolean }).finished ? 'finished' : 'open'] : []
+  })
+  expect(told.filter((word) => word === 'idle' || word === 'finished')).toEqual(['idle', 'finished'])
+  expect(told.slice(-2)).toEqual(['idle', 'finished'])
+})
+
+test('an abort, and a run that fails, end it and its session in one commit', async () => {
+  const { service, id } = await start()
+  const held = gate()
+  service.steps.push(...working('a'), async () => held.promise)
+  await call(service, id, 'set', { text: 'all of it' })
+  await service.prompt(id, 'begin')
+  await service.until(({ type, data }) => type === 'message.updated' && service.messages(id).length > 3 && data['sessionID'] === id)
+  await service.runtime.sessions.abort(id)
+  expect(await call(service, id, 'get')).toMatchObject({ status: 'active', paused: true })
+  held.open()
+  service.steps.splice(0, service.steps.length, () => Promise.reject(new Error('no key')))
+  await call(service, id, 'set', { text: 'once more' })
+  await service.prompt(id, 'again')
+  await service.idle(id)
+  expect(await call(service, id, 'get')).toMatchObject({ status: 'blocked', summary: expect.stringContaining('no key') })
+})
+
 test('stops at its cost, after a failed run, and where the same is done again and again', async () => {
   const dear = {
     one: { name: 'One', toolCall: true, limit: { context: 100_000, output: 1000 }, cost: { input: (cost / 10) * 1e6, output: 0 } },

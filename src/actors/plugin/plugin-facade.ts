@@ -1,6 +1,6 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8). */
 import { SvcError } from '../../protocol/errors.js'
-import type { HostCapability, PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin/plugin.js'
+import type { HostCapability, PackageDiagnostic, PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin/plugin.js'
 import { packageStateOf } from '../../machines/plugin/package-state.js'
 import { API } from '../../protocol/api.js'
 import type { Plugins } from './facade.js'
@@ -9,6 +9,7 @@ import type { FrameSocket } from './registry/contributions.js'
 import type { DirectoryPlugins } from './package/directory-plugins.js'
 import { lifecycleInfo } from './package/lifecycle.js'
 import { withoutEffect } from './package/without-effect.js'
+import type { Dependencies } from './package/dependencies.js'
 import type { PackageSnapshot, PackageSupervisor } from './package/package-supervisor.js'
 import { manifestOf } from './plugin-list.js'
 import { type PluginRecord, type PluginRecords, problemsOf } from './plugin-records.js'
@@ -27,10 +28,11 @@ export interface FacadeDeps {
   readonly workspaces: Pick<Workspaces, 'use' | 'refresh'>
   readonly builtIns: Pick<BuiltIns, 'keys' | 'follow'>
   readonly switches: Pick<Switches, 'reason'>
+  readonly dependencies: Pick<Dependencies, 'problems'>
 }
 
 export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
-  const { registry, supervisor, records, directories, workspaces, builtIns, switches, grants } = deps
+  const { registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies } = deps
 
   function describe(directory: string, keys: Iterable<string>): PluginManifest[] {
     return [...keys].flatMap((key) => {
@@ -122,7 +124,7 @@ export function createPluginFacade(deps: FacadeDeps): Omit<Plugins, 'match'> {
     async lifecycle(directory) {
       await workspaces.refresh(directory)
       const infos = [...directories.keys(directory)].flatMap(
-        (key) => packageInfo(registry, records.get(key), supervisor.snapshot(key)) ?? [],
+        (key) => packageInfo(registry, records.get(key), supervisor.snapshot(key), dependencies.problems(key)) ?? [],
       )
       return infos
         .filter((info) => !isTemplate(info, infos))
@@ -150,11 +152,12 @@ function heldSocket(socket: FrameSocket, left: () => void): FrameSocket {
   }
 }
 
-/** The lifecycle record of a package; undefined for other plugins and for packages that are leaving. */
+/** The lifecycle record of a package; undefined for other plugins and for packages that are leaving. `needs`: what is said of its dependencies. */
 export function packageInfo(
   registry: Pick<Registry, 'view'>,
   record: PluginRecord | undefined,
   snapshot: PackageSnapshot | undefined,
+  needs: readonly PackageDiagnostic[],
 ): PackageLifecycleInfo | undefined {
   if (record?.origin.kind !== 'package' || snapshot === undefined || packageStateOf(snapshot) === undefined) return undefined
   const { found, place, granted } = record.origin.sighting
@@ -167,7 +170,7 @@ export function packageInfo(
     conflict === undefined
       ? info.diagnostics
       : info.diagnostics.map((each) => (each.code === 'failed' ? { ...each, action: givenWay(conflict.owner) } : each))
-  return { ...info, diagnostics: [...own, ...idle, ...problemsOf(record)] }
+  return { ...info, diagnostics: [...own, ...needs, ...idle, ...problemsOf(record)] }
 }
 
 function givenWay(owner: string): string {

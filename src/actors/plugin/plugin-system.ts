@@ -31,6 +31,7 @@ import { createNpmCache } from './entry/npm-cache.js'
 import { createPackageReader } from './package/package-reader.js'
 import { createPackageStore } from './package/package-store.js'
 import { createTrustPins } from './package/trust-pins.js'
+import { createDependencies } from './package/dependencies.js'
 import { createConflicts } from './package/conflicts.js'
 import { planPackage } from './package/package-plan.js'
 import { supervisePackages } from './package/package-supervisor.js'
@@ -136,6 +137,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
         return { pluginId: plugin.id, name: plugin.name, version, internal: true, reach: { type: 'everywhere' }, start: begin }
       }
       case 'package': {
+        await dependencies.awaited(key)
         const { found, entry, place } = origin.sighting
         const subject = { packageId: found.id, folder: found.root, digest: found.digest, source: found.source, entry, place }
         return planPackage({ effects, store, sandbox, brokered, ...programs, serverUrl, startProcess: start }, subject, revision)
@@ -155,6 +157,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     }
   }
 
+  const dependencies = createDependencies(effects, records, () => supervisor)
   const conflicts = createConflicts(records, () => supervisor)
   const generations = createGenerations({
     now: () => effects.clock.now(),
@@ -184,7 +187,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
     actors: deps.actors,
     onState(key) {
       const record = records.get(key)
-      const info = packageInfo(registry, record, supervisor.snapshot(key))
+      const info = packageInfo(registry, record, supervisor.snapshot(key), dependencies.problems(key))
       if (info !== undefined && record?.origin.kind === 'package') deps.onUpdated(info, record.origin.sighting.place.workspaceId)
       conflicts.moved(key)
     },
@@ -230,7 +233,7 @@ export function createPluginSystem(deps: PluginSystemDeps): PluginSystem {
   })
 
   return {
-    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches, grants }),
+    facade: createPluginFacade({ registry, supervisor, records, directories, workspaces, builtIns, switches, grants, dependencies }),
     async ready(directory, sessionId, isEnough) {
       await workspaces.use(directory, sessionId === undefined ? undefined : { sessionId, isVisit: isEnough !== undefined })
       const view = registry.view(directory, sessionId)

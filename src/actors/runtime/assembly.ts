@@ -50,6 +50,7 @@ import { createKeptContents } from '../session/history/kept-contents.js'
 import { createFileStateDoor } from '../session/history/state-notes.js'
 import { createRestores } from '../session/history/restores.js'
 import { markOf } from '../session/history/undo.js'
+import { createSequels } from '../session/state/sequels.js'
 import { createStatuses } from '../session/state/statuses.js'
 import { createTranscripts } from '../session/state/transcripts.js'
 import { createSideStreams } from '../events/side-streams.js'
@@ -171,6 +172,7 @@ export async function assemble({ effects, store, version, programs, serverUrl, i
     statuses,
     executions,
     outstanding,
+    sequels: createSequels(effects.log),
     interactions,
     plugins: serving,
     pluginsHeard: async () => feed?.caughtUp(),

@@ -19,6 +19,7 @@ import type { Executions } from './state/executions.js'
 import type { InteractionBroker } from '../interaction/interactions.js'
 import type { Outstanding } from './state/outstanding.js'
 import type { Projects } from './state/project.js'
+import type { Sequels } from './state/sequels.js'
 import type { Statuses } from './state/statuses.js'
 import type { Transcripts } from './state/transcripts.js'
 
@@ -45,6 +46,7 @@ export interface SessionCore {
   readonly statuses: Statuses
   readonly executions: Executions
   readonly outstanding: Outstanding
+  readonly sequels: Sequels
   readonly interactions: InteractionBroker
   readonly transcripts: Transcripts
   readonly sizes: Sizes

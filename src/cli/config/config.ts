@@ -1,4 +1,4 @@
-/** `svc config`: the files are read and written here; a server that runs takes what changed by itself. */
+/** `svc config`: the files are read and written here, and judged by a server; one that runs takes what changed by itself. */
 import { reviewApprovals } from '../../actors/plugin/entry/trust-review.js'
 import { createNodeEffects } from '../../actors/node/node-effects.js'
 import { createConfigs } from '../../actors/resource/config/config.js'
@@ -6,11 +6,13 @@ import { publishedConfigSchema } from '../../actors/resource/config/config-refer
 import { writableFile } from '../../actors/resource/config/config-write.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/json.js'
-import type { ConfigDiagnostic } from '../../protocol/resource/config.js'
+import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/resource/config.js'
 import { nearest } from '../../protocol/nearest.js'
 import { canonicalKey, isKnownKey } from '../../protocol/resource/agent-config.js'
 import { CONFIG_KEYS } from '../../protocol/resource/config-keys.js'
+import { connect } from '../connection.js'
 import { existingDirectory } from '../directory.js'
+import { failureText } from '../failure.js'
 import { jsonText, writeError, writeOut } from '../output.js'
 import { wrongUse } from '../wrong-use.js'
 import type { ConfigOptions, GetOptions, SetOptions } from './config-arguments.js'
@@ -79,12 +81,28 @@ async function path({ directory, json }: { readonly directory: string | undefine
 }
 
 async function validate({ directory, json }: { readonly directory: string | undefined; readonly json: boolean }): Promise<number> {
-  const { configs, workspace } = open(directory)
-  const found = await configs.validate(workspace)
+  const found = await judge(directory)
   if (json) writeOut(`${jsonText(found, 2)}\n`)
   else if (found.diagnostics.length === 0) writeOut('nothing is wrong\n')
   else for (const each of found.diagnostics) writeError(`${each.level} ${each.path}: ${placed(each)}\n`)
   return found.ok ? 0 : 1
+}
+
+/** By the server that runs, or one of our own: only there it is known which models, tools and plugins there are. Where none starts, the files alone are judged. */
+async function judge(directory: string | undefined): Promise<ConfigValidation> {
+  const { configs, workspace } = open(directory)
+  try {
+    const connection = await connect(undefined)
+    try {
+      return await connection.client.config.validate({ directory: workspace })
+    } finally {
+      await connection.close()
+    }
+  } catch (error) {
+    const { ok, diagnostics } = await configs.validate(workspace)
+    const message = `whether the models, tools and plugins that are named exist was not looked at, because no server answers: ${failureText(error).split('\n')[0] ?? ''}`
+    return { ok, diagnostics: [...diagnostics, { level: 'warning', path: 'config', message }] }
+  }
 }
 
 /** The message after the place it is about, unless it begins with it. */

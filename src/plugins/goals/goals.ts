@@ -4,9 +4,12 @@
  * I1 At most one actor for each session. It is the root of a system of its own, so that a crash ends that pursuit alone.
  * I2 A goal and its row change in one commit; so do the row and the notice that begins the next run.
  * I3 A goal begins nothing by itself: it goes on after runs of its session, from the first that ends after it was set.
+ * I4 That a run has ended and what its goal makes of it are one commit, so that nobody who waits for the session takes a pause between two runs
+ *    for its end. The actor decides where there is no such commit: after a restart, and once work besides the runs has ended.
  */
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { SessionSequel } from '../../actors/plugin/native/native-doors.js'
 import { courseAfter } from '../../machines/goal-course.js'
 import { type Decided, type GoalEvent, type GoalInput, goalMachine } from '../../machines/goal.machine.js'
 import { SvcError } from '../../protocol/errors.js'
@@ -138,17 +141,26 @@ export function createGoals(host: Pick<NativeHost, 'effects' | 'sessions' | 'row
       return 'gone'
     }
     if (!sessions.isQuiet(sessionId)) return 'continued'
-    const looked = lookAt(host, pursuit)
-    if (looked === undefined) {
+    const next = nextOf(pursuit, goal)
+    if (next === undefined) {
       if (pursuit.isParked) pursuits.commit('process', (tx) => pursuits.put(tx, { ...pursuit, isParked: false }))
       return 'rested'
     }
-    const { continued, idle, costBefore } = pursuit
-    const cost = sessions.usage(sessionId).cost - costBefore
-    const course = courseAfter(looked.run, { continued, idle, cost })
+    const { decided, notice, notes, along } = next
+    if (notice !== undefined)
+      sessions.tell(sessionId, notice, along) // I2
+    else sessions.note(sessionId, NAME, notes?.[NAME], along)
+    return decided
+  }
+
+  /** What becomes of a goal after the run that has ended; undefined when none has. Changes nothing. */
+  function nextOf(pursuit: Pursuit, goal: SessionGoal): (SessionSequel & { readonly decided: Decided }) | undefined {
+    const { sessionId, continued, idle, costBefore } = pursuit
+    const looked = lookAt(host, pursuit)
+    if (looked === undefined) return undefined
+    const { seen, known, unattended, run } = looked
+    const course = courseAfter(run, { continued, idle, cost: sessions.usage(sessionId).cost - costBefore })
     if (course.type === 'continue') {
-      const { seen, known, unattended, run } = looked
-      const text = goalNotice(continued + 1, { idle: course.idle, wasStopped: run.end === 'stopped' })
       const next: Pursuit = {
         ...pursuit,
         since: clock.now(),
@@ -159,16 +171,30 @@ export function createGoals(host: Pick<NativeHost, 'effects' | 'sessions' | 'row
         known: [...known],
         ...(seen !== undefined && { seen }),
       }
-      sessions.tell(sessionId, { text, unattended }, (tx) => pursuits.put(tx, next)) // I2
-      return 'continued'
+      const text = goalNotice(continued + 1, { idle: course.idle, wasStopped: run.end === 'stopped' })
+      return { decided: 'continued', notice: { text, unattended }, along: (tx) => pursuits.put(tx, next) }
     }
     const isPaused = course.type === 'pause'
-    write(
-      sessionId,
-      { ...goal, status: isPaused ? 'active' : 'blocked', paused: isPaused, summary: course.why, updated: later(goal) },
-      undefined,
-    )
-    return isPaused ? 'paused' : 'blocked'
+    const rested = { ...goal, status: isPaused ? 'active' : 'blocked', paused: isPaused, summary: course.why, updated: later(goal) }
+    return { decided: isPaused ? 'paused' : 'blocked', notes: { [NAME]: rested }, along: (tx) => pursuits.delete(tx, sessionId) }
+  }
+
+  /** Within the commit that ends a run (I4); what a stop ends is left to the next start. */
+  function follow(sessionId: string): SessionSequel | undefined {
+    const pursuit = pursuits.get(sessionId)
+    const session = sessions.get(sessionId)
+    const goal = session && goalOf(session)
+    if (stopping.aborted || pursuit === undefined || goal == null) return undefined
+    const next = nextOf(pursuit, goal)
+    if (next === undefined) return undefined
+    return {
+      ...next,
+      along(tx) {
+        next.along(tx)
+        if (next.decided === 'paused') tx.after(() => tell(sessionId, { type: 'goal.paused' }))
+        if (next.decided === 'blocked') tx.after(() => tell(sessionId, { type: 'goal.blocked' }))
+      },
+    }
   }
 
   /** A run that ends with the service was not aborted by anybody. */
@@ -188,6 +214,7 @@ export function createGoals(host: Pick<NativeHost, 'effects' | 'sessions' | 'row
   }
 
   stopping.addEventListener('abort', park, { once: true })
+  const unfollow = sessions.follow(follow)
   for (const { sessionId } of pursuits.all()) begin(sessionId)
 
   return {
@@ -240,6 +267,7 @@ export function createGoals(host: Pick<NativeHost, 'effects' | 'sessions' | 'row
     },
     async end() {
       stopping.removeEventListener('abort', park)
+      unfollow()
       park()
     },
   }

@@ -147,7 +147,7 @@ describe('the form of an entry', () => {
   it.each(['dev.svc.shell', 'nodots', 'dev/x.y', 'dev.example.ü'])('refuses to run a process under the id "%s"', (id) => {
     const entries = read({ [id]: { options: { serve: ['x'] } } })
     expect(entries.driven).toEqual([])
-    expect(entries.diagnostics).toMatchObject([{ level: 'error', path: `plugins.${id}` }])
+    expect(entries.diagnostics.filter(({ level }) => level === 'error')).toMatchObject([{ level: 'error', path: `plugins.${id}` }])
   })
 })
 
@@ -218,6 +218,45 @@ describe('settings of a package', () => {
 
   it('has defaults where there is no entry', () => {
     expect(read({}).package('dev.example.todo')).toEqual({ config: {}, timeoutMs: 60_000, sandbox: undefined, trust: [] })
+  })
+})
+
+describe('options without effect', () => {
+  const KNOWN = {
+    config: {},
+    env: {},
+    timeoutMs: 5000,
+    network: false,
+    sandbox: true,
+    capabilities: [],
+    revision: 'r',
+    path: 'x',
+    trust: [],
+  }
+
+  it('are told one by one, with what may be meant, and what a plugin has is not', () => {
+    expect(paths(read({ 'dev.example.x': { options: { ...KNOWN, serve: ['x'] } } }))).toEqual([])
+    expect(paths(read({ 'dev.svc.mcp': { options: { toolBudget: 4 } } }))).toEqual([])
+    for (const key of Object.keys({ ...KNOWN, serve: 1 }))
+      expect(paths(read({ 'dev.svc.pty': { options: { [key]: key === 'trust' ? [] : 'x' } } }))).toContain(
+        `plugins.dev.svc.pty.options.${key}`,
+      )
+    const { diagnostics } = read({ 'dev.example.x': { options: { serve: ['x'], bogus: 1, capabilites: [] } } })
+    expect(diagnostics.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      'plugins.dev.example.x.options.bogus: has no effect: it is no option of a plugin',
+      'plugins.dev.example.x.options.capabilites: has no effect: it is no option of a plugin; did you mean "capabilities"?',
+    ])
+  })
+
+  it('are a second and a third way to start it', () => {
+    const told = (options: object) => paths(read({ 'dev.example.x': { options } }))
+    expect(told({ serve: ['x'], entry: 'y', npm: 'z' })).toEqual([
+      'plugins.dev.example.x.options.entry',
+      'plugins.dev.example.x.options.npm',
+    ])
+    expect(told({ entry: 'y', npm: 'z' })).toEqual(['plugins.dev.example.x.options.npm'])
+    expect(told({ serve: [1], entry: 'y' })).toEqual(['plugins.dev.example.x.options.serve'])
+    expect(told({ npm: 'z' })).toEqual([])
   })
 })
 

@@ -17,7 +17,6 @@ test('a package of which everything is used is told nothing, in any scope that h
 })
 
 test.each([
-  ['dependencies', manifest({ dependencies: ['dev.none.x'] }), {}, 'dependencies (dev.none.x): packages start in any order here'],
   ['a part for editors', manifest({ editor: { entrypoint: 'm.js' } }), {}, 'editor: the part for editors is not run here'],
   ['prompts', manifest(), { prompts: [service('p'), service('q')] }, 'prompts (p, q): nothing here asks for them'],
   ['parts', manifest(), { messageParts: [{ id: 'x.part' }] }, 'messageParts (x.part): parts of messages are the built-in kinds alone'],

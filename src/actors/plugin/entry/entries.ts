@@ -9,6 +9,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { REGISTRY_ID, type TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { recordAt } from '../../resource/config/config-merge.js'
+import { idleOptions } from './option-keys.js'
 import { type PackageEntry, type ProcessOptions, packageEntry, processOptions, type Report, readTrust } from './entry-options.js'
 
 /** A process that speaks `svc-plugin/2` and that the configuration itself describes. */
@@ -72,7 +73,7 @@ export function readPluginEntries(trusted: JsonRecord, other: JsonRecord): Plugi
       [...entries.values()].filter((entry) => !isOn(entry)),
       () => undefined,
     ),
-    diagnostics: [...diagnostics, ...[...entries.values()].flatMap(checkTrust)],
+    diagnostics: [...diagnostics, ...[...entries.values()].flatMap((entry) => [...checkTrust(entry), ...checkOptions(entry)])],
   }
 }
 
@@ -153,6 +154,10 @@ function checkTrust({ options, path }: Entry): ConfigDiagnostic[] {
   const message =
     'is not an approval (workspaceId, packageId, revision, capabilities, …) or a list of them; what cannot be read approves nothing'
   return [{ level: 'error', path: `${path}.options.trust`, message }]
+}
+
+function checkOptions({ id, options, path }: Entry): ConfigDiagnostic[] {
+  return idleOptions(id, isBuiltInId(id), options).map(([key, message]) => ({ level: 'warning', path: `${path}.options.${key}`, message }))
 }
 
 function drivenEntries(entries: readonly Entry[], report: Report): DrivenEntry[] {

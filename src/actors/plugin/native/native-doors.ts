@@ -166,6 +166,15 @@ export interface ModelAnswer {
   readonly usage: TokenUsage
 }
 
+export interface SessionSequel {
+  /** The session is told this, and goes on. */
+  readonly notice?: Notice
+  /** Kept on its record; undefined values remove what was kept. */
+  readonly notes?: Readonly<Record<string, unknown>>
+  /** Changes rows of the plugin. */
+  along(tx: RowsChange): void
+}
+
 /** Sessions as a local caller uses them. */
 export interface SessionDoor {
   /**
@@ -194,6 +203,11 @@ export interface SessionDoor {
    * changes rows of the plugin in the same transaction: told and noted, or neither. Throws `resource.not_found`.
    */
   tell(sessionId: string, notice: Notice, along?: (tx: RowsChange) => void): void
+  /**
+   * What follows a run by itself, in the same commit: `ask` is called within each that ends a run after which nothing of its session waits or is
+   * worked on. It reads only, also what that commit has written. Answers what ends the asking.
+   */
+  follow(ask: (sessionId: string) => SessionSequel | undefined): () => void
   /** Notes that the plugin does work for the session: until the answered function is called, its execution is not finished. */
   begin(sessionId: string, work: Work): () => void
   /** Commands that run for the session, `but` one, as `session.background_tasks.updated` tells them once that one has ended. */

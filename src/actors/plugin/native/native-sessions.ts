@@ -6,17 +6,18 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { Message } from '../../../protocol/message/message.js'
 import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import type { Sessions } from '../../facades.js'
+import type { Change } from '../../events/journal.js'
 import type { SessionCore } from '../../session/core.js'
 import { familyChanges } from '../../session/history/family-changes.js'
 import { isOfCompaction } from '../../session/history/conversation.js'
-import { tellSession } from '../../session/admission/notices.js'
+import { appendNotice, tellSession } from '../../session/admission/notices.js'
 import { clearQueue } from '../../session/admission/queue.js'
 import { isQuiet, untilQuiet } from '../../session/state/quiet.js'
 import { noteMove } from '../../session/state/moves.js'
 import { createSession } from '../../session/state/records.js'
-import { noteOnSession } from '../../session/state/session-notes.js'
+import { noteOnSession, writeNotes } from '../../session/state/session-notes.js'
 import { ABORTED } from '../../session/run/closing.js'
-import type { RunEnd, SessionDoor, SessionOutcome } from './native-doors.js'
+import type { RunEnd, SessionDoor, SessionOutcome, SessionSequel } from './native-doors.js'
 import { rowsChange } from './native-rows.js'
 
 export function createSessionDoor(
@@ -39,6 +40,11 @@ export function createSessionDoor(
         wake: () => wake(sessionId),
         along: along && ((tx) => along(rowsChange(core.store, pluginId, tx))),
       }),
+    follow: (ask) =>
+      core.sequels.add((sessionId) => {
+        const sequel = ask(sessionId)
+        return sequel && ((tx) => writeSequel(core, pluginId, tx, sessionId, sequel))
+      }),
     begin: core.outstanding.begin,
     backgroundTasks: (sessionId, but) => backgroundTasks(core, sessionId, but),
     endJobs: (sessionId) => core.outstanding.end(sessionId, 'job'),
@@ -60,6 +66,12 @@ export function createSessionDoor(
     note: (sessionId, name, value, along) =>
       noteOnSession(core, sessionId, { [name]: value }, along && ((tx) => along(rowsChange(core.store, pluginId, tx)))),
   }
+}
+
+function writeSequel(core: SessionCore, pluginId: string, tx: Change, sessionId: string, { notice, notes, along }: SessionSequel): void {
+  along(rowsChange(core.store, pluginId, tx))
+  if (notes !== undefined) writeNotes(core, tx, sessionId, notes)
+  if (notice !== undefined) appendNotice(core, tx, sessionId, notice)
 }
 
 function changesFor(core: SessionCore, sessionId: string, since: number, keeper: string): ChangeNotes {

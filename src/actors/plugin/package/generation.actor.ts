@@ -22,6 +22,8 @@ export interface StartPlan {
   readonly version: string
   readonly internal: boolean
   readonly reach: Reach
+  /** Ids of plugins that come before it. */
+  readonly dependencies?: readonly string[]
   readonly start: StartInstance
 }
 
@@ -157,6 +159,7 @@ export function createGenerations(deps: GenerationDeps): Generations {
           internal: plan.internal,
           generation: number,
           reach: plan.reach,
+          ...(plan.dependencies !== undefined && { dependencies: plan.dependencies }),
           door,
           contributions: instance.contributions,
           onHook: (report) => deps.onHook(key, number, report),

@@ -15,8 +15,7 @@ export function withoutEffect(
   const told: string[] = []
   const add = (what: string, why: string) => told.push(`${what}: ${why}`)
   if (manifest !== undefined) {
-    const { dependencies, editor, agent } = manifest
-    if (dependencies.length > 0) add(`dependencies (${dependencies.join(', ')})`, 'packages start in any order here')
+    const { editor, agent } = manifest
     if (editor !== null && agent !== null) add('editor', 'the part for editors is not run here')
   }
   if (contributions !== undefined) {

@@ -16,6 +16,8 @@ export interface Publication {
   readonly internal: boolean
   readonly generation: number
   readonly reach: Reach
+  /** Ids of plugins that come before it in every order. */
+  readonly dependencies?: readonly string[]
   readonly door: Door
   readonly contributions: Contributions
   /** Hears how each of the plugin's hooks fares: undefined = well, else why not. */

@@ -5,6 +5,7 @@
  * I2 A conflict is the newcomer's: whoever was published first keeps what both contribute (plugin-protocol §13-9).
  * I3 A view is the same object until something it shows changes; an unused one is forgotten.
  */
+import { startOrder } from '../../../machines/plugin/start-order.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { createLru } from '../../../protocol/lru.js'
 import type { Publication } from './publication.js'
@@ -86,7 +87,7 @@ export function createRegistry(): Registry {
       const seen = [...entries.values()]
         .filter(({ publication: { reach } }) => reaches(reach, directory, sessionId))
         .flatMap((entry) => (isHidden(directory, entry.publication.pluginId) ? stays(entry) : [entry]))
-      const view = createView(seen.toSorted(byOrder), generation, directory)
+      const view = createView(inOrder(seen), generation, directory)
       views.set(key, view)
       return view
     },
@@ -131,9 +132,11 @@ function isOf(reach: Reach, sessionId: string): boolean {
   return reach.type === 'session' && reach.sessionId === sessionId
 }
 
-/** Built-ins in their own order, then by plugin id; of one plugin, the wider reach first. */
-function byOrder({ publication: a }: Entry, { publication: b }: Entry): number {
-  if (a.internal !== b.internal) return a.internal ? -1 : 1
-  if (a.internal) return 0
-  return a.pluginId < b.pluginId ? -1 : a.pluginId > b.pluginId ? 1 : 0
+/** Built-ins in their own order, then by plugin id, dependencies first; of one plugin, the wider reach first. */
+function inOrder(seen: readonly Entry[]): Entry[] {
+  const others = seen.filter(({ publication }) => !publication.internal)
+  const { order } = startOrder(others.map(({ publication: { pluginId, dependencies = [] } }) => ({ id: pluginId, dependencies })))
+  const rank = new Map(order.map((id, index) => [id, index]))
+  const rankOf = ({ publication: { pluginId } }: Entry) => rank.get(pluginId) ?? 0
+  return [...seen.filter(({ publication }) => publication.internal), ...others.toSorted((a, b) => rankOf(a) - rankOf(b))]
 }

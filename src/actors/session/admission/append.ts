@@ -14,6 +14,8 @@ import { isNotice } from './runtime-marker.js'
 export interface RunTarget {
   readonly agent: AgentView
   readonly model: ResolvedModel
+  /** Why neither can answer (`unanswerableTarget`); absent = they can. */
+  readonly obstacle?: Error
 }
 
 /** Agent: prompt, session, default. Model: prompt, session, agent, default. Throws `request.invalid` for what is unknown. */
@@ -54,7 +56,7 @@ export async function targetOfStep(
   return { target: { ...target, agent }, isPlanning: plansNow }
 }
 
-function modelOf(model: UserModel | undefined): ModelRef | undefined {
+export function modelOf(model: UserModel | undefined): ModelRef | undefined {
   if (model === undefined) return undefined
   const { modelId: id, ...rest } = model
   return { ...rest, id }
@@ -81,10 +83,10 @@ export function appendPrompt(
   const before = sessionOrThrow(core, sessionId)
   const { revert: _revert, ...kept } = before
   const title = before.parentId === undefined && hasDefaultTitle(before.title) ? fallbackTitle(prompt) : undefined
+  const answering = target.obstacle === undefined ? { agent: before.agent ?? target.agent.record.name, model: target.model.ref } : {}
   const session: Session = {
     ...kept,
-    agent: before.agent ?? target.agent.record.name,
-    model: target.model.ref,
+    ...answering,
     ...(title === undefined ? {} : { title }),
     ...member,
     time: { ...before.time, updated: now },

@@ -7,10 +7,11 @@
  * I3 Plugins that never ran for this session have started or failed before agent, model and system context are settled;
  *    the steps of the run then use what is published at their time.
  * I4 A compaction asked for while this looks, and every wait is such a while, comes first: it has the session's run.
+ * I5 A prompt that nobody can answer any more is a run as well, which fails with the reason.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Work } from '../../../machines/session.machine.js'
-import { type ErrorCode, SvcError, toFailure } from '../../../protocol/errors.js'
+import { type ErrorCode, SvcError } from '../../../protocol/errors.js'
 import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
@@ -19,6 +20,7 @@ import { ceilingsOf } from '../run/ceilings.js'
 import type { RunScope } from '../run/run-scope.js'
 import type { SystemContext } from '../run/system-context.js'
 import { wantsTitle } from '../run/title.js'
+import { unanswerableTarget } from './unanswerable.js'
 
 /** These say nothing against the prompt: it keeps its place and is claimed later. */
 const STORE_TROUBLE: ReadonlySet<ErrorCode> = new Set(['store.unavailable', 'lifecycle.closed'])
@@ -41,19 +43,7 @@ export async function claimWork(core: SessionCore, context: SystemContext, sessi
 async function claimPrompt(core: SessionCore, context: SystemContext, sessionId: string, look: Look): Promise<Work> {
   const row = core.store.queue.first(sessionId)
   if (row === undefined) return rest(core, sessionId)
-  let target: RunTarget
-  let ceilings: RunScope['ceilings'] = []
-  try {
-    if (!isSilent(row.request)) await core.plugins.ready(sessionOrThrow(core, sessionId).directory, sessionId) // I3
-    target = await resolveTarget(core, sessionId, row.request)
-    const session = core.store.sessions.get(sessionId)
-    if (session !== undefined) ceilings = await ceilingsOf(core, session)
-    if (session !== undefined && !isSilent(row.request)) await context.reconcile(session, core.transcripts.of(sessionId).length)
-  } catch (error) {
-    if (error instanceof SvcError && STORE_TROUBLE.has(error.code)) throw error
-    drop(core, sessionId, row, error)
-    return { kind: 'settled' }
-  }
+  const { target, ceilings } = await answering(core, context, sessionId, row)
   if (isLongPrompt(row.request)) await nextTurn()
   const asked = look.compaction()
   if (asked !== undefined) return { kind: 'compaction', runId: asked } // I4
@@ -63,6 +53,26 @@ async function claimPrompt(core: SessionCore, context: SystemContext, sessionId:
   if (run === undefined) return { kind: 'settled' }
   look.onRun(run)
   return { kind: 'run', runId: run.runId, wantsTitle: before !== undefined && wantsTitle(before, target.model, row.request) }
+}
+
+/** Who answers, under whose rules; somebody who cannot when the prompt lets nobody answer it (I5). */
+async function answering(
+  core: SessionCore,
+  context: SystemContext,
+  sessionId: string,
+  { request }: QueueRow,
+): Promise<{ readonly target: RunTarget; readonly ceilings: RunScope['ceilings'] }> {
+  const session = sessionOrThrow(core, sessionId)
+  try {
+    if (!isSilent(request)) await core.plugins.ready(session.directory, sessionId) // I3
+    const target = await resolveTarget(core, sessionId, request)
+    const ceilings = await ceilingsOf(core, session)
+    if (!isSilent(request)) await context.reconcile(sessionOrThrow(core, sessionId), core.transcripts.of(sessionId).length)
+    return { target, ceilings }
+  } catch (error) {
+    if (error instanceof SvcError && STORE_TROUBLE.has(error.code)) throw error
+    return { target: await unanswerableTarget(core, session, request, error), ceilings: [] }
+  }
 }
 
 /** Nothing is left: a session still shown as busy becomes idle. */
@@ -75,17 +85,6 @@ function rest(core: SessionCore, sessionId: string): Work {
     })
   }
   return { kind: 'none' }
-}
-
-function drop(core: SessionCore, sessionId: string, row: QueueRow, error: unknown): void {
-  const { code, message } = toFailure(error)
-  core.journal.commit('power', (tx) => {
-    dequeue(core, tx, row)
-    tx.emit('session.error', {
-      sessionID: sessionId,
-      error: { code: 'prompt.failed', message, retryable: false, details: { cause: code, messageId: row.request.messageId } },
-    })
-  })
 }
 
 function claim(core: SessionCore, row: QueueRow, target: RunTarget, ceilings: RunScope['ceilings']): RunScope | undefined {

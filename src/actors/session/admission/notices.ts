@@ -14,11 +14,21 @@ import { RUNTIME_MARKER } from './runtime-marker.js'
 export function tellSession(
   core: SessionCore,
   sessionId: string,
-  { text, unattended }: Notice,
+  notice: Notice,
   { along, wake }: { readonly along?: ((tx: Change) => void) | undefined; readonly wake: () => void },
 ): void {
-  const { store, journal, effects } = core
   sessionOrThrow(core, sessionId)
+  core.journal.commit('process', (tx) => {
+    along?.(tx)
+    appendNotice(core, tx, sessionId, notice)
+    publishWaiting(core, tx, sessionId)
+  })
+  wake()
+}
+
+/** In a commit under way, which tells the status and after which the session looks for work. */
+export function appendNotice(core: SessionCore, tx: Change, sessionId: string, { text, unattended }: Notice): void {
+  const { store, effects } = core
   const request = {
     messageId: effects.ids.next('msg'),
     parts: [{ type: 'text' as const, text }],
@@ -26,19 +36,14 @@ export function tellSession(
     system: RUNTIME_MARKER,
     ...(unattended === true && { unattended }),
   }
-  journal.commit('process', (tx) => {
-    along?.(tx)
-    store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery: 'continue', request, created: effects.clock.now() })
-    tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery: 'continue', request: toldRequest(request) })
-    tx.emit('session.queue.updated', {
-      sessionID: sessionId,
-      action: 'enqueue',
-      removed: 0,
-      queue: queueInfo(core, sessionId),
-      messageID: request.messageId,
-      delivery: 'continue',
-    })
-    publishWaiting(core, tx, sessionId)
+  store.queue.append({ id: effects.ids.next('evt'), sessionId, delivery: 'continue', request, created: effects.clock.now() })
+  tx.emit('session.prompt.admitted', { sessionID: sessionId, delivery: 'continue', request: toldRequest(request) })
+  tx.emit('session.queue.updated', {
+    sessionID: sessionId,
+    action: 'enqueue',
+    removed: 0,
+    queue: queueInfo(core, sessionId),
+    messageID: request.messageId,
+    delivery: 'continue',
   })
-  wake()
 }

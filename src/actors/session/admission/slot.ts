@@ -18,13 +18,14 @@ const NONE: Segment = { segmentId: '' }
 
 /** Gives the slot back: the run is over. */
 export function endRun(core: SessionCore, tx: Change, slot: RunSlot, status: 'completed' | 'error' | 'interrupted', error?: string): void {
-  const { store, statuses, effects, executions } = core
+  const { store, statuses, effects, executions, outstanding, sequels } = core
   const { sessionId } = slot
   store.runs.finish(slot.runId, status, effects.clock.now(), error)
   executions.runEnded(sessionId, status)
   const ended = store.sessions.get(sessionId)
   if (ended === undefined) return
   const session = doMove(core, tx, ended)
+  if (store.queue.count(sessionId) === 0 && !outstanding.has(sessionId)) sequels.follow(tx, sessionId)
   const idle = store.queue.count(sessionId) === 0
   const busy = busyStatus(core, sessionId)
   statuses.set(tx, session, idle ? { type: 'idle' } : busy.status, busy.queued)

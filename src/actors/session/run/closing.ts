@@ -86,7 +86,12 @@ export function recordFailure(core: SessionCore, run: RunScope, failure: StepFai
     core.interactions.withdraw(tx, run.session.id)
     if (run.compaction !== undefined) failCompaction(core, tx, run.compaction, { message: failure.message })
     run.step?.recorder.close(tx, { finish: 'error', tokens: ZERO_USAGE, cost: 0, error: { message: failure.message } })
-    const error = { code: 'prompt.failed', message: failure.message, retryable: false, details: { cause: failure.code } }
+    const error = {
+      code: 'prompt.failed',
+      message: failure.message,
+      retryable: false,
+      details: { cause: failure.code, messageId: run.messageId },
+    }
     tx.emit('session.error', { sessionID: run.session.id, error })
     endRun(core, tx, slotOf(run), 'error', failure.message)
   })

@@ -54,6 +54,8 @@ export async function prepareStep(
   signal: AbortSignal,
 ): Promise<StepScope | 'due'> {
   const { session } = run
+  if (run.target.obstacle !== undefined)
+    return openStep(core, run, { number, isLast: false, request: undefined, offered: new Map(), hookFailures: [] }, signal)
   Object.assign(run, await targetOfStep(core, { ...run, sessionId: session.id }))
   const { target } = run
   const { steps } = target.agent.record
@@ -130,6 +132,7 @@ export async function streamStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { recorder, request } = step
+  if (run.target.obstacle !== undefined) throw run.target.obstacle
   if (request === undefined) return makeGivenCalls(run, step, onCall)
   if (attempt > 0) {
     recorder.restart()

@@ -3,19 +3,27 @@ import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 
+type Notes = Readonly<Record<string, unknown>>
+
 /** Undefined values remove what was kept. `along` joins the commit. Throws `resource.not_found` with nothing changed. */
 export function noteOnSession(
-  { store, journal, effects }: Pick<SessionCore, 'store' | 'journal' | 'effects'>,
+  core: Pick<SessionCore, 'store' | 'journal' | 'effects'>,
   sessionId: string,
-  notes: Readonly<Record<string, unknown>>,
+  notes: Notes,
   along?: (tx: Change) => void,
 ): void {
+  sessionOrThrow(core, sessionId)
+  core.journal.commit('process', (tx) => {
+    along?.(tx)
+    writeNotes(core, tx, sessionId, notes)
+  })
+}
+
+/** The same in a commit under way. */
+export function writeNotes({ store, effects }: Pick<SessionCore, 'store' | 'effects'>, tx: Change, sessionId: string, notes: Notes): void {
   const { time, ...session } = sessionOrThrow({ store }, sessionId)
   const kept = Object.entries({ ...session, ...notes }).filter(([, value]) => value !== undefined)
   const info = { ...Object.fromEntries(kept), time: { ...time, updated: effects.clock.now() } } as Session
-  journal.commit('process', (tx) => {
-    along?.(tx)
-    store.sessions.update(info)
-    tx.emit('session.updated', { sessionID: sessionId, info })
-  })
+  store.sessions.update(info)
+  tx.emit('session.updated', { sessionID: sessionId, info })
 }

@@ -35,7 +35,7 @@ export function createOfflineAdapter(settings: ProviderSettings, effects: Pick<N
   }
 
   const scriptOf = async (conversation: Conversation): Promise<{ text: string } | { problem: string } | undefined> => {
-    const inPrompt = findScript(conversation.prompt)
+    const inPrompt = conversation.told === undefined ? findScript(conversation.prompt) : undefined
     if (inPrompt !== undefined) return { text: inPrompt }
     const path = settings.options.script
     if (path === undefined) return undefined

@@ -34,6 +34,8 @@ const SHOWN_NOTES = 5
 export function answer(conversation: Conversation, tools: readonly ToolDefinition[]): Answer {
   if (conversation.isTitled) return { say: titleOf(conversation.prompt) }
   if (tools.length === 0 && /summar/i.test(conversation.prompt)) return { say: listPrompts(conversation.prompts.slice(0, -1)) }
+  if (conversation.told !== undefined)
+    return { say: `${INTRODUCTION} I was told, and do nothing about it:\n\n${quoted(conversation.told)}` }
   const requests = understand(conversation.prompt)
   if (requests.length === 0 || requests.some((request) => 'help' in request)) return { say: HELP }
   const offered = new Set(tools.map(({ id }) => id))
@@ -76,9 +78,14 @@ function report(request: Understood, result: ToolResultContent | undefined): str
   if (result.isError) return `${label} failed: ${clip(result.output.trim())}`
   const lines = result.output.trimEnd().split('\n')
   if (lines.length === 1) return `${label} is done: ${clip(lines[0] ?? '')}`
+  return `${label} is done:\n\n${quoted(result.output)}`
+}
+
+function quoted(text: string): string {
+  const lines = text.trimEnd().split('\n')
   const shown = lines.slice(0, SHOWN_LINES).map((line) => clip(line))
   const rest = lines.length > shown.length ? `\n… and ${lines.length - shown.length} more lines` : ''
-  return `${label} is done:\n\n${shown.map((line) => `    ${line}`).join('\n')}${rest}`
+  return `${shown.map((line) => `    ${line}`).join('\n')}${rest}`
 }
 
 function listPrompts(prompts: readonly string[]): string {

@@ -1,4 +1,5 @@
 /** What the offline model knows of a conversation: it is read anew from the messages of every request. */
+import { RUNTIME_MARK } from '../../../protocol/runtime-marks.js'
 import type { GenerateRequest, ModelMessage, ToolResultContent } from '../../../actors/provider/adapter.js'
 
 export interface Conversation {
@@ -12,6 +13,8 @@ export interface Conversation {
   readonly prompts: readonly string[]
   /** It is to be given a title, and nothing else. */
   readonly isTitled: boolean
+  /** What the runtime told, where that is the prompt: nobody asks for anything in it. */
+  readonly told?: string | undefined
 }
 
 /** What svc asks a model for that is to make a title. */
@@ -35,8 +38,14 @@ export function readConversation({ messages }: Pick<GenerateRequest, 'messages'>
     steps: since.filter((message) => message.role === 'assistant').length,
     results: since.flatMap((message) => (message.role === 'tool' ? message.results : [])),
     prompts: prompts.map(({ text }) => text),
+    told: toldBy(current?.text ?? ''),
     isTitled: messages.some((message) => message.role === 'system' && TITLE.test(message.text)),
   }
+}
+
+function toldBy(text: string): string | undefined {
+  const [mark, close] = [`<${RUNTIME_MARK}>`, `</${RUNTIME_MARK}>`]
+  return text.startsWith(mark) ? text.slice(mark.length, text.lastIndexOf(close)).trim() : undefined
 }
 
 const SUMMARISE = 'Summarise.'

@@ -5,20 +5,7 @@
  * I1 An option whose value is a file or a program is either judged by the program's own record, and listed under `judged`, or left out.
  */
 import type { Word } from '../judge/word.js'
-import { OPTIONS } from './options-table.js'
-
-export interface KnownOptions {
-  /** Letters and names without a value in the next word; a name may carry a text after `=`. */
-  readonly flags: ReadonlySet<string>
-  /** Whose value is no file. */
-  readonly texts: ReadonlySet<string>
-  /** Whose value the program's record knows. */
-  readonly judged: ReadonlySet<string>
-  /** Letters with a text that can only stand in the same word. */
-  readonly attached: ReadonlySet<string>
-  /** A number is an option, as in `head -5`. */
-  readonly numeric: boolean
-}
+import { type KnownOptions, OPTIONS } from './options-table.js'
 
 export interface ReadOptions {
   /** The first option nobody knows, as it stands. */

@@ -1,5 +1,16 @@
 /** The options of each program that `known-options.ts` reads. */
-import type { KnownOptions } from './known-options.js'
+export interface KnownOptions {
+  /** Letters and names without a value in the next word; a name may carry a text after `=`. */
+  readonly flags: ReadonlySet<string>
+  /** Whose value is no file. */
+  readonly texts: ReadonlySet<string>
+  /** Whose value the program's record knows. */
+  readonly judged: ReadonlySet<string>
+  /** Letters with a text that can only stand in the same word. */
+  readonly attached: ReadonlySet<string>
+  /** A number is an option, as in `head -5`. */
+  readonly numeric: boolean
+}
 
 interface Listed {
   readonly programs: string

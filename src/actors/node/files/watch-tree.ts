@@ -12,7 +12,8 @@
  */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { createFolderTree } from './folder-tree.js'
 
 const GATHER = 20
 const MOST_PATHS = 4096
@@ -27,7 +28,7 @@ const SEES_BELOW = process.platform === 'darwin'
  * rejects when it cannot be.
  */
 export async function watchTree(root: string, report: (paths: readonly string[] | undefined) => void): Promise<() => void> {
-  const folders = new Map<string, FSWatcher>()
+  const folders = createFolderTree<FSWatcher>(dirname)
   let identity: string | undefined
   let dirty = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -37,8 +38,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
   function end(): void {
     ended = true
     clearTimeout(timer)
-    for (const watcher of folders.values()) watcher.close()
-    folders.clear()
+    for (const watcher of folders.drop(root)) watcher.close()
   }
 
   function note(path: string): void {
@@ -58,12 +58,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
   }
 
   function drop(folder: string): void {
-    if (!folders.has(folder)) return
-    for (const [path, watcher] of folders) {
-      if (path !== folder && !path.startsWith(folder + sep)) continue
-      watcher.close()
-      folders.delete(path)
-    }
+    for (const watcher of folders.drop(folder)) watcher.close()
   }
 
   /** Watches the folder and those below it that are not watched yet; answers what it found in these. */
@@ -93,7 +88,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     if (path === root) identity = folderAt(root)
     const watcher = watch(path, { persistent: false, recursive: SEES_BELOW }, (type, name) => told(path, type, name))
     watcher.on('error', () => told(path, 'rename', null))
-    folders.set(path, watcher)
+    folders.add(path, watcher)
   }
 
   async function look(): Promise<void> {
@@ -128,7 +123,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     paths.clear()
     if (isLost) paths.add(root)
     await grow(root)
-    return [...folders.keys()].filter((path) => path !== root)
+    return [...folders.paths()].filter((path) => path !== root)
   }
 
   try {

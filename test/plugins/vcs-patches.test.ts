@@ -3,7 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, symlinkSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Checkout, makeCheckout } from '../actors/git/checkout.js'
-import { readChanges } from '../../src/plugins/vcs/diff-output.js'
+import { faultsOf } from '../actors/hostile-files/meter.js'
+import { LIMITS } from '../../src/protocol/limits.js'
+import { fieldsOf, readChanges } from '../../src/plugins/vcs/diff-output.js'
+import { linesOf } from '../../src/plugins/vcs/untracked.js'
+import { createNodeFiles } from '../../src/actors/node/files/node-files.js'
+import { beginWork, readAtOnce, SLICE, type Work } from '../../src/protocol/work.js'
 import { openVcs } from './vcs-fixture.js'
 
 /** What some program takes for the end of a line. */
@@ -85,11 +90,60 @@ describe('the patch of a file', () => {
     const list = (name: string) =>
       [':000000 000000 0000000 0000000 U', name, ':100644 100644 9766475 0000000 M', 'zzz.js', '1\t1\tzzz.js', '', ''].join('\0')
     const own = 'diff --git a/zzz.js b/zzz.js\n@@ -1 +1 @@\n-ok()\n+evil()\n'
-    const told = (name: string) => readChanges(Buffer.from(`${list(name)}* Unmerged path ${name}\n${own}`))
+    const told = (name: string) => readAtOnce(readChanges(Buffer.from(`${list(name)}* Unmerged path ${name}\n${own}`)))
     expect(told('x').map(({ path, patch }) => [path, patch])).toEqual([
       ['x', ''],
       ['zzz.js', own],
     ])
     expect(() => told('x\ndiff --git a/zzz.js b/zzz.js\n+ok() // harmless')).toThrow('line break')
+  })
+})
+
+describe('what git says of very many files', () => {
+  const many = (size: number, one: (index: number) => string, between: string) =>
+    Array.from({ length: Math.ceil(size / 60) }, (_, index) => one(index)).join(between)
+  const listed = (size: number) => many(size, (index) => `:100644 000000 0000000 0000000 D\0folder/file-${index}`, '\0')
+  const counted = (size: number) => many(size, (index) => `0\t1\tfolder/file-${index}`, '\0')
+  const patched = (size: number) => many(size, (index) => `diff --git a/folder/file-${index} b/folder/file-${index}\n-x\n`, '')
+
+  test.each<readonly [what: string, text: (size: number) => string]>([
+    ['lists', (size) => `${listed(size)}\0`],
+    ['numbers', (size) => `${listed(size)}\0${counted(size)}\0`],
+    ['patches', (size) => `${listed(size)}\0${counted(size)}\0\0${patched(size)}`],
+    ['patches of the same file', (size) => `${listed(60)}\0\0${'diff --git a/folder/file-0 b/folder/file-0\n-x\n'.repeat(size / 60)}`],
+    ['content without patches', (size) => `${listed(60)}\0\0${'x\n'.repeat(size / 2)}`],
+  ])('is read in turns with others, at a cost that grows as it does: %s', (_, text) => {
+    expect(faultsOf(64 * 1024, (size) => readChanges(Buffer.from(text(size))))).toEqual([])
+  })
+
+  test('is taken apart in turns with others, at a cost that grows as it does', () => {
+    expect(faultsOf(64 * 1024, (size) => fieldsOf(Buffer.from(many(size, (index) => `folder/file-${index}`, '\0'))))).toEqual([])
+  })
+
+  test('has the lines of large files counted in turns with others', async () => {
+    const checkout = makeCheckout()
+    const lines = 256 * 1024
+    const path = checkout.write('lines', '\n'.repeat(lines))
+    let paid = 0
+    let most = 0
+    const work = beginWork(Number.POSITIVE_INFINITY)
+    const counting: Work = { ...work, pay: (bytes) => ((paid += bytes), (most = Math.max(most, bytes)), work.pay(bytes)) }
+    expect(await linesOf({ files: createNodeFiles() }, path, counting)).toBe(lines)
+    expect(paid).toBeGreaterThan(lines * 4)
+    expect(most).toBeLessThan(SLICE)
+  })
+
+  test('is applied up to a number of files', async () => {
+    const checkout = makeCheckout()
+    checkout.write('a', 'x')
+    checkout.commit()
+    const vcs = openVcs()
+    const added = (count: number) =>
+      Array.from({ length: count }, (_, index) => `--- /dev/null\n+++ b/f${index}\n@@ -0,0 +1 @@\n+x\n`).join('')
+    expect(await vcs.apply(checkout.directory, added(10))).toEqual({ success: true })
+    expect(await vcs.apply(checkout.directory, added(LIMITS.vcs.patchedFiles + 1))).toEqual({
+      success: false,
+      error: `the patch is for more than ${LIMITS.vcs.patchedFiles} files`,
+    })
   })
 })

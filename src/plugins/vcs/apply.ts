@@ -8,6 +8,7 @@ import type { Checkout } from '../../actors/git-ports.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { canonicalPath } from '../../protocol/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'
+import { LIMITS } from '../../protocol/limits.js'
 import { hasControls } from '../../protocol/path-text.js'
 import type { VcsApplyResult } from '../../protocol/vcs/vcs.js'
 
@@ -37,6 +38,7 @@ export async function applyPatch(
       paths.add(`${checkout.worktree}/${path}`)
     }
   }
+  if (paths.size > LIMITS.vcs.patchedFiles) return { success: false, error: `the patch is for more than ${LIMITS.vcs.patchedFiles} files` }
   if (paths.size === 0) return { success: false, error: 'the patch names no file below the directory' }
   const targets = await Promise.all([...paths].map((path) => canonicalPath((each) => effects.files.realPath(each), path)))
   const outside = targets.find((path) => !isWithin(directory, path))

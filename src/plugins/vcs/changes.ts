@@ -1,7 +1,11 @@
 /** What differs from the last commit: git compares what it tracks, and lists what it does not (subsystems h). */
 import type { Checkout, GitArguments } from '../../actors/git-ports.js'
 import { SvcError } from '../../protocol/errors.js'
+import { beginWork, ENTRY } from '../../protocol/work.js'
 import { type Change, fieldsOf, readChanges } from './diff-output.js'
+
+/** What git answers is bounded; it is read with turns for others. */
+const ALL = Number.POSITIVE_INFINITY
 
 /** Paths that one call of git is given; with more it compares all. */
 const NAMED = 200
@@ -25,7 +29,7 @@ export async function trackedChanges(
 ): Promise<readonly Change[]> {
   const { among = [] } = wants
   const paths = among.length > NAMED ? [] : among
-  return readChanges(await told(checkout, [...comparison(wants), checkout.base, '--', ...paths], signal))
+  return beginWork(ALL).read(readChanges(await told(checkout, [...comparison(wants), checkout.base, '--', ...paths], signal)))
 }
 
 /** What one look at the worktree tells: tracked paths that may differ from the last commit, and those of `untrackedPaths`. */
@@ -34,16 +38,15 @@ export async function candidates(
   signal: AbortSignal,
 ): Promise<{ readonly tracked: readonly string[]; readonly untracked: readonly string[] }> {
   const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=dirty'] as const
-  const entries = new TextDecoder()
-    .decode(await told(checkout, args, signal))
-    .split('\0')
-    .filter((entry) => entry.length > 3)
-  const isUntracked = (entry: string) => entry.startsWith('??')
-  const pathOf = (entry: string) => entry.slice(3)
-  return {
-    tracked: entries.filter((entry) => !isUntracked(entry)).map(pathOf),
-    untracked: entries.filter(isUntracked).map(pathOf),
+  const work = beginWork(ALL)
+  const decoder = new TextDecoder()
+  const found: { readonly tracked: string[]; readonly untracked: string[] } = { tracked: [], untracked: [] }
+  for (const field of await work.read(fieldsOf(await told(checkout, args, signal)))) {
+    await work.pay(field.length + ENTRY)
+    const entry = decoder.decode(field)
+    if (entry.length > 3) (entry.startsWith('??') ? found.untracked : found.tracked).push(entry.slice(3))
   }
+  return found
 }
 
 /**
@@ -51,11 +54,12 @@ export async function candidates(
  * ends with `/`, and is not told of it.
  */
 export async function untrackedChanges(checkout: Checkout, signal: AbortSignal): Promise<readonly Change[]> {
-  const listed = fieldsOf(await told(checkout, ['ls-files', '--others', '--exclude-standard', '-z', '--'], signal))
+  const work = beginWork(ALL)
+  const listed = await work.read(fieldsOf(await told(checkout, ['ls-files', '--others', '--exclude-standard', '-z', '--'], signal)))
   const paths = listed.filter((path) => path.at(-1) !== SLASH)
   if (paths.length === 0) return []
   return checkout.withAdded(paths, async (env) =>
-    readChanges(await told(checkout, [...comparison({ patches: true }), '--diff-filter=A', '--'], signal, env)),
+    work.read(readChanges(await told(checkout, [...comparison({ patches: true }), '--diff-filter=A', '--'], signal, env))),
   )
 }
 

@@ -3,9 +3,11 @@
  *
  * I1 Only a line feed ends a line, and each line of content has a sign before it: so content begins no patch, whatever it is made of.
  * I2 A patch belongs to the path that git listed and its first line names, byte by byte.
+ * I3 It costs what it touches (`work.ts`): there may be very many files.
  */
 import { SvcError } from '../../protocol/errors.js'
 import type { VcsStatus } from '../../protocol/vcs/vcs.js'
+import { ENTRY, type Reading } from '../../protocol/work.js'
 
 /** A file that differs. */
 export interface Change {
@@ -19,10 +21,12 @@ export interface Change {
   readonly patch: string
 }
 
+/** A file is looked up several times, and its name taken apart. */
+const PER_FILE = 8 * ENTRY
 const STATUS: Readonly<Record<string, VcsStatus>> = { A: 'added', D: 'deleted' }
 const FIRST = 'diff --git '
 
-export function readChanges(bytes: Uint8Array): readonly Change[] {
+export function* readChanges(bytes: Uint8Array): Reading<readonly Change[]> {
   const data = bufferOf(bytes)
   const changes = new Map<string, Omit<Change, 'path' | 'patch'>>()
   let at = 0
@@ -36,6 +40,7 @@ export function readChanges(bytes: Uint8Array): readonly Change[] {
   while (data[at] === COLON) {
     const letter = field().split(' ')[4]?.charAt(0) ?? ''
     const path = field()
+    yield path.length + PER_FILE
     // Git tells of it among the patches, in one line that ends nowhere.
     if (letter === 'U' && path.includes('\n'))
       throw new SvcError('request.unprocessable', 'A file with a line break in its name is in conflict: its repository cannot be shown.')
@@ -45,25 +50,29 @@ export function readChanges(bytes: Uint8Array): readonly Change[] {
   while (at < data.length && data[at] !== 0) {
     const [additions = '', deletions = '', ...rest] = field().split('\t')
     const path = rest.join('\t')
+    yield path.length + PER_FILE
     const change = changes.get(path)
     if (change !== undefined) changes.set(path, { ...change, additions: numberOf(additions), deletions: numberOf(deletions) })
   }
-  const patches = patchesOf(data.subarray(at + 1))
-  return [...changes].map(([path, change]) => ({
-    path: Buffer.from(path, 'latin1').toString('utf8'),
-    ...change,
-    patch: patches.get(firstLineOf(path)) ?? '',
-  }))
+  const patches = yield* patchesOf(data.subarray(at + 1))
+  const found: Change[] = []
+  for (const [path, change] of changes) {
+    yield path.length + PER_FILE
+    found.push({ path: Buffer.from(path, 'latin1').toString('utf8'), ...change, patch: patches.get(firstLineOf(path)) ?? '' })
+  }
+  return found
 }
 
 /** By first line; a file that became one of another kind has two. */
-function patchesOf(data: Buffer): ReadonlyMap<string, string> {
+function* patchesOf(data: Buffer): Reading<ReadonlyMap<string, string>> {
   const patches = new Map<string, string>()
+  yield data.length
   for (let at = data.toString('latin1', 0, FIRST.length) === FIRST ? 0 : nextOf(data, 0); at < data.length; ) {
     const end = nextOf(data, at)
     const line = data.indexOf('\n', at)
     const first = data.toString('latin1', at, line < 0 ? end : line)
     patches.set(first, (patches.get(first) ?? '') + data.toString('utf8', at, end))
+    yield end - at + PER_FILE
     at = end
   }
   return patches
@@ -100,11 +109,13 @@ function quoted(name: string): string {
 }
 
 /** What `-z` ends with zeros. */
-export function fieldsOf(bytes: Uint8Array): readonly Uint8Array[] {
+export function* fieldsOf(bytes: Uint8Array): Reading<readonly Uint8Array[]> {
   const data = bufferOf(bytes)
   const fields: Uint8Array[] = []
-  for (let at = 0, end = data.indexOf(0); end >= 0; at = end + 1, end = data.indexOf(0, at))
+  for (let at = 0, end = data.indexOf(0); end >= 0; at = end + 1, end = data.indexOf(0, at)) {
+    yield end - at + ENTRY
     if (end > at) fields.push(data.subarray(at, end))
+  }
   return fields
 }
 

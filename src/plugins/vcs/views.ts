@@ -2,6 +2,8 @@
 import type { Checkout } from '../../actors/git-ports.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
+import { sortInTurns } from '../../protocol/sort.js'
+import { beginWork, ENTRY } from '../../protocol/work.js'
 import type { VcsFileDiff, VcsFileStatus } from '../../protocol/vcs/vcs.js'
 import { candidates, trackedChanges, untrackedChanges } from './changes.js'
 import type { Change } from './diff-output.js'
@@ -9,24 +11,36 @@ import { linesOf } from './untracked.js'
 
 type Effects = Pick<NativeHost['effects'], 'files'>
 
+/** Changes that are sorted between two looks at what was paid. */
+const SORTED = 2048
+
 export async function statusOf(effects: Effects, checkout: Checkout, signal: AbortSignal): Promise<VcsFileStatus[]> {
   const { tracked: among, untracked: paths } = await candidates(checkout, signal)
   const tracked = among.length === 0 ? [] : await trackedChanges(checkout, signal, { patches: false, among })
+  const work = beginWork(Number.POSITIVE_INFINITY)
   const untracked: Change[] = []
   for (let at = 0; at < paths.length; at += LIMITS.vcs.countedAtOnce) {
     signal.throwIfAborted()
     const some = paths.slice(at, at + LIMITS.vcs.countedAtOnce)
-    const counts = await Promise.all(some.map(async (path) => (path.endsWith('/') ? 0 : linesOf(effects, `${checkout.worktree}/${path}`))))
+    const counts = await Promise.all(
+      some.map(async (path) => (path.endsWith('/') ? 0 : linesOf(effects, `${checkout.worktree}/${path}`, work))),
+    )
     untracked.push(
       ...some.map((path, index) => ({ path, status: 'added' as const, additions: counts[index] ?? 0, deletions: 0, patch: '' })),
     )
   }
-  return merged(tracked, untracked).map(({ path, status, additions, deletions }) => ({ path, file: path, status, additions, deletions }))
+  return (await merged(tracked, untracked)).map(({ path, status, additions, deletions }) => ({
+    path,
+    file: path,
+    status,
+    additions,
+    deletions,
+  }))
 }
 
 export async function diffOf(checkout: Checkout, signal: AbortSignal): Promise<VcsFileDiff[]> {
   const [tracked, untracked] = await Promise.all([trackedChanges(checkout, signal, { patches: true }), untrackedChanges(checkout, signal)])
-  return merged(tracked, untracked).map(({ path, status, additions, deletions, patch }) => ({
+  return (await merged(tracked, untracked)).map(({ path, status, additions, deletions, patch }) => ({
     path,
     file: path,
     status,
@@ -40,9 +54,13 @@ export async function diffOf(checkout: Checkout, signal: AbortSignal): Promise<V
 }
 
 /** By path. A file that is no longer tracked and still there has changed. */
-function merged(tracked: readonly Change[], untracked: readonly Change[]): Change[] {
+async function merged(tracked: readonly Change[], untracked: readonly Change[]): Promise<readonly Change[]> {
+  const work = beginWork(Number.POSITIVE_INFINITY)
+  const turn = () => work.pay(SORTED * ENTRY)
   const byPath = new Map(tracked.map((change) => [change.path, change]))
+  await turn()
   for (const change of untracked) {
+    await work.pay(ENTRY)
     const gone = byPath.get(change.path)
     byPath.set(
       change.path,
@@ -57,5 +75,5 @@ function merged(tracked: readonly Change[], untracked: readonly Change[]): Chang
           },
     )
   }
-  return [...byPath.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return sortInTurns([...byPath.values()], (a, b) => (a.path < b.path ? -1 : 1), turn)
 }

@@ -24,6 +24,8 @@ export const repositoriesLimits = {
     /** An untracked file whose lines are counted. */
     countedBytes: 16 * MiB,
     countedAtOnce: 32,
+    /** Files of one patch that is applied. */
+    patchedFiles: 5000,
   },
   lsp: {
     /** Files and directories one look at a workspace counts. */

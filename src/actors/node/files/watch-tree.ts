@@ -13,7 +13,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { createFolderTree } from './folder-tree.js'
+import { createFolderTree } from '../../../protocol/folder-tree.js'
 
 const GATHER = 20
 const MOST_PATHS = 4096
@@ -29,6 +29,7 @@ const SEES_BELOW = process.platform === 'darwin'
  */
 export async function watchTree(root: string, report: (paths: readonly string[] | undefined) => void): Promise<() => void> {
   const folders = createFolderTree<FSWatcher>(dirname)
+  const isWatched = (path: string) => folders.get(path) !== undefined
   let identity: string | undefined
   let dirty = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -66,8 +67,8 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     const found: string[] = []
     const open = [folder]
     for (let path = open.pop(); path !== undefined && !ended; path = open.pop()) {
-      if (path !== root && !folders.has(dirname(path))) continue // I3: given up meanwhile, and looked at again soon
-      const isNew = !folders.has(path)
+      if (path !== root && !isWatched(dirname(path))) continue // I3: given up meanwhile, and looked at again soon
+      const isNew = !isWatched(path)
       try {
         if (isNew) add(path)
         for (const entry of await readdir(path, { withFileTypes: true })) {
@@ -88,7 +89,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     if (path === root) identity = folderAt(root)
     const watcher = watch(path, { persistent: false, recursive: SEES_BELOW }, (type, name) => told(path, type, name))
     watcher.on('error', () => told(path, 'rename', null))
-    folders.add(path, watcher)
+    folders.set(path, watcher)
   }
 
   async function look(): Promise<void> {
@@ -110,8 +111,8 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     const found: string[] = []
     for (const path of paths) {
       const isFolder = await isDirectory(path)
-      if (!isFolder && folders.has(path)) drop(path)
-      if (!isFolder || folders.has(path) || (SEES_BELOW && path !== root)) continue
+      if (!isFolder && isWatched(path)) drop(path)
+      if (!isFolder || isWatched(path) || (SEES_BELOW && path !== root)) continue
       for (const below of await grow(path)) found.push(below)
     }
     return found
@@ -123,7 +124,7 @@ export async function watchTree(root: string, report: (paths: readonly string[] 
     paths.clear()
     if (isLost) paths.add(root)
     await grow(root)
-    return [...folders.paths()].filter((path) => path !== root)
+    return [...folders.entries()].map(([path]) => path).filter((path) => path !== root)
   }
 
   try {

@@ -6,8 +6,10 @@
  * I2 A change of a path is one of everything below it, and of everything that is reached through it by a link.
  * I3 What is reached through a folder that is not heard is named by `isHeard`; who asks has to look at it. A folder above that may
  *    not be listed is excepted: it is not ours to move.
+ * I4 To forget costs what is forgotten: whoever may write there moves and removes thousands of folders.
  */
 import { basename, dirname, join, resolve } from 'node:path'
+import { createFolderTree, type FolderTree } from '../../../protocol/folder-tree.js'
 import type { DirectoryEntry, FileStat, Files } from '../../effects.js'
 import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
 import type { FolderWatches, Hearing } from './folder-watches.js'
@@ -55,6 +57,10 @@ interface Way {
   readonly isFolder: boolean
 }
 
+interface Heard {
+  readonly hearing: Hearing
+}
+
 const NOWHERE: Way = { real: undefined, isFolder: false }
 /** As many links as Linux follows. */
 const MOST_LINKS = 40
@@ -67,25 +73,25 @@ export interface FileMemoryDeps {
 }
 
 export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps): FileMemory {
-  const ways = new Map<string, Way>()
+  const ways = createFolderTree<Way>(dirname)
   /** Links by their path: every place that they lead through. */
   const links = new Map<string, readonly string[]>()
-  const hearings = new Map<string, Hearing>()
-  const known: Map<string, unknown>[] = [ways]
-  /** Paths below which something was asked. */
-  const above = new Set<string>()
+  const hearings = createFolderTree<Heard>(dirname)
+  const known: Pick<FolderTree<object>, 'delete' | 'drop'>[] = [ways]
+  /** Folders that were not heard, by why. */
+  const unheard = { absent: 0, forbidden: 0, refused: 0 }
   const listed = new Set<string>()
   let version = 0
   const listener = watches.listen((path, isMove) => {
-    if (isMove) forgetBelow(hearings, path)
+    if (isMove) forgetHearings(path)
     if (!isKnown(path, isMove)) return
     forget(path)
-    if (isMove) for (const map of known) map.delete(dirname(path)) // what it holds, not what is known of that
+    if (isMove) for (const tree of known) tree.delete(dirname(path)) // what it holds, not what is known of that
     onChanged()
   })
 
   function isKnown(path: string, isMove: boolean): boolean {
-    return ways.has(path) || (isMove && listed.has(dirname(path))) || listed.has(path) || throughLinks(path).length > 0
+    return ways.get(path) !== undefined || (isMove && listed.has(dirname(path))) || listed.has(path) || throughLinks(path).length > 0
   }
 
   function throughLinks(path: string): string[] {
@@ -94,10 +100,7 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
 
   function forget(path: string): void {
     version += 1
-    for (const map of known) {
-      if (above.has(path)) forgetBelow(map, path)
-      else map.delete(path)
-    }
+    for (const tree of known) tree.drop(path)
     for (const link of throughLinks(path)) {
       if (!links.delete(link)) continue
       forget(link) // I2
@@ -105,7 +108,14 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   }
 
   function hear(folder: string): void {
-    if (!hearings.has(folder)) hearings.set(folder, listener.hear(folder))
+    if (hearings.get(folder) !== undefined) return
+    const hearing = listener.hear(folder)
+    hearings.set(folder, { hearing })
+    if (hearing !== 'heard') unheard[hearing]++
+  }
+
+  function forgetHearings(path: string): void {
+    for (const { hearing } of hearings.drop(path)) if (hearing !== 'heard') unheard[hearing]--
   }
 
   async function wayTo(path: string, depth = 0): Promise<Way> {
@@ -120,7 +130,6 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   async function findWay(path: string, depth: number): Promise<Way> {
     const folder = dirname(path)
     if (folder === path) return { real: path, isFolder: true }
-    above.add(folder)
     const parent = await wayTo(folder, depth)
     if (parent.real === undefined || !parent.isFolder) return NOWHERE
     hear(parent.real) // I1
@@ -137,7 +146,7 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   }
 
   function answers<T>(also: (way: Way) => void = () => undefined): Answers<T> {
-    const mine = new Map<string, { readonly answer: T }>()
+    const mine = createFolderTree<{ readonly answer: T }>(dirname)
     known.push(mine)
     return {
       async recall(path, compute, keeps = () => true) {
@@ -154,13 +163,8 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
 
   function isDeafAt(path: string, isDirect: boolean): boolean {
     const real = ways.get(path)?.real
-    const hearing = real === undefined ? undefined : hearings.get(real)
+    const hearing = real === undefined ? undefined : hearings.get(real)?.hearing
     return hearing === 'refused' || (isDirect && hearing === 'forbidden')
-  }
-
-  function isDeafSomewhere(): boolean {
-    for (const hearing of hearings.values()) if (hearing !== 'heard' && hearing !== 'absent') return true
-    return false
   }
 
   return {
@@ -175,7 +179,7 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     contents: answers(),
     outcomes: answers(),
     isHeard(path) {
-      if (!isDeafSomewhere()) return true
+      if (unheard.forbidden + unheard.refused === 0) return true
       if (isDeafAt(path, true)) return false
       for (let folder = path; folder !== dirname(folder); ) {
         folder = dirname(folder)
@@ -185,19 +189,14 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     },
     forget,
     forgetAll() {
-      hearings.clear()
+      forgetHearings('/')
       forget('/')
     },
     get isDeaf() {
-      return [...hearings.values()].includes('refused')
+      return unheard.refused > 0
     },
     end: listener.end,
   }
-}
-
-function forgetBelow(map: Map<string, unknown>, path: string): void {
-  const isGone = isAtOrBelow(path)
-  for (const each of map.keys()) if (isGone(each)) map.delete(each)
 }
 
 function isAtOrBelow(path: string): (each: string) => boolean {

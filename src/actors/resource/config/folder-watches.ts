@@ -5,7 +5,8 @@
  *    and it has to be heard anew. Who wants to be told of that listens to the folder above as well.
  * I2 At most `LIMITS.config.folders` are watched at once.
  */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { createFolderTree } from '../../../protocol/folder-tree.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Files } from '../../effects.js'
 
@@ -31,7 +32,7 @@ interface Watched {
 }
 
 export function createFolderWatches(files: Pick<Files, 'watchFolder'>): FolderWatches {
-  const watched = new Map<string, Watched>()
+  const watched = createFolderTree<Watched>(dirname)
 
   function told(folder: string, name: string | undefined, isMove: boolean): void {
     const listeners = [...(watched.get(folder)?.listeners ?? [])]
@@ -41,11 +42,7 @@ export function createFolderWatches(files: Pick<Files, 'watchFolder'>): FolderWa
   }
 
   function drop(path: string): void {
-    for (const [folder, { end }] of watched) {
-      if (folder !== path && !folder.startsWith(`${path}/`)) continue
-      watched.delete(folder)
-      end()
-    }
+    for (const { end } of watched.drop(path)) end()
   }
 
   function begin(folder: string): Watched | Exclude<Hearing, 'heard'> {
@@ -68,7 +65,7 @@ export function createFolderWatches(files: Pick<Files, 'watchFolder'>): FolderWa
           return 'heard'
         },
         end() {
-          for (const [folder, { listeners, end }] of watched) {
+          for (const [folder, { listeners, end }] of [...watched.entries()]) {
             if (!listeners.delete(listener) || listeners.size > 0) continue
             watched.delete(folder)
             end()

@@ -10,6 +10,8 @@ export interface FolderTree<T> {
   readonly size: number
   get(path: string): T | undefined
   set(path: string, value: T): void
+  /** What is known of the folder and of all below it. */
+  within(path: string): readonly T[]
   /** Forgets the folder, and nothing below it. */
   delete(path: string): void
   /** Forgets the folder and all below it; answers what was known of them. */
@@ -38,6 +40,19 @@ export function createFolderTree<T extends object>(above: (path: string) => stri
         return
       }
     }
+  }
+
+  function gathered(path: string, onFolder: (path: string) => unknown): readonly T[] {
+    const values: T[] = []
+    const open = [path]
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const folder = folders.get(at)
+      if (folder === undefined) continue
+      onFolder(at)
+      if (folder.value !== undefined) values.push(folder.value)
+      for (const each of folder.below) open.push(each)
+    }
+    return values
   }
 
   /** What is above a folder that has gone, as far as it was there for its sake. */
@@ -73,16 +88,9 @@ export function createFolderTree<T extends object>(above: (path: string) => stri
       folders.delete(path)
       part(path)
     },
+    within: (path) => gathered(path, () => undefined),
     drop(path) {
-      const dropped: T[] = []
-      const open = [path]
-      for (let at = open.pop(); at !== undefined; at = open.pop()) {
-        const folder = folders.get(at)
-        if (folder === undefined) continue
-        folders.delete(at)
-        if (folder.value !== undefined) dropped.push(folder.value)
-        for (const each of folder.below) open.push(each)
-      }
+      const dropped = gathered(path, (at) => folders.delete(at))
       size -= dropped.length
       part(path)
       return dropped

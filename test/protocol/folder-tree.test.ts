@@ -44,6 +44,8 @@ test.each([true, false])(
     const { tree, folders } = grown(20, isEachKnown)
     const own = isEachKnown ? ['/a/r/1'] : []
     expect(pathsOf(tree.drop('/a/r/1'))).toEqual([...own, ...inFolders('/a/r/1', 20)].toSorted())
+    expect(pathsOf(tree.within('/a/r/2'))).toEqual([...(isEachKnown ? ['/a/r/2'] : []), ...inFolders('/a/r/2', 20)].toSorted())
+    expect([tree.within('/a/r/1'), tree.within('/a/r/2/0')]).toEqual([[], [{ path: '/a/r/2/0' }]])
     expect(tree.get('/a/r/1/0')).toBeUndefined()
     expect(tree.get('/a/r/10/0')).toEqual({ path: '/a/r/10/0' })
     expect(tree.drop('/a/r/1')).toEqual([])

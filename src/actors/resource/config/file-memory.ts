@@ -61,6 +61,7 @@ interface Heard {
   readonly hearing: Hearing
 }
 
+const NONE: ReadonlySet<string> = new Set()
 const NOWHERE: Way = { real: undefined, isFolder: false }
 /** As many links as Linux follows. */
 const MOST_LINKS = 40
@@ -76,6 +77,8 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   const ways = createFolderTree<Way>(dirname)
   /** Links by their path: every place that they lead through. */
   const links = new Map<string, readonly string[]>()
+  /** The same by place. */
+  const places = createFolderTree<Set<string>>(dirname)
   const hearings = createFolderTree<Heard>(dirname)
   const known: Pick<FolderTree<object>, 'delete' | 'drop'>[] = [ways]
   /** Folders that were not heard, by why. */
@@ -91,18 +94,42 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
   })
 
   function isKnown(path: string, isMove: boolean): boolean {
-    return ways.get(path) !== undefined || (isMove && listed.has(dirname(path))) || listed.has(path) || throughLinks(path).length > 0
+    return ways.get(path) !== undefined || (isMove && listed.has(dirname(path))) || listed.has(path) || throughLinks(path).size > 0
   }
 
-  function throughLinks(path: string): string[] {
-    return [...links].flatMap(([link, places]) => (places.some((place) => areRelated(place, path)) ? [link] : []))
+  /** Links that lead through a path, through what is above it or below. */
+  function throughLinks(path: string): ReadonlySet<string> {
+    if (links.size === 0) return NONE
+    const found = new Set<string>()
+    for (const leading of places.within(path)) for (const link of leading) found.add(link)
+    for (let at = path; at !== dirname(at); ) {
+      at = dirname(at)
+      for (const link of places.get(at) ?? NONE) found.add(link)
+    }
+    return found
+  }
+
+  function addLink(link: string, through: readonly string[]): void {
+    removeLink(link)
+    links.set(link, through)
+    for (const place of through) places.set(place, (places.get(place) ?? new Set()).add(link))
+  }
+
+  /** Whether it was known. */
+  function removeLink(link: string): boolean {
+    for (const place of links.get(link) ?? []) {
+      const leading = places.get(place)
+      leading?.delete(link)
+      if (leading?.size === 0) places.delete(place)
+    }
+    return links.delete(link)
   }
 
   function forget(path: string): void {
     version += 1
     for (const tree of known) tree.drop(path)
     for (const link of throughLinks(path)) {
-      if (!links.delete(link)) continue
+      if (!removeLink(link)) continue
       forget(link) // I2
     }
   }
@@ -141,7 +168,7 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     if (target === undefined || depth >= MOST_LINKS) return NOWHERE
     const place = resolve(parent.real, target)
     const end = await wayTo(place, depth + 1)
-    links.set(path, [own, place, ...(end.real === undefined ? [] : [end.real])])
+    addLink(path, [own, place, ...(end.real === undefined ? [] : [end.real])])
     return end
   }
 
@@ -197,13 +224,4 @@ export function createFileMemory({ files, watches, onChanged }: FileMemoryDeps):
     },
     end: listener.end,
   }
-}
-
-function isAtOrBelow(path: string): (each: string) => boolean {
-  const prefix = path === '/' ? path : `${path}/`
-  return (each) => each === path || each.startsWith(prefix)
-}
-
-function areRelated(a: string, b: string): boolean {
-  return isAtOrBelow(a)(b) || isAtOrBelow(b)(a)
 }

@@ -4,7 +4,8 @@ import type { NativeHost } from '../../src/actors/plugin/native/native.js'
 import { judgeFormatter } from '../../src/plugins/files/format/guards.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 
-type Content = string | 'a pipe'
+/** A text, or `PIPE`. */
+type Content = string
 type Files = Parameters<typeof judgeFormatter>[2]
 type Stat = Awaited<ReturnType<NativeHost['effects']['files']['stat']>>
 

@@ -71,7 +71,7 @@ const standIns = (state: string) => readdirSync(join(state, 'git')).map((name) =
 test('shared parts of an index are used where they lie, whatever their size, and refused when there are very many', async () => {
   const checkout = changed()
   checkout.git('update-index', '--split-index')
-  const [shared = ''] = readdirSync(checkout.path('.git')).filter((name) => name.startsWith('sharedindex.'))
+  const shared = readdirSync(checkout.path('.git')).find((name) => name.startsWith('sharedindex.')) ?? ''
   const large = checkout.write(`.git/sharedindex.${NONE}`, '')
   truncateSync(large, LIMITS.git.indexBytes * 4)
   const vcs = openVcs()
@@ -123,7 +123,7 @@ test('a repository does not say which files git holds whole', async () => {
   checkout.git('config', 'core.bigFileThreshold', '10g')
   const vcs = openVcs()
   const [mine, line] = [LIMITS.vcs.comparedBytes + 1, 'x'.repeat(1023)]
-  checkout.write('large.txt', `${`${line}\n`.repeat(Math.ceil(mine / 1024))}`)
+  checkout.write('large.txt', `${line}\n`.repeat(Math.ceil(mine / 1024)))
   expect(await vcs.diff(checkout.directory)).toMatchObject([
     { path: 'a.txt', additions: 1 },
     { path: 'large.txt', additions: 0, patch: expect.stringContaining('Binary files') as string },

@@ -30,7 +30,7 @@ test.each(NAMES)('what a person says of the field "%s" comes to the server that 
   const request = {
     mode: 'form' as const,
     message: 'Say it.',
-    requestedSchema: { type: 'object' as const, properties: Object.fromEntries([[name, { type: 'string' as const }]]), required: [name] },
+    requestedSchema: { type: 'object', properties: Object.fromEntries([[name, { type: 'string' as const }]]), required: [name] },
   }
   type Arguments = Parameters<typeof askPerson>
   const said = (answer: readonly string[]) =>

@@ -65,7 +65,7 @@ export function createFolderWatches(files: Pick<Files, 'watchFolder'>): FolderWa
           return 'heard'
         },
         end() {
-          for (const [folder, { listeners, end }] of [...watched.entries()]) {
+          for (const [folder, { listeners, end }] of watched.entries()) {
             if (!listeners.delete(listener) || listeners.size > 0) continue
             watched.delete(folder)
             end()

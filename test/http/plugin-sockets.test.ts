@@ -156,6 +156,19 @@ async function connected() {
 }
 
 describe('a contributed socket', () => {
+  test('takes messages that come together each in a turn of its own', async () => {
+    const { peer, client } = await connected()
+    const heard = [0]
+    let counting = setImmediate(function count() {
+      heard.push(peer.heard.length)
+      counting = setImmediate(count)
+    })
+    for (let index = 0; index < 200; index++) client.send('a')
+    await expect.poll(() => peer.heard.length, { timeout: 20_000 }).toBe(200)
+    clearImmediate(counting)
+    expect(Math.max(...heard.map((count, index) => count - (heard[index - 1] ?? 0)))).toBe(1)
+  })
+
   test('carries text, bytes, pings and pongs both ways', async () => {
     const { place, peer, client } = await connected()
 

@@ -24,8 +24,13 @@ export interface Bridges {
   readonly size: number
 }
 
-/** Settings of the socket server: no compression, messages of bounded size. */
-export const SOCKET_OPTIONS = { maxPayload: LIMITS.sockets.messageBytes, perMessageDeflate: false, clientTracking: false } as const
+/** Settings of the socket server: no compression, messages of bounded size, each in a turn of its own: a read of the connection brings thousands. */
+export const SOCKET_OPTIONS = {
+  maxPayload: LIMITS.sockets.messageBytes,
+  perMessageDeflate: false,
+  clientTracking: false,
+  allowSynchronousEvents: false,
+} as const
 
 const NORMAL = 1000
 const GOING_AWAY = 1001

@@ -122,7 +122,7 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     expect(await standings(server)).toEqual({ typescript: 'waiting', 'rust-analyzer': 'waiting', prettier: 'waiting', theirs: 'waiting' })
     expect(troubles).toEqual([])
     expect(requests.filter((url) => !url.startsWith(server.url) && !/^(data|blob):/.test(url))).toEqual([])
-  }, 60_000)
+  })
 
   test('are accepted as they were shown: what has changed since is refused, and shown anew', async () => {
     const { server, bring } = await begin({ SVC_AGENT_TOKEN: 'open-sesame' })
@@ -144,7 +144,7 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     await row(page, 'theirs').getByRole('button', { name: 'Accept' }).click()
     await row(page, 'theirs').locator('.state-accepted').waitFor()
     expect((await standings(server))['theirs']).toBe('accepted')
-  }, 60_000)
+  })
 
   test('of another directory are shown when that is typed, and a directory that is none says why', async () => {
     const { server, place } = await begin()
@@ -163,5 +163,5 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     await page.keyboard.press('Enter')
     await row(page, 'theirs').getByRole('button', { name: 'Accept' }).click()
     await row(page, 'theirs').locator('.state-accepted').waitFor()
-  }, 60_000)
+  })
 })

@@ -1,5 +1,5 @@
 /** What a plugin author does at work: `svc plugin dev`, `test`, `restore`, `untrust` and `remove` of the built program. */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makeHome } from './program.js'
@@ -31,6 +31,7 @@ test('a package is served again after every change, called once, brought back, a
   await work.prints(/^dev\.example\.hello sha256:\w{12} serves with earlier content, because what it is now did not start: .*\n/m)
   const restored = await home.run(['plugin', 'restore', ID, '--yes'])
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringMatching(/^restored \S+ \(sha256:\w{12}\)\n/) as string })
+  expect(statSync(join(root, 'agent.lua')).mode & 0o200, 'its author may write it').not.toBe(0)
   await work.prints(/serves with earlier[^]*^dev\.example\.hello sha256:\w{12} serves$/m)
   expect(await home.run(CALL)).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
   work.child.kill('SIGINT')

@@ -129,7 +129,7 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     expect(await standings(server)).toEqual({ typescript: 'waiting', rust: 'waiting', prettier: 'waiting', theirs: 'waiting' })
     expect(troubles).toEqual([])
     expect(requests.filter((url) => !url.startsWith(server.url) && !/^(data|blob):/.test(url))).toEqual([])
-  }, 60_000)
+  })
 
   test('are accepted as they were shown: what has changed since is refused, and shown anew', async () => {
     const { server, place, bring } = await begin({ SVC_AGENT_TOKEN: 'open-sesame' })
@@ -152,7 +152,7 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     await row(page, 'theirs').getByRole('button', { name: 'Accept' }).click()
     await row(page, 'theirs').locator('.state-accepted').waitFor()
     expect((await standings(server))['theirs']).toBe('accepted')
-  }, 60_000)
+  })
 
   test('of another directory are shown when that is typed, and a directory that is none says why', async () => {
     const { server, place } = await begin()
@@ -169,5 +169,5 @@ describe.skipIf(CHROMIUM === undefined)(`programs of a workspace ${IN_CHROMIUM}`
     await lookAt(page, place.repo)
     await row(page, 'theirs').getByRole('button', { name: 'Accept' }).click()
     await row(page, 'theirs').locator('.state-accepted').waitFor()
-  }, 60_000)
+  })
 })

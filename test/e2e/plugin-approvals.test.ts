@@ -81,4 +81,4 @@ test('an approval waits for the server, or says why that did not start it; a cal
 
   put(toolProgram('greet', 'three'))
   expect(await call()).toMatchObject({ stdout: 'two\n', stderr: expect.stringMatching(/not by what is in the folder: it serves with/) })
-}, 90_000)
+})

@@ -118,7 +118,7 @@ test('one that people sign in to and nobody has is told so before a first attemp
   const status = async () => ((await mcp.operation(mcpRoutes.status.id)) as McpStatusMap)['open']
   expect([await mcp.operation(mcpRoutes.connect.id, { name: 'open' }), await status()]).toEqual([true, { status: 'connected' }])
   expect([await mcp.operation(mcpRoutes.disconnect.id, { name: 'open' }), await status()]).toEqual([true, { status: 'needs_auth' }])
-}, 30_000)
+})
 
 test('headers are sent with variables, and a server that asks who it is without a way to sign in has failed', async () => {
   const { url } = await serve((message, response, request) =>

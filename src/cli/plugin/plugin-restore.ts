@@ -1,5 +1,5 @@
 /** `svc plugin restore`: the folder of a package gets content back that was approved, from the copy svc runs. */
-import { cpSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createPackageStore, type PinnedContent } from '../../actors/plugin/package/package-store.js'
 import { parseManifest } from '../../actors/plugin/package/package-manifest.js'
@@ -34,6 +34,7 @@ export async function restorePlugin(options: RemoveOptions): Promise<number> {
   const temporary = join(dirname(root), `.restoring-${id}`)
   rmSync(temporary, { recursive: true, force: true })
   cpSync(kept.path, temporary, { recursive: true })
+  makeWritable(temporary)
   rmSync(root, { recursive: true })
   renameSync(temporary, root)
   const { ok: approved } = await approvalNow(options)
@@ -44,6 +45,15 @@ export async function restorePlugin(options: RemoveOptions): Promise<number> {
   )
   if (approved || json) return 0
   return trustPlugin({ id, directory, source, yes, json, capabilities: undefined, scopeId: undefined })
+}
+
+/** Copies are read-only; what is put back is its author's again. */
+function makeWritable(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) makeWritable(path)
+    else if (entry.isFile()) chmodSync(path, statSync(path).mode | 0o200)
+  }
 }
 
 async function approvalNow({ id, directory, source }: RemoveOptions) {

@@ -30,11 +30,11 @@ test.each(NAMES)('what a person says of the field "%s" comes to the server that 
   const request = {
     mode: 'form' as const,
     message: 'Say it.',
-    requestedSchema: { type: 'object', properties: Object.fromEntries([[name, { type: 'string' as const }]]), required: [name] },
+    requestedSchema: { type: 'object' as const, properties: Object.fromEntries([[name, { type: 'string' as const }]]), required: [name] },
   }
   type Arguments = Parameters<typeof askPerson>
   const said = (answer: readonly string[]) =>
-    askPerson({ ask: () => Promise.resolve([answer]) } as unknown as Arguments[0], 's', request, {} as unknown as Arguments[3])
+    askPerson({ ask: () => Promise.resolve([answer]) } as unknown as Arguments[0], 's', request, {} as Arguments[3])
   expect(JSON.stringify(await said(['yes']))).toBe(JSON.stringify({ action: 'accept', content: record(name, 'yes') }))
   expect(await said([])).toEqual({ action: 'decline' })
 })

@@ -51,7 +51,7 @@ export function findExcess(bytes: Uint8Array, { depth, values, containers = valu
   return undefined
 }
 
-export interface JsonCount {
+interface JsonCount {
   /** Looks at more of a text, of which `from` to `to` are new. */
   push(bytes: Uint8Array, from: number, to: number): JsonExcess | undefined
   /** Another text begins. */

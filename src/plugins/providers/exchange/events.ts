@@ -10,7 +10,7 @@ import { parseJson } from './json.js'
 /** Takes what was read; answers what the SDK gets of it, or undefined when that is nothing yet. */
 export type Rewrite = (piece: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined
 
-export interface EventReader {
+interface EventReader {
   /** Answers what the SDK gets of an event. */
   read(event: JsonRecord): JsonRecord | undefined
   /** An event is not worth parsing; the SDK does not get it either. */

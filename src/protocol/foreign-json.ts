@@ -12,7 +12,7 @@ const { answerValues, answerContainers, messageValues, messageContainers, catalo
 const depth = LIMITS.http.jsonDepth
 
 /** Of the answer of a service, and of an event of a model. */
-export const ANSWER_BOUNDS: JsonBounds = { depth, values: answerValues, containers: answerContainers }
+const ANSWER_BOUNDS: JsonBounds = { depth, values: answerValues, containers: answerContainers }
 /** Of a message of a server of tools or of a language. */
 export const MESSAGE_BOUNDS: JsonBounds = { depth, values: messageValues, containers: messageContainers }
 /** Of the catalog of models, which is read once in a while. */

@@ -8,7 +8,7 @@ import type { Change } from '../../events/journal.js'
 import type { Log } from '../../effects.js'
 
 /** Writes what follows. */
-export type Sequel = (tx: Change) => void
+type Sequel = (tx: Change) => void
 
 export interface Sequels {
   /** Answers what ends the asking. */

@@ -33,8 +33,7 @@ test.each(NAMES)('what a person says of the field "%s" comes to the server that 
     requestedSchema: { type: 'object' as const, properties: Object.fromEntries([[name, { type: 'string' as const }]]), required: [name] },
   }
   type Arguments = Parameters<typeof askPerson>
-  const said = (answer: readonly string[]) =>
-    askPerson({ ask: () => Promise.resolve([answer]) } as unknown as Arguments[0], 's', request, {} as Arguments[3])
+  const said = (answer: readonly string[]) => askPerson({ ask: () => Promise.resolve([answer]) }, 's', request, {} as Arguments[3])
   expect(JSON.stringify(await said(['yes']))).toBe(JSON.stringify({ action: 'accept', content: record(name, 'yes') }))
   expect(await said([])).toEqual({ action: 'decline' })
 })

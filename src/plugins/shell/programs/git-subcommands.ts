@@ -90,7 +90,9 @@ const LISTED: readonly Listed[] = [
       files: ({ operands, options }) => ({ writes: hasOption(options, '', '--stdin') ? [...operands, INPUT] : operands }),
       writes: '--prefix',
       explicit: ({ given }) =>
-        given.every(({ name, value }) => name !== '--prefix' || value.text.endsWith('/')) ? undefined : 'a prefix becomes part of every name',
+        given.every(({ name, value }) => name !== '--prefix' || value.text.endsWith('/'))
+          ? undefined
+          : 'a prefix becomes part of every name',
     },
   ],
   ['config', { reads: '-f --file' }],

@@ -57,12 +57,14 @@ export function mentioning(text: string): Process[] {
   })
 }
 
-/** Looks every few milliseconds (the kernel tells nobody) until nothing is left; answers what is left at the deadline. */
+/** Looks (the kernel tells nobody) until nothing is left, and most of the time does not look; answers what is left at the deadline. */
 export async function untilNone(look: () => Process[], withinMs = PATIENCE): Promise<Process[]> {
   const deadline = performance.now() + withinMs
   for (;;) {
+    const begun = performance.now()
     const left = look()
-    if (left.length === 0 || performance.now() > deadline) return left
-    await delay(5)
+    const now = performance.now()
+    if (left.length === 0 || now > deadline) return left
+    await delay(Math.max(5, 4 * (now - begun)))
   }
 }

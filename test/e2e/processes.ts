@@ -1,7 +1,7 @@
 /** Which processes run on this machine, read from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { PATIENCE } from '../fakes/patience.js'
+import { PATIENCE, patience } from '../fakes/patience.js'
 
 export interface Process {
   readonly pid: number
@@ -59,12 +59,11 @@ export function mentioning(text: string): Process[] {
 
 /** Looks (the kernel tells nobody) until nothing is left, and most of the time does not look; answers what is left at the deadline. */
 export async function untilNone(look: () => Process[], withinMs = PATIENCE): Promise<Process[]> {
-  const deadline = performance.now() + withinMs
+  const waiting = patience(withinMs)
   for (;;) {
     const begun = performance.now()
     const left = look()
-    const now = performance.now()
-    if (left.length === 0 || now > deadline) return left
-    await delay(Math.max(5, 4 * (now - begun)))
+    if (left.length === 0 || waiting.isOver()) return left
+    await delay(Math.max(5, 4 * (performance.now() - begun)))
   }
 }

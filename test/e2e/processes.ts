@@ -1,7 +1,7 @@
 /** Which processes run on this machine, read from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { PATIENCE } from '../fakes/patience.js'
+import { PATIENCE, patience } from '../fakes/patience.js'
 
 export interface Process {
   readonly pid: number
@@ -57,12 +57,13 @@ export function mentioning(text: string): Process[] {
   })
 }
 
-/** Looks every few milliseconds (the kernel tells nobody) until nothing is left; answers what is left at the deadline. */
+/** Looks (the kernel tells nobody) until nothing is left, and most of the time does not look; answers what is left at the deadline. */
 export async function untilNone(look: () => Process[], withinMs = PATIENCE): Promise<Process[]> {
-  const deadline = performance.now() + withinMs
+  const waiting = patience(withinMs)
   for (;;) {
+    const begun = performance.now()
     const left = look()
-    if (left.length === 0 || performance.now() > deadline) return left
-    await delay(5)
+    if (left.length === 0 || waiting.isOver()) return left
+    await delay(Math.max(5, 4 * (performance.now() - begun)))
   }
 }

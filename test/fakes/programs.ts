@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buildSync } from 'esbuild'
 import { afterAll } from 'vitest'
-import { PATIENCE } from './patience.js'
+import { PATIENCE, patience } from './patience.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-programs-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -55,9 +55,9 @@ export function isRunning(pid: number): boolean {
 
 /** Waits for a state of the outside world that sends no event. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = PATIENCE): Promise<void> {
-  const deadline = performance.now() + withinMs
+  const waiting = patience(withinMs)
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
+    if (waiting.isOver()) throw new Error(`not within ${withinMs} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

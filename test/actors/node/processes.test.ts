@@ -175,7 +175,7 @@ describe('ending', () => {
   it('lets a command clean up on TERM and keeps what it prints', async () => {
     const controller = new AbortController()
     const output = firstOutput()
-    const running = sh(`trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done`, {
+    const running = sh(`trap 'echo bye; exit 7' TERM; echo up; sleep 600 & wait`, {
       signal: controller.signal,
       onStdout: output.onStdout,
     })

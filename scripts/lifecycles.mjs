@@ -1,7 +1,7 @@
 /**
  * Lists what has a life outside of machines and the real world (`src/actors/node`): every timer that is set, and every boolean that says
  * where something is in its life. Each has its reason below, and there are few: a life is a machine, a timer with an owner is an alarm
- * (`src/protocol/alarm.ts`), whose users are listed for those who look.
+ * (`src/kernel/alarm.ts`), whose users are listed for those who look.
  *
  * What runs in other programs is counted, not explained: the client, the page, the kit of plugins, the Lua sandbox, the reader of web pages and the library of tests.
  *
@@ -13,16 +13,16 @@ import { fileURLToPath } from 'node:url'
 
 const MOST = 24
 const REASONS = {
-  'src/protocol/alarm.ts setTimeout': 'the one place where a timer of the server is set; an alarm is set, rings, or is over',
+  'src/kernel/alarm.ts setTimeout': 'the one place where a timer of the server is set; an alarm is set, rings, or is over',
   'src/cli/door.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/http/unread.ts setTimeout': 'the time limit of a Node socket, which Node keeps',
   'src/cli/doctor/online-checks.ts AbortSignal.timeout': 'how long a command waits for an answer; it ends with the command',
   'src/cli/serve/serve.ts setTimeout': 'the last resort when the runtime, which is a machine, does not stop',
   'src/cli/screen/spinner.ts setInterval': 'the spinner of a terminal: it ends with the run that is shown, or with the process',
-  'src/actors/supervise.ts isDraining': 'of a whole set of actors, each of which is a machine; the runtime machine is what says drain',
+  'src/kernel/supervise.ts isDraining': 'of a whole set of actors, each of which is a machine; the runtime machine is what says drain',
   'src/actors/plugin/calls/door.ts open': 'a gate that closes once; the generation machine is what closes it',
   'src/actors/plugin/process/dropped-frames.ts isOver': 'a flood is told once',
-  'src/protocol/message-pace.ts isOver': 'a flood is told once, and nothing of the peer is delivered from then on',
+  'src/kernel/message-pace.ts isOver': 'a flood is told once, and nothing of the peer is delivered from then on',
   'src/actors/plugin/process/frame-reader.ts isStopped': 'the link has ended, whose instance is a machine; frames do not pass a machine',
   'src/actors/plugin/process/provider-stream.ts isFinished': 'the finish has come: a place in a stream that is read once',
   'src/plugins/providers/exchange/adapter.ts open': 'one answer, settled once; the run machine waits for it',

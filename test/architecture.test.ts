@@ -122,7 +122,7 @@ describe('the rules', () => {
     ['src/http/x.ts', "export { bus } from '../actors/bus.js'", 'src/http/x.ts: imports src/actors/bus.ts'],
     ['src/http/x.ts', "const later = await import('../store/open.js')", 'src/http/x.ts: imports src/store/open.ts'],
     ['src/client/x.ts', "import { bind } from '../http/bind.js'", 'src/client/x.ts: imports src/http/bind.ts'],
-    ['src/http/x.ts', 'const told = `${text.slice(0, 5)}…`', 'src/http/x.ts: cuts a text by hand; use cut of src/protocol/cut.ts'],
+    ['src/http/x.ts', 'const told = `${text.slice(0, 5)}…`', 'src/http/x.ts: cuts a text by hand; use cut of src/kernel/cut.ts'],
     ['src/client/x.ts', "import fastify from 'fastify'", 'src/client/x.ts: imports the package fastify'],
     ['src/client/x.ts', "import { join } from 'node:path'", 'src/client/x.ts: imports node:path'],
     ['src/client/x.ts', 'const now = Date.now()', 'src/client/x.ts: uses Date.now; take Effects instead'],

@@ -4,7 +4,7 @@
  * I1 An answer that has begun, or that the peer does not take, gets none; neither does a peer of HTTP/1.0, which knows none.
  */
 import type { ServerResponse } from 'node:http'
-import { createAlarm } from '../protocol/alarm.js'
+import { createAlarm } from '../kernel/alarm.js'
 import type { Clock } from '../actors/effects.js'
 import { LIMITS } from '../protocol/limits.js'
 

@@ -3,7 +3,7 @@
  *
  * Owns the listening socket, the connections and the event streams on them; knows no operation.
  */
-import { createAlarm } from '../protocol/alarm.js'
+import { createAlarm } from '../kernel/alarm.js'
 import websocket from '@fastify/websocket'
 import { fastify } from 'fastify'
 import type { FastifyInstance } from 'fastify'

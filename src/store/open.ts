@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { SvcError } from '../protocol/errors.js'
-import { once } from '../protocol/once.js'
+import { once } from '../kernel/once.js'
 import { createArtifactTable } from './artifacts.js'
 import { createPluginRowTable } from './plugin-rows.js'
 import { createConnection } from './connection.js'

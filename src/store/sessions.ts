@@ -6,7 +6,7 @@
  */
 import { LOCAL_TENANT } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
-import { createLru } from '../protocol/lru.js'
+import { createLru } from '../kernel/lru.js'
 import type { Session } from '../protocol/session/session.js'
 import type { Connection, Query } from './connection.js'
 import type { SessionFilter, SessionSummaryRow, SessionTable } from './store.js'

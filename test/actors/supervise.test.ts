@@ -1,6 +1,6 @@
 import { createActor, setup } from 'xstate'
 import { expect, test } from 'vitest'
-import { supervise } from '../../src/actors/supervise.js'
+import { supervise } from '../../src/kernel/supervise.js'
 import { createFakeEffects } from '../fakes/effects.js'
 
 const machine = setup({

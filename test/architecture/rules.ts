@@ -15,12 +15,13 @@ interface Layer {
 }
 
 const LAYERS: Readonly<Record<string, Layer>> = {
-  protocol: { layers: ['protocol'], packages: ['zod'], node: false },
-  machines: { layers: ['machines', 'protocol'], packages: ['xstate', 'luxon', 'yaml'], node: false },
-  store: { layers: ['store', 'protocol'], packages: ['better-sqlite3', 'better-sqlite3-prebuilt', 'sqlite-vec'], node: true },
-  actors: { layers: ['actors', 'protocol', 'machines', 'store'], packages: true, node: true },
+  kernel: { layers: ['kernel', 'protocol'], packages: true, node: true },
+  protocol: { layers: ['kernel', 'protocol'], packages: ['zod'], node: false },
+  machines: { layers: ['kernel', 'machines', 'protocol'], packages: ['xstate', 'luxon', 'yaml'], node: false },
+  store: { layers: ['kernel', 'store', 'protocol'], packages: ['better-sqlite3', 'better-sqlite3-prebuilt', 'sqlite-vec'], node: true },
+  actors: { layers: ['kernel', 'actors', 'protocol', 'machines', 'store'], packages: true, node: true },
   plugins: {
-    layers: ['plugins', 'protocol', 'machines'],
+    layers: ['kernel', 'plugins', 'protocol', 'machines'],
     contracts: {
       'src/actors/plugin/native/native.ts': ['ToolError', 'defineTool'],
       'src/actors/provider/adapter.ts': ['ProviderError'],
@@ -34,7 +35,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: false,
   },
   http: {
-    layers: ['http', 'protocol'],
+    layers: ['kernel', 'http', 'protocol'],
     contracts: {
       'src/actors/facades.ts': [],
       'src/actors/plugin/facade.ts': [],
@@ -45,7 +46,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   cli: {
-    layers: ['cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
+    layers: ['kernel', 'cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
     contracts: {
       // Commands are a user of the client like any other: what it exports, and the types of it.
       'src/client/client.ts': ['createClient', 'SvcClientError'],
@@ -57,18 +58,22 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: true,
   },
   // Runs in other people's programs: nothing of the server comes along, and of zod only types (the build refuses more).
-  client: { layers: ['client', 'protocol'], packages: ['eventsource-parser', 'zod'], node: false },
+  client: { layers: ['kernel', 'client', 'protocol'], packages: ['eventsource-parser', 'zod'], node: false },
   // The library of plugin authors: runs in the process of a plugin.
-  kit: { layers: ['kit', 'protocol'], packages: ['ndjson'], node: false },
+  kit: { layers: ['kernel', 'kit', 'protocol'], packages: ['ndjson'], node: false },
   // The Lua program: a process of its own, started by path.
-  sandbox: { layers: ['sandbox', 'protocol'], packages: ['fengari'], node: true },
+  sandbox: { layers: ['kernel', 'sandbox', 'protocol'], packages: ['fengari'], node: true },
   // The program that makes text of web pages: a process of its own, started by path.
-  reader: { layers: ['reader', 'protocol'], packages: ['@mozilla/readability', 'htmlparser2', 'linkedom', 'turndown', 'zod'], node: true },
+  reader: {
+    layers: ['kernel', 'reader', 'protocol'],
+    packages: ['@mozilla/readability', 'htmlparser2', 'linkedom', 'turndown', 'zod'],
+    node: true,
+  },
   // The program that runs directories of tools: a process of its own, started by path.
-  toolbox: { layers: ['toolbox', 'kit', 'protocol'], packages: ['sucrase'], node: true },
+  toolbox: { layers: ['kernel', 'toolbox', 'kit', 'protocol'], packages: ['sucrase'], node: true },
   // Runs in a browser: of the server only types of what it answers.
   page: {
-    layers: ['page'],
+    layers: ['kernel', 'page'],
     contracts: {
       'src/protocol/acceptance/acceptance.ts': [],
       'src/protocol/format/formatter-routes.ts': [],
@@ -84,7 +89,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Starts the whole runtime inside a test; what the client declares, it names.
   testing: {
-    layers: ['testing', 'cli', 'http', 'plugins', 'kit', 'actors', 'machines', 'store', 'protocol'],
+    layers: ['kernel', 'testing', 'cli', 'http', 'plugins', 'kit', 'actors', 'machines', 'store', 'protocol'],
     contracts: { 'src/client/operation-types.ts': [] },
     packages: true,
     node: true,
@@ -200,7 +205,7 @@ function shape(file: SourceFile): string[] {
   if (/^export \*/m.test(codeOnly(file.text))) found.push(`${file.path}: re-exports everything of another file`)
   // Half a character is no text; the page knows names of machines only.
   if (CUTS.test(file.text) && !file.path.startsWith('src/page/'))
-    found.push(`${file.path}: cuts a text by hand; use cut of src/protocol/cut.ts`)
+    found.push(`${file.path}: cuts a text by hand; use cut of src/kernel/cut.ts`)
   // With that flag `^` and `$` also stand beside a carriage return, U+2028 and U+2029, which end no line of a file or a protocol.
   if (expressionFlags(file.text).some((flags) => flags.includes('m')))
     found.push(`${file.path}: has a regular expression with the flag m; write (?<=^|\\n) and (?=\\n|$)`)

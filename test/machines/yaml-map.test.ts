@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readAtOnce } from '../../src/protocol/work.js'
+import { readAtOnce } from '../../src/kernel/work.js'
 import { readYamlMap } from '../../src/machines/yaml-map.js'
 
 const BOUNDS = { characters: 4000, aliases: 8 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rankPaths } from '../../src/plugins/files/rank.js'
-import { sortInTurns } from '../../src/protocol/sort.js'
+import { sortInTurns } from '../../src/kernel/sort.js'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => ({ key: (index * 7919) % 1009, index }))
 

@@ -4,7 +4,7 @@ import type { GenerateRequest, ModelMessage } from '../../src/actors/provider/ad
 import { createAdapter } from '../../src/plugins/providers/exchange/adapter.js'
 import { chatCompletions } from '../../src/plugins/providers/openai-compatible/plugin.js'
 import { normaliseUsage } from '../../src/plugins/providers/openai-compatible/usage.js'
-import { createPause } from '../../src/protocol/pause.js'
+import { createPause } from '../../src/kernel/pause.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { REQUEST, settings, TIMEOUTS } from './openai-compatible-setup.js'
 

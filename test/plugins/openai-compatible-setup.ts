@@ -2,7 +2,7 @@ import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
 import { type GenerateRequest, ProviderError, type StreamPart } from '../../src/actors/provider/adapter.js'
 import { createAdapter } from '../../src/plugins/providers/exchange/adapter.js'
 import { chatCompletions } from '../../src/plugins/providers/openai-compatible/plugin.js'
-import { createPause } from '../../src/protocol/pause.js'
+import { createPause } from '../../src/kernel/pause.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { type ModelServer, type Reply, type Script, startModelServer } from '../fixtures/model-server.js'
 

@@ -8,7 +8,7 @@ import { LIMITS } from '../../src/protocol/limits.js'
 import { fieldsOf, readChanges } from '../../src/plugins/vcs/diff-output.js'
 import { linesOf } from '../../src/plugins/vcs/untracked.js'
 import { createNodeFiles } from '../../src/actors/node/files/node-files.js'
-import { beginWork, readAtOnce, SLICE, type Work } from '../../src/protocol/work.js'
+import { beginWork, readAtOnce, SLICE, type Work } from '../../src/kernel/work.js'
 import { openVcs } from './vcs-fixture.js'
 
 /** What some program takes for the end of a line. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readAtOnce } from '../../src/protocol/work.js'
+import { readAtOnce } from '../../src/kernel/work.js'
 import type { WorkflowDefinition } from '../../src/protocol/workflow/workflow.js'
 import { patchDefinition, validateDefinition } from '../../src/plugins/workflows/files/definition.js'
 import { parseWorkflowFile, serialiseWorkflow } from '../../src/plugins/workflows/files/file.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cut } from '../../src/protocol/cut.js'
+import { cut } from '../../src/kernel/cut.js'
 
 test('a text that is not too long is itself, also when it ends in an emoji', () => {
   for (const text of ['', 'abc', 'ab😀']) expect(cut(text, text.length)).toBe(text)

@@ -1,7 +1,7 @@
 /** What is known of a tree of folders is given up at the price of what is given up (threat-model X1, §7). */
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { createFolderTree, type Folder } from '../../src/protocol/folder-tree.js'
+import { createFolderTree, type Folder } from '../../src/kernel/folder-tree.js'
 
 interface Known {
   readonly path: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLru } from '../../src/protocol/lru.js'
+import { createLru } from '../../src/kernel/lru.js'
 
 type Entries = NonNullable<Parameters<typeof createLru<string, number>>[2]>
 

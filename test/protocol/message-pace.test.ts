@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMessagePace } from '../../src/protocol/message-pace.js'
+import { createMessagePace } from '../../src/kernel/message-pace.js'
 
 const LIMITS = { inTurn: 3, bytesInTurn: 100, inWindow: 20, window: 1000 }
 const message = (name: number, bytes = 1) => new Uint8Array(bytes).fill(name)

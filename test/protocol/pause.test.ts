@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPause, createSlices } from '../../src/protocol/pause.js'
+import { createPause, createSlices } from '../../src/kernel/pause.js'
 
 describe('pauses of long work', () => {
   it('let one of those that wait go on in each turn of the event loop, in their order', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createTurns } from '../../src/protocol/turns.js'
+import { createTurns } from '../../src/kernel/turns.js'
 
 const never = () => new AbortController().signal
 

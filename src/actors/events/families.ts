@@ -1,6 +1,6 @@
 /** Which family a session belongs to: its root and every descendant (sessions-events §2.9). Parent links never change. */
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import type { Store } from '../../store/store.js'
 
 export interface Families {

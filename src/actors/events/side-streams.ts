@@ -5,7 +5,7 @@
  * I3 Who listens to the directory that a session leaves gets one more `session.updated` of it, with its new directory.
  */
 import { setImmediate } from 'node:timers'
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import type { Caller } from '../../protocol/caller.js'
 import { isRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'

@@ -9,7 +9,7 @@ import { type AnyEventObject, createActor, fromCallback } from 'xstate'
 import { subscriptionMachine } from '../../machines/subscription.machine.js'
 import type { Effects } from '../effects.js'
 import type { EventSubscription, FrameSink } from '../facades.js'
-import type { ActorRegistry } from '../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../kernel/roots.js'
 
 export interface Subscriptions {
   /** Throws what went wrong when nothing can be delivered from the first moment on. */

@@ -1,7 +1,7 @@
 /** An index that lists files as added and not yet looked at, as `git add --intent-to-add` writes it. Looks at no file. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { sortInTurns } from '../../protocol/sort.js'
+import { sortInTurns } from '../../kernel/sort.js'
 import type { ObjectFormat } from './index-file.js'
 
 const HEADER = 12

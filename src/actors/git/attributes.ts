@@ -1,6 +1,6 @@
 /** What `.gitattributes` say of files, as far as it matters: whether git may have changed their bytes at checkout. Pure. */
 import { LIMITS } from '../../protocol/limits.js'
-import { ENTRY, type Reading } from '../../protocol/work.js'
+import { ENTRY, type Reading } from '../../kernel/work.js'
 
 const CONVERSION = /^(?:filter|ident|working-tree-encoding)(?:=|$)/
 const LINE_ENDS = /^(?:text|eol|crlf)(?:=|$)/

@@ -1,6 +1,6 @@
 /** The text of a git configuration file as a map. Pure; follows no include, runs nothing, keeps what it does not know. */
 import { LIMITS } from '../../protocol/limits.js'
-import { ENTRY, type Reading } from '../../protocol/work.js'
+import { ENTRY, type Reading } from '../../kernel/work.js'
 
 /** `section.key` or `section.subsection.key`, section and key in lower case, to the last value; a key without a value is `true`. */
 export type GitConfig = ReadonlyMap<string, string>

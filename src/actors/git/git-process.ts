@@ -9,7 +9,7 @@
  */
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { timeLimit } from '../../protocol/patience.js'
+import { timeLimit } from '../../kernel/patience.js'
 import type { Effects } from '../effects.js'
 
 /** Where no program can be. An empty search path would be the current directory, and an empty path of its own the one git was built with. */

@@ -6,8 +6,8 @@
  */
 import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
-import { beginWork, ENTRY, type Reading, type Work } from '../../protocol/work.js'
-import { createLru } from '../../protocol/lru.js'
+import { beginWork, ENTRY, type Reading, type Work } from '../../kernel/work.js'
+import { createLru } from '../../kernel/lru.js'
 import { type CommitGraph, readCommitGraph } from './commit-graph.js'
 import { createCommits } from './objects.js'
 import { readHead, readReplacements } from './refs.js'

@@ -6,7 +6,7 @@
  * I2 It costs what it touches, names that are told by those before them included (`work.ts`).
  */
 import { LIMITS } from '../../protocol/limits.js'
-import { ENTRY, type Reading, SLICE } from '../../protocol/work.js'
+import { ENTRY, type Reading, SLICE } from '../../kernel/work.js'
 
 export type ObjectFormat = 'sha1' | 'sha256'
 

@@ -5,11 +5,11 @@
  * I2 Submodules count with the repository around them: git runs in them of its own accord.
  * I3 A text names its repository and its whole value, so that an answer to it is an answer to nothing else.
  */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
-import { beginWork, LOOK, type Work } from '../../protocol/work.js'
+import { beginWork, LOOK, type Work } from '../../kernel/work.js'
 import type { Effects } from '../effects.js'
 import type { NamedPrograms } from '../git-ports.js'
 import { localRemotes, programSettings, runsHook } from './program-settings.js'

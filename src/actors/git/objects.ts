@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { LIMITS } from '../../protocol/limits.js'
-import { LOOK, type Work } from '../../protocol/work.js'
+import { LOOK, type Work } from '../../kernel/work.js'
 import type { Effects } from '../effects.js'
 import { createFilePages } from './file-pages.js'
 import { applyDelta, readPackEntry } from './pack-entry.js'

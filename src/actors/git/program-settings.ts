@@ -1,5 +1,5 @@
 /** Which settings of a repository name a program, and which commands of git start it. Pure. */
-import { ENTRY, type Reading } from '../../protocol/work.js'
+import { ENTRY, type Reading } from '../../kernel/work.js'
 import type { GitSettings } from './config-text.js'
 
 type Commands = readonly string[] | 'any'

@@ -1,7 +1,7 @@
 /** What the refs of a repository say: where HEAD stands, and what replaces what. Files and packed refs; starts nothing. */
 import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
-import { beginWork, ENTRY, LOOK, type Reading, type Work } from '../../protocol/work.js'
+import { beginWork, ENTRY, LOOK, type Reading, type Work } from '../../kernel/work.js'
 import type { Effects } from '../effects.js'
 import { bytesOf, type Repository, textOf } from './repository.js'
 

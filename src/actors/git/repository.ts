@@ -1,7 +1,7 @@
 /** Repositories around a path: where their parts are, and how they are configured. Starts nothing and follows no include. */
 import { basename, dirname, join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
-import { beginWork, type Work } from '../../protocol/work.js'
+import { beginWork, type Work } from '../../kernel/work.js'
 import type { Effects } from '../effects.js'
 import { type GitConfig, type GitSettings, readGitSettings } from './config-text.js'
 import type { ObjectFormat } from './index-file.js'

@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
-import { readAtOnce } from '../../protocol/work.js'
+import { readAtOnce } from '../../kernel/work.js'
 import type { DirectoryEntry, Effects } from '../effects.js'
 import { readGitSettings } from './config-text.js'
 import { type Head, readHead } from './refs.js'

@@ -8,9 +8,9 @@
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
-import { beginWork, ENTRY, type Reading, type Work } from '../../protocol/work.js'
+import { beginWork, ENTRY, type Reading, type Work } from '../../kernel/work.js'
 import type { Effects } from '../effects.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { type IndexContent, type IndexEntry, type ObjectFormat, readIndex } from './index-file.js'
 import type { Repository } from './repository.js'
 

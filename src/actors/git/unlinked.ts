@@ -7,7 +7,7 @@
  *    that have not changed since they were looked at are not looked at again.
  */
 import { join, resolve } from 'node:path'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { DirectoryEntry, Effects } from '../effects.js'
 

@@ -2,7 +2,7 @@
 import type { AnyActorRef, AnyEventObject } from 'xstate'
 import type { InspectedActor } from '../../protocol/system/inspector.js'
 import { isRecord } from '../../protocol/json.js'
-import type { RootActor } from '../runtime/actor-directory.js'
+import type { RootActor } from '../../kernel/roots.js'
 import { isMachine } from './charts.js'
 
 /** Deeper than any tree of ours; a cycle would end here. */

@@ -5,7 +5,7 @@
  *    The end of the service closes it at once.
  * I2 What viewers read comes from one bounded ring; no viewer and no number of events makes it grow.
  */
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import { SvcError } from '../../protocol/errors.js'
 import {
   type InspectedActor,
@@ -16,7 +16,7 @@ import {
   TRACE_VERSION,
 } from '../../protocol/system/inspector.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { ActorDirectory } from '../runtime/actor-directory.js'
+import type { ActorDirectory } from '../../kernel/roots.js'
 import type { Effects } from '../effects.js'
 import type { Inspector } from '../facades.js'
 import { describeActor, family, logicOf } from './actors.js'

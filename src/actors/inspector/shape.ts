@@ -2,7 +2,7 @@
  * What may be told of a payload: its keys, JSON types and lengths. No text of a value is ever part of a shape, and a key that
  * might be data itself (it has digits, signs or many neighbours) is told by its length alone.
  */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 
 const DEPTH = 2
 const KEYS = 12

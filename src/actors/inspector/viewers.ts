@@ -4,7 +4,7 @@
  * I1 Records leave at once after a pause, and otherwise `batch` after those before them, many in one frame.
  * I2 A viewer that has not taken `viewerBacklog` bytes is sent nothing until it has.
  */
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Clock } from '../effects.js'
 import type { EventSubscription, FrameSink } from '../facades.js'

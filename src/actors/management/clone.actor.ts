@@ -1,7 +1,7 @@
 /** The clone machine with its effects. Decides nothing. */
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
 import { cloneMachine } from '../../machines/clone.machine.js'
-import type { Turns } from '../../protocol/turns.js'
+import type { Turns } from '../../kernel/turns.js'
 
 export interface CloneSteps {
   readonly turns: Turns

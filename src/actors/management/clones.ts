@@ -14,9 +14,9 @@ import type { RepositoryCreateRequest } from '../../protocol/management/workspac
 import type { Effects } from '../effects.js'
 import type { CloneProgress } from '../git/clone-progress.js'
 import type { Cloner } from '../git/cloner.js'
-import type { ActorRegistry } from '../runtime/actor-directory.js'
-import { supervise, type Supervision } from '../supervise.js'
-import { createTurns } from '../../protocol/turns.js'
+import type { ActorRegistry } from '../../kernel/roots.js'
+import { supervise, type Supervision } from '../../kernel/supervise.js'
+import { createTurns } from '../../kernel/turns.js'
 import { cloneLogic } from './clone.actor.js'
 import type { WorkspaceRegistry } from './workspace-registry.js'
 

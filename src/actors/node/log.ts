@@ -1,5 +1,5 @@
 /** Structured log: one line of JSON per fact, on standard error, with nothing in it that moves a terminal's cursor (threat-model S4, K2). */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import { isSecretName, publicText } from '../../protocol/secrets.js'
 import { escapedJson } from '../../protocol/visible-text.js'
 import type { Log } from '../effects.js'

@@ -1,5 +1,5 @@
 /** What a plugin says of itself, or of an error, as one line for people: nothing in it moves a cursor or turns text around. */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 const MOST = 2000

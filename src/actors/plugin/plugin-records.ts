@@ -1,5 +1,5 @@
 /** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { PackageDiagnostic } from '../../protocol/plugin/plugin.js'
 import type { InspectedLines } from '../../protocol/system/inspector.js'

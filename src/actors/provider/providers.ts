@@ -14,7 +14,7 @@ import type { Provider } from '../../protocol/provider/provider.js'
 import type { Effects } from '../effects.js'
 import type { Configs, Providers } from '../facades.js'
 import type { ProviderContribution } from '../plugin/native/native.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { createAdapterCache } from './adapter-cache.js'
 import {
   type Catalog,

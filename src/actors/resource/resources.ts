@@ -10,7 +10,7 @@ import { type AgentEntry, type Agents, findAgent, readAgents } from './markdown/
 import { type Commands, isOwn, readCommands } from './markdown/commands.js'
 import { type ConfigDeps, type ConfigFacade, createConfigs } from './config/config.js'
 import { createInstructions, giveInstructions } from './markdown/instructions.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import type { Places } from './markdown/native-agents.js'
 import { createFolderWatches } from './config/folder-watches.js'
 import { createLooks, type Looks } from './config/looks.js'

@@ -1,5 +1,5 @@
 /** Periodic work that keeps a long-lived service small: retention of the logs, checkpoints, expired files. */
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
 import type { Effects } from '../effects.js'

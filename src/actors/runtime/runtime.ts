@@ -3,12 +3,12 @@
  * runtime machine. The only place that knows how the parts fit together.
  */
 import { forgetStandIns } from '../git/stand-in.js'
-import { waitAtMost } from '../../protocol/patience.js'
+import { waitAtMost } from '../../kernel/patience.js'
 import { createActor, fromPromise, type InspectionEvent } from 'xstate'
 import { runtimeMachine } from '../../machines/runtime.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { Store } from '../../store/store.js'
-import type { ActorDirectory } from './actor-directory.js'
+import type { ActorDirectory } from '../../kernel/roots.js'
 import type { Effects } from '../effects.js'
 import type { Runtime } from '../facades.js'
 import { startMaintenance, type Maintenance } from './maintenance.js'

@@ -1,5 +1,5 @@
 /** Gives memory back after the start and after a time of work: once, when no run has been under way for a while. */
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import type { Bus } from '../events/bus.js'
 import type { Effects } from '../effects.js'
 

@@ -1,11 +1,11 @@
 /** The `Sessions` facade: one call per route, each a read or one commit followed by a wake (architecture §4). */
-import { waitAtMost } from '../../protocol/patience.js'
+import { waitAtMost } from '../../kernel/patience.js'
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { AbortQueue } from '../../protocol/message/message.js'
 import type { InspectionEvent } from 'xstate'
-import type { ActorRegistry } from '../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Sessions } from '../facades.js'
 import { exportSessions } from './bundles/export.js'
 import { importSession } from './bundles/import.js'

@@ -4,9 +4,9 @@
  */
 import { createActor, type InspectionEvent } from 'xstate'
 import { retryPolicyOf } from '../../machines/retry.js'
-import type { ActorRegistry } from '../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Effects } from '../effects.js'
-import { supervise } from '../supervise.js'
+import { supervise } from '../../kernel/supervise.js'
 import type { sessionLogic } from './session.actor.js'
 
 export interface SessionSupervisor {

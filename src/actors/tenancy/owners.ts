@@ -4,7 +4,7 @@
  */
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import type { Session } from '../../protocol/session/session.js'
 import type { Store } from '../../store/store.js'
 

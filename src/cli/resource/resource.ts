@@ -1,5 +1,5 @@
 /** `svc agent`, `svc command`, `svc skill` and `svc tool`: what a directory has of each, as the server sees it. */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import { readFileSync } from 'node:fs'
 import type { Client } from '../../client/client-types.js'
 import type { Agent, Command, Skill, Tool } from '../../protocol/resource/resource.js'

@@ -1,5 +1,5 @@
 /** One line about one tool call. */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import type { ToolPart } from '../../protocol/message/message.js'
 import { printable } from '../../protocol/visible-text.js'
 

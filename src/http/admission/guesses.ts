@@ -8,7 +8,7 @@
 import type { Clock } from '../../actors/effects.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 
 const { burst, interval, peers: MOST } = LIMITS.guesses
 const SECOND = 1000

@@ -2,7 +2,7 @@
  * The other side of a socket, whichever way it talks: in messages (plugin-protocol §8.3), or in frames, which keep bytes
  * as they are and are asked for at the pace of the client.
  */
-import { once } from '../../protocol/once.js'
+import { once } from '../../kernel/once.js'
 import type { FrameSocket, PluginSocket } from '../../actors/plugin/registry/contributions.js'
 import type { SocketMessage } from '../../protocol/plugin/plugin-services.js'
 

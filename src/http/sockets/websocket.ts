@@ -9,7 +9,7 @@
  * I3 A peer that takes nothing for the write stall, or says nothing for two heartbeats while it is read, is gone.
  * I4 The other side is told of the end exactly when there is one, whoever brought it about.
  */
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import type { WebSocket } from '@fastify/websocket'
 import type { Clock } from '../../actors/effects.js'
 import { SvcError } from '../../protocol/errors.js'

@@ -8,7 +8,7 @@
  * I3 No stream is silent for longer than the heartbeat, and none keeps bytes that its peer does not take for longer than the write stall.
  * I4 `onClose` runs exactly once, whoever ended the stream.
  */
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../actors/effects.js'
 import type { FrameSink } from '../../actors/facades.js'

@@ -8,7 +8,7 @@
  * Local times are milliseconds as if they were in UTC.
  */
 import { IANAZone } from 'luxon'
-import { createLru, type Lru } from '../../protocol/lru.js'
+import { createLru, type Lru } from '../../kernel/lru.js'
 import { civilText, DAY, HOUR, MINUTE } from './civil.js'
 
 /** More than any offset from UTC, less than the time between two changes of one. */

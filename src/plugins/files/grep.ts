@@ -7,7 +7,7 @@ import { type GrepQuery, grepQuery } from './grep-query.js'
 import { renderMatches } from './grep-output.js'
 import { joinPath } from './paths.js'
 import { displayFound, globList, listOf, sharedInput, timedOut, treeOf } from './search-input.js'
-import type { Turn } from '../../protocol/sort.js'
+import type { Turn } from '../../kernel/sort.js'
 import type { FoundFile, SearchEngine, TextAnswer, Tree } from './search.js'
 import { describe, type Targets } from './targets.js'
 

@@ -4,7 +4,7 @@ import { ToolError } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { fileFailure } from './failures.js'
 import { joinPath } from './paths.js'
-import { sortInTurns, type Turn } from '../../protocol/sort.js'
+import { sortInTurns, type Turn } from '../../kernel/sort.js'
 import type { Target } from './targets.js'
 
 export interface Page {

@@ -1,6 +1,6 @@
 /** The built-in plugin with the tools that read, change and search files. */
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
-import { createPause, createSlices } from '../../protocol/pause.js'
+import { createPause, createSlices } from '../../kernel/pause.js'
 import { applyPatchTool } from './apply-patch.js'
 import { editTool } from './edit.js'
 import { createEngine } from './engine.js'

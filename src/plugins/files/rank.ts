@@ -2,7 +2,7 @@
 import { compileGlob } from './glob-matcher.js'
 import { isGlob } from './globs.js'
 import { basename } from './paths.js'
-import { sortInTurns, type Turn } from '../../protocol/sort.js'
+import { sortInTurns, type Turn } from '../../kernel/sort.js'
 
 /** Paths looked at between two looks at the clock. */
 const STRETCH = 32

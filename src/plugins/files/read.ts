@@ -11,7 +11,7 @@ import { isMedia, type MediaType, mediaTypeOf } from './media.js'
 import { missingFile } from './missing.js'
 import { nestedInstructions } from './nested.js'
 import { basename } from './paths.js'
-import type { Turn } from '../../protocol/sort.js'
+import type { Turn } from '../../kernel/sort.js'
 import type { Target, Targets } from './targets.js'
 
 /** Files up to this size are read at once, larger ones in chunks. */

@@ -3,7 +3,7 @@
  * answers. Patterns of a model cannot stall it (threat-model X2): they are matched in linear time, lines are looked at
  * up to a bound, and other work gets its turn between stretches of a large file.
  */
-import { sleep } from '../../protocol/patience.js'
+import { sleep } from '../../kernel/patience.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { ToolError } from '../../actors/plugin/native/native.js'
 import { collectFound } from './found-lines.js'

@@ -12,7 +12,7 @@ import { ToolError } from '../../actors/plugin/native/native.js'
 import { widerDirectory } from '../../machines/permission/wider-directory.js'
 import { canonicalPath } from '../../protocol/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { fileFailure } from './failures.js'
 import { dirname, joinPath, resolvePath } from './paths.js'
 

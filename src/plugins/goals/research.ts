@@ -1,12 +1,12 @@
 /** Pages as a service on the web reads them, for notes of a goal (subsystems j). There is one when its key is in the environment. */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import * as z from 'zod'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { readAnswer } from '../../protocol/bounded-answer.js'
 import { SvcError } from '../../protocol/errors.js'
 import { parseForeign } from '../../protocol/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { timeLimit } from '../../protocol/patience.js'
+import { timeLimit } from '../../kernel/patience.js'
 import type { GoalResearchNote } from '../../protocol/session/goal.js'
 
 const { research: TIME, researchBytes: BYTES, note: LENGTH } = LIMITS.goals

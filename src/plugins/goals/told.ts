@@ -1,5 +1,5 @@
 /** What models are told of a goal: in every step, and when a run is begun for it (sessions-events §12.1). */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { SessionGoal } from '../../protocol/session/goal.js'
 import { COMPLETE } from './look.js'

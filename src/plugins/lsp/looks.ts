@@ -9,9 +9,9 @@
 import type { DirectoryEntry } from '../../actors/effects.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
-import { sortInTurns } from '../../protocol/sort.js'
-import { beginWork, ENTRY, LOOK, type Work } from '../../protocol/work.js'
+import { createLru } from '../../kernel/lru.js'
+import { sortInTurns } from '../../kernel/sort.js'
+import { beginWork, ENTRY, LOOK, type Work } from '../../kernel/work.js'
 import { type Evidence, lookAt } from './scan.js'
 
 export interface Looks {

@@ -3,10 +3,10 @@
  * tells a model what they find in what it has changed.
  */
 import type { NativePlugin } from '../../actors/plugin/native/native.js'
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { lspRoutes } from '../../protocol/lsp/lsp.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { acceptanceOperations } from './acceptances.js'
 import { type ConfiguredAdapter, createAdapters } from './configured.js'
 import { createClients } from './clients/clients.js'

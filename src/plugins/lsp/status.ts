@@ -2,7 +2,7 @@
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { LspCapability, LspStatus } from '../../protocol/lsp/lsp.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { fileUri } from './clients/addresses.js'
 import type { Client } from './clients/client.js'
 import type { Clients } from './clients/clients.js'

@@ -2,7 +2,7 @@
 import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
 import { isRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { hasAuthorization, isForPeople } from '../../protocol/mcp/mcp-config.js'
 import { MCP_PREFIX } from '../../protocol/mcp/mcp.js'
 import { createCredentials } from './oauth/credentials.js'

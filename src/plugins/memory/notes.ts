@@ -4,9 +4,9 @@
  * I1 A name of a file comes from the list of the directory or is made here: nothing else is read or written.
  * I2 A file that cannot be read as a note is one without fields, never an error.
  */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
-import { beginWork, LOOK, type Reading } from '../../protocol/work.js'
+import { beginWork, LOOK, type Reading } from '../../kernel/work.js'
 import { readYamlMap } from '../../machines/yaml-map.js'
 import { LIMITS } from '../../protocol/limits.js'
 

@@ -1,5 +1,5 @@
 /** The tool `memory`: notes on a project for conversations to come (sessions-events §10.4). */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError, type ToolResult } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'

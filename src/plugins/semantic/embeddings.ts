@@ -8,12 +8,12 @@
  */
 import * as z from 'zod'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
-import { createAlarm } from '../../protocol/alarm.js'
+import { createAlarm } from '../../kernel/alarm.js'
 import { readAnswer } from '../../protocol/bounded-answer.js'
 import { parseForeign } from '../../protocol/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
-import { timeLimit } from '../../protocol/patience.js'
+import { createLru } from '../../kernel/lru.js'
+import { timeLimit } from '../../kernel/patience.js'
 import { wishOf } from '../../protocol/variables.js'
 import type { EmbeddingState } from '../../protocol/session/search.js'
 

@@ -3,8 +3,8 @@ import { createActor, fromPromise, waitFor } from 'xstate'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { type CaughtUp, searchIndexMachine } from '../../machines/search-index.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { waitAtMost } from '../../protocol/patience.js'
-import type { Pause } from '../../protocol/pause.js'
+import { waitAtMost } from '../../kernel/patience.js'
+import type { Pause } from '../../kernel/pause.js'
 
 export interface Indexer {
   /** Something was said, changed or removed. */

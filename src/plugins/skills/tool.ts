@@ -1,5 +1,5 @@
 /** The tool `skill`: the text of a skill, and which files lie beside it (sessions-events §10.4; subsystems b.10). */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'

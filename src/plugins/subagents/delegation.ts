@@ -11,7 +11,7 @@ import type { CreateSessionRequest, Session } from '../../protocol/session/sessi
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import type { TaskEvent, TaskInput } from '../../machines/task.machine.js'
 import { createDelivery } from './delivery.js'
 import { createLedger, isOpen, isWorking, type Task } from './ledger.js'

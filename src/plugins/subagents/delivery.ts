@@ -4,7 +4,7 @@
  * I1 Told and noted as told are one commit, so that each outcome is told exactly once.
  * I2 Outcomes wait for siblings that still work, and are told together.
  */
-import { cut } from '../../protocol/cut.js'
+import { cut } from '../../kernel/cut.js'
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { isWorking, type Ledger, type Task } from './ledger.js'

@@ -1,7 +1,7 @@
 /** What differs from the last commit: git compares what it tracks, and lists what it does not (subsystems h). */
 import type { Checkout, GitArguments } from '../../actors/git-ports.js'
 import { SvcError } from '../../protocol/errors.js'
-import { beginWork, ENTRY } from '../../protocol/work.js'
+import { beginWork, ENTRY } from '../../kernel/work.js'
 import { type Change, fieldsOf, readChanges } from './diff-output.js'
 
 /** What git answers is bounded; it is read with turns for others. */

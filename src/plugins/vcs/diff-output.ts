@@ -7,7 +7,7 @@
  */
 import { SvcError } from '../../protocol/errors.js'
 import type { VcsStatus } from '../../protocol/vcs/vcs.js'
-import { ENTRY, type Reading } from '../../protocol/work.js'
+import { ENTRY, type Reading } from '../../kernel/work.js'
 
 /** A file that differs. */
 export interface Change {

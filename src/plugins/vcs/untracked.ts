@@ -1,7 +1,7 @@
 /** Lines of files that git does not track. */
 import type { NativeHost } from '../../actors/plugin/native/native.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Work } from '../../protocol/work.js'
+import type { Work } from '../../kernel/work.js'
 
 const NEWLINE = 0x0a
 /** Lines between two looks at what was paid; a short line costs more than its bytes. */

@@ -16,7 +16,7 @@ import {
 } from '../../actors/plugin/native/native.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { timeLimit } from '../../protocol/patience.js'
+import { timeLimit } from '../../kernel/patience.js'
 import type { ReadPage } from '../../protocol/web/page.js'
 import { canonical, canonicalAddress, siteOf } from './address.js'
 import { type Content, textOf } from './body.js'

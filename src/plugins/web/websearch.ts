@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
 import { parseForeign } from '../../protocol/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
-import { timeLimit } from '../../protocol/patience.js'
+import { timeLimit } from '../../kernel/patience.js'
 import { textOf } from './body.js'
 import { wordsOf } from './words.js'
 

@@ -7,7 +7,7 @@
  */
 import type { Database as Handle } from 'better-sqlite3'
 import { LIMITS } from '../../protocol/limits.js'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from '../../kernel/lru.js'
 import { distanceOf, folded, identifierParts, isUnspaced, pairsOf, queryWords } from '../../protocol/search/words.js'
 import type { Found } from './search.js'
 

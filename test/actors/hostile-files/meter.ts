@@ -1,5 +1,5 @@
 /** What reading costs, in bytes paid and in turns that others got: no clock is looked at. */
-import { type Reading, SLICE, WorkExceeded } from '../../../src/protocol/work.js'
+import { type Reading, SLICE, WorkExceeded } from '../../../src/kernel/work.js'
 
 export interface Cost {
   /** What was read, or the sentence that says why it was not. */

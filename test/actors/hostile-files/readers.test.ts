@@ -7,7 +7,7 @@ import { programSettings } from '../../../src/actors/git/program-settings.js'
 import { readMarkdown } from '../../../src/actors/resource/markdown/frontmatter.js'
 import { parseWorkflowFile } from '../../../src/plugins/workflows/files/file.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
-import { beginWork, type Reading, SLICE, WorkExceeded } from '../../../src/protocol/work.js'
+import { beginWork, type Reading, SLICE, WorkExceeded } from '../../../src/kernel/work.js'
 import { indexOf, type MadeEntry } from '../../fixtures/made-index.js'
 import { costOf, faultsOf, MOST_AT_ONCE, turnsDuring } from './meter.js'
 

@@ -1,6 +1,6 @@
 import { assign, createActor, fromPromise, setup } from 'xstate'
 import { describe, expect, test } from 'vitest'
-import { createActorDirectory } from '../../../src/actors/runtime/actor-directory.js'
+import { createActorDirectory } from '../../../src/kernel/roots.js'
 import { createInspector } from '../../../src/actors/inspector/inspector.js'
 import type { InspectorRecord } from '../../../src/protocol/system/inspector.js'
 import { createFakeClock } from '../../../src/testing/clock.js'

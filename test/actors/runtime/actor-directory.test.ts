@@ -1,6 +1,6 @@
 import { createActor, createMachine } from 'xstate'
 import { expect, test } from 'vitest'
-import { createActorDirectory } from '../../../src/actors/runtime/actor-directory.js'
+import { createActorDirectory } from '../../../src/kernel/roots.js'
 
 const machine = createMachine({
   id: 'thing',

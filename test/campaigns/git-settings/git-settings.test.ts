@@ -6,7 +6,7 @@
  * others; `SVC_CAMPAIGN=whole` runs every one with every command.
  */
 import { expect, test } from 'vitest'
-import { readAtOnce } from '../../../src/protocol/work.js'
+import { readAtOnce } from '../../../src/kernel/work.js'
 import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
 import { programSettings } from '../../../src/actors/git/program-settings.js'
 import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'

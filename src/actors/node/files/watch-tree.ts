@@ -13,7 +13,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { createFolderTree } from '../../../protocol/folder-tree.js'
+import { createFolderTree } from '../../../kernel/folder-tree.js'
 
 const GATHER = 20
 const MOST_PATHS = 4096

@@ -16,7 +16,7 @@ import { encodedBytes } from '../process/frame-text.js'
 import { isEmptyTable } from '../process/initialize.js'
 import type { InstancePlace, Lease, ReverseRequest } from '../instance.js'
 import type { ProtectedFiles } from '../native/native.js'
-import { createRate } from '../calls/rate.js'
+import { createRate } from '../../../kernel/rate.js'
 import { createWorkspaceAccess } from './workspace-access.js'
 
 /** A service for one capability that the host integration installs; operations and inputs are its own (plugin-protocol §2.5). */

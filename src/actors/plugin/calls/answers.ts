@@ -6,11 +6,11 @@
  *    `serviceAge` still serves while it is asked for anew (unless it must be fresh), and the last good one serves while the service fails.
  * I3 Without services of a kind nothing is done; lists are the same objects until an answer changes.
  */
-import { withinTime } from '../../../protocol/patience.js'
+import { withinTime } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ServiceRequest } from '../../../protocol/plugin/plugin-requests.js'
 import type { Effects } from '../../effects.js'
-import { createLru, type Lru } from '../../../protocol/lru.js'
+import { createLru, type Lru } from '../../../kernel/lru.js'
 import type { Service } from '../registry/contributions.js'
 import type { Registered, RegistryView } from '../registry/view.js'
 

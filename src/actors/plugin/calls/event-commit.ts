@@ -6,13 +6,13 @@
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Store } from '../../../store/store.js'
 import type { Effects } from '../../effects.js'
 import type { Journal } from '../../events/journal.js'
 import { wellFormedValue } from '../../well-formed.js'
 import type { InstancePlace } from '../instance.js'
-import { createRate, type Rate } from './rate.js'
+import { createRate, type Rate } from '../../../kernel/rate.js'
 
 const PAYLOAD_BYTES = LIMITS.events.recordBytes / 4
 const { publishedPerSecond } = LIMITS.plugins

@@ -10,7 +10,7 @@
 import { setImmediate } from 'node:timers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Store } from '../../../store/store.js'
 import type { Bus, BusRecord } from '../../events/bus.js'
 import type { Effects } from '../../effects.js'

@@ -6,7 +6,7 @@
  * I3 Every handler runs under a lease of its generation, every socket until it is closed; what they throw or answer is
  *    checked before it leaves.
  */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import { LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'

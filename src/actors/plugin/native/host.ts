@@ -2,7 +2,7 @@
 import { SvcError } from '../../../protocol/errors.js'
 import type { Todo } from '../../../protocol/session/session.js'
 import { createProgramDoor } from '../../acceptance/programs.js'
-import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../../kernel/roots.js'
 import { createProtectedFiles } from '../../protection/protected-files.js'
 import type { SessionCore } from '../../session/core.js'
 import { sessionOrThrow } from '../../session/core.js'

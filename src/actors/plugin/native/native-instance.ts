@@ -4,7 +4,7 @@
  * I1 Of one plugin, one generation runs at a time: the next starts once nothing of the one before runs.
  * I2 What it does by itself ends when it is to end; tools that are under way may finish until it is retired, and are aborted then.
  */
-import { timeLimit } from '../../../protocol/patience.js'
+import { timeLimit } from '../../../kernel/patience.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../effects.js'

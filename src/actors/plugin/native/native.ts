@@ -7,7 +7,7 @@ import type { PermissionAction } from '../../../protocol/interaction/interaction
 import type { FilePart, UserModel } from '../../../protocol/message/message.js'
 import type { Agent, Skill } from '../../../protocol/resource/resource.js'
 import type { Todo } from '../../../protocol/session/session.js'
-import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../../kernel/roots.js'
 import type { Effects } from '../../effects.js'
 import type { Configs } from '../../facades.js'
 import type { Checkouts, Git, NamedPrograms } from '../../git-ports.js'

@@ -6,7 +6,7 @@
 import { type StartOrder, startOrder } from '../../../machines/plugin/start-order.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { waitAtMost } from '../../../protocol/patience.js'
+import { waitAtMost } from '../../../kernel/patience.js'
 import type { PackageDiagnostic } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../effects.js'
 import type { Origin, PluginRecords } from '../plugin-records.js'

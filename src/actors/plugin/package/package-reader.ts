@@ -6,7 +6,7 @@
  * I2 A directory is read once at a time. Who asks meanwhile shares the next reading, never one that has begun: it could
  *    have missed the change that made them ask.
  */
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Effects } from '../../effects.js'
 import { fingerprintPackage, hashPackage } from './revision.js'
 

@@ -6,10 +6,10 @@
 import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate'
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
-import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../../kernel/roots.js'
 import type { Effects } from '../../effects.js'
-import { supervise } from '../../supervise.js'
-import { createLru } from '../../../protocol/lru.js'
+import { supervise } from '../../../kernel/supervise.js'
+import { createLru } from '../../../kernel/lru.js'
 
 export type PackageLogic = typeof packageMachine
 export type PackageSnapshot = SnapshotFrom<PackageLogic>

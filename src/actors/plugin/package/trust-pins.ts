@@ -5,7 +5,7 @@
  *    before anybody approved it. I3 Without that, only content whose revision no other such content has; the rest asks.
  */
 import type { TrustRecord } from '../../../protocol/plugin/plugin.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { PackageStore } from './package-store.js'
 
 export interface TrustPins {

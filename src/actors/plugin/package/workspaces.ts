@@ -7,11 +7,11 @@
 import { type ActorRefFrom, createActor, fromCallback, fromPromise, waitFor } from 'xstate'
 import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/workspace.machine.js'
 import type { Effects } from '../../effects.js'
-import { waitAtMost } from '../../../protocol/patience.js'
+import { waitAtMost } from '../../../kernel/patience.js'
 import { pluginRoots } from '../../resource/config/config-files.js'
 import type { ConfigSnapshot } from '../../resource/config/snapshot.js'
 import type { Snapshots } from '../../resource/config/snapshots.js'
-import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../../kernel/roots.js'
 import { type RootWatches, watchRoots } from './root-watches.js'
 
 export interface Workspace {

@@ -7,7 +7,7 @@
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../effects.js'
 import type { InstanceProblem } from '../instance.js'
-import { createRate } from '../calls/rate.js'
+import { createRate } from '../../../kernel/rate.js'
 
 export interface DroppedFrames {
   drop(

@@ -4,7 +4,7 @@
  * I1 Events are sent in order. While the child has more than `UNREAD` bytes to read they wait, at most
  *    `LIMITS.plugins.eventQueue`; then the oldest is dropped, which is told once. A slow plugin loses events, not its life.
  */
-import { createAlarm } from '../../../protocol/alarm.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
 import type { Clock } from '../../effects.js'

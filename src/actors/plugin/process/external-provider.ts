@@ -1,5 +1,5 @@
 /** Model providers of plugin processes (plugin-protocol §7). */
-import { watchSilence } from '../../../protocol/silence.js'
+import { watchSilence } from '../../../kernel/silence.js'
 import * as z from 'zod'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ProviderDeclaration } from '../../../protocol/plugin/plugin-frame.js'

@@ -5,7 +5,7 @@
  *    cancelled. What it says meanwhile is dropped.
  * I2 A socket that the plugin closed or broke is cancelled at once.
  */
-import { type Alarm, createAlarm } from '../../../protocol/alarm.js'
+import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { SocketMessage } from '../../../protocol/plugin/plugin-services.js'

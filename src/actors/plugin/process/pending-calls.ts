@@ -5,8 +5,8 @@
  * I2 A call settles once: by its reply, its timeout, its signal or `failAll`. Timeout and signal send `$/cancel`.
  * I3 Ids given up are remembered, at most `REMEMBERED`, so that their replies count as late and not as nonsense.
  */
-import { cut } from '../../../protocol/cut.js'
-import { createAlarm } from '../../../protocol/alarm.js'
+import { cut } from '../../../kernel/cut.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../effects.js'

@@ -1,10 +1,10 @@
 /** What a plugin writes to its standard error: one log record per line, limited in length and per second (plugin-protocol §4.2). */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock, Log } from '../../effects.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import type { InstanceProblem } from '../instance.js'
-import { createRate } from '../calls/rate.js'
+import { createRate } from '../../../kernel/rate.js'
 
 /** Of the last words, for the message about a plugin that did not start. */
 const QUOTED = 500

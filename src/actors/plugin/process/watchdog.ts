@@ -4,8 +4,8 @@
  * I1 The call budget counts from the last reply, or from the first call that waits for one: a plugin that works off a queue makes progress.
  * I2 Memory is looked at every `POLL` ms, and only while the plugin loads or a call waits.
  */
-import { createAlarm } from '../../../protocol/alarm.js'
-import { watchSilence } from '../../../protocol/silence.js'
+import { createAlarm } from '../../../kernel/alarm.js'
+import { watchSilence } from '../../../kernel/silence.js'
 import type { Clock } from '../../effects.js'
 import type { ProcessWatch } from './process-spec.js'
 

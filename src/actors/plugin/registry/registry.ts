@@ -7,7 +7,7 @@
  */
 import { startOrder } from '../../../machines/plugin/start-order.js'
 import { SvcError } from '../../../protocol/errors.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Publication } from './publication.js'
 import { overlap, reachKey, reaches } from './reach.js'
 import { createView, type Entry, stampEntry } from './registry-view.js'

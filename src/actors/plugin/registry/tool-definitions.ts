@@ -5,12 +5,12 @@
  * I2 An answer is remembered with the hook that gave it, for the same definition and the same state of the hook; failures are not.
  * I3 A list waits for its hooks no longer than `serviceWait` in all.
  */
-import { timeLimit } from '../../../protocol/patience.js'
+import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import type { Clock } from '../../effects.js'
 import type { ToolDefinition } from '../../provider/adapter.js'
-import { createLru, type Lru } from '../../../protocol/lru.js'
+import { createLru, type Lru } from '../../../kernel/lru.js'
 import { hookedDefinition } from '../calls/hook-values.js'
 import { tryHooks, untilAborted } from '../calls/hooks.js'
 import type { RegisteredHook, RegisteredTool, RegistryView } from './view.js'

@@ -3,9 +3,9 @@
  * remembered for a minute. A failure is never an error to anybody: the last good list stays.
  */
 import { parseForeign } from '../../../protocol/foreign-json.js'
-import { timeLimit } from '../../../protocol/patience.js'
+import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Effects } from '../../effects.js'
 import { isRecord } from '../../../protocol/json.js'
 import { readAnswer } from '../../../protocol/bounded-answer.js'

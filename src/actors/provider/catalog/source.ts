@@ -8,7 +8,7 @@
  */
 import { CATALOG_BOUNDS, parseForeign } from '../../../protocol/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { timeLimit, waitAtMost } from '../../../protocol/patience.js'
+import { timeLimit, waitAtMost } from '../../../kernel/patience.js'
 import { wishOf } from '../../../protocol/variables.js'
 import type { Effects } from '../../effects.js'
 import { readAnswer } from '../../../protocol/bounded-answer.js'

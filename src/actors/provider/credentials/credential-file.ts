@@ -8,7 +8,7 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { sleep } from '../../../protocol/patience.js'
+import { sleep } from '../../../kernel/patience.js'
 import { tryFileLock } from '../../../store/file-lock.js'
 import type { Effects } from '../../effects.js'
 import { type CredentialDocument, EMPTY, readDocument, writeDocument } from './document.js'

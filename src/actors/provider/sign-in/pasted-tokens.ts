@@ -5,7 +5,7 @@
  */
 import type { Caller } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { ProviderAuthAuthorization, ProviderAuthorizeRequest } from '../../../protocol/provider/sign-in.js'
 import type { Effects } from '../../effects.js'
 

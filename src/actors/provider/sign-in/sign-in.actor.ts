@@ -2,7 +2,7 @@
 import { fromCallback, fromPromise } from 'xstate'
 import { type SignInEvent, type SignInKind, signInMachine, type SignInOffer } from '../../../machines/sign-in.machine.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
-import { timeLimit } from '../../../protocol/patience.js'
+import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import type { Effects, RedirectListener, RedirectPage } from '../../effects.js'

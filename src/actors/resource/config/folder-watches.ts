@@ -6,7 +6,7 @@
  * I2 At most `LIMITS.config.folders` are watched at once.
  */
 import { dirname, join } from 'node:path'
-import { createFolderTree } from '../../../protocol/folder-tree.js'
+import { createFolderTree } from '../../../kernel/folder-tree.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Files } from '../../effects.js'
 

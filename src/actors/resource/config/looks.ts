@@ -8,9 +8,9 @@
  * I4 A value that says the same as the one before is the one before. Another one is told, and so is what svc has written, once.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Alarm, createAlarm } from '../../../protocol/alarm.js'
+import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Effects } from '../../effects.js'
 import { createFileMemory, type FileMemory } from './file-memory.js'
 import type { Dependency } from './file-answers.js'

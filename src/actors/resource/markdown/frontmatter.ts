@@ -1,8 +1,8 @@
 /** Markdown with YAML front matter (subsystems b.6; threat-model X1). */
 import { readYamlMap } from '../../../machines/yaml-map.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
-import { createLru } from '../../../protocol/lru.js'
-import { readAtOnce, type Reading } from '../../../protocol/work.js'
+import { createLru } from '../../../kernel/lru.js'
+import { readAtOnce, type Reading } from '../../../kernel/work.js'
 import { isReservedKey } from '../config/config-merge.js'
 
 export type Markdown =

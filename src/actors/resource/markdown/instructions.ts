@@ -13,7 +13,7 @@ import type { Instructions } from '../../plugin/native/native.js'
 import { ancestors } from '../config/config-files.js'
 import { stringsAt } from '../config/config-merge.js'
 import { createFileProbe, type FileProbe } from '../config/file-probe.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import { boundaryOf, isAddress, readNamedPath } from '../config/named-paths.js'
 import type { ConfigSnapshot } from '../config/snapshot.js'
 

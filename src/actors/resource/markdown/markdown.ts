@@ -11,7 +11,7 @@ import { findUnsupported } from '../config/config-unsupported.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { isReservedKey } from '../config/config-merge.js'
 import type { FileProbe } from '../config/file-probe.js'
-import { WorkExceeded } from '../../../protocol/work.js'
+import { WorkExceeded } from '../../../kernel/work.js'
 import { readMarkdown as parse } from './frontmatter.js'
 
 export interface MarkdownEntry {

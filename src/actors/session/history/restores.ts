@@ -5,7 +5,7 @@
  */
 import { createActor, type InspectionEvent, waitFor } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
-import type { ActorRegistry } from '../../runtime/actor-directory.js'
+import type { ActorRegistry } from '../../../kernel/roots.js'
 import type { Choose, Restores } from '../core.js'
 import { restoreLogic, type Restoring } from './restore.actor.js'
 import type { RestoreCore } from './restore-core.js'

@@ -5,7 +5,7 @@
  */
 import { estimateTokens } from '../../../machines/compaction/tokens.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import type { AssistantContent, GenerateRequest, ModelMessage, ToolDefinition } from '../../provider/adapter.js'

@@ -6,7 +6,7 @@
  *    what is executed.
  * I3 The tool of a retired generation is replaced by the tool of the same id that the run would be offered now.
  */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { type Fault, firstFault, isLarge } from '../../../protocol/first-fault.js'
 import { LIMITS } from '../../../protocol/limits.js'

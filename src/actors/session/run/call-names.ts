@@ -1,5 +1,5 @@
 /** What the calls under way are called, for those who look at actors: a call's actor knows its ids alone. */
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 
 interface NamedCall {
   readonly sessionId: string

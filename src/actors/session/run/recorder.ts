@@ -7,7 +7,7 @@
  * I4 Memory follows the rows: what a commit changes is taken over after it, so a failed commit changes nothing.
  * I5 Text is well-formed and bounded: what one text part says fits into one event.
  */
-import { createAlarm } from '../../../protocol/alarm.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { AssistantInfo, Part, ReasoningPart, TextPart, ToolPart, ToolState } from '../../../protocol/message/message.js'

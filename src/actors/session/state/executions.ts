@@ -4,7 +4,7 @@
  */
 import type { ExecutionActivitySnapshot, ExecutionSummary, SessionRuntimeSnapshot } from '../../../protocol/session/session.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Store } from '../../../store/store.js'
 import type { Effects } from '../../effects.js'
 import type { Families } from '../../events/families.js'

@@ -4,7 +4,7 @@
  * I1 A revision never falls: it changes when the branches do, and is then at least the number of the latest event. Such numbers are never
  *    used again, so this also holds for families that were forgotten and for those an earlier process told of.
  */
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { SessionRuntimeSnapshot } from '../../../protocol/session/session.js'
 
 const FAMILIES = 10_000

@@ -12,7 +12,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../effects.js'
 import { createHistories } from '../../git/history.js'
 import { configOf, isGenuine, type Repository, repositoryAround } from '../../git/repository.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 
 interface Project {
   readonly projectId: string

@@ -5,7 +5,7 @@
  *    or the append of a prompt calls `forget`.
  * I2 Bounded: beyond `MAX_SESSIONS` the session used longest ago is forgotten; it is read again when needed.
  */
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Message } from '../../../protocol/message/message.js'
 import type { Store } from '../../../store/store.js'
 

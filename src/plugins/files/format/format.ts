@@ -13,7 +13,7 @@ import { configuredFormatters, FILE, type Formatter } from '../../../protocol/fo
 import { isWithin } from '../../../protocol/caller.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import { dirname, extension, resolvePath } from '../paths.js'
 import type { Target } from '../targets.js'
 import { decodeText } from '../text.js'

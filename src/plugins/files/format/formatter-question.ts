@@ -9,7 +9,7 @@ import { type NativeHost, type ToolContext, ToolError } from '../../../actors/pl
 import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
 import { lineText } from '../../../machines/acceptance/standing.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Target } from '../targets.js'
 import { formatterProgram } from './formatter-program.js'
 import { judgeFormatter } from './guards.js'

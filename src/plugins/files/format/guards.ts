@@ -6,7 +6,7 @@ import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { isRecord } from '../../../protocol/json.js'
 import { excessOf, FRAME_BOUNDS } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { beginWork, LOOK } from '../../../protocol/work.js'
+import { beginWork, LOOK } from '../../../kernel/work.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
 import { dirname, joinPath } from '../paths.js'
 

@@ -13,7 +13,7 @@ import { type LspClientEvent, type LspClientInput, lspClientMachine } from '../.
 import { SvcError } from '../../../protocol/errors.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { sleep } from '../../../protocol/patience.js'
+import { sleep } from '../../../kernel/patience.js'
 import { type ConfiguredAdapter, splitEndpoint } from '../configured.js'
 import { openProgram, type Program } from '../link/connection.js'
 import { initializeParams, readTraits, type ServerTraits } from '../link/handshake.js'

@@ -11,7 +11,7 @@ import type { InRun, ProjectProgram } from '../../../actors/plugin/native/native
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { documentLanguage, matchScore } from '../../../protocol/lsp/adapters.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { Adapters, ConfiguredAdapter } from '../configured.js'
 import { CARGO, type ProgramOf } from '../programs.js'
 import { type Client, createClient } from './client.js'

@@ -8,7 +8,7 @@ import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { isMarker, isWide } from '../../../protocol/lsp/adapters.js'
 import { MESSAGE_BOUNDS, parseForeign } from '../../../protocol/foreign-json.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { ConfiguredAdapter } from '../configured.js'
 
 export interface Roots {

@@ -9,12 +9,12 @@
  */
 import type { Message, MessageConnection, MessageReader, MessageWriter } from 'vscode-jsonrpc/node'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import { createAllowance } from '../../../protocol/allowance.js'
+import { createAllowance } from '../../../kernel/allowance.js'
 import { isRecord } from '../../../protocol/json.js'
 import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createMessagePace } from '../../../protocol/message-pace.js'
-import { timeLimit } from '../../../protocol/patience.js'
+import { createMessagePace } from '../../../kernel/message-pace.js'
+import { timeLimit } from '../../../kernel/patience.js'
 import { createFrameSplitter } from './frames.js'
 import type { OpenLine } from './lines.js'
 

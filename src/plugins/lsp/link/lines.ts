@@ -2,7 +2,7 @@
 import type { ChildPipe, PipeOptions } from '../../../actors/effects.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { timeLimit } from '../../../protocol/patience.js'
+import { timeLimit } from '../../../kernel/patience.js'
 
 interface Line {
   /** False, with nothing queued, when too much waits or it is closed. */

@@ -4,7 +4,7 @@
  * I1 A server that waits for an act is asked for in the run, once for what it would start; the answer is that act (decision 34). Nobody is
  *    asked where a rule of the run denies the line, or where nobody answers.
  */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import * as z from 'zod'
 import {
   defineTool,
@@ -18,7 +18,7 @@ import type { ProjectProgram } from '../../../actors/plugin/native/native-progra
 import { lineText } from '../../../machines/acceptance/standing.js'
 import { isWithin, TRUSTED_CALLER } from '../../../protocol/caller.js'
 import type { LspStatus } from '../../../protocol/lsp/lsp.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import { updated } from '../acceptances.js'
 import type { Clients } from '../clients/clients.js'
 import type { FileTarget, Queries } from '../queries.js'

@@ -9,12 +9,12 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import { createAllowance } from '../../../protocol/allowance.js'
+import { createAllowance } from '../../../kernel/allowance.js'
 import { MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
 import { createJsonCount } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpRemote } from '../../../protocol/mcp/mcp-config.js'
-import { type Pause, createPause } from '../../../protocol/pause.js'
+import { type Pause, createPause } from '../../../kernel/pause.js'
 
 const { messageBytes, authAnswer, pace: PACE } = LIMITS.mcp
 const NEWLINE = 0x0a

@@ -4,7 +4,7 @@
  * I1 What was opened is closed when opening fails; `close` ends it with everything that belongs to it.
  * I2 Nothing a server defines is compiled or run: its schemas are data for whoever calls its tools.
  */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import type * as Mcp from '@modelcontextprotocol/client'
 import type {
   Client,
@@ -20,7 +20,7 @@ import type { ProjectProgram } from '../../../actors/plugin/native/native-progra
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { commandLine, type McpConfig, type McpRemote, samplingOf, substituteVariables } from '../../../protocol/mcp/mcp-config.js'
-import { withinTime } from '../../../protocol/patience.js'
+import { withinTime } from '../../../kernel/patience.js'
 import { isSecretName } from '../../../protocol/secrets.js'
 import { createGuardedHttp } from './guarded-http.js'
 import { listOffers, type OfferKind, type Offers } from './lists.js'

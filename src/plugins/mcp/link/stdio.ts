@@ -13,7 +13,7 @@ import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
-import { createMessagePace } from '../../../protocol/message-pace.js'
+import { createMessagePace } from '../../../kernel/message-pace.js'
 import { isMessage } from './message.js'
 import { createRepeats } from './repeats.js'
 

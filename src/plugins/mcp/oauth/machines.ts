@@ -8,7 +8,7 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import type { McpMachineClient } from '../../../protocol/mcp/mcp-config.js'
 import type { Authorization, Library } from '../link/session.js'
 

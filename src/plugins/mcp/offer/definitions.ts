@@ -1,5 +1,5 @@
 /** Tools of servers as models are shown them: bounded, and refused where no model could use them (threat-model N4, §7). Pure. */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import type { Tool } from '@modelcontextprotocol/client'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'

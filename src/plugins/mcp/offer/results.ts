@@ -3,7 +3,7 @@
  *
  * I1 No text of a server passes for what the runtime says.
  */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import type { ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
 import type { ToolResult } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -6,7 +6,7 @@
  *    way to do anything.
  * I3 No text of a server passes for what the runtime says.
  */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/client'
 import { type NativeHost, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -3,7 +3,7 @@
  * server that goes on saying it.
  */
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import { createAlarm } from '../../../protocol/alarm.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { OfferKind } from '../link/lists.js'
 

@@ -11,7 +11,7 @@ import type { InRun, ProjectProgram } from '../../../actors/plugin/native/native
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
 import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'
-import { waitAtMost } from '../../../protocol/patience.js'
+import { waitAtMost } from '../../../kernel/patience.js'
 import type { OfferKind } from '../link/lists.js'
 import { programOfServer, readBrought } from './brought.js'
 import type { Connection } from './connection.js'

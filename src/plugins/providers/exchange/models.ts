@@ -1,7 +1,7 @@
 /** The models of the SDK at one address, over connections of our own. */
 import { APICallError, type LanguageModelV3 } from '@ai-sdk/provider'
 import { isRecord } from '../../../protocol/json.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import { ProviderError } from '../../../actors/provider/adapter.js'
 import { connectionError, type ErrorContext, refusedCall, statusError, streamFault } from './errors.js'
 import { rewriteEvents } from './events.js'

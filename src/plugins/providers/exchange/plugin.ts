@@ -1,7 +1,7 @@
 /** The native plugin of one protocol; it starts nothing and connects to nothing before the first step. */
 import type { NativePlugin, ProviderContribution } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createPause } from '../../../protocol/pause.js'
+import { createPause } from '../../../kernel/pause.js'
 import { createAdapter, type Timeouts } from './adapter.js'
 import type { Protocol } from './protocol.js'
 

@@ -1,5 +1,5 @@
 /** How the offline model streams: small deltas, waits that obey abort, and an honest estimate of tokens. */
-import { sleep } from '../../../protocol/patience.js'
+import { sleep } from '../../../kernel/patience.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { type GenerateRequest, ProviderError, type StreamPart } from '../../../actors/provider/adapter.js'
 

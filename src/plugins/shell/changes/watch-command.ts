@@ -1,6 +1,6 @@
 /** Compares what a command may have changed, in bounded time; a command that is known only to read costs nothing. */
 import { LIMITS } from '../../../protocol/limits.js'
-import { timeLimit } from '../../../protocol/patience.js'
+import { timeLimit } from '../../../kernel/patience.js'
 import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import type { ShellScan } from '../judge/scan.js'
 import { type ChangeHost, watchChanges } from './watch-changes.js'

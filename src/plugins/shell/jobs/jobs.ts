@@ -10,7 +10,7 @@ import type { NativeHost, ToolContext } from '../../../actors/plugin/native/nati
 import type { JobEvent, JobInput } from '../../../machines/job.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { createTurns } from '../../../protocol/turns.js'
+import { createTurns } from '../../../kernel/turns.js'
 import type { ReadyCommand } from '../run/commands.js'
 import { joinStreams } from '../run/joined-output.js'
 import { jobLogic, keep, type Live } from './job.actor.js'

@@ -1,6 +1,6 @@
 /** What one scan has found so far, and where in the file system it stands. */
-import { cut } from '../../../protocol/cut.js'
-import type { Pause } from '../../../protocol/pause.js'
+import { cut } from '../../../kernel/cut.js'
+import type { Pause } from '../../../kernel/pause.js'
 import type { FileView } from './place.js'
 import type { Settings } from './settings.js'
 import type { ShellParser } from '../parse/syntax.js'

@@ -9,7 +9,7 @@ import { checkDescriptors } from './descriptors.js'
 import { findDisagreement, refuseCharacters } from '../parse/integrity.js'
 import { collectSettings } from './settings.js'
 import { createShellParser, LONG, type ShellGrammar } from '../parse/syntax.js'
-import { createPause } from '../../../protocol/pause.js'
+import { createPause } from '../../../kernel/pause.js'
 import { walk } from './walk.js'
 
 export interface ShellScan {

@@ -1,6 +1,6 @@
 /** Shell text as a plain syntax tree: tree-sitter's bash grammar, with limits on size, depth and time. */
 import type { Parser, Tree } from 'web-tree-sitter'
-import type { Pause } from '../../../protocol/pause.js'
+import type { Pause } from '../../../kernel/pause.js'
 
 /** Where the two WebAssembly modules come from; called once, at the first parse. */
 export interface ShellGrammar {

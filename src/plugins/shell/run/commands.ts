@@ -10,7 +10,7 @@
 import type { SpawnOptions } from '../../../actors/effects.js'
 import { type NativeHost, type PermissionNeed, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
 import { isWithin } from '../../../protocol/caller.js'
-import { createLru } from '../../../protocol/lru.js'
+import { createLru } from '../../../kernel/lru.js'
 import { type Confinement, grantsOf } from '../judge/confined.js'
 import { createFileView } from '../judge/file-view.js'
 import { commandNeeds, commandPatterns } from '../judge/needs.js'

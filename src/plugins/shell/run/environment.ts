@@ -6,7 +6,7 @@
  * I2 Commands are judged by the grammar of bash, so bash runs them where it exists.
  * I3 Capturing is bounded and never fails a command: without a result in time the plain environment serves.
  */
-import { waitAtMost } from '../../../protocol/patience.js'
+import { waitAtMost } from '../../../kernel/patience.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import { LIMITS } from '../../../protocol/limits.js'
 

@@ -1,5 +1,5 @@
 /** Shows the end of a running command's output, at most ten times a second. */
-import { createAlarm } from '../../../protocol/alarm.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import type { Clock } from '../../../actors/effects.js'
 
 export interface RunningOutput {

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowDefinition, WorkflowSchedule } from '../../../protocol/workflow/workflow.js'
-import type { Reading } from '../../../protocol/work.js'
+import type { Reading } from '../../../kernel/work.js'
 import { FIELDS, readDefinition } from './definition.js'
 import { type Diagnostic, readFrontmatter } from './frontmatter.js'
 

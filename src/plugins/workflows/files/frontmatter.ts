@@ -1,7 +1,7 @@
 /** The frontmatter of a file as a value, with the line of everything in it (subsystems a.2; threat-model §4.10). */
 import { readYamlMap, type YamlReading } from '../../../machines/yaml-map.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Reading } from '../../../protocol/work.js'
+import type { Reading } from '../../../kernel/work.js'
 import type { Path } from './problems.js'
 
 export interface Diagnostic {

@@ -7,9 +7,9 @@
  *    are; ten thousand files cost nothing otherwise.
  * I3 A look that fails changes nothing, and is repeated.
  */
-import { createAlarm } from '../../../protocol/alarm.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { beginWork } from '../../../protocol/work.js'
+import { beginWork } from '../../../kernel/work.js'
 import type { Effects } from '../../../actors/effects.js'
 import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'

@@ -1,5 +1,5 @@
 /** Mistakes in a definition: where each is, and what was expected there. */
-import { cut } from '../../../protocol/cut.js'
+import { cut } from '../../../kernel/cut.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
 /** Keys, and positions from 0, from the top of the definition. */

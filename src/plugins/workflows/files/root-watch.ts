@@ -6,7 +6,7 @@
  * I3 What is watched from now on is looked at once more: it may have changed before the watch was there.
  * I4 A directory that does not exist is asked after every `appearance`; nothing is watched above it.
  */
-import { createAlarm } from '../../../protocol/alarm.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../actors/effects.js'

@@ -8,7 +8,7 @@
  * I5 Every file is paid for (`work.ts`); one that is not is looked at again the next time.
  */
 import { LIMITS } from '../../../protocol/limits.js'
-import { LOOK, type Work, WorkExceeded } from '../../../protocol/work.js'
+import { LOOK, type Work, WorkExceeded } from '../../../kernel/work.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
 import type { Effects, FileStat } from '../../../actors/effects.js'
 import { parseWorkflowFile } from './file.js'

@@ -5,7 +5,7 @@
  *    or a machine that was asleep, delays nothing by more than that.
  * I2 A key has one moment, the last it was given.
  */
-import { createAlarm } from '../../../protocol/alarm.js'
+import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../actors/effects.js'
 

@@ -7,7 +7,7 @@
 import { type ActorRefFrom, createActor, toPromise } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { beginWork } from '../../../protocol/work.js'
+import { beginWork } from '../../../kernel/work.js'
 import type { NativeHost } from '../../../actors/plugin/native/native.js'
 import type { ClaimAnswer, ClaimInput } from '../../../machines/activation.machine.js'
 import type { workflowEngineMachine } from '../../../machines/workflow-engine.machine.js'

@@ -1,4 +1,4 @@
-import { createActorDirectory } from '../../../../src/actors/runtime/actor-directory.js'
+import { createActorDirectory } from '../../../../src/kernel/roots.js'
 import { createGuardedFetch } from '../../../../src/actors/node/network/guarded-fetch.js'
 import { listenForRedirect } from '../../../../src/actors/node/network/redirect-listener.js'
 import { createWayOut } from '../../../../src/actors/node/network/way-out.js'

@@ -5,8 +5,8 @@
  * I2 Once draining nothing is started; `drain` resolves when every actor has ended.
  */
 import type { Actor, AnyStateMachine, InspectionEvent, Snapshot, SnapshotFrom } from 'xstate'
-import type { Timers } from '../protocol/alarm.js'
-import type { ActorRegistry } from './runtime/actor-directory.js'
+import type { Timers } from './alarm.js'
+import type { ActorRegistry } from './roots.js'
 
 export interface Supervised<Logic extends AnyStateMachine> {
   get(key: string): Actor<Logic> | undefined

@@ -5,7 +5,7 @@
  * I2 While nobody looks, an actor costs one entry and the subscription that removes it.
  */
 import type { AnyActorRef } from 'xstate'
-import { createLru } from '../../protocol/lru.js'
+import { createLru } from './lru.js'
 
 export interface RootActor {
   readonly ref: AnyActorRef

@@ -5,7 +5,7 @@
  */
 import { cutWhenUnread } from './unread.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { EventSubscription, FrameSink, RawJson } from '../actors/facades.js'
+import type { EventSubscription, FrameSink, RawJson } from '../ports/facades.js'
 import type { Caller } from '../protocol/caller.js'
 import { SvcError } from '../protocol/errors.js'
 import { TRIMMED_HEADER } from '../protocol/event/event.js'

@@ -1,6 +1,6 @@
 /** Every refusal and failure as the one envelope (service.md, Errors; threat-model H10). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../actors/effects.js'
+import type { Log } from '../ports/effects.js'
 import { SvcError, toApiError } from '../protocol/errors.js'
 import type { ErrorCode } from '../protocol/errors.js'
 import { LIMITS } from '../protocol/limits.js'

@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import { createAlarm } from '../kernel/alarm.js'
-import type { Clock } from '../actors/effects.js'
+import type { Clock } from '../ports/effects.js'
 import { LIMITS } from '../protocol/limits.js'
 
 export interface Interims {

@@ -1,7 +1,7 @@
 /** A whole runtime on fake effects: what the library starts, and what svc's own tests start. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NativePlugin } from '../actors/plugin/native/native.js'
+import type { NativePlugin } from '../ports/plugin.js'
 import type { PluginPrograms } from '../actors/plugin/plugin-system.js'
 import { createRuntime, type RunningRuntime } from '../actors/runtime/runtime.js'
 import { openStore } from '../store/open.js'

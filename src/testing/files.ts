@@ -5,7 +5,7 @@
  * I2 Watchers of trees are told when a write has ended, in its turn. Those of single folders are told by the operating system, within
  *    the turns that `settle` waits for.
  */
-import type { Files } from '../actors/effects.js'
+import type { Files } from '../ports/effects.js'
 
 export interface KnownFiles extends Files {
   /** Resolves when everything that needs no time has happened. */

@@ -1,5 +1,5 @@
 /** Everything a runtime publishes, as somebody hears it who listens from the start. */
-import type { EventSubscription, FrameSink, Runtime } from '../actors/facades.js'
+import type { EventSubscription, FrameSink, Runtime } from '../ports/facades.js'
 import { TRUSTED_CALLER } from '../protocol/caller.js'
 import { LIMITS } from '../protocol/limits.js'
 

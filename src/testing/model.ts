@@ -1,6 +1,6 @@
 /** The model a test plays: a queue of steps, one for each time svc asks. */
-import type { GenerateRequest } from '../actors/provider/adapter.js'
-import { ProviderError } from '../actors/provider/adapter.js'
+import type { GenerateRequest } from '../ports/provider-adapter.js'
+import { ProviderError } from '../ports/provider-adapter.js'
 import type { HeldStep, ModelRequest, TestModel } from './model-types.js'
 import { calls, gate, type PlayedStep, type Push, says } from './steps.js'
 

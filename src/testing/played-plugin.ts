@@ -6,7 +6,7 @@
  * I2 A program that has ended hears and says nothing any more.
  */
 import { join } from 'node:path'
-import type { Runtime } from '../actors/facades.js'
+import type { Runtime } from '../ports/facades.js'
 import type { Plugin } from '../kit/plugin-types.js'
 import { createRuntime } from '../kit/runtime.js'
 import type { PackageLifecycleInfo } from '../protocol/plugin/plugin.js'

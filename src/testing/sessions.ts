@@ -1,5 +1,5 @@
 /** Sessions as a test drives them: the calls of the API, made as the local user. */
-import type { Runtime } from '../actors/facades.js'
+import type { Runtime } from '../ports/facades.js'
 import { TRUSTED_CALLER } from '../protocol/caller.js'
 import { isOfCompaction } from '../actors/session/history/conversation.js'
 import type { Message } from '../protocol/message/message.js'

@@ -1,6 +1,6 @@
 /** Steps of a played model, and the plugin that plays them. */
-import type { NativeHost, NativePlugin, ToolContribution } from '../actors/plugin/native/native.js'
-import type { GenerateRequest, StreamPart } from '../actors/provider/adapter.js'
+import type { NativeHost, NativePlugin, ToolContribution } from '../ports/plugin.js'
+import type { GenerateRequest, StreamPart } from '../ports/provider-adapter.js'
 
 export type Push = (part: StreamPart) => void
 

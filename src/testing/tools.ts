@@ -1,6 +1,6 @@
 /** Tools a test plays: their calls wait until the test settles them. */
 import * as z from 'zod'
-import { defineTool, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../actors/plugin/native/native.js'
+import { defineTool, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../ports/plugin.js'
 import { gate } from './steps.js'
 import type { HeldCall, TestTool, TestToolOptions } from './tool-types.js'
 import type { Waits } from './waits.js'

@@ -16,20 +16,21 @@ interface Layer {
 
 const LAYERS: Readonly<Record<string, Layer>> = {
   kernel: { layers: ['kernel', 'protocol'], packages: true, node: true },
+  ports: { layers: ['ports', 'kernel', 'ports', 'platform', 'actors', 'machines', 'store', 'protocol'], packages: true, node: true },
   protocol: { layers: ['kernel', 'protocol'], packages: ['zod'], node: false },
   machines: { layers: ['kernel', 'machines', 'protocol'], packages: ['xstate', 'luxon', 'yaml'], node: false },
   store: { layers: ['kernel', 'store', 'protocol'], packages: ['better-sqlite3', 'better-sqlite3-prebuilt', 'sqlite-vec'], node: true },
-  actors: { layers: ['kernel', 'actors', 'protocol', 'machines', 'store'], packages: true, node: true },
+  actors: { layers: ['ports', 'kernel', 'actors', 'protocol', 'machines', 'store'], packages: true, node: true },
   plugins: {
     layers: ['kernel', 'plugins', 'protocol', 'machines'],
     contracts: {
-      'src/actors/plugin/native/native.ts': ['ToolError', 'defineTool'],
-      'src/actors/provider/adapter.ts': ['ProviderError'],
-      'src/actors/plugin/registry/contributions.ts': [],
-      'src/actors/plugin/native/native-doors.ts': [],
-      'src/actors/plugin/native/native-programs.ts': [],
-      'src/actors/git-ports.ts': [],
-      'src/actors/effects.ts': [],
+      'src/ports/plugin.ts': ['ToolError', 'defineTool'],
+      'src/ports/provider-adapter.ts': ['ProviderError'],
+      'src/ports/contributions.ts': [],
+      'src/ports/doors.ts': [],
+      'src/ports/programs.ts': [],
+      'src/ports/git.ts': [],
+      'src/ports/effects.ts': [],
     },
     packages: true,
     node: false,
@@ -37,16 +38,16 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   http: {
     layers: ['kernel', 'http', 'protocol'],
     contracts: {
-      'src/actors/facades.ts': [],
-      'src/actors/plugin/facade.ts': [],
-      'src/actors/effects.ts': [],
-      'src/actors/plugin/registry/contributions.ts': [],
+      'src/ports/facades.ts': [],
+      'src/ports/plugins.ts': [],
+      'src/ports/effects.ts': [],
+      'src/ports/contributions.ts': [],
     },
     packages: ['fastify', 'zod', '@fastify/websocket'],
     node: true,
   },
   cli: {
-    layers: ['kernel', 'cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
+    layers: ['ports', 'kernel', 'cli', 'http', 'plugins', 'actors', 'machines', 'store', 'protocol'],
     contracts: {
       // Commands are a user of the client like any other: what it exports, and the types of it.
       'src/client/client.ts': ['createClient', 'SvcClientError'],
@@ -89,7 +90,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Starts the whole runtime inside a test; what the client declares, it names.
   testing: {
-    layers: ['kernel', 'testing', 'cli', 'http', 'plugins', 'kit', 'actors', 'machines', 'store', 'protocol'],
+    layers: ['ports', 'kernel', 'testing', 'cli', 'http', 'plugins', 'kit', 'actors', 'machines', 'store', 'protocol'],
     contracts: { 'src/client/operation-types.ts': [] },
     packages: true,
     node: true,

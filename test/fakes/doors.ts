@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { NativeHost } from '../../src/actors/plugin/native/native.js'
+import type { NativeHost } from '../../src/ports/plugin.js'
 import { createFileStateDoor } from '../../src/actors/session/history/state-notes.js'
 
 const unused = (): never => {

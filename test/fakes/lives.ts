@@ -1,4 +1,4 @@
-import type { FrameSink } from '../../src/actors/facades.js'
+import type { FrameSink } from '../../src/ports/facades.js'
 import { InspectorFrame, type InspectorRecord } from '../../src/protocol/system/inspector.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import type { TestService } from './service.js'

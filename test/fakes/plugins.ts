@@ -1,14 +1,7 @@
 import * as z from 'zod'
-import type { Hook } from '../../src/actors/plugin/registry/contributions.js'
-import { defineTool, type ToolContribution } from '../../src/actors/plugin/native/native.js'
-import type {
-  Registered,
-  RegisteredHook,
-  RegisteredTool,
-  RegistryView,
-  Stamp,
-  WorkspacePlugins,
-} from '../../src/actors/plugin/registry/view.js'
+import type { Hook } from '../../src/ports/contributions.js'
+import { defineTool, type ToolContribution } from '../../src/ports/plugin.js'
+import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp, WorkspacePlugins } from '../../src/ports/view.js'
 
 const stamp = (pluginId: string): Stamp => ({
   pluginId,

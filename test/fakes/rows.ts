@@ -1,4 +1,4 @@
-import type { PluginRows } from '../../src/actors/plugin/native/native-doors.js'
+import type { PluginRows } from '../../src/ports/doors.js'
 import type { PluginRow } from '../../src/store/plugin-rows.js'
 
 /** Rows of one plugin in memory, and the events that were told with them. */

@@ -1,4 +1,4 @@
-import type { SignIns } from '../../src/actors/provider/sign-in/facade.js'
+import type { SignIns } from '../../src/ports/sign-ins.js'
 import type {
   Artifacts,
   Configs,
@@ -11,9 +11,9 @@ import type {
   Runtime,
   Sessions,
   System,
-} from '../../src/actors/facades.js'
-import type { Plugins } from '../../src/actors/plugin/facade.js'
-import type { ManagedMarkdown, Management } from '../../src/actors/management/facade.js'
+} from '../../src/ports/facades.js'
+import type { Plugins } from '../../src/ports/plugins.js'
+import type { ManagedMarkdown, Management } from '../../src/ports/managed.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import type { Artifact } from '../../src/protocol/system/artifact.js'
 import type { ManagedResource } from '../../src/protocol/management/management.js'

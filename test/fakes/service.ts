@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import * as z from 'zod'
-import type { EventSubscription, Runtime } from '../../src/actors/facades.js'
+import type { EventSubscription, Runtime } from '../../src/ports/facades.js'
 import {
   defineTool,
   type NativeHost,
@@ -8,8 +8,8 @@ import {
   type PermissionNeed,
   type ToolContext,
   type ToolResult,
-} from '../../src/actors/plugin/native/native.js'
-import type { GenerateRequest } from '../../src/actors/provider/adapter.js'
+} from '../../src/ports/plugin.js'
+import type { GenerateRequest } from '../../src/ports/provider-adapter.js'
 import type { RunningRuntime } from '../../src/actors/runtime/runtime.js'
 import { begin } from '../../src/testing/begin.js'
 import type { SeenEvent } from '../../src/testing/heard.js'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { PluginCall, PluginRouteMatch } from '../../src/actors/plugin/facade.js'
+import type { PluginCall, PluginRouteMatch } from '../../src/ports/plugins.js'
 import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import type { RouteResponse } from '../../src/protocol/plugin/plugin-services.js'

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
-import type { FrameSocket, SocketFrame } from '../../src/actors/plugin/registry/contributions.js'
+import type { FrameSocket, SocketFrame } from '../../src/ports/contributions.js'
 import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
 import { SvcError } from '../../src/protocol/errors.js'
 import { createFakeRuntime } from '../fakes/runtime.js'

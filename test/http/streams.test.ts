@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { FrameSink, System } from '../../src/actors/facades.js'
+import type { FrameSink, System } from '../../src/ports/facades.js'
 import type { HttpServer, HttpServerOptions } from '../../src/http/server.js'
 import { API } from '../../src/protocol/api.js'
 import { SvcError } from '../../src/protocol/errors.js'

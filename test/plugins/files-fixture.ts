@@ -1,14 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ZodType } from 'zod'
-import type { Processes } from '../../src/actors/effects.js'
-import {
-  type NativeHost,
-  type PermissionNeed,
-  ToolError,
-  type ToolContext,
-  type ToolResult,
-} from '../../src/actors/plugin/native/native.js'
+import type { Processes } from '../../src/ports/effects.js'
+import { type NativeHost, type PermissionNeed, ToolError, type ToolContext, type ToolResult } from '../../src/ports/plugin.js'
 import { createProgramDoor } from '../../src/actors/acceptance/programs.js'
 import { filesPlugin } from '../../src/plugins/files/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'

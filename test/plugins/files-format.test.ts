@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
-import type { NativeHost } from '../../src/actors/plugin/native/native.js'
+import type { NativeHost } from '../../src/ports/plugin.js'
 import { createWorkspace, type Workspace } from './files-fixture.js'
 
 const BIN = resolve('node_modules/.bin')

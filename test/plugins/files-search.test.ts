@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync, utimesSync } from 'node:fs'
 import { rgPath } from '@vscode/ripgrep'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Processes } from '../../src/actors/effects.js'
+import type { Processes } from '../../src/ports/effects.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
-import type { ToolResult } from '../../src/actors/plugin/native/native.js'
+import type { ToolResult } from '../../src/ports/plugin.js'
 import { createWorkspace, type Workspace } from './files-fixture.js'
 
 const processes = createNodeProcesses('/usr/bin:/bin')

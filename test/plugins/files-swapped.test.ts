@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path'
 import { rgPath } from '@vscode/ripgrep'
 import { afterAll, expect, test } from 'vitest'
-import type { Files, Processes } from '../../src/actors/effects.js'
+import type { Files, Processes } from '../../src/ports/effects.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
 import { createWorkspace, type Workspace } from './files-fixture.js'
 

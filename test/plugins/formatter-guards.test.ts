@@ -1,6 +1,6 @@
 /** What must not stand around a file before a formatter runs on it unasked: whatever could make it run code of the project (threat-model W2). */
 import { expect, test } from 'vitest'
-import type { NativeHost } from '../../src/actors/plugin/native/native.js'
+import type { NativeHost } from '../../src/ports/plugin.js'
 import { judgeFormatter } from '../../src/plugins/files/format/guards.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../src/actors/plugin/native/native.js'
+import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../src/ports/plugin.js'
 import { interactionsPlugin } from '../../src/plugins/interactions/plugin.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'

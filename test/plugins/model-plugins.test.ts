@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { NativeHost } from '../../src/actors/plugin/native/native.js'
-import type { StreamPart } from '../../src/actors/provider/adapter.js'
+import type { NativeHost } from '../../src/ports/plugin.js'
+import type { StreamPart } from '../../src/ports/provider-adapter.js'
 import { stepCost } from '../../src/actors/provider/catalog/cost.js'
 import { createProviders } from '../../src/actors/provider/providers.js'
 import type { ConfigDocument } from '../../src/protocol/resource/config.js'

@@ -1,5 +1,5 @@
-import type { ProviderContribution } from '../../src/actors/plugin/native/native.js'
-import type { GenerateRequest, ProviderError, StreamPart } from '../../src/actors/provider/adapter.js'
+import type { ProviderContribution } from '../../src/ports/plugin.js'
+import type { GenerateRequest, ProviderError, StreamPart } from '../../src/ports/provider-adapter.js'
 import { createAnthropicPlugin } from '../../src/plugins/providers/anthropic/plugin.js'
 import { createGooglePlugin } from '../../src/plugins/providers/google/plugin.js'
 import { createOpenAICompatiblePlugin } from '../../src/plugins/providers/openai-compatible/plugin.js'

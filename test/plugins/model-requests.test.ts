@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { GenerateRequest, ModelMessage } from '../../src/actors/provider/adapter.js'
+import type { GenerateRequest, ModelMessage } from '../../src/ports/provider-adapter.js'
 import { content } from '../fixtures/vendors/content.js'
 import { messages } from '../fixtures/vendors/messages.js'
 import { responses } from '../fixtures/vendors/responses.js'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart } from '../../src/actors/provider/adapter.js'
+import { type GenerateRequest, type ModelMessage, ProviderError, type StreamPart } from '../../src/ports/provider-adapter.js'
 import { createOfflineAdapter } from '../../src/plugins/providers/offline/adapter.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { settings } from './openai-compatible-setup.js'

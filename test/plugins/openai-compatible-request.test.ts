@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
-import type { GenerateRequest, ModelMessage } from '../../src/actors/provider/adapter.js'
+import type { ProviderSettings } from '../../src/ports/plugin.js'
+import type { GenerateRequest, ModelMessage } from '../../src/ports/provider-adapter.js'
 import { createAdapter } from '../../src/plugins/providers/exchange/adapter.js'
 import { chatCompletions } from '../../src/plugins/providers/openai-compatible/plugin.js'
 import { normaliseUsage } from '../../src/plugins/providers/openai-compatible/usage.js'

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it } from 'vitest'
-import type { StreamPart } from '../../src/actors/provider/adapter.js'
+import type { StreamPart } from '../../src/ports/provider-adapter.js'
 import { rewriteEvents } from '../../src/plugins/providers/exchange/events.js'
 import { createAnswer } from '../../src/plugins/providers/openai-compatible/step.js'
 import { bytes, createGate, finish, hold, reply, type Step, text, toolCall } from '../fixtures/model-server.js'

@@ -1,5 +1,5 @@
-import type { ProviderSettings } from '../../src/actors/plugin/native/native.js'
-import { type GenerateRequest, ProviderError, type StreamPart } from '../../src/actors/provider/adapter.js'
+import type { ProviderSettings } from '../../src/ports/plugin.js'
+import { type GenerateRequest, ProviderError, type StreamPart } from '../../src/ports/provider-adapter.js'
 import { createAdapter } from '../../src/plugins/providers/exchange/adapter.js'
 import { chatCompletions } from '../../src/plugins/providers/openai-compatible/plugin.js'
 import { createPause } from '../../src/kernel/pause.js'

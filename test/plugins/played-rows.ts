@@ -1,4 +1,4 @@
-import type { PluginRows, RowsChange } from '../../src/actors/plugin/native/native-doors.js'
+import type { PluginRows, RowsChange } from '../../src/ports/doors.js'
 import type { PluginRow } from '../../src/store/plugin-rows.js'
 
 export interface PlayedRows extends PluginRows {

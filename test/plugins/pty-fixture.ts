@@ -1,5 +1,5 @@
-import type { OperationCall } from '../../src/actors/plugin/native/native-doors.js'
-import type { FrameSocket, SocketFrame } from '../../src/actors/plugin/registry/contributions.js'
+import type { OperationCall } from '../../src/ports/doors.js'
+import type { FrameSocket, SocketFrame } from '../../src/ports/contributions.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Pty, PtyConnectToken } from '../../src/protocol/terminal/pty.js'
 import type { Store } from '../../src/store/store.js'

@@ -1,4 +1,4 @@
-import type { SocketOpening } from '../../src/actors/plugin/registry/contributions.js'
+import type { SocketOpening } from '../../src/ports/contributions.js'
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'

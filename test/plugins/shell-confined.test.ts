@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { NativeHost } from '../../src/actors/plugin/native/native.js'
-import type { SandboxedCommand } from '../../src/actors/plugin/native/native-doors.js'
+import type { NativeHost } from '../../src/ports/plugin.js'
+import type { SandboxedCommand } from '../../src/ports/doors.js'
 import { createShellWorkspace } from './shell-fixture.js'
 
 interface Options {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ProcessResult } from '../../src/actors/effects.js'
+import type { ProcessResult } from '../../src/ports/effects.js'
 import { createShellEnvironment, type Variables } from '../../src/plugins/shell/run/environment.js'
 import { createFakeEffects } from '../fakes/effects.js'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { NativeHost, PermissionNeed, ToolContext, ToolResult } from '../../src/actors/plugin/native/native.js'
+import type { NativeHost, PermissionNeed, ToolContext, ToolResult } from '../../src/ports/plugin.js'
 import { createNamedPrograms } from '../../src/actors/git/named-programs.js'
 import { createProtectedFiles } from '../../src/actors/protection/protected-files.js'
 import { createFileView } from '../../src/plugins/shell/judge/file-view.js'

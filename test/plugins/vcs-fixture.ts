@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { createGit } from '../../src/actors/git/git-program.js'
 import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
-import type { NativeHost } from '../../src/actors/plugin/native/native.js'
+import type { NativeHost } from '../../src/ports/plugin.js'
 import { vcsPlugin } from '../../src/plugins/vcs/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { vcsRoutes, VcsFileDiff, VcsFileStatus, VcsApplyResult, VcsInfo } from '../../src/protocol/vcs/vcs.js'

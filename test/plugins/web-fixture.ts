@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { GuardedRequest } from '../../src/actors/effects.js'
-import type { NativeHost, NativePlugin, ToolContext, ToolResult } from '../../src/actors/plugin/native/native.js'
+import type { GuardedRequest } from '../../src/ports/effects.js'
+import type { NativeHost, NativePlugin, ToolContext, ToolResult } from '../../src/ports/plugin.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'
 

@@ -1,7 +1,7 @@
 /** Where a program is that a name stands for: never in the workspace it works on (threat-model C5). */
 import { basename, dirname, join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 
 interface Machine {
   readonly files: Pick<Effects['files'], 'realPath'>

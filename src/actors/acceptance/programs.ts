@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { isDenied, lineNames, lineText, mayStart, stateOf } from '../../machines/acceptance/standing.js'
 import { ProgramAcceptance, type ProgramStanding } from '../../protocol/acceptance/acceptance.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { Effects, SpawnOptions } from '../effects.js'
-import type { CommandSandbox, PluginRows } from '../plugin/native/native-doors.js'
-import type { ProgramDoor, ProjectProgram } from '../plugin/native/native-programs.js'
+import type { Effects, SpawnOptions } from '../../ports/effects.js'
+import type { CommandSandbox, PluginRows } from '../../ports/doors.js'
+import type { ProgramDoor, ProjectProgram } from '../../ports/programs.js'
 import { foundProgram } from './found-program.js'
 
 export interface ProgramDoorDeps {

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Artifact } from '../../protocol/system/artifact.js'
-import type { Effects, FileSink } from '../effects.js'
+import type { Effects, FileSink } from '../../ports/effects.js'
 import { safeFilename, safeMediaType } from './artifact-names.js'
 
 export interface IncomingArtifacts {

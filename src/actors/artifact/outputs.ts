@@ -7,8 +7,8 @@
  * I3 A managed file that cannot be written costs the full copy, never the result.
  */
 import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../effects.js'
-import type { ManagedOutputs, ToolResult } from '../plugin/native/native.js'
+import type { Effects } from '../../ports/effects.js'
+import type { ManagedOutputs, ToolResult } from '../../ports/plugin.js'
 import { wellFormed } from '../well-formed.js'
 
 const { outputLines, outputBytes, artifactBytes, artifactRetention } = LIMITS.tools

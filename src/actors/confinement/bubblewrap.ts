@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
 import { toFailure } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 
 export type SandboxEffects = Pick<Effects, 'processes' | 'files' | 'platform' | 'childEnv'>
 

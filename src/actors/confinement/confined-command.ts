@@ -9,9 +9,9 @@
  */
 import { dirname } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects } from '../effects.js'
-import type { ProtectedFiles } from '../plugin/native/native.js'
-import type { CommandSandbox, SandboxedCommand } from '../plugin/native/native-doors.js'
+import type { Effects } from '../../ports/effects.js'
+import type { ProtectedFiles } from '../../ports/plugin.js'
+import type { CommandSandbox, SandboxedCommand } from '../../ports/doors.js'
 import {
   bubblewrapLine,
   createBubblewrap,

@@ -7,8 +7,8 @@
  */
 import { join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects } from '../effects.js'
-import type { Placeholder } from '../process-facts.js'
+import type { Effects } from '../../ports/effects.js'
+import type { Placeholder } from '../../ports/process-facts.js'
 import { directoriesAbove, isGenuine, type Repository, repositoryAt } from '../git/repository.js'
 import { type Mount, readOnly, writable } from './bubblewrap.js'
 

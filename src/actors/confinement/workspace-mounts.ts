@@ -8,9 +8,9 @@
  */
 import { join } from 'node:path'
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects } from '../effects.js'
-import type { Placeholder } from '../process-facts.js'
-import type { ProtectedFiles } from '../plugin/native/native.js'
+import type { Effects } from '../../ports/effects.js'
+import type { Placeholder } from '../../ports/process-facts.js'
+import type { ProtectedFiles } from '../../ports/plugin.js'
 import { mayBeProtected, PROTECTED_NAMES } from '../protection/protected-names.js'
 import { type Mount, readOnly, writable } from './bubblewrap.js'
 

@@ -13,7 +13,7 @@ import type { ExecutionActivitySnapshot, Session, SessionRuntimeSnapshot } from 
 import type { Store } from '../../store/store.js'
 import { type Audience, createAudiences } from './audiences.js'
 import { type Bus, encodeFrame, sseFrame } from './bus.js'
-import type { EventQuery, Events, EventSubscription, FrameSink } from '../facades.js'
+import type { EventQuery, Events, EventSubscription, FrameSink } from '../../ports/facades.js'
 import type { Families } from './families.js'
 import type { Journal } from './journal.js'
 import type { Live } from './live.js'

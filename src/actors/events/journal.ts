@@ -12,8 +12,8 @@ import type { MessageInfo, Part } from '../../protocol/message/message.js'
 import type { Written } from '../../store/contents.js'
 import type { Durability, Store, Stored } from '../../store/store.js'
 import { type Bus, type BusRecord, encodeFrame, sseFrame } from './bus.js'
-import type { Effects } from '../effects.js'
-import type { Emit } from '../plugin/native/native-doors.js'
+import type { Effects } from '../../ports/effects.js'
+import type { Emit } from '../../ports/doors.js'
 import { createSequence } from './sequence.js'
 
 /** An event whose type and data are none of ours: what plugins publish. */

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { SvcError } from '../../protocol/errors.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import type { GitProcess } from './git-process.js'
 
 /** What fetches over file, http and https. */

@@ -1,5 +1,5 @@
 /** Large files read by the piece: pages that were read stay for as long as somebody is at it. */
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { createLru } from '../../kernel/lru.js'
 
 export interface FilePages {

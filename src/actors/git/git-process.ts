@@ -10,7 +10,7 @@
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../kernel/patience.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 
 /** Where no program can be. An empty search path would be the current directory, and an empty path of its own the one git was built with. */
 const NOWHERE = '/dev/null'

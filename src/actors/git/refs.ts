@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { beginWork, ENTRY, LOOK, type Reading, type Work } from '../../kernel/work.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { bytesOf, type Repository, textOf } from './repository.js'
 
 type Files = Pick<Effects['files'], 'read' | 'readDirectory' | 'realPath' | 'stat'>

@@ -2,7 +2,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { LIMITS } from '../../protocol/limits.js'
 import { beginWork, type Work } from '../../kernel/work.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { type GitConfig, type GitSettings, readGitSettings } from './config-text.js'
 import type { ObjectFormat } from './index-file.js'
 

@@ -5,7 +5,7 @@
  * I2 A directory with a `.git` of its own ends the search upwards: git looks no further. So a worktree below a bare repository is free.
  */
 import { join } from 'node:path'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { directoriesAbove } from './repository.js'
 
 /** The shaped directory that a canonical path is, or lies in, once all paths of the call are written; undefined when there is none. */

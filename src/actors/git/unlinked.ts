@@ -9,7 +9,7 @@
 import { join, resolve } from 'node:path'
 import { createLru } from '../../kernel/lru.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { DirectoryEntry, Effects } from '../effects.js'
+import type { DirectoryEntry, Effects } from '../../ports/effects.js'
 
 type Files = Pick<Effects['files'], 'read' | 'readRange' | 'readDirectory' | 'realPath' | 'stat'>
 

@@ -6,8 +6,8 @@
  */
 import { createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Clock } from '../effects.js'
-import type { EventSubscription, FrameSink } from '../facades.js'
+import type { Clock } from '../../ports/effects.js'
+import type { EventSubscription, FrameSink } from '../../ports/facades.js'
 import type { RecordRing } from './ring.js'
 
 export interface Viewers {

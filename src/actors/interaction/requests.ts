@@ -6,7 +6,7 @@
 import { createActor, fromPromise, waitFor } from 'xstate'
 import { type InteractionEnd, interactionMachine } from '../../machines/interaction.machine.js'
 import type { InteractionRow } from '../../store/store.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
 
 /** A row, and what whoever asked says of it. */

@@ -1,8 +1,8 @@
 /** The facade of what an operator manages (http-contract §5.7). */
 import { SvcError } from '../../protocol/errors.js'
 import { wishOf } from '../../protocol/variables.js'
-import type { Effects } from '../effects.js'
-import type { Management, ManagedPlace } from './facade.js'
+import type { Effects } from '../../ports/effects.js'
+import type { Management, ManagedPlace } from '../../ports/managed.js'
 import type { Cloner } from '../git/cloner.js'
 import { type CloneDeps, createClones } from './clones.js'
 import { placeOf } from './managed-folder.js'

@@ -4,7 +4,7 @@ import { SvcError } from '../../protocol/errors.js'
 import type { JsonRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { SkillBundle, SkillWriteRequest } from '../../protocol/management/skills.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { parseMarkdown } from '../resource/markdown/frontmatter.js'
 import { markdownText } from './managed-text.js'
 

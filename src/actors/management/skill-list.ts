@@ -4,12 +4,12 @@
 import { dirname, join } from 'node:path'
 import type { ManagedResource } from '../../protocol/management/management.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import type { FileProbe } from '../resource/config/file-probe.js'
 import type { FolderWatches } from '../resource/config/folder-watches.js'
 import { createLooks } from '../resource/config/looks.js'
 import type { SkillEntry } from '../resource/markdown/markdown.js'
-import type { ManagedPlace } from './facade.js'
+import type { ManagedPlace } from '../../ports/managed.js'
 import { managedRoot } from './managed-folder.js'
 
 /** Of which skills a list is made. */

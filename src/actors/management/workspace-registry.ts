@@ -10,7 +10,7 @@ import { isWithin } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ManagedWorkspace } from '../../protocol/management/workspaces.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 
 const Entry = z.looseObject({
   id: z.string(),

@@ -2,7 +2,7 @@
 import { cut } from '../../kernel/cut.js'
 import { isSecretName, publicText } from '../../protocol/secrets.js'
 import { escapedJson } from '../../protocol/visible-text.js'
-import type { Log } from '../effects.js'
+import type { Log } from '../../ports/effects.js'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LEVELS)[number]

@@ -1,7 +1,7 @@
 /** Where svc keeps its files. */
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import type { Paths } from '../effects.js'
+import type { Paths } from '../../ports/effects.js'
 import type { Environment } from './environment.js'
 
 /** Directories by the XDG rules, which ignore relative values; `SVC_AGENT_STATE_DIR` and `SVC_AGENT_CACHE_DIR` come first. */

@@ -3,9 +3,9 @@
  * configures svc, what holds credentials, and what runs by itself later. Canonical paths only.
  */
 import { isWithin } from '../../protocol/caller.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { createFindShape } from '../git/shape.js'
-import type { ProtectedFiles } from '../plugin/native/native.js'
+import type { ProtectedFiles } from '../../ports/plugin.js'
 import { IN_HOME, IN_SYSTEM, IN_WORKSPACES } from './protected-places.js'
 
 export interface ProtectedPlaces {

@@ -1,8 +1,8 @@
 /** Adapters of configured providers, kept between calls, and the token each call is made with. */
 import { SvcError } from '../../protocol/errors.js'
 import { createLru, type Lru } from '../../kernel/lru.js'
-import type { ProviderContribution } from '../plugin/native/native.js'
-import { type ProviderAdapter, ProviderError } from './adapter.js'
+import type { ProviderContribution } from '../../ports/plugin.js'
+import { type ProviderAdapter, ProviderError } from '../../ports/provider-adapter.js'
 import type { CatalogProvider } from './catalog/catalog.js'
 import type { Renewal } from './sign-in/tokens.js'
 

@@ -1,7 +1,7 @@
 import type { StepFailure } from '../../machines/retry.js'
 import { OVERFLOW } from '../../machines/run.machine.js'
 import { SvcError } from '../../protocol/errors.js'
-import { ProviderError } from './adapter.js'
+import { ProviderError } from '../../ports/provider-adapter.js'
 
 /** Any rejection of a stream as the run machine's failure. */
 export function stepFailure(error: unknown): StepFailure {

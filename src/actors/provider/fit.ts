@@ -1,5 +1,5 @@
 /** Fits requests to what a model can take, so that adapters need not know models (subsystems c.9). */
-import type { ModelMessage, ProviderAdapter, UserContent } from './adapter.js'
+import type { ModelMessage, ProviderAdapter, UserContent } from '../../ports/provider-adapter.js'
 import type { CatalogModel } from './catalog/models.js'
 import { explained, type Reached } from './explain.js'
 

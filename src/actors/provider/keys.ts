@@ -1,7 +1,7 @@
 /** Which key a provider is called with, and where it may go (subsystems c.3, c.6; threat-model K2). Pure. */
 import { SvcError } from '../../protocol/errors.js'
 import type { ModelRef } from '../../protocol/message/message.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import type { SignInConfig } from '../../protocol/resource/agent-config.js'
 import type { Catalog, CatalogProvider } from './catalog/catalog.js'
 import type { CatalogModel } from './catalog/models.js'

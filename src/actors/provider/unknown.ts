@@ -1,6 +1,6 @@
 /** What is said when a provider or a model is named that there is not, with what may have been meant. */
 import { SvcError } from '../../protocol/errors.js'
-import type { ResolvedModel } from '../facades.js'
+import type { ResolvedModel } from '../../ports/facades.js'
 import type { Catalog, CatalogProvider } from './catalog/catalog.js'
 import type { CatalogModel } from './catalog/models.js'
 

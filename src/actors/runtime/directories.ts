@@ -5,7 +5,7 @@ import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { DirectoryListing } from '../../protocol/system/system.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 
 export interface Directories {
   /** Canonical directory; relative paths start at `base`, `~` at the home folder. Throws `request.invalid_directory`. */

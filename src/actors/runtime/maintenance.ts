@@ -2,7 +2,7 @@
 import { createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Store } from '../../store/store.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 
 const INTERVAL = 60_000
 const SWEEP_EVERY = 60

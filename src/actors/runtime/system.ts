@@ -7,11 +7,11 @@ import type { Capability } from '../../protocol/system/system.js'
 import type { Store } from '../../store/store.js'
 import { isManagementOn } from '../management/management.js'
 import { createDirectories } from './directories.js'
-import type { Effects } from '../effects.js'
-import type { Configs, Providers, Resources, System } from '../facades.js'
+import type { Effects } from '../../ports/effects.js'
+import type { Configs, Providers, Resources, System } from '../../ports/facades.js'
 import { defineTools } from '../plugin/registry/tool-definitions.js'
-import type { WorkspacePlugins } from '../plugin/registry/view.js'
-import type { ToolDefinition } from '../provider/adapter.js'
+import type { WorkspacePlugins } from '../../ports/view.js'
+import type { ToolDefinition } from '../../ports/provider-adapter.js'
 
 export interface SystemDeps {
   readonly effects: Pick<Effects, 'clock' | 'env' | 'files' | 'ids' | 'paths' | 'platform'>

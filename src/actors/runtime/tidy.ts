@@ -1,7 +1,7 @@
 /** Gives memory back after the start and after a time of work: once, when no run has been under way for a while. */
 import { createAlarm } from '../../kernel/alarm.js'
 import type { Bus } from '../events/bus.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 
 const QUIET = 3000
 /** The engine gives the room for young objects back only to a collection in quiet times, so the first is followed by another. */

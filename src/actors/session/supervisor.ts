@@ -5,7 +5,7 @@
 import { createActor, type InspectionEvent } from 'xstate'
 import { retryPolicyOf } from '../../machines/retry.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
-import type { Effects } from '../effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { supervise } from '../../kernel/supervise.js'
 import type { sessionLogic } from './session.actor.js'
 

@@ -1,7 +1,7 @@
 /** What the state and cache directories hold: sizes, and how each part goes. Reads only. */
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Paths } from '../../actors/effects.js'
+import type { Paths } from '../../ports/effects.js'
 
 export interface Kept {
   readonly what: string

@@ -1,7 +1,7 @@
 /** What the files of an installation and a workspace say about plugins, without a server. */
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Effects } from '../../actors/effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { createNodeEffects } from '../../actors/node/node-effects.js'
 import { type PluginEntries, readPluginEntries } from '../../actors/plugin/entry/entries.js'
 import type { FoundPackage } from '../../actors/plugin/package/package-files.js'

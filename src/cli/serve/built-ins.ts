@@ -1,8 +1,8 @@
 /** The built-in plugins, in the order they start. */
 import { createRequire } from 'node:module'
 import { childEnvironment } from '../../actors/node/environment.js'
-import type { Effects } from '../../actors/effects.js'
-import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import type { Effects } from '../../ports/effects.js'
+import type { NativePlugin } from '../../ports/plugin.js'
 import { wholeNumber } from '../../protocol/variables.js'
 import { workflowPlaces } from '../workflow/workflow-places.js'
 import { artifactsPlugin } from '../../plugins/artifacts/plugin.js'

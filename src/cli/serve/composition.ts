@@ -1,7 +1,7 @@
 /** The composition root: the parts of a running service, and the order they start and stop in (architecture §8). */
 import { SvcError } from '../../protocol/errors.js'
-import type { Effects } from '../../actors/effects.js'
-import type { Runtime } from '../../actors/facades.js'
+import type { Effects } from '../../ports/effects.js'
+import type { Runtime } from '../../ports/facades.js'
 import { type Listener, createRuntime } from '../../actors/runtime/runtime.js'
 import { createHttpServer } from '../../http/server.js'
 import { createTokens } from '../../http/admission/tokens.js'

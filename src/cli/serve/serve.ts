@@ -1,5 +1,5 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
-import type { Effects } from '../../actors/effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { closeInheritedDescriptors } from '../../actors/node/process/descriptors.js'
 import { createNodeEffects } from '../../actors/node/node-effects.js'
 import { boundHeap } from '../../actors/node/heap.js'

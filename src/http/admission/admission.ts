@@ -2,7 +2,7 @@
  * Who may do what: the access class of a contract, applied to one request (threat-model T3, T4, T7;
  * subsystems d.6). The object to check is named by the contract, never guessed from the path.
  */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { mayUseDirectory } from '../../protocol/caller.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'

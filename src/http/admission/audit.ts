@@ -1,8 +1,8 @@
 /** One audit entry per authenticated request, refusals included (threat-model T8). */
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import type { Log } from '../../actors/effects.js'
-import type { System } from '../../actors/facades.js'
+import type { Log } from '../../ports/effects.js'
+import type { System } from '../../ports/facades.js'
 import { ERRORS } from '../../protocol/errors.js'
 
 const PATH_LENGTH = 2048

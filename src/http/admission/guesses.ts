@@ -5,7 +5,7 @@
  * I1 A peer may be wrong `burst` times at once and once per `interval` from then on; beyond that the answer is 429.
  * I2 At most `peers` are remembered; who was wrong longest ago is forgotten first.
  */
-import type { Clock } from '../../actors/effects.js'
+import type { Clock } from '../../ports/effects.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'

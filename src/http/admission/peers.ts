@@ -3,7 +3,7 @@
  * as they are and are asked for at the pace of the client.
  */
 import { once } from '../../kernel/once.js'
-import type { FrameSocket, PluginSocket } from '../../actors/plugin/registry/contributions.js'
+import type { FrameSocket, PluginSocket } from '../../ports/contributions.js'
 import type { SocketMessage } from '../../protocol/plugin/plugin-services.js'
 
 export type Saying = 'text' | 'binary' | 'ping' | 'pong'

@@ -1,6 +1,6 @@
 /** Artifacts: bytes in, bytes out, and their metadata (http-contract §5.6; subsystems m; threat-model S3). */
 import type { FastifyInstance } from 'fastify'
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { artifactRoutes as contracts } from '../../protocol/system/artifact.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'

@@ -1,6 +1,6 @@
 /** Export and import of sessions: bodies of any size, passed on as they come (sessions-events §2.15). */
 import type { FastifyInstance } from 'fastify'
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { SvcError } from '../../protocol/errors.js'
 import { bundleRoutes as contracts } from '../../protocol/session/bundle.js'

@@ -1,5 +1,5 @@
 /** Agents, commands, skills, tools and providers (http-contract §5.2, §5.3). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { providerRoutes } from '../../protocol/provider/provider.js'
 import { resourceRoutes } from '../../protocol/resource/resource.js'
 import type { Binder } from '../bind.js'

@@ -1,5 +1,5 @@
 /** Configuration (http-contract §5.2; subsystems b.5). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { configRoutes as contracts } from '../../protocol/resource/config.js'
 import type { Binder } from '../bind.js'
 

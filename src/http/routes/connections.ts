@@ -1,5 +1,5 @@
 /** Connections of providers (http-contract §5.3). No answer has a secret in it. */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { connectionRoutes as contracts } from '../../protocol/provider/connection.js'
 import type { Binder } from '../bind.js'
 

@@ -1,5 +1,5 @@
 /** Delegated tasks, goals and commands in the background, served by the plugins `dev.svc.subagents`, `dev.svc.goals` and `dev.svc.shell` (http-contract §5.5, §5.8). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { goalRoutes } from '../../protocol/session/goal.js'
 import { jobRoutes } from '../../protocol/session/job.js'
 import { subagentRoutes } from '../../protocol/session/subagent.js'

@@ -1,5 +1,5 @@
 /** Event streams and execution activity (http-contract §5.4; sessions-events §11). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { eventRoutes as contracts } from '../../protocol/event/event.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Binder } from '../bind.js'

@@ -1,5 +1,5 @@
 /** Formatters, served by the plugin `dev.svc.files` (decision 34). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { formatterRoutes } from '../../protocol/format/formatter-routes.js'
 import type { Binder } from '../bind.js'
 import { bindServed } from './served.js'

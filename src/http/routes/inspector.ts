@@ -1,6 +1,6 @@
 /** The inspector: its operations, and the page that shows them (decision 026). */
 import type { FastifyReply } from 'fastify'
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { SvcError } from '../../protocol/errors.js'
 import { inspectorRoutes as contracts, inspectorPage as files } from '../../protocol/system/inspector.js'
 import type { Binder } from '../bind.js'

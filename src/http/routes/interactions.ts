@@ -1,5 +1,5 @@
 /** Pending permission requests and questions, and their answers (http-contract §5.4). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { interactionRoutes as contracts } from '../../protocol/interaction/interaction.js'
 import type { Binder } from '../bind.js'
 

@@ -1,5 +1,5 @@
 /** Language servers, served by the plugin `dev.svc.lsp` (http-contract §5.9). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { LspTouchRequest, lspRoutes } from '../../protocol/lsp/lsp.js'
 import type { Admission } from '../admission/admission.js'
 import type { Binder } from '../bind.js'

@@ -1,5 +1,5 @@
 /** Managed resources (http-contract §5.7). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { expectedOf } from '../../protocol/management/expected.js'
 import { managedAgentRoutes, managedCommandRoutes } from '../../protocol/management/management.js'
 import { managedSkillRoutes as skillContracts } from '../../protocol/management/skills.js'

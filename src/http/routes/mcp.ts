@@ -1,6 +1,6 @@
 /** Servers of the Model Context Protocol, served by the plugin `dev.svc.mcp` (http-contract §5.10). */
 import * as z from 'zod'
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { mcpAuthRoutes } from '../../protocol/mcp/mcp-auth.js'
 import { mcpRoutes } from '../../protocol/mcp/mcp.js'
 import type { Binder } from '../bind.js'

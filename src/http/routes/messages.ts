@@ -1,5 +1,5 @@
 /** Prompts, messages, parts and the queue of a session (http-contract §5.5). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { commandRoutes } from '../../protocol/resource/command.js'
 import { messageRoutes as contracts } from '../../protocol/message/message-routes.js'
 import { compactionRoutes } from '../../protocol/session/compaction.js'

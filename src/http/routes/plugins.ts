@@ -1,5 +1,5 @@
 /** Plugin packages and what they contribute (http-contract §5.8). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { API } from '../../protocol/api.js'
 import { pluginRoutes as contracts } from '../../protocol/plugin/plugin.js'
 import type { Binder } from '../bind.js'

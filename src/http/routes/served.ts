@@ -1,5 +1,5 @@
 /** Operations of the contract that a built-in plugin serves. */
-import type { Plugins } from '../../actors/plugin/facade.js'
+import type { Plugins } from '../../ports/plugins.js'
 import type { RouteContract, Schema } from '../../protocol/route.js'
 import type { Binder, Call } from '../bind.js'
 

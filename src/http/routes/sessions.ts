@@ -1,5 +1,5 @@
 /** Sessions (http-contract §5.5). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { sharingRoutes as sharing } from '../../protocol/session/sharing.js'

@@ -1,5 +1,5 @@
 /** Signing in at providers (http-contract §5.3). No answer has a secret in it. */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { signInRoutes as contracts } from '../../protocol/provider/sign-in.js'
 import type { Binder } from '../bind.js'
 

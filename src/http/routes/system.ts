@@ -1,5 +1,5 @@
 /** System operations (http-contract §5.1). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { toOpenApi } from '../../protocol/openapi.js'
 import { systemRoutes as contracts } from '../../protocol/system/system.js'

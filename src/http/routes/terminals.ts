@@ -1,6 +1,6 @@
 /** Terminals, served by the plugin `dev.svc.pty` (http-contract §5.11). */
 import type { FastifyInstance } from 'fastify'
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { ptyRoutes } from '../../protocol/terminal/pty.js'
 import type { Binder } from '../bind.js'
 import { bindServed } from './served.js'

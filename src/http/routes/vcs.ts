@@ -1,5 +1,5 @@
 /** Version control, served by the plugin `dev.svc.vcs` (http-contract §5.8). */
-import type { Runtime } from '../../actors/facades.js'
+import type { Runtime } from '../../ports/facades.js'
 import { SvcError } from '../../protocol/errors.js'
 import { SessionDiffParams, sessionDiffRoute, VcsApplyRequest, vcsRoutes } from '../../protocol/vcs/vcs.js'
 import type { Admission } from '../admission/admission.js'

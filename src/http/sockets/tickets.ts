@@ -4,7 +4,7 @@
  * I1 A ticket is presented when its request arrives, before anything of the request is judged: it is used whatever becomes of it.
  */
 import type { IncomingMessage } from 'node:http'
-import type { Plugins } from '../../actors/plugin/facade.js'
+import type { Plugins } from '../../ports/plugins.js'
 
 type Opening = ReturnType<Plugins['present']>
 

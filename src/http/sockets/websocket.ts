@@ -11,7 +11,7 @@
  */
 import { createAlarm } from '../../kernel/alarm.js'
 import type { WebSocket } from '@fastify/websocket'
-import type { Clock } from '../../actors/effects.js'
+import type { Clock } from '../../ports/effects.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Outlet, Peer, Saying } from '../admission/peers.js'

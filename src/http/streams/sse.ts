@@ -10,8 +10,8 @@
  */
 import { createAlarm } from '../../kernel/alarm.js'
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../../actors/effects.js'
-import type { FrameSink } from '../../actors/facades.js'
+import type { Clock } from '../../ports/effects.js'
+import type { FrameSink } from '../../ports/facades.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createReaderBudget } from './reader-budget.js'
 import { untilWritable } from './writable.js'

@@ -7,7 +7,7 @@ import {
   type PermissionNeed,
   type ToolContribution,
   ToolError,
-} from '../../actors/plugin/native/native.js'
+} from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { linesOf } from './lines.js'
 

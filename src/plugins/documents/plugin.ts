@@ -1,6 +1,6 @@
 /** The tool `docs`: the documents of svc itself, which were built beside the program (sessions-events §10.4). */
 import * as z from 'zod'
-import { defineTool, type NativeHost, type NativePlugin, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type NativePlugin, type ToolContribution, ToolError } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { excerptOf, ranked, type Section, sectionsOf } from './sections.js'
 

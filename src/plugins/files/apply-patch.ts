@@ -1,7 +1,7 @@
 /** Tool `apply_patch`: changes several files, all or none of them (sessions-events §10.9). */
 import * as z from 'zod'
-import type { NativeHost, PermissionNeed, ToolContext, ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost, PermissionNeed, ToolContext, ToolContribution } from '../../ports/plugin.js'
+import { defineTool, ToolError } from '../../ports/plugin.js'
 import { type ChangeRecord, recordChange, recordRemoval } from './changes.js'
 import type { Formatted } from './format/format.js'
 import { applyChunks, ChunkError } from './patch-chunks.js'

@@ -1,6 +1,6 @@
 /** What a change of a file leaves in the record of its call: states before and after, and what follows from them (sessions-events §7.2). */
-import type { FileStateNotes } from '../../actors/plugin/native/native-doors.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { FileStateNotes } from '../../ports/doors.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import type { FileState } from '../../protocol/session/snapshot.js'
 import { createPatch, type FilePatch } from './patch.js'
 import type { Target } from './targets.js'

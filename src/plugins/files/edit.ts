@@ -1,7 +1,7 @@
 /** Tool `edit`: replaces text in one file (sessions-events §10.8). */
 import * as z from 'zod'
-import type { ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
+import type { ToolContribution } from '../../ports/plugin.js'
+import { defineTool, ToolError } from '../../ports/plugin.js'
 import { recordChange } from './changes.js'
 import { missingFile } from './missing.js'
 import { planReplacement, type Replacement } from './replacement.js'

@@ -1,5 +1,5 @@
 /** Chooses the search engine: ripgrep when its program is there and starts, whose lines are confirmed, else our own scan. */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { confirmed } from './confirmed.js'
 import { ripgrepEngine } from './ripgrep.js'
 import type { SearchEngine, Tree } from './search.js'

@@ -1,5 +1,5 @@
 /** Failures of the file system as sentences the model can act on. */
-import { ToolError } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../ports/plugin.js'
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',

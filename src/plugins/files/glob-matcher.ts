@@ -1,5 +1,5 @@
 /** Glob patterns (`globs.ts`) as tests of paths, in linear time: each is translated into a regular expression. */
-import { ToolError } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../ports/plugin.js'
 import { escapeRegex, normaliseGlob } from './globs.js'
 import { compileRegex, type Matcher } from './regex.js'
 

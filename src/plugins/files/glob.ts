@@ -1,7 +1,7 @@
 /** Tool `glob`: finds files by name (sessions-events §10.10). */
 import * as z from 'zod'
-import type { ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool } from '../../actors/plugin/native/native.js'
+import type { ToolContribution } from '../../ports/plugin.js'
+import { defineTool } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { SearchTools } from './grep.js'
 import { displayFound, sharedInput, timedOut, treeOf } from './search-input.js'

@@ -1,7 +1,7 @@
 /** Tool `grep`: searches the contents of files (sessions-events §10.10). */
 import * as z from 'zod'
-import type { NativeHost, ToolContext, ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost, ToolContext, ToolContribution } from '../../ports/plugin.js'
+import { defineTool, ToolError } from '../../ports/plugin.js'
 import { isStricter } from '../../machines/permission/permission.js'
 import { type GrepQuery, grepQuery } from './grep-query.js'
 import { renderMatches } from './grep-output.js'

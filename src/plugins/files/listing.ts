@@ -1,6 +1,6 @@
 /** A directory as `read` shows it: sorted names, directories with a slash, a page at a time. */
-import type { NativeHost, ToolResult } from '../../actors/plugin/native/native.js'
-import { ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost, ToolResult } from '../../ports/plugin.js'
+import { ToolError } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { fileFailure } from './failures.js'
 import { joinPath } from './paths.js'

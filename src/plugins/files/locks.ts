@@ -5,7 +5,7 @@
  * I2 A waiter whose signal aborts leaves without running, and without letting the next one pass the holder.
  * I3 At most `WAITING` calls wait for one key; one more is refused. A key with no holder takes no memory.
  */
-import { ToolError } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../ports/plugin.js'
 
 const WAITING = 64
 

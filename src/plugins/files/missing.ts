@@ -1,6 +1,6 @@
 /** Helps a model that asked for a file that is not there: names in the same directory that look alike. */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
-import { ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import { ToolError } from '../../ports/plugin.js'
 import { basename, dirname, joinPath } from './paths.js'
 import { distance } from './similarity.js'
 import { describe, type Target } from './targets.js'

@@ -1,7 +1,7 @@
 /** Tool `move_chat`: the conversation goes on in another directory once its run has ended (sessions-events §2.16, §10.4). */
 import * as z from 'zod'
-import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
+import { defineTool, ToolError } from '../../ports/plugin.js'
 import { fileFailure } from './failures.js'
 import type { Target, Targets } from './targets.js'
 

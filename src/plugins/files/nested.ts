@@ -1,5 +1,5 @@
 /** Instruction files between the session directory and a file that was read (sessions-events §12.4). */
-import type { Instructions, ToolContext } from '../../actors/plugin/native/native.js'
+import type { Instructions, ToolContext } from '../../ports/plugin.js'
 import { dirname } from './paths.js'
 import type { Target } from './targets.js'
 

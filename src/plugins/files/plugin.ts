@@ -1,5 +1,5 @@
 /** The built-in plugin with the tools that read, change and search files. */
-import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../ports/plugin.js'
 import { createPause, createSlices } from '../../kernel/pause.js'
 import { applyPatchTool } from './apply-patch.js'
 import { editTool } from './edit.js'

@@ -1,7 +1,7 @@
 /** Tool `read`: files, images, PDF and directories (sessions-events §10.7). */
 import * as z from 'zod'
-import type { NativeHost, ToolContext, ToolContribution, ToolResult } from '../../actors/plugin/native/native.js'
-import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost, ToolContext, ToolContribution, ToolResult } from '../../ports/plugin.js'
+import { defineTool, ToolError } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { toBase64 } from './changes.js'
 import { fileFailure } from './failures.js'

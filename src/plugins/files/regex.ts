@@ -3,7 +3,7 @@
  * `\w`, `\s` and `\b` are about ASCII there, those of ripgrep about all letters; `\p{L}` is the same in both.
  */
 import { RE2JS, RE2JSSyntaxException } from 're2js'
-import { ToolError } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../ports/plugin.js'
 
 export type Matcher = (line: string) => boolean
 

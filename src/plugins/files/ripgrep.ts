@@ -2,7 +2,7 @@
  * The search engine on top of the ripgrep program. It is given everything on the command line: ignore files and its own
  * configuration are not read, so that what a workspace contains does not decide what is found.
  */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { escapeRegex, normaliseGlob } from './globs.js'
 import { parseRipgrep } from './ripgrep-output.js'
 import { excludedGlobs, MAX_MATCHES, MAX_PATHS, type SearchEngine, type TextQuery, type Tree } from './search.js'

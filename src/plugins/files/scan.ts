@@ -4,8 +4,8 @@
  * up to a bound, and other work gets its turn between stretches of a large file.
  */
 import { sleep } from '../../kernel/patience.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
-import { ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import { ToolError } from '../../ports/plugin.js'
 import { collectFound } from './found-lines.js'
 import { escapeRegex } from './globs.js'
 import { joinPath } from './paths.js'

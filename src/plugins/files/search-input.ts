@@ -1,7 +1,7 @@
 /** Parameters `grep` and `glob` share, and the tree they mean. */
 import * as z from 'zod'
-import type { NativeHost, ToolContext } from '../../actors/plugin/native/native.js'
-import { ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost, ToolContext } from '../../ports/plugin.js'
+import { ToolError } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { fileFailure } from './failures.js'
 import { missingFile } from './missing.js'

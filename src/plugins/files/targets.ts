@@ -7,8 +7,8 @@
  * I2 What is opened is the very path that was judged: when links changed in between, or nothing was judged, the call fails.
  * I3 At most `REMEMBERED` judgements are kept; the oldest is forgotten first, which I2 turns into a failure.
  */
-import type { NativeHost, PermissionNeed, ToolContext } from '../../actors/plugin/native/native.js'
-import { ToolError } from '../../actors/plugin/native/native.js'
+import type { NativeHost, PermissionNeed, ToolContext } from '../../ports/plugin.js'
+import { ToolError } from '../../ports/plugin.js'
 import { widerDirectory } from '../../machines/permission/wider-directory.js'
 import { canonicalPath } from '../../protocol/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'

@@ -1,5 +1,5 @@
 /** Walks a directory tree by the rules of a search, without following links; a bounded number of directories is open at once. */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { joinPath } from './paths.js'
 import type { PathRules } from './path-rules.js'
 import type { Tree } from './search.js'

@@ -1,8 +1,8 @@
 /** Tool `write`: creates or overwrites one file (sessions-events §10.4, §10.8). */
 import * as z from 'zod'
-import type { FileStateDoor } from '../../actors/plugin/native/native-doors.js'
-import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool, ToolError } from '../../actors/plugin/native/native.js'
+import type { FileStateDoor } from '../../ports/doors.js'
+import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
+import { defineTool, ToolError } from '../../ports/plugin.js'
 import type { Pause } from '../../kernel/pause.js'
 import { recordChange } from './changes.js'
 import { fileFailure } from './failures.js'

@@ -8,8 +8,8 @@
  *    for its end. The actor decides where there is no such commit: after a restart, and once work besides the runs has ended.
  */
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
-import type { SessionSequel } from '../../actors/plugin/native/native-doors.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import type { SessionSequel } from '../../ports/doors.js'
 import { courseAfter } from '../../machines/goal-course.js'
 import { type Decided, type GoalEvent, type GoalInput, goalMachine } from '../../machines/goal.machine.js'
 import { SvcError } from '../../protocol/errors.js'

@@ -1,5 +1,5 @@
 /** What came of the runs of a session since its goal was last looked at. */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import type { EndedRun } from '../../machines/goal-course.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Message } from '../../protocol/message/message.js'

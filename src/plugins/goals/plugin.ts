@@ -1,7 +1,7 @@
 /** The built-in plugin for what sessions are after: `dev.svc.goals` (subsystems j). */
 import * as z from 'zod'
-import { defineTool, type NativePlugin, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
-import type { EventsContribution } from '../../actors/plugin/registry/contributions.js'
+import { defineTool, type NativePlugin, type ToolContribution, ToolError } from '../../ports/plugin.js'
+import type { EventsContribution } from '../../ports/contributions.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'

@@ -5,7 +5,7 @@
  * I2 There is a row exactly as long as the goal is active and not paused.
  */
 import * as z from 'zod'
-import type { PluginRows, RowsChange } from '../../actors/plugin/native/native-doors.js'
+import type { PluginRows, RowsChange } from '../../ports/doors.js'
 
 const KIND = 'pursuit'
 

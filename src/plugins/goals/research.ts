@@ -1,7 +1,7 @@
 /** Pages as a service on the web reads them, for notes of a goal (subsystems j). There is one when its key is in the environment. */
 import { cut } from '../../kernel/cut.js'
 import * as z from 'zod'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { readAnswer } from '../../protocol/bounded-answer.js'
 import { SvcError } from '../../protocol/errors.js'
 import { parseForeign } from '../../protocol/foreign-json.js'

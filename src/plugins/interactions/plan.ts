@@ -1,7 +1,7 @@
 /** Tools `plan_enter` and `plan_exit`: from the next step on the session plans, or carries out again (sessions-events §10.1). */
 import * as z from 'zod'
-import type { NativeHost, ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool } from '../../actors/plugin/native/native.js'
+import type { NativeHost, ToolContribution } from '../../ports/plugin.js'
+import { defineTool } from '../../ports/plugin.js'
 
 const Input = z.strictObject({})
 

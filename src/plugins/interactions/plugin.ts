@@ -1,7 +1,7 @@
 /** The built-in plugin with the tools that keep a todo list, ask the user and switch plan mode (sessions-events §9, §10.4). */
 import * as z from 'zod'
-import type { NativeHost, NativePlugin, PermissionNeed, ToolContribution } from '../../actors/plugin/native/native.js'
-import { defineTool } from '../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin, PermissionNeed, ToolContribution } from '../../ports/plugin.js'
+import { defineTool } from '../../ports/plugin.js'
 import { planTools } from './plan.js'
 
 export function interactionsPlugin(): NativePlugin {

@@ -1,7 +1,7 @@
 /** Acts that let language servers of a workspace start, and their taking back (decision 34). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
-import type { RowsChange } from '../../actors/plugin/native/native-doors.js'
-import type { ProjectProgram } from '../../actors/plugin/native/native-programs.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
+import type { RowsChange } from '../../ports/doors.js'
+import type { ProjectProgram } from '../../ports/programs.js'
 import { AcceptRequest } from '../../protocol/acceptance/acceptance.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LspServerParams, lspRoutes } from '../../protocol/lsp/lsp.js'

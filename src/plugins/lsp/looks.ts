@@ -6,8 +6,8 @@
  * I2 A directory that changed so lately that another change could not be told from it is read again.
  * I3 Links are not followed; directories that cannot be read hold nothing.
  */
-import type { DirectoryEntry } from '../../actors/effects.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { DirectoryEntry } from '../../ports/effects.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import { sortInTurns } from '../../kernel/sort.js'

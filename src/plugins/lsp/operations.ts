@@ -1,6 +1,6 @@
 /** The operations of `dev.svc.lsp` (http-contract §5.9; subsystems e.6 to e.8). */
-import type { NativePlugin } from '../../actors/plugin/native/native.js'
-import type { OperationCall } from '../../actors/plugin/native/native-doors.js'
+import type { NativePlugin } from '../../ports/plugin.js'
+import type { OperationCall } from '../../ports/doors.js'
 import { mayUseDirectory } from '../../protocol/caller.js'
 import { type LspCapability, LspFileQuery, LspLinesQuery, LspPlaceQuery, LspTouchRequest, lspRoutes } from '../../protocol/lsp/lsp.js'
 import type { Place } from '../../protocol/lsp/text-positions.js'

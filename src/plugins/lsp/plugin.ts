@@ -2,7 +2,7 @@
  * Language servers: `dev.svc.lsp` (http-contract §2.13, §5.9; subsystems e). It tells which fit a directory, starts those that are asked, and
  * tells a model what they find in what it has changed.
  */
-import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../ports/plugin.js'
 import { createAlarm } from '../../kernel/alarm.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { lspRoutes } from '../../protocol/lsp/lsp.js'

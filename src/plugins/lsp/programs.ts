@@ -1,6 +1,6 @@
 /** The programs of language servers, as the door to programs of workspaces knows them (decision 34). */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
-import type { ProjectProgram } from '../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import type { ProjectProgram } from '../../ports/programs.js'
 import { isRecord } from '../../protocol/json.js'
 import type { ConfiguredAdapter } from './configured.js'
 

@@ -4,8 +4,8 @@
  * I1 Every question opens the file at the servers it goes to, as it is on disk.
  * I2 A server that is missing, cannot do it, fails or is late answers nothing; the others answer.
  */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
-import type { InRun } from '../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../ports/plugin.js'
+import type { InRun } from '../../ports/programs.js'
 import { canonicalPath } from '../../protocol/canonical-path.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'

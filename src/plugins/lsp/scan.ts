@@ -1,5 +1,5 @@
 /** What the files of a workspace speak for: one bounded look at their names (subsystems e.3). */
-import type { DirectoryEntry } from '../../actors/effects.js'
+import type { DirectoryEntry } from '../../ports/effects.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 const IGNORED = new Set([

@@ -1,5 +1,5 @@
 /** Which language servers fit a directory, and why (subsystems e.3). Nothing is started. */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { LspCapability, LspStatus } from '../../protocol/lsp/lsp.js'
 import { createLru } from '../../kernel/lru.js'

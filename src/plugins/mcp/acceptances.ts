@@ -1,5 +1,5 @@
 /** Acts about servers that a workspace brings (decision 34). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { AcceptRequest } from '../../protocol/acceptance/acceptance.js'
 import { SvcError } from '../../protocol/errors.js'
 import { McpServerParams, mcpRoutes } from '../../protocol/mcp/mcp.js'

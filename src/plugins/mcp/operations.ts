@@ -1,5 +1,5 @@
 /** The operations of `dev.svc.mcp` that are not about signing in (http-contract §5.10; subsystems f.2, f.4). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { SvcError, toFailure } from '../../protocol/errors.js'
 import { isForPeople } from '../../protocol/mcp/mcp-config.js'
 import {

@@ -1,5 +1,5 @@
 /** Servers of the Model Context Protocol: `dev.svc.mcp` (subsystems f). The library of the protocol is loaded when the first server is connected. */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { isRecord } from '../../protocol/json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'

@@ -5,7 +5,7 @@
  * I2 A file that cannot be read as a note is one without fields, never an error.
  */
 import { cut } from '../../kernel/cut.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { beginWork, LOOK, type Reading } from '../../kernel/work.js'
 import { readYamlMap } from '../../machines/yaml-map.js'
 import { LIMITS } from '../../protocol/limits.js'

@@ -1,5 +1,5 @@
 /** Where the notes on a project are: a directory of the state directory for each place, so that no checkout brings any. */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 
 const LEVELS = 64
 const NAME = 40

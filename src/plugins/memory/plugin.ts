@@ -1,6 +1,6 @@
 /** The built-in plugin with what is remembered of projects: `dev.svc.memory` (sessions-events §10.4, §12.1). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
-import type { ContextService } from '../../actors/plugin/registry/contributions.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
+import type { ContextService } from '../../ports/contributions.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { readNotes } from './notes.js'
 import { memoryPlace } from './place.js'

@@ -1,7 +1,7 @@
 /** The tool `memory`: notes on a project for conversations to come (sessions-events §10.4). */
 import { cut } from '../../kernel/cut.js'
 import * as z from 'zod'
-import { defineTool, type NativeHost, type ToolContribution, ToolError, type ToolResult } from '../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type ToolContribution, ToolError, type ToolResult } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { fileNameOf, type Note, noteText, readNotes, removeNote, writeNote } from './notes.js'
 import { memoryPlace } from './place.js'

@@ -4,7 +4,7 @@
  * I1 The next piece is read when the last was taken: whoever is slow holds one piece and nothing else.
  * I2 Every piece is followed by the cursor behind it; whoever lost something is told the cursor before it as well.
  */
-import type { FrameSocket, SocketFrame } from '../../actors/plugin/registry/contributions.js'
+import type { FrameSocket, SocketFrame } from '../../ports/contributions.js'
 import type { Output, Position } from './output.js'
 
 export interface Client {

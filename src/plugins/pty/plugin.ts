@@ -1,6 +1,6 @@
 /** Terminals for people: `dev.svc.pty` (http-contract §2.15, §5.11; subsystems g). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
-import type { Contributions } from '../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
+import type { Contributions } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { PtyConnectQuery, PtyCreateRequest, PtyParams, PtyTicketHeaders, PtyUpdateRequest, ptyRoutes } from '../../protocol/terminal/pty.js'

@@ -1,6 +1,6 @@
 /** Shells of this machine, and the one a terminal gets when nobody names a command (subsystems g). */
 import * as z from 'zod'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import type { Shell } from '../../protocol/terminal/pty.js'
 
 /** Programs a person can work in. Others that are listed as shells (multiplexers, refusals to log in) are not. */

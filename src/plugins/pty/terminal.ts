@@ -7,9 +7,9 @@
  * I3 The output of a new program begins anew; clients of the last one are closed once they have read it.
  */
 import { type AnyEventObject, createActor, fromCallback, fromPromise, toPromise } from 'xstate'
-import type { Terminal as Process } from '../../actors/effects.js'
-import type { FrameSocket, SocketFrame } from '../../actors/plugin/registry/contributions.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { Terminal as Process } from '../../ports/effects.js'
+import type { FrameSocket, SocketFrame } from '../../ports/contributions.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { type Incarnation, ptyMachine } from '../../machines/pty.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'

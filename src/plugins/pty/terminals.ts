@@ -6,7 +6,7 @@
  *    one that had no time to say so are removed, and told, by the next start.
  * I3 A caller sees the terminals of its tenant, in directories it may use, and no others.
  */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'

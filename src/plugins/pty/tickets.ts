@@ -5,7 +5,7 @@
  * I1 A ticket is gone with its first presentation, whatever comes of it.
  */
 import type { Caller } from '../../protocol/caller.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 const { ticketAge, ticketBytes, tickets: MOST } = LIMITS.terminals

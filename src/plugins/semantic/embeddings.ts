@@ -7,7 +7,7 @@
  * I3 A service that fails costs a search nothing but its meaning: words are searched alone, and the answer says so.
  */
 import * as z from 'zod'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { createAlarm } from '../../kernel/alarm.js'
 import { readAnswer } from '../../protocol/bounded-answer.js'
 import { parseForeign } from '../../protocol/foreign-json.js'

@@ -1,5 +1,5 @@
 /** Hits as they are shown. */
-import type { SearchDoor } from '../../actors/plugin/native/native-doors.js'
+import type { SearchDoor } from '../../ports/doors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { SemanticSearchHit } from '../../protocol/session/search.js'
 

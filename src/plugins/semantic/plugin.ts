@@ -1,5 +1,5 @@
 /** Search in what was said: `dev.svc.semantic` (subsystems i; http-contract §2.16). */
-import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createPause, type Pause } from '../../kernel/pause.js'
 import { SearchQuery, searchRoutes, type SemanticSearchResponse } from '../../protocol/session/search.js'

@@ -1,6 +1,6 @@
 /** The tool `session_search` (sessions-events §10). */
 import * as z from 'zod'
-import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../ports/plugin.js'
 import { TRUSTED_CALLER } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'

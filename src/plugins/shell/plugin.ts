@@ -1,6 +1,6 @@
 /** The built-in plugin with the tools that run commands: in the call, in a sandbox, in the background (sessions-events §10.4–10.6). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
-import type { EventsContribution } from '../../actors/plugin/registry/contributions.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
+import type { EventsContribution } from '../../ports/contributions.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/json.js'
 import { type BackgroundJobStopResponse, JobParams, jobRoutes } from '../../protocol/session/job.js'

@@ -1,5 +1,5 @@
 /** The built-in plugin that gives models the skills of their workspace: `dev.svc.skills` (sessions-events §10.4; subsystems b.10). */
-import type { NativePlugin, ToolContribution } from '../../actors/plugin/native/native.js'
+import type { NativePlugin, ToolContribution } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'
 import type { Skill } from '../../protocol/resource/resource.js'

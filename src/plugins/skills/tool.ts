@@ -1,7 +1,7 @@
 /** The tool `skill`: the text of a skill, and which files lie beside it (sessions-events §10.4; subsystems b.10). */
 import { cut } from '../../kernel/cut.js'
 import * as z from 'zod'
-import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { nearest } from '../../protocol/nearest.js'
 import type { Skill } from '../../protocol/resource/resource.js'

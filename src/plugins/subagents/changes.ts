@@ -1,5 +1,5 @@
 /** What a task in the foreground has done to files is told by its call, so that undoing the turn undoes it (sessions-events §7.3). */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ChangeNotes, FileSnapshot, FileState } from '../../protocol/session/snapshot.js'

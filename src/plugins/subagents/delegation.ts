@@ -8,7 +8,7 @@
  */
 import { type ActorRefFrom, createActor } from 'xstate'
 import type { CreateSessionRequest, Session } from '../../protocol/session/session.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { createLru } from '../../kernel/lru.js'

@@ -5,7 +5,7 @@
  * I2 Outcomes wait for siblings that still work, and are told together.
  */
 import { cut } from '../../kernel/cut.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { isWorking, type Ledger, type Task } from './ledger.js'
 

@@ -4,7 +4,7 @@
  * I1 Memory follows the rows: it changes after a commit and never without one.
  * I2 Tasks that have not ended are listed apart, so that a start looks at those alone.
  */
-import type { PluginRows, RowsChange } from '../../actors/plugin/native/native-doors.js'
+import type { PluginRows, RowsChange } from '../../ports/doors.js'
 import type { UserModel } from '../../protocol/message/message.js'
 import type { SubagentTask } from '../../protocol/session/subagent.js'
 

@@ -1,6 +1,6 @@
 /** The built-in plugin that delegates work to other agents: `dev.svc.subagents` (sessions-events §10.12; subsystems k). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
-import type { ContextService, EventsContribution } from '../../actors/plugin/registry/contributions.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
+import type { ContextService, EventsContribution } from '../../ports/contributions.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/json.js'
 import {

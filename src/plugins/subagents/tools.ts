@@ -1,13 +1,6 @@
 /** The tools `task`, `task_result` and `stop_task` (sessions-events §10.4, §10.12). */
 import * as z from 'zod'
-import {
-  defineTool,
-  type NativeHost,
-  type ToolContext,
-  type ToolContribution,
-  ToolError,
-  type ToolResult,
-} from '../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { PermissionRule } from '../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'

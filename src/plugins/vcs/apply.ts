@@ -4,8 +4,8 @@
  * I1 No protected file is changed, and none outside the directory.
  * I2 A name with a control character in it is refused, however it is written. A tab ends a name, and a time may follow.
  */
-import type { Checkout } from '../../actors/git-ports.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { Checkout } from '../../ports/git.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { canonicalPath } from '../../protocol/canonical-path.js'
 import { isWithin } from '../../protocol/caller.js'
 import { LIMITS } from '../../protocol/limits.js'

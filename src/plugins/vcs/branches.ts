@@ -1,7 +1,7 @@
 /** Branches of checkouts somebody asks about: told when another one is checked out (subsystems h). */
 import { type Actor, type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
-import type { Checkout } from '../../actors/git-ports.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { Checkout } from '../../ports/git.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { type CheckoutInput, checkoutMachine } from '../../machines/checkout.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 

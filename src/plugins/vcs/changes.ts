@@ -1,5 +1,5 @@
 /** What differs from the last commit: git compares what it tracks, and lists what it does not (subsystems h). */
-import type { Checkout, GitArguments } from '../../actors/git-ports.js'
+import type { Checkout, GitArguments } from '../../ports/git.js'
 import { SvcError } from '../../protocol/errors.js'
 import { beginWork, ENTRY } from '../../kernel/work.js'
 import { type Change, fieldsOf, readChanges } from './diff-output.js'

@@ -1,5 +1,5 @@
 /** Version control of directories: `dev.svc.vcs` (http-contract §2.17, §5.8; subsystems h). */
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
 import { VcsApplyRequest, type VcsInfo, vcsRoutes } from '../../protocol/vcs/vcs.js'
 import { applyPatch } from './apply.js'
 import { type Branches, createBranches } from './branches.js'

@@ -1,5 +1,5 @@
 /** Lines of files that git does not track. */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Work } from '../../kernel/work.js'
 

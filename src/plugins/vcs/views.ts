@@ -1,6 +1,6 @@
 /** Changes of a directory as clients see them (http-contract §2.17). */
-import type { Checkout } from '../../actors/git-ports.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { Checkout } from '../../ports/git.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { sortInTurns } from '../../kernel/sort.js'
 import { beginWork, ENTRY } from '../../kernel/work.js'

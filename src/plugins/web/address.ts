@@ -1,5 +1,5 @@
 /** Addresses as rules name them: one spelling for each, so that no other one gets past a rule (threat-model N1). */
-import { ToolError } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../ports/plugin.js'
 
 /** Canonical, without the part after `#`. Throws `ToolError` for what is not fetched at all. */
 export function canonicalAddress(text: string): URL {

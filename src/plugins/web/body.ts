@@ -1,5 +1,5 @@
 /** What an answer holds, as text: bounded, unpacked, decoded as it arrives, so that nothing holds up anybody else (threat-model N2). */
-import { ToolError } from '../../actors/plugin/native/native.js'
+import { ToolError } from '../../ports/plugin.js'
 
 /** A page says in its first bytes what it is written in. */
 const SNIFFED = 1024

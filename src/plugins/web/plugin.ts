@@ -1,5 +1,5 @@
 /** The built-in plugin that reads the web: `dev.svc.web` (sessions-events §10.4, §10.11; threat-model §4.7; decision 070). */
-import type { NativePlugin } from '../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../ports/plugin.js'
 import { createReading, type ReaderProgram } from './reading.js'
 import { searchService, websearchTool } from './websearch.js'
 import { webfetchTool } from './webfetch.js'

@@ -3,7 +3,7 @@
  *
  * I1 A page that the reader does not finish in time is read once more for its text alone; then it is refused.
  */
-import { ToolError, type NativeHost } from '../../actors/plugin/native/native.js'
+import { ToolError, type NativeHost } from '../../ports/plugin.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { type PageRequest, ReadPage } from '../../protocol/web/page.js'
 

@@ -6,14 +6,7 @@
  * I2 This server is not reached, whichever hosts the installation lists (threat-model G4).
  */
 import * as z from 'zod'
-import {
-  defineTool,
-  type NativeHost,
-  type ToolContext,
-  type ToolContribution,
-  ToolError,
-  type ToolResult,
-} from '../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type ToolContext, type ToolContribution, ToolError, type ToolResult } from '../../ports/plugin.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../kernel/patience.js'

@@ -4,7 +4,7 @@
  * I1 The configured address is dialled as it is, and no redirect is followed: the key goes nowhere else.
  */
 import * as z from 'zod'
-import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../actors/plugin/native/native.js'
+import { defineTool, type NativeHost, type ToolContribution, ToolError } from '../../ports/plugin.js'
 import { parseForeign } from '../../protocol/foreign-json.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { timeLimit } from '../../kernel/patience.js'

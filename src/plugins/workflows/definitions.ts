@@ -1,5 +1,5 @@
 /** The operations that write definitions (http-contract §5.12; subsystems a.12). */
-import type { Effects } from '../../actors/effects.js'
+import type { Effects } from '../../ports/effects.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { WorkflowDefinition, WorkflowView } from '../../protocol/workflow/workflow.js'
 import { type Found, findWorkflow } from './files/catalog.js'

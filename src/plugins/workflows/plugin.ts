@@ -1,7 +1,7 @@
 /** The built-in plugin of scheduled workflows: files that hold a schedule and a prompt (service.md, Scheduled workflow file). */
 import * as z from 'zod'
-import type { NativeHost, NativePlugin } from '../../actors/plugin/native/native.js'
-import type { EventsContribution } from '../../actors/plugin/registry/contributions.js'
+import type { NativeHost, NativePlugin } from '../../ports/plugin.js'
+import type { EventsContribution } from '../../ports/contributions.js'
 import { type Engine, startEngine, type WorkflowsOptions } from './schedule/engine.js'
 import { createOperations } from './operations.js'
 import { workspaceContext } from './files/places.js'

@@ -1,5 +1,5 @@
 /** `workflows.acceptance` of the installation: what has to be accepted before it runs (decision 16; threat-model W5). */
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 
 /** Content that came with a checkout, every content, or none. */
 export type Acceptance = 'repository' | 'required' | 'files'

@@ -1,7 +1,7 @@
 /** Workflows as clients see them (http-contract §2.18). */
 import { LIMITS } from '../../protocol/limits.js'
 import type { WorkflowCatalog, WorkflowDefinition, WorkflowProjection, WorkflowView } from '../../protocol/workflow/workflow.js'
-import type { NativeHost } from '../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../ports/plugin.js'
 import { zonedProjection } from './schedule/activation-record.js'
 import { type Found, listWorkflows } from './files/catalog.js'
 import type { Engine } from './schedule/engine.js'

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { boundOutput, createManagedOutputs, settleOutput } from '../../../src/actors/artifact/outputs.js'
-import type { ManagedOutputs } from '../../../src/actors/plugin/native/native.js'
+import type { ManagedOutputs } from '../../../src/ports/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 const lines = (count: number, text = 'x') => Array.from({ length: count }, (_, index) => `${text}${index + 1}`).join('\n')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createProtectedFiles } from '../../../src/actors/protection/protected-files.js'
 import { PROTECTED_NAMES } from '../../../src/actors/protection/protected-names.js'
 import { createCommandSandbox } from '../../../src/actors/confinement/confined-command.js'
-import type { SandboxedCommand } from '../../../src/actors/plugin/native/native-doors.js'
+import type { SandboxedCommand } from '../../../src/ports/doors.js'
 import { createFakeProcesses } from '../../../src/testing/processes.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { FrameSink } from '../../../src/actors/facades.js'
+import type { FrameSink } from '../../../src/ports/facades.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createBus } from '../../../src/actors/events/bus.js'
 import { createFamilies } from '../../../src/actors/events/families.js'

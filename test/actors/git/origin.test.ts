@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Origin } from '../../../src/actors/git-ports.js'
+import type { Origin } from '../../../src/ports/git.js'
 import { createCheckouts } from '../../../src/actors/git/origin.js'
 import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
 import { type Checkout, clone, makeCheckout, openCheckout, temporary } from './checkout.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { FrameSink } from '../../../src/actors/facades.js'
+import type { FrameSink } from '../../../src/ports/facades.js'
 import {
   InspectedMachine,
   InspectorFrame,

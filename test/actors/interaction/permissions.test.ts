@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PermissionNeed } from '../../../src/actors/plugin/native/native.js'
+import type { PermissionNeed } from '../../../src/ports/plugin.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { PermissionReply } from '../../../src/protocol/interaction/interaction.js'
 import type { Message, Part } from '../../../src/protocol/message/message.js'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ManagedPlace } from '../../../src/actors/management/facade.js'
+import type { ManagedPlace } from '../../../src/ports/managed.js'
 import { createCloner } from '../../../src/actors/git/cloner.js'
 import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
 import { createManagement } from '../../../src/actors/management/management.js'

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Placeholder } from '../../../src/actors/process-facts.js'
+import type { Placeholder } from '../../../src/ports/process-facts.js'
 import { createPlaceholders } from '../../../src/actors/node/files/placeholders.js'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-placeholders-'))

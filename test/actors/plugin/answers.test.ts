@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { CommandService } from '../../../src/actors/plugin/registry/contributions.js'
+import type { CommandService } from '../../../src/ports/contributions.js'
 import { createServiceAnswers } from '../../../src/actors/plugin/calls/answers.js'
 import type { PluginCommand } from '../../../src/protocol/plugin/plugin-services.js'
 import { LIMITS } from '../../../src/protocol/limits.js'

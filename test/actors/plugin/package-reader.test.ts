@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Effects } from '../../../src/actors/effects.js'
+import type { Effects } from '../../../src/ports/effects.js'
 import { createPackageReader } from '../../../src/actors/plugin/package/package-reader.js'
 import { createFakeClock } from '../../../src/testing/clock.js'
 import { createFakeEffects } from '../../fakes/effects.js'

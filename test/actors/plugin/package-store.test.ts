@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Effects } from '../../../src/actors/effects.js'
+import type { Effects } from '../../../src/ports/effects.js'
 import { createPackageStore, type PackageStore, type PinnedContent } from '../../../src/actors/plugin/package/package-store.js'
 import { hashPackage } from '../../../src/actors/plugin/package/revision.js'
 import { createFakeClock } from '../../../src/testing/clock.js'

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { NativePlugin } from '../../../src/actors/plugin/native/native.js'
+import type { NativePlugin } from '../../../src/ports/plugin.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { TRUSTED_CALLER } from '../../../src/protocol/caller.js'
 import type { PackageLifecycleInfo } from '../../../src/protocol/plugin/plugin.js'

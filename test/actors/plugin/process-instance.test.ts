@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { StreamPart } from '../../../src/actors/provider/adapter.js'
+import type { StreamPart } from '../../../src/ports/provider-adapter.js'
 import { isRunning, until } from '../../fakes/programs.js'
 import { contextOf, effects, processes, published, specOf, start, type Started } from './started-process.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fromProviderMessages, toProviderMessages } from '../../../src/actors/plugin/calls/provider-messages.js'
-import type { ModelMessage } from '../../../src/actors/provider/adapter.js'
+import type { ModelMessage } from '../../../src/ports/provider-adapter.js'
 import { ProviderMessage } from '../../../src/protocol/plugin/plugin-services.js'
 
 const IMAGE = { mime: 'image/png', url: 'data:image/png;base64,AA==', filename: 'a.png' }

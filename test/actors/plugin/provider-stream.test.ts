@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamReader } from '../../../src/actors/plugin/process/provider-stream.js'
-import type { StreamPart } from '../../../src/actors/provider/adapter.js'
+import type { StreamPart } from '../../../src/ports/provider-adapter.js'
 
 function read(items: readonly unknown[]) {
   const parts: StreamPart[] = []

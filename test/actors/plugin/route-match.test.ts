@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { matchRoute, routeKey, validateRoute } from '../../../src/actors/plugin/registry/route-match.js'
-import type { RouteContribution, SocketRouteContribution } from '../../../src/actors/plugin/registry/contributions.js'
-import type { Registered } from '../../../src/actors/plugin/registry/view.js'
+import type { RouteContribution, SocketRouteContribution } from '../../../src/ports/contributions.js'
+import type { Registered } from '../../../src/ports/view.js'
 import type { RouteDescriptor } from '../../../src/protocol/plugin/plugin-frame.js'
 
 const PLUGIN = 'dev.example.notes'

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 // Brings its binaries: nothing has to be compiled for it.
 import { spawn } from '@lydell/node-pty'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChildPipe } from '../../../src/actors/effects.js'
+import type { ChildPipe } from '../../../src/ports/effects.js'
 import { createNodeEffects } from '../../../src/actors/node/node-effects.js'
 import { bubblewrapArgs, createSandbox, sandboxPolicy } from '../../../src/actors/plugin/entry/sandbox.js'
 import { createFakeEffects } from '../../fakes/effects.js'

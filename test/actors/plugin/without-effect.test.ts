@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { withoutEffect } from '../../../src/actors/plugin/package/without-effect.js'
-import type { Contributions } from '../../../src/actors/plugin/native/native.js'
+import type { Contributions } from '../../../src/ports/plugin.js'
 import { PackageManifest } from '../../../src/protocol/plugin/plugin.js'
 
 const agent = { runtime: 'lua', entrypoint: 'agent.lua' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createAdapterCache } from '../../../src/actors/provider/adapter-cache.js'
-import { type ProviderAdapter, ProviderError } from '../../../src/actors/provider/adapter.js'
+import { type ProviderAdapter, ProviderError } from '../../../src/ports/provider-adapter.js'
 import type { CatalogProvider } from '../../../src/actors/provider/catalog/catalog.js'
 import type { AuthInfo } from '../../../src/protocol/provider/connection.js'
 import { REQUEST } from './setup.js'

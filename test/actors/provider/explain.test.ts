@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ProviderError } from '../../../src/actors/provider/adapter.js'
+import { ProviderError } from '../../../src/ports/provider-adapter.js'
 import { explained } from '../../../src/actors/provider/explain.js'
 import { mayRetry, RETRY_POLICY, retryDelay } from '../../../src/machines/retry.js'
 

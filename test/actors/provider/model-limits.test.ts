@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ProviderContribution } from '../../../src/actors/plugin/native/native.js'
+import type { ProviderContribution } from '../../../src/ports/plugin.js'
 import { createProviders } from '../../../src/actors/provider/providers.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'

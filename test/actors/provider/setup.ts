@@ -1,5 +1,5 @@
-import type { GenerateRequest, ProviderAdapter } from '../../../src/actors/provider/adapter.js'
-import type { ProviderContribution, ProviderSettings } from '../../../src/actors/plugin/native/native.js'
+import type { GenerateRequest, ProviderAdapter } from '../../../src/ports/provider-adapter.js'
+import type { ProviderContribution, ProviderSettings } from '../../../src/ports/plugin.js'
 import type { CatalogSource } from '../../../src/actors/provider/catalog/source.js'
 import { createProviders } from '../../../src/actors/provider/providers.js'
 import { EMPTY, readDocument } from '../../../src/actors/provider/credentials/document.js'

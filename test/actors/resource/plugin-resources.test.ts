@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AgentService, CommandService, ConfigService, SkillService } from '../../../src/actors/plugin/registry/contributions.js'
+import type { AgentService, CommandService, ConfigService, SkillService } from '../../../src/ports/contributions.js'
 import type { PluginAgent, PluginCommand, PluginSkill } from '../../../src/protocol/plugin/plugin-services.js'
 import { createFakePlugins, createFakeView, registered } from '../../fakes/plugins.js'
 import { createWorkspace } from './workspace.js'

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { evaluateLayers } from '../../../src/machines/permission/permission.js'
-import type { Exposure } from '../../../src/actors/effects.js'
+import type { Exposure } from '../../../src/ports/effects.js'
 import { createWorkspace } from './workspace.js'
 
 const INSTALLATION = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ProviderContribution } from '../../../src/actors/plugin/native/native.js'
+import type { ProviderContribution } from '../../../src/ports/plugin.js'
 import { validateSnapshot } from '../../../src/actors/resource/config/config-validate.js'
 import { createWorkspace } from './workspace.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import type { ProviderContribution } from '../../../src/actors/plugin/native/native.js'
+import type { ProviderContribution } from '../../../src/ports/plugin.js'
 import { validateSnapshot } from '../../../src/actors/resource/config/config-validate.js'
 import { withPlaces } from '../../../src/actors/resource/config/config-places.js'
 import type { Surroundings } from '../../../src/actors/resource/config/config-values.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateLayers } from '../../../src/machines/permission/permission.js'
 import { layersFor } from '../../../src/actors/session/run/ceilings.js'
-import type { AgentView } from '../../../src/actors/facades.js'
+import type { AgentView } from '../../../src/ports/facades.js'
 import type { Session } from '../../../src/protocol/session/session.js'
 import { createWorkspace } from './workspace.js'
 

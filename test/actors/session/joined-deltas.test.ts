@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { joinDeltas } from '../../../src/actors/session/run/joined-deltas.js'
-import type { StreamPart } from '../../../src/actors/provider/adapter.js'
+import type { StreamPart } from '../../../src/ports/provider-adapter.js'
 
 const text = (delta: string): StreamPart => ({ type: 'text', delta })
 

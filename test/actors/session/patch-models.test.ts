@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { offeredTools } from '../../../src/actors/session/run/offered-tools.js'
 import type { RunScope } from '../../../src/actors/session/run/run-scope.js'
-import type { RegistryView } from '../../../src/actors/plugin/registry/view.js'
+import type { RegistryView } from '../../../src/ports/view.js'
 
 function offered(model: string, tools: readonly string[]): string[] {
   const run = {

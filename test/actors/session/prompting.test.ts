@@ -178,7 +178,7 @@ describe('a prompt during a run', () => {
 describe('a run', () => {
   it('repeats a refused step with a visible retry status, on the clock', async () => {
     const service = await startTestService()
-    const { ProviderError } = await import('../../../src/actors/provider/adapter.js')
+    const { ProviderError } = await import('../../../src/ports/provider-adapter.js')
     const id = await service.session()
     service.steps.push((push) => {
       push({ type: 'text', delta: 'half' })

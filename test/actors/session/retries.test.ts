@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ProviderError, type StreamPart } from '../../../src/actors/provider/adapter.js'
+import { ProviderError, type StreamPart } from '../../../src/ports/provider-adapter.js'
 import type { AnyEvent } from '../../e2e/stream.js'
 import { durable, rebuild, textOf } from '../../e2e/transcript.js'
 import { type PlayedStep, type PlayedTool, says, startTestService, type TestService } from '../../fakes/service.js'

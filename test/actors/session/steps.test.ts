@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ProviderError } from '../../../src/actors/provider/adapter.js'
+import { ProviderError } from '../../../src/ports/provider-adapter.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { Message, Part } from '../../../src/protocol/message/message.js'
 import { createFakeEffects } from '../../fakes/effects.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { GenerateRequest } from '../../../src/actors/provider/adapter.js'
+import type { GenerateRequest } from '../../../src/ports/provider-adapter.js'
 import { checkTrace } from '../../../src/testing/check-trace.js'
 import { recordedActors, replay } from '../../../src/testing/replay.js'
 import { LIMITS } from '../../../src/protocol/limits.js'

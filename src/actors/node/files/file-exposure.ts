@@ -9,7 +9,7 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Exposed, Exposure } from '../../effects.js'
+import type { Exposed, Exposure } from '../../../ports/effects.js'
 
 interface Ownership {
   readonly uid: number

@@ -10,7 +10,7 @@ import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
-import type { FileSink, WriteOptions } from '../../effects.js'
+import type { FileSink, WriteOptions } from '../../../ports/effects.js'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 const PRIVATE = 0o600

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { lstatSync, readlinkSync } from 'node:fs'
 import { mkdir, rename, symlink, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { EntryStat } from '../../effects.js'
+import type { EntryStat } from '../../../ports/effects.js'
 import { syncDirectory } from './file-writes.js'
 
 export function fileEntry(path: string): EntryStat | undefined {

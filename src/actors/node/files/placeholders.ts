@@ -11,7 +11,7 @@
 import { chmod, lstat, mkdir, open, rename, rmdir, unlink, utimes } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, dirname } from 'node:path'
-import type { Placeholder } from '../../process-facts.js'
+import type { Placeholder } from '../../../ports/process-facts.js'
 
 export interface Placeholders {
   /** Makes those that are absent. Answers what lets go of them; rejects, with nothing left, when one cannot be made. */

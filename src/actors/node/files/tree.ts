@@ -11,7 +11,7 @@ import { open, opendir } from 'node:fs/promises'
 import { sep } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SvcError } from '../../../protocol/errors.js'
-import type { TreeEntry } from '../../effects.js'
+import type { TreeEntry } from '../../../ports/effects.js'
 
 const CHUNK = 256 * 1024
 const BATCH = 32

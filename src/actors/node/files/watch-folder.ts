@@ -5,7 +5,7 @@
  *    there is told to nobody.
  */
 import { statfsSync, watch } from 'node:fs'
-import type { Files } from '../../effects.js'
+import type { Files } from '../../../ports/effects.js'
 
 /** `f_type` of NFS, SMB (three), FUSE, 9P, AFS, Ceph, Coda, Lustre and the shared folders of VirtualBox (`statfs(2)`). */
 const SHARED = new Set([

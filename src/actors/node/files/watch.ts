@@ -7,7 +7,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
-import type { Files } from '../../effects.js'
+import type { Files } from '../../../ports/effects.js'
 import { folderAt, watchTree } from './watch-tree.js'
 
 type OnChange = Parameters<Files['watch']>[1]

@@ -9,7 +9,7 @@
 import { lookup as resolve } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { SvcError } from '../../../protocol/errors.js'
-import type { GuardedFetch, GuardedRequest } from '../../effects.js'
+import type { GuardedFetch, GuardedRequest } from '../../../ports/effects.js'
 import { isPublicAddress } from './addresses.js'
 import type { WayOut } from './way-out.js'
 

@@ -1,7 +1,7 @@
 /** The door on this machine to which an authorization server sends a browser back (threat-model N3). */
 import { createServer, type IncomingMessage } from 'node:http'
 import { SvcError } from '../../../protocol/errors.js'
-import type { RedirectListener, RedirectPage } from '../../effects.js'
+import type { RedirectListener, RedirectPage } from '../../../ports/effects.js'
 
 const HEADER_BYTES = 32 * 1024
 const PATIENCE = 5000

@@ -5,7 +5,7 @@
  * I2 `closed` comes after every byte that was delivered. A listener that throws closes the connection.
  */
 import { connect } from 'node:net'
-import type { SocketOptions, SocketPipe } from '../../effects.js'
+import type { SocketOptions, SocketPipe } from '../../../ports/effects.js'
 
 /** See `Effects.network`. */
 export async function openSocket({ host, port, signal, backlog, onData }: SocketOptions): Promise<SocketPipe> {

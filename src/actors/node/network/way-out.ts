@@ -5,7 +5,7 @@
  * I2 Each is counted when it begins and when it is over, and logged once: host, status, bytes, time, and nothing of its content.
  * I3 The client for proxies is loaded by the first request that takes one.
  */
-import type { Log, NetworkCounts } from '../../effects.js'
+import type { Log, NetworkCounts } from '../../../ports/effects.js'
 import { certificateAuthorities } from './authorities.js'
 import type { Over, Send } from './answer.js'
 import { createDirectSend, type DirectOptions } from './direct-send.js'

@@ -6,7 +6,7 @@
  * I1 Bounded in what is read of the system; what is not found counts as nobody's.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import type { LocalPeer } from '../../process-facts.js'
+import type { LocalPeer } from '../../../ports/process-facts.js'
 import { MARK, OF_TERMINAL } from './program-families.js'
 import { type ProcessEntry, readProcess, readProcesses, variableOf } from './process-table.js'
 

@@ -8,7 +8,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { ProcessResult, SpawnOptions } from '../../effects.js'
+import type { ProcessResult, SpawnOptions } from '../../../ports/effects.js'
 import type { Family } from './program-families.js'
 import { type Capture, createCapture } from './capture.js'
 import { endGroup, LAST_WAIT, settlesWithin, signalGroup } from './group-signals.js'

@@ -10,7 +10,7 @@
  * I6 Starting a process blocks the event loop for milliseconds: of those that `open` starts, each has a turn of its own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../effects.js'
+import type { PipeOptions, ProcessResult, Processes, SpawnOptions } from '../../../ports/effects.js'
 import { createFamilies, type Families } from './program-families.js'
 import { createAgentPrograms } from './agent-programs.js'
 import { createPlaceholders } from '../files/placeholders.js'

@@ -12,7 +12,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { LeftProcess } from '../../process-facts.js'
+import type { LeftProcess } from '../../../ports/process-facts.js'
 import { LAST_WAIT } from './group-signals.js'
 import { commandOf, type ProcessEntry, readProcess, readProcesses, variableOf } from './process-table.js'
 

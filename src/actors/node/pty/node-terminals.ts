@@ -6,7 +6,7 @@
  * I3 No other program gets hold of a terminal: a binding whose descriptors would be inherited is not used.
  */
 import { SvcError } from '../../../protocol/errors.js'
-import type { Terminals } from '../../effects.js'
+import type { Terminals } from '../../../ports/effects.js'
 import { GATE, resolveCommand } from '../process/start-gate.js'
 import { createFamilies, type Families } from '../process/program-families.js'
 import { isInheritable } from '../process/descriptors.js'

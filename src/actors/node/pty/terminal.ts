@@ -13,7 +13,7 @@ import { ReadStream } from 'node:tty'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Families } from '../process/program-families.js'
 import { settlesWithin } from '../process/group-signals.js'
-import type { Terminal, TerminalOptions } from '../../effects.js'
+import type { Terminal, TerminalOptions } from '../../../ports/effects.js'
 import type { PtyBinding } from './pty-binding.js'
 import type { Sessions } from '../process/session-signals.js'
 

@@ -10,7 +10,7 @@ import {
   RenderedPrompt,
   SystemContextSection,
 } from '../../../protocol/plugin/plugin-services.js'
-import { EVENT_HOOK, type ExtraContributions, type Hook, type Service } from '../registry/contributions.js'
+import { EVENT_HOOK, type ExtraContributions, type Hook, type Service } from '../../../ports/contributions.js'
 import { isEmptyTable, isFields } from '../process/initialize.js'
 import type { Link } from '../process/link.js'
 

@@ -8,7 +8,7 @@
 import { ERRORS, SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isSameOwner, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
-import type { Log } from '../../effects.js'
+import type { Log } from '../../../ports/effects.js'
 import { isFrameTooLarge } from '../process/frame-text.js'
 import type { ReverseRequest } from '../instance.js'
 

@@ -8,8 +8,8 @@ import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Files } from '../../effects.js'
-import type { ProtectedFiles } from '../native/native.js'
+import type { Files } from '../../../ports/effects.js'
+import type { ProtectedFiles } from '../../../ports/plugin.js'
 
 /** A byte takes at least two characters in the JSON array that carries it. */
 const READABLE = LIMITS.plugins.frameBytes / 2

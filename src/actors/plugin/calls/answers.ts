@@ -9,10 +9,10 @@
 import { withinTime } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ServiceRequest } from '../../../protocol/plugin/plugin-requests.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { createLru, type Lru } from '../../../kernel/lru.js'
-import type { Service } from '../registry/contributions.js'
-import type { Registered, RegistryView } from '../registry/view.js'
+import type { Service } from '../../../ports/contributions.js'
+import type { Registered, RegistryView } from '../../../ports/view.js'
 
 const { serviceWait, serviceAge } = LIMITS.plugins
 /** Directories whose answers are kept: of one service, and as lists. */

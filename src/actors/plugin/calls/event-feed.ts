@@ -13,8 +13,8 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { Store } from '../../../store/store.js'
 import type { Bus, BusRecord } from '../../events/bus.js'
-import type { Effects } from '../../effects.js'
-import type { WorkspacePlugins } from '../registry/view.js'
+import type { Effects } from '../../../ports/effects.js'
+import type { WorkspacePlugins } from '../../../ports/view.js'
 
 const { eventQueue } = LIMITS.plugins
 /** Events handed on before other work gets its turn. */

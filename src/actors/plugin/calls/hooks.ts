@@ -9,8 +9,8 @@
 import type * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import type { HookName } from '../registry/contributions.js'
-import type { RegisteredHook, RegistryView } from '../registry/view.js'
+import type { HookName } from '../../../ports/contributions.js'
+import type { RegisteredHook, RegistryView } from '../../../ports/view.js'
 
 export interface HookRun<Value> {
   readonly signal: AbortSignal

@@ -13,12 +13,12 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { ErrorCode } from '../../../protocol/errors.js'
 import { RouteResponse } from '../../../protocol/plugin/plugin-services.js'
 import type { RouteRequest } from '../../../protocol/plugin/plugin-requests.js'
-import type { PluginCall, PluginRouteMatch, Plugins } from '../facade.js'
+import type { PluginCall, PluginRouteMatch, Plugins } from '../../../ports/plugins.js'
 import { SESSION_PARAMETER, matchRoute, parameterSegments } from '../registry/route-match.js'
 import type { RouteMatch } from '../registry/route-match.js'
-import type { PluginSocket } from '../registry/contributions.js'
+import type { PluginSocket } from '../../../ports/contributions.js'
 import { underLease } from './socket-lease.js'
-import type { WorkspacePlugins } from '../registry/view.js'
+import type { WorkspacePlugins } from '../../../ports/view.js'
 
 type UnmatchedCall = Omit<PluginCall, 'body'>
 

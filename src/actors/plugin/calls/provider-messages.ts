@@ -5,7 +5,7 @@
  *    has no place for the order of texts and files nor for the metadata of reasoning, and neither is lost by it.
  */
 import type { ProviderMessage } from '../../../protocol/plugin/plugin-services.js'
-import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../provider/adapter.js'
+import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../ports/provider-adapter.js'
 
 type Attachment = NonNullable<ProviderMessage['attachments']>[number]
 type Reasoning = NonNullable<ProviderMessage['reasoning']>[number]

@@ -1,4 +1,4 @@
-import type { Stamp } from '../registry/view.js'
+import type { Stamp } from '../../../ports/view.js'
 
 /**
  * What `open` answers, with a socket that keeps its generation from being retired, as far as retirement waits, until

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { HOOK_COMMAND_PROTOCOL } from '../../../protocol/plugin/plugin-frame.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { readJson } from '../json-text.js'
 
 export interface HookProgram {

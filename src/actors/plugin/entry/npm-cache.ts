@@ -10,7 +10,7 @@
 import { join } from 'node:path'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { findScript, type Script } from './script-file.js'
 
 type NpmPackage = (Script & { readonly slot: string }) | { readonly unavailable: string }

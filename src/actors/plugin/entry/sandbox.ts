@@ -9,7 +9,7 @@
 import { dirname } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
 import { isToolsId } from '../../../protocol/plugin/tool-files.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import {
   bubblewrapLine,
   createBubblewrap,

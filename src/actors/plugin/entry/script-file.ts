@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Files } from '../../effects.js'
+import type { Files } from '../../../ports/effects.js'
 import { isRecord } from '../../../protocol/json.js'
 
 export interface Script {

@@ -1,5 +1,5 @@
 /** The tools of a native plugin that are under way, so that they can end with it. */
-import { type Contributions, type ToolContribution, ToolError } from './native.js'
+import { type Contributions, type ToolContribution, ToolError } from '../../../ports/plugin.js'
 
 export interface NativeCalls {
   /** The same contributions, with tools that are noted while they run. */

@@ -7,11 +7,11 @@
 import { timeLimit } from '../../../kernel/patience.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Clock } from '../../effects.js'
-import type { Hook } from '../registry/contributions.js'
+import type { Clock } from '../../../ports/effects.js'
+import type { Hook } from '../../../ports/contributions.js'
 import { untilAborted } from '../calls/hooks.js'
 import type { PluginInstance, StartInstance } from '../instance.js'
-import type { NativeHost, NativePlugin } from './native.js'
+import type { NativeHost, NativePlugin } from '../../../ports/plugin.js'
 import { createNativeCalls } from './native-calls.js'
 
 /** Starts generations of a native plugin; what it throws is its failure. */

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { type SessionCore, sessionOrThrow } from '../../session/core.js'
 import { wellFormed } from '../../well-formed.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
-import type { ModelAnswer, ModelDoor } from './native-doors.js'
+import type { ModelAnswer, ModelDoor } from '../../../ports/doors.js'
 
 export function createModelDoor(core: SessionCore): ModelDoor {
   return {

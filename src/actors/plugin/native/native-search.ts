@@ -3,7 +3,7 @@ import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../../protocol/ca
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { SessionCore } from '../../session/core.js'
-import type { SearchDoor, SearchViewer } from './native-doors.js'
+import type { SearchDoor, SearchViewer } from '../../../ports/doors.js'
 
 /** Of hits that are asked for besides, in the place of those that are gone meanwhile. */
 const SPARE = 20

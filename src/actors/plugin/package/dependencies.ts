@@ -8,7 +8,7 @@ import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { waitAtMost } from '../../../kernel/patience.js'
 import type { PackageDiagnostic } from '../../../protocol/plugin/plugin.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { Origin, PluginRecords } from '../plugin-records.js'
 import type { PackageSupervisor } from './package-supervisor.js'
 

@@ -6,7 +6,7 @@
  */
 import type { Assessment } from '../../../machines/plugin/assessment.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { ConfigSnapshot } from '../../resource/config/snapshot.js'
 import { drivenSignature } from '../entry/driven.js'
 import { type PluginEntries, readPluginEntries } from '../entry/entries.js'

@@ -13,7 +13,7 @@ import type { AdoptProcess, InstanceProblem, PluginInstance, StartInstance } fro
 import { type InstanceEffects, instanceLogic } from '../process/instance.actor.js'
 import type { HookReport, Publication } from '../registry/publication.js'
 import type { Registry } from '../registry/registry.js'
-import type { Reach } from '../registry/view.js'
+import type { Reach } from '../../../ports/view.js'
 
 /** How one content of a package is started and under which name it is published. */
 export interface StartPlan {

@@ -6,7 +6,7 @@
  */
 import { dirname, join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
-import type { Files, FileSink, TreeEntry } from '../../effects.js'
+import type { Files, FileSink, TreeEntry } from '../../../ports/effects.js'
 import type { ContentSink } from './revision.js'
 
 export interface TreeCopy {

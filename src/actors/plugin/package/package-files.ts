@@ -6,7 +6,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { MANIFEST_FILE, type PackageDiagnostic, type PackageLifecycleInfo, type PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { isToolsId } from '../../../protocol/plugin/tool-files.js'
 import { sortInTurns } from '../../../kernel/sort.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { parseManifest } from './package-manifest.js'
 import { packageProblems } from './package-problems.js'
 

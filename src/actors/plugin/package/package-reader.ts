@@ -7,7 +7,7 @@
  *    have missed the change that made them ask.
  */
 import { createLru } from '../../../kernel/lru.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { fingerprintPackage, hashPackage } from './revision.js'
 
 interface PackageContent {

@@ -11,7 +11,7 @@
 import { join } from 'node:path'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { createTreeCopy } from './package-copy.js'
 import { hashPackage } from './revision.js'
 

@@ -7,7 +7,7 @@ import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom
 import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { supervise } from '../../../kernel/supervise.js'
 import { createLru } from '../../../kernel/lru.js'
 

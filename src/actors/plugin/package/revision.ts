@@ -6,7 +6,7 @@
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects, TreeEntry } from '../../effects.js'
+import type { Effects, TreeEntry } from '../../../ports/effects.js'
 
 interface PackageFile {
   /** Names joined by "/"; bytes that are no UTF-8 are U+FFFD. */

@@ -3,7 +3,7 @@
  *
  * I1 What is watched stays watched, because what happened between two subscriptions would be told by neither.
  */
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 
 export interface RootWatches {
   /** Watches those that are not watched yet; answers those that still are not. */

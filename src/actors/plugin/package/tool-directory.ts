@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { reachedThrough } from '../../../machines/exposure.js'
 import { PackageManifest } from '../../../protocol/plugin/plugin.js'
 import { isToolFile, TOOLS_DIRECTORY, type ToolsId } from '../../../protocol/plugin/tool-files.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { PROJECT_DIRECTORY } from '../../resource/config/config-files.js'
 import { discoverPackages, type FoundPackage, type PackageSource } from './package-files.js'
 

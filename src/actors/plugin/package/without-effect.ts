@@ -1,6 +1,6 @@
 /** What a package says or contributes that nothing here uses: told, never ignored (service.md, Errors; plugin-protocol §1.1, §4.7). Pure. */
 import type { PackageDiagnostic, PackageManifest, PluginScope } from '../../../protocol/plugin/plugin.js'
-import type { Contributions } from '../native/native.js'
+import type { Contributions } from '../../../ports/plugin.js'
 
 const NO_EFFECT = 'no-effect'
 

@@ -6,7 +6,7 @@
  */
 import { type ActorRefFrom, createActor, fromCallback, fromPromise, waitFor } from 'xstate'
 import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/workspace.machine.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { waitAtMost } from '../../../kernel/patience.js'
 import { pluginRoots } from '../../resource/config/config-files.js'
 import type { ConfigSnapshot } from '../../resource/config/snapshot.js'

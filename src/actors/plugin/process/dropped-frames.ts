@@ -5,7 +5,7 @@
  * I2 Reports are limited per second; the count is exact.
  */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Clock } from '../../effects.js'
+import type { Clock } from '../../../ports/effects.js'
 import type { InstanceProblem } from '../instance.js'
 import { createRate } from '../../../kernel/rate.js'
 

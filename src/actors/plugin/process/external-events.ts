@@ -7,7 +7,7 @@
 import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
-import type { Clock } from '../../effects.js'
+import type { Clock } from '../../../ports/effects.js'
 import type { InstanceProblem } from '../instance.js'
 import type { Link } from './link.js'
 

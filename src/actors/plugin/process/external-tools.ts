@@ -5,7 +5,7 @@ import type { ToolDeclaration } from '../../../protocol/plugin/plugin-frame.js'
 import { isFields } from './initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
 import type { Link } from './link.js'
-import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../native/native.js'
+import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
 
 /** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */
 export function externalTool(pluginId: string, declared: ToolDeclaration, link: Link): ToolContribution {

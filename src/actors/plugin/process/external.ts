@@ -1,15 +1,15 @@
 /** A plugin process's declarations as contributions: every callback becomes a call through its link (plugin-protocol §4.5–4.7). */
 import type { InitializeReply } from '../../../protocol/plugin/plugin-frame.js'
-import type { Clock } from '../../effects.js'
+import type { Clock } from '../../../ports/effects.js'
 import { nearest } from '../../../protocol/nearest.js'
-import { EVENT_HOOK, type EventsContribution, HOOK_NAMES } from '../registry/contributions.js'
+import { EVENT_HOOK, type EventsContribution, HOOK_NAMES } from '../../../ports/contributions.js'
 import type { EventSender } from './external-events.js'
 import { externalProvider } from './external-provider.js'
 import { externalRoute, externalSocketRoute } from './external-routes.js'
 import { externalServices } from '../brokers/external-services.js'
 import { externalTool } from './external-tools.js'
 import type { Link } from './link.js'
-import type { Contributions } from '../native/native.js'
+import type { Contributions } from '../../../ports/plugin.js'
 
 export interface ExternalParts {
   readonly pluginId: string

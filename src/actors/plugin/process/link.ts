@@ -10,7 +10,7 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isSameOwner, type PluginFrame, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
-import type { ChildPipe, Clock, Log } from '../../effects.js'
+import type { ChildPipe, Clock, Log } from '../../../ports/effects.js'
 import { createDroppedFrames } from './dropped-frames.js'
 import { createFrameReader } from './frame-reader.js'
 import { writeFrame } from './frame-text.js'

@@ -9,7 +9,7 @@ import { cut } from '../../../kernel/cut.js'
 import { createAlarm } from '../../../kernel/alarm.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Clock } from '../../effects.js'
+import type { Clock } from '../../../ports/effects.js'
 
 const REMEMBERED = 1024
 

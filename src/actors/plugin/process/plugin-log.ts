@@ -1,7 +1,7 @@
 /** What a plugin writes to its standard error: one log record per line, limited in length and per second (plugin-protocol §4.2). */
 import { cut } from '../../../kernel/cut.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Clock, Log } from '../../effects.js'
+import type { Clock, Log } from '../../../ports/effects.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
 import type { InstanceProblem } from '../instance.js'
 import { createRate } from '../../../kernel/rate.js'

@@ -1,7 +1,7 @@
 /** What it takes to start one plugin process, and the environment it gets (plugin-protocol §4.1). */
 import type { HostCapability } from '../../../protocol/plugin/plugin.js'
 import { PROCESS_PROTOCOL } from '../../../protocol/plugin/plugin-frame.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { InstancePlace } from '../instance.js'
 
 export interface ProcessSpec {

@@ -1,7 +1,7 @@
 /** The stream of a process provider as parts of a model step (plugin-protocol §7.1). */
 import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { ProviderStreamEvent } from '../../../protocol/plugin/plugin-services.js'
-import { ProviderError, type StreamPart } from '../../provider/adapter.js'
+import { ProviderError, type StreamPart } from '../../../ports/provider-adapter.js'
 import { isFields } from './initialize.js'
 
 type Finish = Extract<ProviderStreamEvent, { type: 'finish' | 'finish-step' }>

@@ -6,7 +6,7 @@
  */
 import { createAlarm } from '../../../kernel/alarm.js'
 import { watchSilence } from '../../../kernel/silence.js'
-import type { Clock } from '../../effects.js'
+import type { Clock } from '../../../ports/effects.js'
 import type { ProcessWatch } from './process-spec.js'
 
 const POLL = 250

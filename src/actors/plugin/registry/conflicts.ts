@@ -1,7 +1,7 @@
 /** What must be unique among contributions that one session can see (plugin-protocol §3.4). */
 import { SvcError } from '../../../protocol/errors.js'
 import type { RouteDescriptor } from '../../../protocol/plugin/plugin-frame.js'
-import type { Contributions } from '../native/native.js'
+import type { Contributions } from '../../../ports/plugin.js'
 import type { Publication } from './publication.js'
 import { routeKey, validateRoute } from './route-match.js'
 

@@ -1,7 +1,7 @@
 /** What a generation hands the registry, whole (architecture §10). */
 import type { Door } from '../calls/door.js'
-import type { Contributions } from '../native/native.js'
-import type { Reach } from './view.js'
+import type { Contributions } from '../../../ports/plugin.js'
+import type { Reach } from '../../../ports/view.js'
 
 export interface HookReport {
   readonly name: string

@@ -1,5 +1,5 @@
 /** Where contributions are seen (architecture §10). */
-import type { Reach } from './view.js'
+import type { Reach } from '../../../ports/view.js'
 
 /** Unique per place. */
 export function reachKey(reach: Reach): string {

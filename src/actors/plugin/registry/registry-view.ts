@@ -1,11 +1,11 @@
 /** Published contributions with their stamps, and the views made of them. */
 import * as z from 'zod'
-import type { ToolDefinition } from '../../provider/adapter.js'
+import type { ToolDefinition } from '../../../ports/provider-adapter.js'
 import { conflictKeys, withFullPaths } from './conflicts.js'
-import type { Hook, Service } from './contributions.js'
-import type { Contributions, ToolContribution } from '../native/native.js'
+import type { Hook, Service } from '../../../ports/contributions.js'
+import type { Contributions, ToolContribution } from '../../../ports/plugin.js'
 import type { Publication } from './publication.js'
-import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp } from './view.js'
+import type { Registered, RegisteredHook, RegisteredTool, RegistryView, Stamp } from '../../../ports/view.js'
 
 /** One published set. */
 export interface Entry {

@@ -11,7 +11,7 @@ import { createLru } from '../../../kernel/lru.js'
 import type { Publication } from './publication.js'
 import { overlap, reachKey, reaches } from './reach.js'
 import { createView, type Entry, stampEntry } from './registry-view.js'
-import type { Reach, RegistryView, Subscriber } from './view.js'
+import type { Reach, RegistryView, Subscriber } from '../../../ports/view.js'
 
 export interface Registry {
   /** Replaces what the plugin contributes in this reach; throws `resource.conflict` or `plugin.invalid`, without effect. */

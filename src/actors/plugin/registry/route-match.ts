@@ -3,8 +3,8 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { RouteDescriptor } from '../../../protocol/plugin/plugin-frame.js'
 import type { PluginScope } from '../../../protocol/plugin/plugin.js'
-import type { RouteContribution, SocketRouteContribution } from './contributions.js'
-import type { Registered, RegistryView } from './view.js'
+import type { RouteContribution, SocketRouteContribution } from '../../../ports/contributions.js'
+import type { Registered, RegistryView } from '../../../ports/view.js'
 
 /** Where every contributed route lives: `/v2/plugins/<plugin id>`. */
 const PREFIX = '/v2/plugins/'

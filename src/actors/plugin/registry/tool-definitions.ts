@@ -8,12 +8,12 @@
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
-import type { Clock } from '../../effects.js'
-import type { ToolDefinition } from '../../provider/adapter.js'
+import type { Clock } from '../../../ports/effects.js'
+import type { ToolDefinition } from '../../../ports/provider-adapter.js'
 import { createLru, type Lru } from '../../../kernel/lru.js'
 import { hookedDefinition } from '../calls/hook-values.js'
 import { tryHooks, untilAborted } from '../calls/hooks.js'
-import type { RegisteredHook, RegisteredTool, RegistryView } from './view.js'
+import type { RegisteredHook, RegisteredTool, RegistryView } from '../../../ports/view.js'
 
 const NAME = 'tool.definition'
 /** Tools whose hooks run at the same time: a plugin takes few calls at once. */

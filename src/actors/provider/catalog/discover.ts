@@ -6,7 +6,7 @@ import { parseForeign } from '../../../protocol/foreign-json.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { isRecord } from '../../../protocol/json.js'
 import { readAnswer } from '../../../protocol/bounded-answer.js'
 

@@ -2,9 +2,9 @@
 import * as z from 'zod'
 import { LIMITS } from '../../../protocol/limits.js'
 import { uint } from '../../../protocol/shared.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { waitAtMost } from '../../../kernel/patience.js'
-import type { ProviderContribution } from '../../plugin/native/native.js'
+import type { ProviderContribution } from '../../../ports/plugin.js'
 import type { CatalogProvider } from './catalog.js'
 import type { CatalogModel } from './models.js'
 

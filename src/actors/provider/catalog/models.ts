@@ -4,7 +4,7 @@ import { asDeclared } from '../../../protocol/leniency.js'
 import type { ProviderModel } from '../../../protocol/provider/provider.js'
 import { anyRecord, uint } from '../../../protocol/shared.js'
 import { publicAddress, publicRecord } from '../../../protocol/secrets.js'
-import type { ProviderContribution } from '../../plugin/native/native.js'
+import type { ProviderContribution } from '../../../ports/plugin.js'
 
 /** What a model takes over from its provider. */
 export interface ModelOwner {

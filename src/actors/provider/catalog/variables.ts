@@ -1,5 +1,5 @@
 /** `{env:NAME}` in what the installation says of a provider, as in the files of peers. Pure. */
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 
 const VARIABLE = /\{env:([A-Za-z_]\w*)\}/g
 const ALONE = /^\{env:([A-Za-z_]\w*)\}$/

@@ -2,8 +2,8 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { AuthInfo } from '../../../protocol/provider/connection.js'
-import type { Effects } from '../../effects.js'
-import type { Connections } from '../../facades.js'
+import type { Effects } from '../../../ports/effects.js'
+import type { Connections } from '../../../ports/facades.js'
 import type { CredentialFile } from './credential-file.js'
 import {
   type Connection,

@@ -10,7 +10,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { sleep } from '../../../kernel/patience.js'
 import { tryFileLock } from '../../../store/file-lock.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { type CredentialDocument, EMPTY, readDocument, writeDocument } from './document.js'
 
 export interface CredentialFile {

@@ -14,7 +14,7 @@ import { createLru } from '../../../kernel/lru.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
 import { printable } from '../../../protocol/visible-text.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { readAnswer } from '../../../protocol/bounded-answer.js'
 import { checkedAddress, isLoopback } from './settings.js'
 

@@ -7,7 +7,7 @@ import type { Caller } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { ProviderAuthAuthorization, ProviderAuthorizeRequest } from '../../../protocol/provider/sign-in.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 
 export interface Place {
   readonly providerId: string

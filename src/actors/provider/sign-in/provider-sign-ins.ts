@@ -1,8 +1,8 @@
 /** What the configuration, the credential file and sign-ins have to do with each other. */
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../effects.js'
-import type { Configs, Providers } from '../../facades.js'
+import type { Effects } from '../../../ports/effects.js'
+import type { Configs, Providers } from '../../../ports/facades.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import type { CredentialFile } from '../credentials/credential-file.js'
 import { connectionsOf, storedConnection, withConnection, withDefault } from '../credentials/document.js'

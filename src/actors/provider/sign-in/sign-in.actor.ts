@@ -5,7 +5,7 @@ import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { timeLimit } from '../../../kernel/patience.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { SignInConfig } from '../../../protocol/resource/agent-config.js'
-import type { Effects, RedirectListener, RedirectPage } from '../../effects.js'
+import type { Effects, RedirectListener, RedirectPage } from '../../../ports/effects.js'
 import type { BrowserGrant, DeviceGrant, OAuth, Tokens } from './oauth.js'
 import { redirectOf } from './settings.js'
 

@@ -1,7 +1,7 @@
 /** The configuration facade: load, patch and check (http-contract §2.3; subsystems b.5). */
 import { ConfigDocument } from '../../../protocol/resource/config.js'
 import { publicDocument } from '../../../protocol/secrets.js'
-import type { Configs } from '../../facades.js'
+import type { Configs } from '../../../ports/facades.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mergeDocuments } from './config-merge.js'

@@ -5,7 +5,7 @@
  */
 import { SvcError } from '../../../protocol/errors.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
-import type { EntryDefiner } from '../../facades.js'
+import type { EntryDefiner } from '../../../ports/facades.js'
 import { deepMerge, recordAt } from './config-merge.js'
 import { mergePatch } from './config-patch.js'
 import { type EntryFile, writeEntry, type WriteEffects } from './config-write.js'

@@ -10,7 +10,7 @@
  */
 import { basename, dirname, join, resolve } from 'node:path'
 import { createFolderTree, type FolderTree } from '../../../kernel/folder-tree.js'
-import type { DirectoryEntry, FileStat, Files } from '../../effects.js'
+import type { DirectoryEntry, FileStat, Files } from '../../../ports/effects.js'
 import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
 import type { FolderWatches, Hearing } from './folder-watches.js'
 

@@ -6,7 +6,7 @@
  * I2 Files always win, and nothing that decides about trust or permission reads this layer.
  */
 import { ConfigDocument } from '../../../protocol/resource/config.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { Answers } from '../../plugin/calls/answers.js'
 import { readLayer } from './config-layer.js'
 import type { JsonRecord } from '../../../protocol/json.js'

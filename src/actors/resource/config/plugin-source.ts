@@ -9,9 +9,9 @@ import { AgentConfig, CommandConfig } from '../../../protocol/resource/agent-con
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginAgent, PluginCommand } from '../../../protocol/plugin/plugin-services.js'
 import type { Skill } from '../../../protocol/resource/resource.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { type Answers, createServiceAnswers } from '../../plugin/calls/answers.js'
-import type { WorkspacePlugins } from '../../plugin/registry/view.js'
+import type { WorkspacePlugins } from '../../../ports/view.js'
 import { isReservedKey } from './config-merge.js'
 
 export interface PluginAgents {

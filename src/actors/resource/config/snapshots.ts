@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { SvcError } from '../../../protocol/errors.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { createLru } from '../../../kernel/lru.js'
 import { createFolderWatches, type FolderWatches } from './folder-watches.js'

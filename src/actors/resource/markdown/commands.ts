@@ -1,6 +1,6 @@
 /** Commands: prompts with a name (subsystems b.9). */
 import { CommandConfig } from '../../../protocol/resource/agent-config.js'
-import type { UsableCommand } from '../../facades.js'
+import type { UsableCommand } from '../../../ports/facades.js'
 import { type AgentEntry, findAgent, parseModel } from './agents.js'
 import { isRecord } from '../../../protocol/json.js'
 import { recordAt } from '../config/config-merge.js'

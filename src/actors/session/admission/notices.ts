@@ -7,7 +7,7 @@
 import type { Change } from '../../events/journal.js'
 import { type SessionCore, sessionOrThrow } from '../core.js'
 import { publishWaiting, queueInfo, toldRequest } from './queue.js'
-import type { Notice } from '../../plugin/native/native-doors.js'
+import type { Notice } from '../../../ports/doors.js'
 import { RUNTIME_MARKER } from './runtime-marker.js'
 
 /** Throws `resource.not_found` with nothing changed. */

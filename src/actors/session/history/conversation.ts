@@ -8,7 +8,7 @@
 import { cutToTokens } from '../../../machines/compaction/tokens.js'
 import type { Message, MessageInfo } from '../../../protocol/message/message.js'
 import type { CompactionSummary } from '../../../protocol/session/compaction.js'
-import type { ModelMessage } from '../../provider/adapter.js'
+import type { ModelMessage } from '../../../ports/provider-adapter.js'
 
 interface Summary {
   readonly text: string

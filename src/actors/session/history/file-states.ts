@@ -10,7 +10,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
 import { isWithin } from '../../../protocol/caller.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { KeptContents } from './kept-contents.js'
 
 export interface FileStates {

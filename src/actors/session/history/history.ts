@@ -2,7 +2,7 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, Part } from '../../../protocol/message/message.js'
-import type { RawJson } from '../../facades.js'
+import type { RawJson } from '../../../ports/facades.js'
 import { CompactionSummary } from '../../../protocol/session/compaction.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { MessageSliceQuery } from '../../../store/store.js'

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Store } from '../../../store/store.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 
 export interface KeptContents {
   /** False when it is not kept: too large, no room, or a fault of the disk. */

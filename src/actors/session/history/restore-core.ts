@@ -1,7 +1,7 @@
 /** What restores need of the session system, which itself needs them. */
 import type { Session } from '../../../protocol/session/session.js'
 import type { HistoryMark, Store } from '../../../store/store.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { Journal } from '../../events/journal.js'
 import type { Transcripts } from '../state/transcripts.js'
 import type { FileStates } from './file-states.js'

@@ -8,7 +8,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import type { TokenUsage } from '../../../protocol/message/token-usage.js'
-import type { AssistantContent, GenerateRequest, ModelMessage, ToolDefinition } from '../../provider/adapter.js'
+import type { AssistantContent, GenerateRequest, ModelMessage, ToolDefinition } from '../../../ports/provider-adapter.js'
 
 const MESSAGE = 4
 const MEDIA = 4096

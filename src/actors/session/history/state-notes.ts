@@ -1,7 +1,7 @@
 /** States of files as the part of a call tells them: small contents in it, larger ones beside (sessions-events §7.2). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../effects.js'
-import type { FileStateDoor } from '../../plugin/native/native-doors.js'
+import type { Effects } from '../../../ports/effects.js'
+import type { FileStateDoor } from '../../../ports/doors.js'
 import type { KeptContents } from './kept-contents.js'
 
 export function createFileStateDoor({ sha256 }: Pick<Effects, 'sha256'>, keep: KeptContents['keep']): FileStateDoor {

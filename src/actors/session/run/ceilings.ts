@@ -5,7 +5,7 @@
 import type { PermissionLayers } from '../../../machines/permission/permission.js'
 import type { PermissionRule } from '../../../protocol/interaction/interaction.js'
 import type { Session } from '../../../protocol/session/session.js'
-import type { AgentView } from '../../facades.js'
+import type { AgentView } from '../../../ports/facades.js'
 import { agentOf } from '../state/plan-mode.js'
 import type { SessionCore } from '../core.js'
 

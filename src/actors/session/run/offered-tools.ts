@@ -1,6 +1,6 @@
 /** The tools a run may call (sessions-events §8.6), found once for each view of the plugins. */
 import { isOfferedByAll } from '../../../machines/permission/permission.js'
-import type { RegisteredTool, RegistryView } from '../../plugin/registry/view.js'
+import type { RegisteredTool, RegistryView } from '../../../ports/view.js'
 import { type RunScope, layersOf } from './run-scope.js'
 
 export type OfferedTools = ReadonlyMap<string, RegisteredTool>

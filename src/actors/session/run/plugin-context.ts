@@ -1,8 +1,8 @@
 /** Sections plugins add to the system context of a session (sessions-events §12.1; plugin-protocol §4.7). */
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { type Answers, createServiceAnswers } from '../../plugin/calls/answers.js'
-import type { RegistryView } from '../../plugin/registry/view.js'
+import type { RegistryView } from '../../../ports/view.js'
 import { wellFormed } from '../../well-formed.js'
 
 export interface ContextSection {

@@ -2,7 +2,7 @@
 import { isPruned } from '../../../machines/compaction/prune.js'
 import type { FilePart, Message, ModelRef, Part, ToolPart } from '../../../protocol/message/message.js'
 import { isNotice, noticeText } from '../admission/runtime-marker.js'
-import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../provider/adapter.js'
+import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../ports/provider-adapter.js'
 import { isCounted, passagesOf, saidOfCall } from './said-by-provider.js'
 
 const INTERRUPTED = 'The call was interrupted before it produced a result.'

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { ShownFile } from '../../../store/contents.js'
-import type { ToolResult } from '../../plugin/native/native.js'
+import type { ToolResult } from '../../../ports/plugin.js'
 import type { SessionCore } from '../core.js'
 
 const { keptApart, keptApartOfMany, pieceOfContent } = LIMITS.store

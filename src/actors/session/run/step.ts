@@ -12,7 +12,7 @@ import {
   ProviderError,
   type StreamPart,
   type ToolDefinition,
-} from '../../provider/adapter.js'
+} from '../../../ports/provider-adapter.js'
 import { hookRequest } from './chat-hooks.js'
 import type { SessionCore } from '../core.js'
 import { wellFormed, wellFormedValue } from '../../well-formed.js'

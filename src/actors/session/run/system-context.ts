@@ -6,8 +6,8 @@
  * I2 They are the same after a restart or a sleep, on another day too, unless a text in them has changed meanwhile: then there is a new baseline.
  */
 import type { Session } from '../../../protocol/session/session.js'
-import type { InstructionFile } from '../../facades.js'
-import type { ModelMessage } from '../../provider/adapter.js'
+import type { InstructionFile } from '../../../ports/facades.js'
+import type { ModelMessage } from '../../../ports/provider-adapter.js'
 import type { SessionCore } from '../core.js'
 import type { RunTarget } from '../admission/append.js'
 import { type ContextSection, createPluginContext } from './plugin-context.js'

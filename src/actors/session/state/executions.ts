@@ -6,7 +6,7 @@ import type { ExecutionActivitySnapshot, ExecutionSummary, SessionRuntimeSnapsho
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { Store } from '../../../store/store.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { Families } from '../../events/families.js'
 import type { Change } from '../../events/journal.js'
 import { createFamilyRevisions } from './family-revisions.js'

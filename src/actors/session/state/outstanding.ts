@@ -2,7 +2,7 @@
  * What a session has going on besides its own runs: tasks it has delegated, commands in the background. While there is any,
  * the execution of its family is not finished (sessions-events §11.9). Kept in memory by whoever does the work.
  */
-import type { Work } from '../../plugin/native/native-doors.js'
+import type { Work } from '../../../ports/doors.js'
 
 /** The numbering of changes of what runs in the background; another start of the server begins another epoch. */
 interface JobsRevision {

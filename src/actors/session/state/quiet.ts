@@ -1,6 +1,6 @@
 /** When nothing of a session goes on: neither a run, nor what waits, nor the work it has besides. */
 import type { SessionCore } from '../core.js'
-import type { Work } from '../../plugin/native/native-doors.js'
+import type { Work } from '../../../ports/doors.js'
 import type { Outstanding } from './outstanding.js'
 
 type Watched = Pick<SessionCore, 'statuses' | 'outstanding'>

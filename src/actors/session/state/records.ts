@@ -3,7 +3,7 @@ import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../../protocol/ca
 import { SvcError } from '../../../protocol/errors.js'
 import type { ModelRef } from '../../../protocol/message/message.js'
 import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../../protocol/session/session.js'
-import type { RawJson, SessionListQuery } from '../../facades.js'
+import type { RawJson, SessionListQuery } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
 import { slugOf } from './slug.js'

@@ -5,7 +5,7 @@
  * I1 Asking changes nothing and may fail: then nothing follows. What was answered is written in that commit, or the commit fails.
  */
 import type { Change } from '../../events/journal.js'
-import type { Log } from '../../effects.js'
+import type { Log } from '../../../ports/effects.js'
 
 /** Writes what follows. */
 type Sequel = (tx: Change) => void

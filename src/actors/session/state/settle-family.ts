@@ -1,7 +1,7 @@
 /** The end of an execution that nothing but work besides runs kept open. */
 import type { Executions } from './executions.js'
 import type { Journal } from '../../events/journal.js'
-import type { Effects } from '../../effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { Families } from '../../events/families.js'
 
 /** Finishes the execution of a family whose last work has ended; never throws: the next that settles it does it. */

@@ -7,8 +7,8 @@
  *    rules of the run deny in the shell tool does not run.
  * I3 A protected file stays as it was written: that is what was answered for.
  */
-import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
-import type { ProcessResult } from '../../../actors/effects.js'
+import type { NativeHost, ToolContext } from '../../../ports/plugin.js'
+import type { ProcessResult } from '../../../ports/effects.js'
 import { configuredFormatters, FILE, type Formatter } from '../../../protocol/format/formatters.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { toFailure } from '../../../protocol/errors.js'

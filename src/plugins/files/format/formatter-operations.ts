@@ -1,5 +1,5 @@
 /** Formatters as people see them, and the acts that let one run code of a workspace (decision 34). */
-import type { NativeHost, NativePlugin } from '../../../actors/plugin/native/native.js'
+import type { NativeHost, NativePlugin } from '../../../ports/plugin.js'
 import { AcceptRequest } from '../../../protocol/acceptance/acceptance.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { FormatterParams, formatterRoutes, type FormatterStatus } from '../../../protocol/format/formatter-routes.js'

@@ -1,6 +1,6 @@
 /** A formatter, as the door to programs of workspaces knows it (decision 34). */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import type { ProjectProgram } from '../../../ports/programs.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
 import { isRecord } from '../../../protocol/json.js'
 import type { Verdict } from './guards.js'

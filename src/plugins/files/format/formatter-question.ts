@@ -5,8 +5,8 @@
  * I2 A session is asked once for what would run; another command or another environment is asked about again.
  * I3 Nobody is asked where a rule of the run denies the line, where the program is missing, or where nobody answers.
  */
-import { type NativeHost, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
-import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import { type NativeHost, type ToolContext, ToolError } from '../../../ports/plugin.js'
+import type { ProjectProgram } from '../../../ports/programs.js'
 import { lineText } from '../../../machines/acceptance/standing.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
 import { createLru } from '../../../kernel/lru.js'

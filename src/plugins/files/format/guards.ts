@@ -2,7 +2,7 @@
  * What must be true around a file before a built-in formatter runs on it (subsystems b.12): a project that wants it, and no setting of the
  * project that would make it run code of the project (threat-model W2). Looked at from the folder of the file upwards, nothing is started.
  */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { isRecord } from '../../../protocol/json.js'
 import { excessOf, FRAME_BOUNDS } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -1,6 +1,6 @@
 /** Turns what one server says into what the contract says: addresses into paths, its units into bytes (subsystems e.7). */
 import { cut } from '../../../kernel/cut.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { LspRange } from '../../../protocol/lsp/lsp-records.js'

@@ -7,8 +7,8 @@
  */
 import { createActor, fromPromise } from 'xstate'
 import * as z from 'zod'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import type { ProjectProgram } from '../../../ports/programs.js'
 import { type LspClientEvent, type LspClientInput, lspClientMachine } from '../../../machines/lsp-client.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { isRecord } from '../../../protocol/json.js'

@@ -6,8 +6,8 @@
  * I2 Their number is bounded: the one used longest ago is retired.
  * I3 One that may not start is not there; one that rules of a run deny is used in it while it runs, and started by others.
  */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import type { InRun, ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import type { InRun, ProjectProgram } from '../../../ports/programs.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { documentLanguage, matchScore } from '../../../protocol/lsp/adapters.js'

@@ -4,7 +4,7 @@
  * I1 A change is told once: the same text again is nothing. A change replaces the whole text.
  * I2 What is open is bounded in number and size; what was used longest ago is closed.
  */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { endOf, linesOf, type TextLines } from '../../../protocol/lsp/text-positions.js'
 import { fileUri } from './addresses.js'

@@ -3,8 +3,8 @@
  * what cargo says of that.
  */
 import * as z from 'zod'
-import type { ProcessResult } from '../../../actors/effects.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ProcessResult } from '../../../ports/effects.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { isMarker, isWide } from '../../../protocol/lsp/adapters.js'
 import { MESSAGE_BOUNDS, parseForeign } from '../../../protocol/foreign-json.js'

@@ -8,7 +8,7 @@
  * I3 What is no message is dropped, and so is what nobody listens to. One with more values than anybody sends is the end of the program.
  */
 import type { Message, MessageConnection, MessageReader, MessageWriter } from 'vscode-jsonrpc/node'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { createAllowance } from '../../../kernel/allowance.js'
 import { isRecord } from '../../../protocol/json.js'
 import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'

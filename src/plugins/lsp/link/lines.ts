@@ -1,6 +1,6 @@
 /** What carries the messages of a language server: the streams of a program of ours, or a connection to one that is not (subsystems e.2). */
-import type { ChildPipe, PipeOptions } from '../../../actors/effects.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ChildPipe, PipeOptions } from '../../../ports/effects.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { timeLimit } from '../../../kernel/patience.js'
 

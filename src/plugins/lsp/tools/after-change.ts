@@ -2,7 +2,7 @@
  * Diagnostics after a tool has changed files (sessions-events §10.8): of servers that run already, bounded in time and size. A change is never
  * failed by them.
  */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import * as z from 'zod'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { LspDiagnostic } from '../../../protocol/lsp/lsp-records.js'

@@ -13,8 +13,8 @@ import {
   type ToolContext,
   type ToolContribution,
   ToolError,
-} from '../../../actors/plugin/native/native.js'
-import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+} from '../../../ports/plugin.js'
+import type { ProjectProgram } from '../../../ports/programs.js'
 import { lineText } from '../../../machines/acceptance/standing.js'
 import { isWithin, TRUSTED_CALLER } from '../../../protocol/caller.js'
 import type { LspStatus } from '../../../protocol/lsp/lsp.js'

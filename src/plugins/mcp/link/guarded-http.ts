@@ -8,7 +8,7 @@
  * I3 The events of a stream come at the pace of everybody else, so many in a turn of the event loop; one that sends without end is told of.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { createAllowance } from '../../../kernel/allowance.js'
 import { MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
 import { createJsonCount } from '../../../protocol/json-bounds.js'

@@ -5,7 +5,7 @@
  *    body and in the headers. So does what is logged.
  * I2 Errors that a server answers with success pass `hidden`, and failed calls `hiddenResult`.
  */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isSecretName } from '../../../protocol/secrets.js'

@@ -15,8 +15,8 @@ import type {
   JsonSchemaValidatorResult,
   Transport,
 } from '@modelcontextprotocol/client'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import type { ProjectProgram } from '../../../ports/programs.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { commandLine, type McpConfig, type McpRemote, samplingOf, substituteVariables } from '../../../protocol/mcp/mcp-config.js'

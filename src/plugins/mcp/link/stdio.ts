@@ -8,8 +8,8 @@
  * I4 What is no message is ignored; what it writes to its error stream is told at debug, bounded.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { ChildPipe, PipeOptions } from '../../../actors/effects.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { ChildPipe, PipeOptions } from '../../../ports/effects.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { foreignExcess, MESSAGE_BOUNDS } from '../../../protocol/foreign-json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'

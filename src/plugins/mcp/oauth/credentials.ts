@@ -7,7 +7,7 @@
  * I4 Nothing of it is in any message.
  */
 import * as z from 'zod'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 

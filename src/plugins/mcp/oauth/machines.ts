@@ -5,7 +5,7 @@
  * I2 One token for each configuration, asked for once at a time and anew a minute before its end; kept in memory only.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'

@@ -1,5 +1,5 @@
 /** The operations of `dev.svc.mcp` about signing in (http-contract §5.10; subsystems f.5). */
-import type { NativePlugin } from '../../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../../ports/plugin.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { mcpAuthRoutes, McpCallbackQuery, McpCodeRequest } from '../../../protocol/mcp/mcp-auth.js'
 import { isForPeople } from '../../../protocol/mcp/mcp-config.js'

@@ -1,6 +1,6 @@
 /** Tokens that nobody uses any more are ended at the authorization server, where it says how (RFC 7009). */
 import type { FetchLike } from '@modelcontextprotocol/client'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { McpOAuthConfig } from '../../../protocol/mcp/mcp-config.js'
 import type { ServerCredentials } from './credentials.js'

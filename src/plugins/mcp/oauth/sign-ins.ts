@@ -8,7 +8,7 @@
  * I4 Requests about it are guarded, bounded in time and size, and nothing secret is in any message.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { machineOf, type McpOAuthConfig, type McpRemote } from '../../../protocol/mcp/mcp-config.js'

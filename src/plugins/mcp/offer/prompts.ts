@@ -2,7 +2,7 @@
 import type { Prompt } from '@modelcontextprotocol/client'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import type { Connection } from '../servers/connection.js'
-import type { CommandPart } from '../../../actors/plugin/registry/contributions.js'
+import type { CommandPart } from '../../../ports/contributions.js'
 import { showContent } from './results.js'
 
 const WORD = /"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g

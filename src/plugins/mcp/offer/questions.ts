@@ -1,7 +1,7 @@
 /** What a server wants to know becomes a question to the person, and the answer a value of the kind it asked for (subsystems f; issue: a client with a person behind it). */
 import { cut } from '../../../kernel/cut.js'
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
-import { type NativeHost, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
+import { type NativeHost, type ToolContext, ToolError } from '../../../ports/plugin.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 

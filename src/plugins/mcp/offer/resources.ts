@@ -1,6 +1,6 @@
 /** The tool `mcp_resource`: it lists and reads resources of servers. What a prompt attaches is read by it, too (subsystems f.4). */
 import * as z from 'zod'
-import { defineTool, type ToolContribution, ToolError } from '../../../actors/plugin/native/native.js'
+import { defineTool, type ToolContribution, ToolError } from '../../../ports/plugin.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { breakMarks } from '../../../protocol/runtime-marks.js'
 import type { Connection } from '../servers/connection.js'

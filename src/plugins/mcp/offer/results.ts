@@ -5,7 +5,7 @@
  */
 import { cut } from '../../../kernel/cut.js'
 import type { ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
-import type { ToolResult } from '../../../actors/plugin/native/native.js'
+import type { ToolResult } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { breakMarks } from '../../../protocol/runtime-marks.js'
 

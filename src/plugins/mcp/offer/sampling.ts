@@ -8,7 +8,7 @@
  */
 import { cut } from '../../../kernel/cut.js'
 import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/client'
-import { type NativeHost, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
+import { type NativeHost, type ToolContext, ToolError } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type McpConfig, samplingOf } from '../../../protocol/mcp/mcp-config.js'
 import { breakMarks } from '../../../protocol/runtime-marks.js'

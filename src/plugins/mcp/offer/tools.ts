@@ -8,7 +8,7 @@ import {
   type ToolContribution,
   ToolError,
   type ToolResult,
-} from '../../../actors/plugin/native/native.js'
+} from '../../../ports/plugin.js'
 import { toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { breakMarks } from '../../../protocol/runtime-marks.js'

@@ -3,8 +3,8 @@
  *
  * I1 The same offers until a connection, or what it offers, has changed.
  */
-import type { NativeHost, OffersWithin } from '../../../actors/plugin/native/native.js'
-import type { CommandService } from '../../../actors/plugin/registry/contributions.js'
+import type { NativeHost, OffersWithin } from '../../../ports/plugin.js'
+import type { CommandService } from '../../../ports/contributions.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Connection } from '../servers/connection.js'
 import type { Workspaces } from '../servers/workspaces.js'

@@ -1,6 +1,6 @@
 /** Servers that a workspace brings: inert until somebody accepts their exact content (decision 34; threat-model W2). */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import type { ProjectProgram } from '../../../ports/programs.js'
 import { isRecord } from '../../../protocol/json.js'
 import { commandLine, type McpConfig } from '../../../protocol/mcp/mcp-config.js'
 import { isSecretName, publicRecord } from '../../../protocol/secrets.js'

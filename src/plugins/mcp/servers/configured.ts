@@ -1,5 +1,5 @@
 /** Servers as the configuration of a directory has them. Pure. */
-import type { ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { ProjectProgram } from '../../../ports/programs.js'
 import type { ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
 import { isRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -7,14 +7,14 @@
  */
 import type { Client, CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
-import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
+import type { NativeHost, ToolContext } from '../../../ports/plugin.js'
 import {
   type McpConnected,
   type McpConnectionEvent,
   type McpConnectionInput,
   mcpConnectionMachine,
 } from '../../../machines/mcp-connection.machine.js'
-import type { InRun, ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { InRun, ProjectProgram } from '../../../ports/programs.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'

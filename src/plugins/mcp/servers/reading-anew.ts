@@ -2,7 +2,7 @@
  * Lists of a server are read anew after it says that they have changed: once for many such words, one reading at a time, and ever so seldom by a
  * server that goes on saying it.
  */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { OfferKind } from '../link/lists.js'

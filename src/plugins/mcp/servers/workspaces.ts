@@ -6,8 +6,8 @@
  *    takes the place of none.
  * I3 Of the workspaces that have connections, the one that was used longest ago gives them up when there are too many.
  */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import type { InRun, ProjectProgram } from '../../../actors/plugin/native/native-programs.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import type { InRun, ProjectProgram } from '../../../ports/programs.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { McpConfig } from '../../../protocol/mcp/mcp-config.js'
 import { MCP_UNTRIED, type McpStatus } from '../../../protocol/mcp/mcp.js'

@@ -1,8 +1,8 @@
 /** Native plugin `dev.svc.anthropic`: models behind the Messages API. */
 import type { AnthropicLanguageModelOptions } from '@ai-sdk/anthropic'
 import type { LanguageModelV3Prompt } from '@ai-sdk/provider'
-import type { NativePlugin, ProviderSettings } from '../../../actors/plugin/native/native.js'
-import type { GenerateRequest } from '../../../actors/provider/adapter.js'
+import type { NativePlugin, ProviderSettings } from '../../../ports/plugin.js'
+import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { createAnswer } from '../exchange/answer.js'
 import { type CallRules, makeCall } from '../exchange/call.js'
 import { createModelPlugin, type ModelPluginOptions } from '../exchange/plugin.js'

@@ -9,8 +9,8 @@
  * I5 After the terminal signal the rest of the body is read for a moment, so that the connection can serve again.
  */
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
-import type { NativeHost, ProviderSettings } from '../../../actors/plugin/native/native.js'
-import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../../actors/provider/adapter.js'
+import type { NativeHost, ProviderSettings } from '../../../ports/plugin.js'
+import { type GenerateRequest, type ProviderAdapter, ProviderError, type StreamPart } from '../../../ports/provider-adapter.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isSecretName } from '../../../protocol/secrets.js'

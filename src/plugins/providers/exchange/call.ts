@@ -1,7 +1,7 @@
 /** One model step as a call of the SDK, for protocols that have a package of their own (subsystems c.9). */
 import type { JSONObject, LanguageModelV3CallOptions, LanguageModelV3Prompt, LanguageModelV3ProviderTool } from '@ai-sdk/provider'
-import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
-import type { GenerateRequest } from '../../../actors/provider/adapter.js'
+import type { ProviderSettings } from '../../../ports/plugin.js'
+import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { isRecord } from '../../../protocol/json.js'
 import { createHeld } from './held.js'
 import { toPrompt } from './prompt.js'

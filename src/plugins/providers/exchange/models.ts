@@ -2,7 +2,7 @@
 import { APICallError, type LanguageModelV3 } from '@ai-sdk/provider'
 import { isRecord } from '../../../protocol/json.js'
 import { createLru } from '../../../kernel/lru.js'
-import { ProviderError } from '../../../actors/provider/adapter.js'
+import { ProviderError } from '../../../ports/provider-adapter.js'
 import { connectionError, type ErrorContext, refusedCall, statusError, streamFault } from './errors.js'
 import { rewriteEvents } from './events.js'
 import { parseJson } from './json.js'

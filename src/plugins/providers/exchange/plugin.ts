@@ -1,5 +1,5 @@
 /** The native plugin of one protocol; it starts nothing and connects to nothing before the first step. */
-import type { NativePlugin, ProviderContribution } from '../../../actors/plugin/native/native.js'
+import type { NativePlugin, ProviderContribution } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createPause } from '../../../kernel/pause.js'
 import { createAdapter, type Timeouts } from './adapter.js'

@@ -1,7 +1,7 @@
 /** What a protocol brings to an exchange with a model: how a step is asked for, and what its answer means. */
 import type { JSONObject, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from '@ai-sdk/provider'
-import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
-import type { GenerateRequest, StreamPart } from '../../../actors/provider/adapter.js'
+import type { ProviderSettings } from '../../../ports/plugin.js'
+import type { GenerateRequest, StreamPart } from '../../../ports/provider-adapter.js'
 import type { JsonRecord } from '../../../protocol/json.js'
 import type { Connection } from './connection.js'
 import type { ErrorContext } from './errors.js'

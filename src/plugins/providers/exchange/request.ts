@@ -1,6 +1,6 @@
 /** What requests of all protocols have in common: headers, the names of efforts. */
-import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
-import type { GenerateRequest } from '../../../actors/provider/adapter.js'
+import type { ProviderSettings } from '../../../ports/plugin.js'
+import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 
 /** The header that carries a key. */
 export type Credential = (key: string) => { readonly name: string; readonly value: string }

@@ -1,7 +1,7 @@
 /** Native plugin `dev.svc.google`: models behind the Gemini API. */
 import type { GoogleLanguageModelOptions } from '@ai-sdk/google'
-import type { NativePlugin, ProviderSettings } from '../../../actors/plugin/native/native.js'
-import type { GenerateRequest } from '../../../actors/provider/adapter.js'
+import type { NativePlugin, ProviderSettings } from '../../../ports/plugin.js'
+import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { createAnswer } from '../exchange/answer.js'
 import { type CallRules, makeCall } from '../exchange/call.js'
 import { createModelPlugin, type ModelPluginOptions } from '../exchange/plugin.js'

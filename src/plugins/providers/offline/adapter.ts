@@ -5,8 +5,8 @@
  * I2 Only errors with `times` are counted, per request, in a bounded map; losing a count repeats an error.
  */
 import * as z from 'zod'
-import type { NativeHost, ProviderSettings } from '../../../actors/plugin/native/native.js'
-import type { GenerateRequest, ProviderAdapter } from '../../../actors/provider/adapter.js'
+import type { NativeHost, ProviderSettings } from '../../../ports/plugin.js'
+import type { GenerateRequest, ProviderAdapter } from '../../../ports/provider-adapter.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import { answer } from './answer.js'

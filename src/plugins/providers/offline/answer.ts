@@ -1,5 +1,5 @@
 /** What the offline model says and does for a prompt without a script. */
-import type { ToolDefinition, ToolResultContent } from '../../../actors/provider/adapter.js'
+import type { ToolDefinition, ToolResultContent } from '../../../ports/provider-adapter.js'
 import type { Conversation } from './conversation.js'
 import { understand } from './requests.js'
 import type { Understood } from './rules.js'

@@ -1,6 +1,6 @@
 /** What the offline model knows of a conversation: it is read anew from the messages of every request. */
 import { RUNTIME_MARK } from '../../../protocol/runtime-marks.js'
-import type { GenerateRequest, ModelMessage, ToolResultContent } from '../../../actors/provider/adapter.js'
+import type { GenerateRequest, ModelMessage, ToolResultContent } from '../../../ports/provider-adapter.js'
 
 export interface Conversation {
   /** Text of the prompt that is being worked on. */

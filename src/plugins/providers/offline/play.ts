@@ -1,4 +1,4 @@
-import { ProviderError } from '../../../actors/provider/adapter.js'
+import { ProviderError } from '../../../ports/provider-adapter.js'
 import type { ScriptError, ScriptTurn } from './script.js'
 import type { Voice } from './voice.js'
 

@@ -1,5 +1,5 @@
 /** Native plugin `dev.svc.offline`: the provider `svc`, so that svc runs before any model is configured. */
-import type { NativePlugin } from '../../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../../ports/plugin.js'
 import { createOfflineAdapter } from './adapter.js'
 
 /** The plugin; its one model is `svc/offline`. */

@@ -1,7 +1,7 @@
 /** How the offline model streams: small deltas, waits that obey abort, and an honest estimate of tokens. */
 import { sleep } from '../../../kernel/patience.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import { type GenerateRequest, ProviderError, type StreamPart } from '../../../actors/provider/adapter.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import { type GenerateRequest, ProviderError, type StreamPart } from '../../../ports/provider-adapter.js'
 
 type Clock = NativeHost['effects']['clock']
 

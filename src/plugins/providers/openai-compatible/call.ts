@@ -1,7 +1,7 @@
 /** One model step as a call of the SDK: prompt, tools, sampling, headers, and the body fields it has no name for (subsystems c.9). */
 import type { JSONObject } from '@ai-sdk/provider'
-import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
-import type { GenerateRequest } from '../../../actors/provider/adapter.js'
+import type { ProviderSettings } from '../../../ports/plugin.js'
+import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { isRecord } from '../../../protocol/json.js'
 import { createHeld } from '../exchange/held.js'
 import type { Call, CallEffects } from '../exchange/protocol.js'

@@ -1,5 +1,5 @@
 /** Native plugin `dev.svc.openai-compatible`: models behind the chat completions protocol. */
-import type { NativePlugin } from '../../../actors/plugin/native/native.js'
+import type { NativePlugin } from '../../../ports/plugin.js'
 import { createModelPlugin, type ModelPluginOptions } from '../exchange/plugin.js'
 import type { Protocol } from '../exchange/protocol.js'
 import { toCall } from './call.js'

@@ -1,6 +1,6 @@
 /** The conversation as a prompt of the SDK, which writes it in the form of the protocol (subsystems c.9). */
 import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider'
-import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../actors/provider/adapter.js'
+import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from '../../../ports/provider-adapter.js'
 import type { Held } from '../exchange/held.js'
 import { toContent } from '../exchange/media.js'
 

@@ -1,6 +1,6 @@
 /** The one module that loads the SDK; it is imported at the first step. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { ProviderSettings } from '../../../actors/plugin/native/native.js'
+import type { ProviderSettings } from '../../../ports/plugin.js'
 import { createModels } from '../exchange/models.js'
 import type { Models } from '../exchange/protocol.js'
 import { asksForUsage, SDK_NAME, toBody } from './call.js'

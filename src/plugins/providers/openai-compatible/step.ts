@@ -5,7 +5,7 @@
  *    sees the end. Once it has been given anything, it is given everything, so that order is kept.
  */
 import type { LanguageModelV3FinishReason } from '@ai-sdk/provider'
-import type { FinishReason } from '../../../actors/provider/adapter.js'
+import type { FinishReason } from '../../../ports/provider-adapter.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { inStreamError, streamFault } from '../exchange/errors.js'
 import type { Answer, AnswerDeps } from '../exchange/protocol.js'

@@ -8,7 +8,7 @@
  * I4 No more is kept of a step than the run takes: of calls one more than it may have, of arguments a piece more than they may be.
  * I5 Nothing is added to a call after the provider has finished; a call that begins then is handed on as late.
  */
-import type { StreamPart } from '../../../actors/provider/adapter.js'
+import type { StreamPart } from '../../../ports/provider-adapter.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { filled, parseJson } from '../exchange/json.js'

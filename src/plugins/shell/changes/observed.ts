@@ -1,6 +1,6 @@
 /** A path as it was at one moment: enough to tell later what has changed, and to bring it back. */
-import type { FileStateNotes } from '../../../actors/plugin/native/native-doors.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { FileStateNotes } from '../../../ports/doors.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'
 

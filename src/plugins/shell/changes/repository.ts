@@ -2,7 +2,7 @@
  * What a command changes in a repository: the files git tells of before or after it, and those of commits it went between
  * (sessions-events §7.3). Files that git ignores are not looked at, unless the command names them.
  */
-import type { Checkout, GitArguments } from '../../../actors/git-ports.js'
+import type { Checkout, GitArguments } from '../../../ports/git.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Observed } from './observed.js'
 

@@ -1,5 +1,5 @@
 /** Files below a directory that is no repository, up to a bound (sessions-events §7.3). */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
 /** Made again by whatever made them. */

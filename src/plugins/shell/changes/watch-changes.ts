@@ -4,9 +4,9 @@
  * I1 In a repository git says where to look; elsewhere a bounded tree is compared. No tree is walked in a repository.
  * I2 What may have changed and was not kept is said (`unkept`), so that nobody undoes half of a command.
  */
-import type { Checkout } from '../../../actors/git-ports.js'
-import type { FileStateNotes } from '../../../actors/plugin/native/native-doors.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { Checkout } from '../../../ports/git.js'
+import type { FileStateNotes } from '../../../ports/doors.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ChangeNotes, FileSnapshot } from '../../../protocol/session/snapshot.js'

@@ -1,8 +1,8 @@
 /** The effects of a command in the background (sessions-events §10.6). */
 import { fromPromise } from 'xstate'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
-import type { ProcessResult } from '../../../actors/effects.js'
-import type { RowsChange } from '../../../actors/plugin/native/native-doors.js'
+import type { NativeHost } from '../../../ports/plugin.js'
+import type { ProcessResult } from '../../../ports/effects.js'
+import type { RowsChange } from '../../../ports/doors.js'
 import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { jobMachine, type JobRef } from '../../../machines/job.machine.js'

@@ -6,7 +6,7 @@
  * I3 Each is the root of a system of its own, so that a crash ends that one alone.
  */
 import { type ActorRefFrom, createActor } from 'xstate'
-import type { NativeHost, ToolContext } from '../../../actors/plugin/native/native.js'
+import type { NativeHost, ToolContext } from '../../../ports/plugin.js'
 import type { JobEvent, JobInput } from '../../../machines/job.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -4,7 +4,7 @@
  * I1 Those that have not ended are listed apart, so that a start looks at those alone.
  * I2 At most `remembered` of a session that have ended are kept.
  */
-import type { PluginRows, RowsChange } from '../../../actors/plugin/native/native-doors.js'
+import type { PluginRows, RowsChange } from '../../../ports/doors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { JobStatus } from '../../../protocol/session/job.js'
 

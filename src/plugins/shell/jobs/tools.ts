@@ -1,6 +1,6 @@
 /** The tools `background_task` and `background_task_result` (sessions-events §10.4, §10.6). */
 import * as z from 'zod'
-import { defineTool, type ToolContribution, ToolError } from '../../../actors/plugin/native/native.js'
+import { defineTool, type ToolContribution, ToolError } from '../../../ports/plugin.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Commands } from '../run/commands.js'

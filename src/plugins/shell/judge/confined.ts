@@ -4,7 +4,7 @@
  * I1 Rules are never weakened: what they deny stays denied, a need of `bash`, `edit` or `read` stays as it is, and so does
  *    every reason for an explicit answer but one. An unknown part of a line could be a program that a rule denies, or write a protected file of the workspace.
  */
-import type { CommandSandbox } from '../../../actors/plugin/native/native-doors.js'
+import type { CommandSandbox } from '../../../ports/doors.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { parentOf } from './place.js'
 import type { ShellScan } from './scan.js'

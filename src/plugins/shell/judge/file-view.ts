@@ -1,5 +1,5 @@
 /** The file system as the analysis of a command line sees it. */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { type FileView, nameOf, parentOf } from './place.js'
 
 type Files = NativeHost['effects']['files']

@@ -1,5 +1,5 @@
 /** What a command line must be allowed to do, from what its analysis found (sessions-events §8.7; threat-model G1–G3, G5). */
-import type { PermissionNeed, ProtectedFiles } from '../../../actors/plugin/native/native.js'
+import type { PermissionNeed, ProtectedFiles } from '../../../ports/plugin.js'
 import { widerDirectory } from '../../../machines/permission/wider-directory.js'
 import { type Confinement, confinedPlaces, confinedReasons } from './confined.js'
 import { displayText } from '../run/display.js'

@@ -1,7 +1,7 @@
 /** The tools `bash` and `sandbox_exec`: a command line that runs within the call (sessions-events §10.4, §10.5). */
 import * as z from 'zod'
-import type { ProcessResult } from '../../../actors/effects.js'
-import { defineTool, type NativeHost, type ToolContribution, ToolError, type ToolResult } from '../../../actors/plugin/native/native.js'
+import type { ProcessResult } from '../../../ports/effects.js'
+import { defineTool, type NativeHost, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import { watchCommand } from '../changes/watch-command.js'

@@ -7,8 +7,8 @@
  *    sandbox is wanted and cannot be had, nothing runs either.
  * I3 At most `REMEMBERED` judgements are kept; a forgotten one counts as changed.
  */
-import type { SpawnOptions } from '../../../actors/effects.js'
-import { type NativeHost, type PermissionNeed, type ToolContext, ToolError } from '../../../actors/plugin/native/native.js'
+import type { SpawnOptions } from '../../../ports/effects.js'
+import { type NativeHost, type PermissionNeed, type ToolContext, ToolError } from '../../../ports/plugin.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { createLru } from '../../../kernel/lru.js'
 import { type Confinement, grantsOf } from '../judge/confined.js'

@@ -7,7 +7,7 @@
  * I3 Capturing is bounded and never fails a command: without a result in time the plain environment serves.
  */
 import { waitAtMost } from '../../../kernel/patience.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { LIMITS } from '../../../protocol/limits.js'
 
 export type Variables = Readonly<Record<string, string>>

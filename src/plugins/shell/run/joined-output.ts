@@ -1,5 +1,5 @@
 /** What a command has printed, as one text. */
-import type { ProcessResult } from '../../../actors/effects.js'
+import type { ProcessResult } from '../../../ports/effects.js'
 import { displayText, TITLE_LENGTH } from './display.js'
 
 /** Standard output, a newline, standard error; the cut of a full capture is said, and what it has left running. */

@@ -1,6 +1,6 @@
 /** Shows the end of a running command's output, at most ten times a second. */
 import { createAlarm } from '../../../kernel/alarm.js'
-import type { Clock } from '../../../actors/effects.js'
+import type { Clock } from '../../../ports/effects.js'
 
 export interface RunningOutput {
   add(text: string): void

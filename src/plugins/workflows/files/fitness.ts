@@ -7,7 +7,7 @@
  */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowDiagnostic } from '../../../protocol/workflow/workflow.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import type { Found } from './catalog.js'
 import type { Ledger } from '../runs/ledger.js'
 import { runDirectory } from '../runs/prepare.js'

@@ -10,7 +10,7 @@
 import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { beginWork } from '../../../kernel/work.js'
-import type { Effects } from '../../../actors/effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { changedIds } from './catalog.js'
 import { type Context, type PlaceOptions, type Root, rootsOf } from './places.js'
 import { type Dirty, type RootWatch, watchRoot } from './root-watch.js'

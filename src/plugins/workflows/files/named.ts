@@ -1,5 +1,5 @@
 /** Who and what a workflow names that is not there: it stays as it is, and its runs fail until that is there (decision 44). */
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import type { WorkflowDiagnostic } from '../../../protocol/workflow/workflow.js'
 import { runDirectory } from '../runs/prepare.js'
 import type { Found } from './catalog.js'

@@ -9,7 +9,7 @@
 import { createAlarm } from '../../../kernel/alarm.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../../actors/effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { statOf } from './scan.js'
 
 /** Paths to look at; `all` = everything. */

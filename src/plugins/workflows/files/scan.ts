@@ -2,7 +2,7 @@
 import { reachedThrough } from '../../../machines/exposure.js'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects, FileStat } from '../../../actors/effects.js'
+import type { Effects, FileStat } from '../../../ports/effects.js'
 import { dirname, joinPath } from '../../files/paths.js'
 import { PROJECT_DIRECTORY, type Root } from './places.js'
 import { takeTurns } from '../turns.js'

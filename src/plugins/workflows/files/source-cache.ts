@@ -1,5 +1,5 @@
 /** What is known of files, kept for the next start: only files that changed since are read again. */
-import type { PluginRows } from '../../../actors/plugin/native/native-doors.js'
+import type { PluginRows } from '../../../ports/doors.js'
 import type { Source } from './sources.js'
 import { nextTurn } from '../turns.js'
 

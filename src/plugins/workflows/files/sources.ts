@@ -10,7 +10,7 @@
 import { LIMITS } from '../../../protocol/limits.js'
 import { LOOK, type Work, WorkExceeded } from '../../../kernel/work.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
-import type { Effects, FileStat } from '../../../actors/effects.js'
+import type { Effects, FileStat } from '../../../ports/effects.js'
 import { parseWorkflowFile } from './file.js'
 import type { Root } from './places.js'
 import { type FoundFile, isPassing, lookFrom, type Problem, scanRoot, whyNotRead } from './scan.js'

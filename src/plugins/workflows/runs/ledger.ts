@@ -7,7 +7,7 @@
  */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowProjection, WorkflowRun } from '../../../protocol/workflow/workflow.js'
-import type { PluginRows, RowsChange } from '../../../actors/plugin/native/native-doors.js'
+import type { PluginRows, RowsChange } from '../../../ports/doors.js'
 
 /** An activation: what clients see, and what only the plugin needs. */
 export interface Activation {

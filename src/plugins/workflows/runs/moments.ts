@@ -1,5 +1,5 @@
 /** Waiting for moments of the wall clock, however many: one timer for all (see the agenda). */
-import type { Effects } from '../../../actors/effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { createAgenda } from '../schedule/agenda.js'
 
 export interface Moments {

@@ -1,7 +1,7 @@
 /** What a run needs before there is a session: its directory and its prompt (subsystems a.10). */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { WorkflowDefinition } from '../../../protocol/workflow/workflow.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { joinPath, resolvePath } from '../../files/paths.js'
 import { statOf } from '../files/scan.js'
 

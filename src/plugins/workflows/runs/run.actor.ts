@@ -15,7 +15,7 @@ import {
   workflowRunMachine,
 } from '../../../machines/workflow-run.machine.js'
 import type { WorkflowDefinition, WorkflowRun } from '../../../protocol/workflow/workflow.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import type { Executable } from '../files/fitness.js'
 import { compilePermissions } from '../files/permission-fields.js'
 import { type Claim, claimRetry } from './claim.js'

@@ -8,7 +8,7 @@
 import { type ActorRefFrom, createActor } from 'xstate'
 import type { WorkflowRunEvent, WorkflowRunInput } from '../../../machines/workflow-run.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { NativeHost } from '../../../actors/plugin/native/native.js'
+import type { NativeHost } from '../../../ports/plugin.js'
 import { baseOf, type Executable } from '../files/fitness.js'
 import { takeTurns } from '../turns.js'
 import { type Claim, leaseOf } from './claim.js'

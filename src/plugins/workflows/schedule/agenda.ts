@@ -7,7 +7,7 @@
  */
 import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import type { Effects } from '../../../actors/effects.js'
+import type { Effects } from '../../../ports/effects.js'
 
 export interface Agenda {
   /** `at` in Unix ms; replaces what the key had. */

@@ -2,7 +2,7 @@
 import { fromPromise } from 'xstate'
 import { workflowEngineMachine } from '../../../machines/workflow-engine.machine.js'
 import { toFailure } from '../../../protocol/errors.js'
-import type { Effects } from '../../../actors/effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { workspaceContext } from '../files/places.js'
 import type { Library } from '../files/library.js'
 import type { Ledger } from '../runs/ledger.js'

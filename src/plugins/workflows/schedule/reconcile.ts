@@ -8,7 +8,7 @@
  *    one of the installation runs in each of them.
  */
 import { isWithin } from '../../../protocol/caller.js'
-import type { Effects } from '../../../actors/effects.js'
+import type { Effects } from '../../../ports/effects.js'
 import { type Found, findWorkflow, sourceAt, whatIsWrong, workflowIds } from '../files/catalog.js'
 import { savedReport, type Zoned } from './activation-record.js'
 import { type Activations, identityOf, type Seen } from './activations.js'

@@ -6,7 +6,7 @@ import { createNodeClock } from '../../../../src/actors/node/node-effects.js'
 import { createConnections } from '../../../../src/actors/provider/credentials/connections.js'
 import { createCredentialFile } from '../../../../src/actors/provider/credentials/credential-file.js'
 import { createProviderRenewal, createProviderSignIns } from '../../../../src/actors/provider/sign-in/provider-sign-ins.js'
-import type { Effects } from '../../../../src/actors/effects.js'
+import type { Effects } from '../../../../src/ports/effects.js'
 import { TRUSTED_CALLER } from '../../../../src/protocol/caller.js'
 import { createFakeEffects, type FakeEffects } from '../../../fakes/effects.js'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createCredentialFile } from '../../../../src/actors/provider/credentials/credential-file.js'
 import { withConnection } from '../../../../src/actors/provider/credentials/document.js'
 import { subscriptionUsage } from '../../../../src/actors/provider/sign-in/usage.js'
-import type { GuardedRequest } from '../../../../src/actors/effects.js'
+import type { GuardedRequest } from '../../../../src/ports/effects.js'
 import type { AuthInfo } from '../../../../src/protocol/provider/connection.js'
 import { createFakeEffects } from '../../../fakes/effects.js'
 

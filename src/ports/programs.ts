@@ -1,8 +1,8 @@
 /** The door to programs that load code of a workspace (decision 34). A plugin that starts one starts it here. */
-import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
-import type { ProgramAcceptance, ProgramKind, ProgramStanding } from '../../../protocol/acceptance/acceptance.js'
-import type { ChildPipe, PipeOptions, ProcessResult, SpawnOptions } from '../../effects.js'
-import type { RowsChange } from './native-doors.js'
+import type { PermissionAction } from '../protocol/interaction/interaction.js'
+import type { ProgramAcceptance, ProgramKind, ProgramStanding } from '../protocol/acceptance/acceptance.js'
+import type { ChildPipe, PipeOptions, ProcessResult, SpawnOptions } from './effects.js'
+import type { RowsChange } from './doors.js'
 
 export interface ProjectProgram {
   readonly kind: ProgramKind

@@ -3,18 +3,18 @@
  * this and nothing else (architecture §7).
  */
 import type * as z from 'zod'
-import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
-import type { FilePart, UserModel } from '../../../protocol/message/message.js'
-import type { Agent, Skill } from '../../../protocol/resource/resource.js'
-import type { Todo } from '../../../protocol/session/session.js'
-import type { ActorRegistry } from '../../../kernel/roots.js'
-import type { Effects } from '../../effects.js'
-import type { Configs } from '../../facades.js'
-import type { Checkouts, Git, NamedPrograms } from '../../git-ports.js'
-import type { ProviderAdapter } from '../../provider/adapter.js'
-import type { CommandService, ExtraContributions } from '../registry/contributions.js'
-import type { CommandSandbox, FileStateDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './native-doors.js'
-import type { ProgramDoor } from './native-programs.js'
+import type { PermissionAction } from '../protocol/interaction/interaction.js'
+import type { FilePart, UserModel } from '../protocol/message/message.js'
+import type { Agent, Skill } from '../protocol/resource/resource.js'
+import type { Todo } from '../protocol/session/session.js'
+import type { ActorRegistry } from '../kernel/roots.js'
+import type { Effects } from './effects.js'
+import type { Configs } from './facades.js'
+import type { Checkouts, Git, NamedPrograms } from './git.js'
+import type { ProviderAdapter } from './provider-adapter.js'
+import type { CommandService, ExtraContributions } from './contributions.js'
+import type { CommandSandbox, FileStateDoor, ModelDoor, PluginRows, SearchDoor, SessionArtifacts, SessionDoor } from './doors.js'
+import type { ProgramDoor } from './programs.js'
 
 /** One access a tool call needs before it may run; all of them must be allowed. */
 export interface PermissionNeed {

@@ -1,12 +1,12 @@
 /** What clients may do to sign in at providers (subsystems c.7, c.8). */
-import type { Caller } from '../../../protocol/caller.js'
+import type { Caller } from '../protocol/caller.js'
 import type {
   OpenAiUsage,
   ProviderAuthAuthorization,
   ProviderAuthMethods,
   ProviderAuthorizeRequest,
   ProviderCallbackRequest,
-} from '../../../protocol/provider/sign-in.js'
+} from '../protocol/provider/sign-in.js'
 
 export interface SignIns {
   /** Ways to connect each provider this installation knows, best first. */

@@ -1,16 +1,16 @@
 /** Doors of the host that lead to the journal and to sessions; every native plugin may use them (architecture §7). */
-import type { Placeholder } from '../../process-facts.js'
-import type { Caller } from '../../../protocol/caller.js'
-import type { CreateSessionRequest, Session, SessionUsage } from '../../../protocol/session/session.js'
-import type { Refusal } from '../../../protocol/interaction/refusal.js'
-import type { EventData, EventType } from '../../../protocol/event/event.js'
-import type { ChangeNotes, FileState } from '../../../protocol/session/snapshot.js'
-import type { Message, PromptRequest } from '../../../protocol/message/message.js'
-import type { Durability } from '../../../store/store.js'
-import type { PluginRow, PluginRowQuery } from '../../../store/plugin-rows.js'
-import type { Found, SearchIndex } from '../../../store/search/search.js'
-import type { TokenUsage } from '../../../protocol/message/token-usage.js'
-import type { ModelMessage } from '../../provider/adapter.js'
+import type { Placeholder } from './process-facts.js'
+import type { Caller } from '../protocol/caller.js'
+import type { CreateSessionRequest, Session, SessionUsage } from '../protocol/session/session.js'
+import type { Refusal } from '../protocol/interaction/refusal.js'
+import type { EventData, EventType } from '../protocol/event/event.js'
+import type { ChangeNotes, FileState } from '../protocol/session/snapshot.js'
+import type { Message, PromptRequest } from '../protocol/message/message.js'
+import type { Durability } from '../store/store.js'
+import type { PluginRow, PluginRowQuery } from '../store/plugin-rows.js'
+import type { Found, SearchIndex } from '../store/search/search.js'
+import type { TokenUsage } from '../protocol/message/token-usage.js'
+import type { ModelMessage } from './provider-adapter.js'
 
 export type Emit = <T extends EventType>(type: T, data: EventData<T>) => void
 

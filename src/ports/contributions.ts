@@ -2,10 +2,10 @@
  * What a plugin of any tier may contribute besides tools and providers. The registry takes nothing else: Lua and
  * process plugins are turned into these by `external.ts`, built-ins return them from `start`.
  */
-import type { Caller } from '../../../protocol/caller.js'
-import type { Session } from '../../../protocol/session/session.js'
-import type { McpDeclaration, PartDeclaration, RouteDescriptor } from '../../../protocol/plugin/plugin-frame.js'
-import type { PluginEvent, PromptRequest, RouteRequest, ServiceRequest } from '../../../protocol/plugin/plugin-requests.js'
+import type { Caller } from '../protocol/caller.js'
+import type { Session } from '../protocol/session/session.js'
+import type { McpDeclaration, PartDeclaration, RouteDescriptor } from '../protocol/plugin/plugin-frame.js'
+import type { PluginEvent, PromptRequest, RouteRequest, ServiceRequest } from '../protocol/plugin/plugin-requests.js'
 import type {
   AgentCatalog,
   PluginCommand,
@@ -15,9 +15,9 @@ import type {
   RouteResponse,
   SocketMessage,
   SystemContextSection,
-} from '../../../protocol/plugin/plugin-services.js'
-import type { Operation, OperationCall } from '../native/native-doors.js'
-import type { InRun } from '../native/native-programs.js'
+} from '../protocol/plugin/plugin-services.js'
+import type { Operation, OperationCall } from './doors.js'
+import type { InRun } from './programs.js'
 
 /** Names of hooks that are called; other names may be contributed and are never called (plugin-protocol §5.1). */
 export const HOOK_NAMES = [

@@ -1,9 +1,9 @@
 /** What HTTP and the command line see of plugins (http-contract §5.8); types only. */
-import type { Caller } from '../../protocol/caller.js'
-import type { PackageLifecycleInfo, PluginManifest } from '../../protocol/plugin/plugin.js'
-import type { RouteResponse } from '../../protocol/plugin/plugin-services.js'
-import type { PluginSocket, SocketOpening } from './registry/contributions.js'
-import type { OperationCall } from './native/native-doors.js'
+import type { Caller } from '../protocol/caller.js'
+import type { PackageLifecycleInfo, PluginManifest } from '../protocol/plugin/plugin.js'
+import type { RouteResponse } from '../protocol/plugin/plugin-services.js'
+import type { PluginSocket, SocketOpening } from './contributions.js'
+import type { OperationCall } from './doors.js'
 
 /** A call of a contributed route or socket, before it is matched (plugin-protocol §8.2). */
 export interface PluginCall {

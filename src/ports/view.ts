@@ -1,7 +1,7 @@
 /** What one session or one request can call: the published contributions of every plugin that serves its scope (architecture §10). */
-import type { Session } from '../../../protocol/session/session.js'
-import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
-import type { ToolDefinition } from '../../provider/adapter.js'
+import type { Session } from '../protocol/session/session.js'
+import type { PluginEvent } from '../protocol/plugin/plugin-requests.js'
+import type { ToolDefinition } from './provider-adapter.js'
 import type {
   AgentService,
   CommandService,
@@ -15,9 +15,9 @@ import type {
   SocketOperation,
   SocketRouteContribution,
 } from './contributions.js'
-import type { Operation } from '../native/native-doors.js'
-import type { Contributions, ProviderContribution, ToolContribution } from '../native/native.js'
-import type { InRun } from '../native/native-programs.js'
+import type { Operation } from './doors.js'
+import type { Contributions, ProviderContribution, ToolContribution } from './plugin.js'
+import type { InRun } from './programs.js'
 
 /** Where a publication is seen: everywhere, in one workspace, or in one session. */
 export type Reach =

@@ -2,8 +2,8 @@
  * The stream contract between a run and whatever generates text (service.md, Provider configuration).
  * A provider pushes parts synchronously as they arrive; it never buffers and never retries.
  */
-import type { FilePart, ModelRef } from '../../protocol/message/message.js'
-import type { TokenUsage } from '../../protocol/message/token-usage.js'
+import type { FilePart, ModelRef } from '../protocol/message/message.js'
+import type { TokenUsage } from '../protocol/message/token-usage.js'
 
 /** A message as the model is sent it. */
 export type ModelMessage =

@@ -21,7 +21,7 @@ try {
       contents: `
         export { createResourceFacades } from './src/actors/resource/resources.ts'
         export { createManagement } from './src/actors/management/management.ts'
-        export { createNodeEffects } from './src/actors/node/node-effects.ts'
+        export { createNodeEffects } from './src/platform/node/node-effects.ts'
       `,
       resolveDir: root,
     },

@@ -30,7 +30,7 @@ try {
 /** Sources and test programs as one module: this file is no TypeScript. */
 async function load() {
   const sources = [
-    'src/actors/node/node-effects',
+    'src/platform/node/node-effects',
     'src/actors/plugin/process/process-instance',
     'src/actors/plugin/process/process-spec',
     'src/actors/plugin/process/lua',

@@ -1,5 +1,5 @@
 /**
- * Lists what has a life outside of machines and the real world (`src/actors/node`): every timer that is set, and every boolean that says
+ * Lists what has a life outside of machines and the real world (`src/platform/node`): every timer that is set, and every boolean that says
  * where something is in its life. Each has its reason below, and there are few: a life is a machine, a timer with an owner is an alarm
  * (`src/kernel/alarm.ts`), whose users are listed for those who look.
  *
@@ -36,7 +36,7 @@ const REASONS = {
   'src/store/log-sync.ts closed': 'a file that is being synced is closed when that is done',
 }
 const ELSEWHERE = ['src/client/', 'src/page/', 'src/kit/', 'src/sandbox/', 'src/reader/', 'src/testing/']
-const LEFT_OUT = ['src/machines/', 'src/actors/node/']
+const LEFT_OUT = ['src/machines/', 'src/platform/node/']
 /** A call; a declaration has a type behind its first name. */
 const TIMER = /\b(?<name>set(?:Timeout|Interval)|AbortSignal\.timeout)\((?!\w+: )/
 /** A variable that is false or true at first, and a field that may be changed. */

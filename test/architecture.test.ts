@@ -42,9 +42,12 @@ test('only one file of the command line writes to its streams', () => {
 
 test('git is started in one place, for its two users', () => {
   const starting = sources().filter(({ text }) => /\bfind\(\s*['"`]git['"`]/.test(text))
-  expect(starting.map(({ path }) => path)).toEqual(['src/actors/git/git-process.ts'])
+  expect(starting.map(({ path }) => path)).toEqual(['src/platform/git/program/git-process.ts'])
   const users = sources().filter(({ text }) => /import \{[^}]*\bcreateGitProcess\b/.test(text))
-  expect(users.map(({ path }) => path).toSorted()).toEqual(['src/actors/git/cloner.ts', 'src/actors/git/git-program.ts'])
+  expect(users.map(({ path }) => path).toSorted()).toEqual([
+    'src/platform/git/program/cloner.ts',
+    'src/platform/git/program/git-program.ts',
+  ])
 })
 
 test('language servers, formatters and MCP servers start by the door to programs of workspaces, and by nothing else', () => {

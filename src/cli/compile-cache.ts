@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
-import { nodePaths } from '../actors/node/paths.js'
+import { nodePaths } from '../platform/node/paths.js'
 
 /** The types are those of Node 20, which has none. */
 const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (directory: string) => unknown }

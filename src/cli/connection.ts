@@ -12,8 +12,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { nodePaths } from '../actors/node/paths.js'
-import { MARK, OF_TERMINAL } from '../actors/node/process/program-families.js'
+import { nodePaths } from '../platform/node/paths.js'
+import { MARK, OF_TERMINAL } from '../platform/node/process/program-families.js'
 import { createClient } from '../client/client.js'
 import { PLATFORM } from '../client/platform.js'
 import { createTransport, type Outgoing } from '../client/transport.js'
@@ -144,8 +144,8 @@ function prepareOwn(): () => Promise<Connection> {
 
 async function load() {
   const [{ createNodeEffects }, { scrubEnvironment }, { startService }, { keptLog }] = await Promise.all([
-    import('../actors/node/node-effects.js'),
-    import('../actors/node/environment.js'),
+    import('../platform/node/node-effects.js'),
+    import('../platform/node/environment.js'),
     import('./serve/composition.js'),
     import('./serve/kept-log.js'),
   ])

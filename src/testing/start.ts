@@ -7,7 +7,7 @@
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
-import { createNodeFiles } from '../actors/node/files/node-files.js'
+import { createNodeFiles } from '../platform/node/files/node-files.js'
 import { TRUSTED_CALLER } from '../protocol/caller.js'
 import type { WorkflowCatalog, WorkflowHistory, WorkflowProjection, WorkflowRun } from '../protocol/workflow/workflow.js'
 import { builtInPlugins } from '../cli/serve/built-ins.js'

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync,
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
-import { PROTECTED_NAMES } from '../../src/actors/protection/protected-names.js'
+import { PROTECTED_NAMES } from '../../src/platform/protection/protected-names.js'
 import type { ToolPart } from '../../src/protocol/message/message.js'
 import { finish, type ModelServer, reply, startModelServer, text, toolCall } from '../fixtures/model-server.js'
 import { whyNoBubblewrap } from './bubblewrap.js'

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import { createNodeProcesses } from '../../src/platform/node/process/processes.js'
 import type { NativeHost } from '../../src/ports/plugin.js'
 import { createWorkspace, type Workspace } from './files-fixture.js'
 

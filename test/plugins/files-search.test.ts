@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, utimesSync } from 'node:fs'
 import { rgPath } from '@vscode/ripgrep'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Processes } from '../../src/ports/effects.js'
-import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import { createNodeProcesses } from '../../src/platform/node/process/processes.js'
 import type { ToolResult } from '../../src/ports/plugin.js'
 import { createWorkspace, type Workspace } from './files-fixture.js'
 

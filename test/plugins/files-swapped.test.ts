@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { rgPath } from '@vscode/ripgrep'
 import { afterAll, expect, test } from 'vitest'
 import type { Files, Processes } from '../../src/ports/effects.js'
-import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import { createNodeProcesses } from '../../src/platform/node/process/processes.js'
 import { createWorkspace, type Workspace } from './files-fixture.js'
 
 const processes = createNodeProcesses('/usr/bin:/bin')

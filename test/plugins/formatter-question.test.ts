@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import { createNodeProcesses } from '../../src/platform/node/process/processes.js'
 import { type NativeHost, type ToolContext, ToolError } from '../../src/ports/plugin.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { createWorkspace } from './files-fixture.js'

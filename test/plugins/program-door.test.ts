@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import { createNodeProcesses } from '../../src/platform/node/process/processes.js'
 import type { NativeHost } from '../../src/ports/plugin.js'
 import { isDenied, lineNames, lineText, mayStart, stateOf } from '../../src/machines/acceptance/standing.js'
 import type { PermissionAction } from '../../src/protocol/interaction/interaction.js'

@@ -1,12 +1,12 @@
 /** The version control plugin over real repositories, with real git. */
 import { onTestFinished } from 'vitest'
-import { createGit } from '../../src/actors/git/git-program.js'
-import { createNodeProcesses } from '../../src/actors/node/process/processes.js'
+import { createGit } from '../../src/platform/git/program/git-program.js'
+import { createNodeProcesses } from '../../src/platform/node/process/processes.js'
 import type { NativeHost } from '../../src/ports/plugin.js'
 import { vcsPlugin } from '../../src/plugins/vcs/plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { vcsRoutes, VcsFileDiff, VcsFileStatus, VcsApplyResult, VcsInfo } from '../../src/protocol/vcs/vcs.js'
-import { createProtectedFiles } from '../../src/actors/protection/protected-files.js'
+import { createProtectedFiles } from '../../src/platform/protection/protected-files.js'
 import { noDoors } from '../fakes/doors.js'
 import { createFakeEffects } from '../fakes/effects.js'
 

@@ -7,7 +7,7 @@ import { faultsOf } from '../actors/hostile-files/meter.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { fieldsOf, readChanges } from '../../src/plugins/vcs/diff-output.js'
 import { linesOf } from '../../src/plugins/vcs/untracked.js'
-import { createNodeFiles } from '../../src/actors/node/files/node-files.js'
+import { createNodeFiles } from '../../src/platform/node/files/node-files.js'
 import { beginWork, readAtOnce, SLICE, type Work } from '../../src/kernel/work.js'
 import { openVcs } from './vcs-fixture.js'
 

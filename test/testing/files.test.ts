@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { createNodeFiles } from '../../src/actors/node/files/node-files.js'
+import { createNodeFiles } from '../../src/platform/node/files/node-files.js'
 import { knowFiles } from '../../src/testing/files.js'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-known-')))

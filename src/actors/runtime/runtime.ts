@@ -2,7 +2,7 @@
  * Builds a running service from its effects, its store and its built-in plugins, and drives it with the
  * runtime machine. The only place that knows how the parts fit together.
  */
-import { forgetStandIns } from '../git/stand-in.js'
+import { forgetStandIns } from '../../platform/git/program/stand-in.js'
 import { waitAtMost } from '../../kernel/patience.js'
 import { createActor, fromPromise, type InspectionEvent } from 'xstate'
 import { runtimeMachine } from '../../machines/runtime.machine.js'

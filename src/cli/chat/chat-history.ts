@@ -1,7 +1,7 @@
 /** What was typed in chats, for the arrow keys: a file of the state directory that only this user can read. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { nodePaths } from '../../actors/node/paths.js'
+import { nodePaths } from '../../platform/node/paths.js'
 
 const file = () => join(nodePaths(process.env).state, 'chat-history.json')
 

@@ -1,6 +1,6 @@
 /** `svc cleanup`: what is kept here and how big it is; with a yes, what can go goes. */
 import { rmSync } from 'node:fs'
-import { nodePaths } from '../../actors/node/paths.js'
+import { nodePaths } from '../../platform/node/paths.js'
 import type { Paths } from '../../ports/effects.js'
 import type { Client } from '../../client/client-types.js'
 import { SvcError } from '../../protocol/errors.js'

@@ -2,7 +2,7 @@
  * `svc doctor --online`: every provider that can be used answers one short prompt, through the same path as any other, and the model servers of
  * this machine are looked for at their usual ports.
  */
-import { createNodeEffects } from '../../actors/node/node-effects.js'
+import { createNodeEffects } from '../../platform/node/node-effects.js'
 import { LOCAL_PROVIDERS } from '../../actors/provider/catalog/known-vendors.js'
 import { createDiscovery } from '../../actors/provider/catalog/discover.js'
 import type { Client } from '../../client/client-types.js'

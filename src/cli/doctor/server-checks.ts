@@ -1,6 +1,6 @@
 /** Checks through the API: of a running server, or of one started for the purpose. */
 import { resolve } from 'node:path'
-import { createNodeEffects } from '../../actors/node/node-effects.js'
+import { createNodeEffects } from '../../platform/node/node-effects.js'
 import type { ConfigDiagnostic } from '../../protocol/resource/config.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { DoctorOptions } from './doctor-page.js'

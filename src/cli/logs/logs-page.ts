@@ -1,5 +1,5 @@
 /** What `svc logs` takes. */
-import type { LogLevel } from '../../actors/node/log.js'
+import type { LogLevel } from '../../platform/node/log.js'
 import { JSON_OUT, type Page } from '../table/page.js'
 
 export const LOGS = {

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { nodePaths } from '../../actors/node/paths.js'
+import { nodePaths } from '../../platform/node/paths.js'
 import { SvcError } from '../../protocol/errors.js'
 import { PACKAGE_ID } from '../../protocol/plugin/plugin.js'
 import type { InitOptions } from './plugin-arguments.js'

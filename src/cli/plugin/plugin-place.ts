@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Effects } from '../../ports/effects.js'
-import { createNodeEffects } from '../../actors/node/node-effects.js'
+import { createNodeEffects } from '../../platform/node/node-effects.js'
 import { type PluginEntries, readPluginEntries } from '../../actors/plugin/entry/entries.js'
 import type { FoundPackage } from '../../actors/plugin/package/package-files.js'
 import { hashPackage } from '../../actors/plugin/package/revision.js'

@@ -1,5 +1,5 @@
 /** What a running server says about the packages of a workspace. */
-import { nodePaths } from '../../actors/node/paths.js'
+import { nodePaths } from '../../platform/node/paths.js'
 import type { PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
 import { connect, connectTo } from '../connection.js'
 import { failureText } from '../failure.js'

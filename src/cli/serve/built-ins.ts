@@ -1,6 +1,6 @@
 /** The built-in plugins, in the order they start. */
 import { createRequire } from 'node:module'
-import { childEnvironment } from '../../actors/node/environment.js'
+import { childEnvironment } from '../../platform/node/environment.js'
 import type { Effects } from '../../ports/effects.js'
 import type { NativePlugin } from '../../ports/plugin.js'
 import { wholeNumber } from '../../protocol/variables.js'

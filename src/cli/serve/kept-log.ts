@@ -1,8 +1,8 @@
 /** Where the log of a server goes: to standard error as `SVC_LOG` says, and to a file of the state directory, for `svc logs`. */
-import { createLogFile, logFileOf } from '../../actors/node/log-file.js'
-import { isTold, type LogLevel, parseLogLevel } from '../../actors/node/log.js'
-import type { NodeEffectsOptions } from '../../actors/node/node-effects.js'
-import { nodePaths } from '../../actors/node/paths.js'
+import { createLogFile, logFileOf } from '../../platform/node/log-file.js'
+import { isTold, type LogLevel, parseLogLevel } from '../../platform/node/log.js'
+import type { NodeEffectsOptions } from '../../platform/node/node-effects.js'
+import { nodePaths } from '../../platform/node/paths.js'
 import { readLogLine, shownLine } from '../logs/log-line.js'
 import { isScreen, writeError, writeLogLine } from '../output.js'
 

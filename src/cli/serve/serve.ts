@@ -1,9 +1,9 @@
 /** `svc serve`: runs the service until a signal ends it (threat-model §6.6.4). */
 import type { Effects } from '../../ports/effects.js'
-import { closeInheritedDescriptors } from '../../actors/node/process/descriptors.js'
-import { createNodeEffects } from '../../actors/node/node-effects.js'
-import { boundHeap } from '../../actors/node/heap.js'
-import { scrubEnvironment } from '../../actors/node/environment.js'
+import { closeInheritedDescriptors } from '../../platform/node/process/descriptors.js'
+import { createNodeEffects } from '../../platform/node/node-effects.js'
+import { boundHeap } from '../../platform/node/heap.js'
+import { scrubEnvironment } from '../../platform/node/environment.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { ServeOptions } from './serve-options.js'
 import { type RunningService, startService } from './composition.js'

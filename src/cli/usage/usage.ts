@@ -1,7 +1,7 @@
 /** `svc usage`: what conversations took, read from the database of this state directory, with or without a server. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { nodePaths } from '../../actors/node/paths.js'
+import { nodePaths } from '../../platform/node/paths.js'
 import { printable } from '../../protocol/visible-text.js'
 import type { Spent } from '../../store/spending.js'
 import { jsonText, writeOut } from '../output.js'

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { stringify } from 'yaml'
-import { nodePaths } from '../../actors/node/paths.js'
+import { nodePaths } from '../../platform/node/paths.js'
 import { SvcError } from '../../protocol/errors.js'
 import { MANAGED_ID } from '../../plugins/workflows/files/definition.js'
 import type { NewOptions } from './workflow-arguments.js'

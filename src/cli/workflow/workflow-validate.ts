@@ -1,9 +1,9 @@
 /** `svc workflow validate`: every mistake of files and directories, without a server. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { createCheckouts } from '../../actors/git/origin.js'
-import { nodePaths } from '../../actors/node/paths.js'
-import { createNodeFiles } from '../../actors/node/files/node-files.js'
+import { createCheckouts } from '../../platform/git/origin.js'
+import { nodePaths } from '../../platform/node/paths.js'
+import { createNodeFiles } from '../../platform/node/files/node-files.js'
 import type { ValidateOptions } from './workflow-arguments.js'
 import { type CheckedFile, checkFile, diagnosticText, type FileDiagnostic, filesAt, FOLDERS } from './workflow-files.js'
 import { jsonText, writeError, writeOut } from '../output.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type CloneProgress, createProgressReader } from '../../../src/actors/git/clone-progress.js'
+import { type CloneProgress, createProgressReader } from '../../../src/platform/git/program/clone-progress.js'
 
 function read(chunks: readonly string[]) {
   const steps: CloneProgress[] = []

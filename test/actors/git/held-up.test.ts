@@ -4,7 +4,7 @@ import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, trun
 import { basename, dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { createCheckLinks } from '../../../src/actors/git/unlinked.js'
+import { createCheckLinks } from '../../../src/platform/git/unlinked.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { openVcs } from '../../plugins/vcs-fixture.js'
 import { type Checkout, makeCheckout } from './checkout.js'

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createHistories } from '../../../src/actors/git/history.js'
-import { readHead } from '../../../src/actors/git/refs.js'
-import { type Repository, repositoryAt } from '../../../src/actors/git/repository.js'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
+import { createHistories } from '../../../src/platform/git/objects/history.js'
+import { readHead } from '../../../src/platform/git/refs.js'
+import { type Repository, repositoryAt } from '../../../src/platform/git/repository.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
 import { type Checkout, clone, makeCheckout, openCheckout, temporary } from './checkout.js'
 
 const files = createNodeFiles()

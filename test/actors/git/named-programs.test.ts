@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
+import { createNamedPrograms } from '../../../src/platform/git/named-programs.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { type Checkout, makeCheckout, temporary } from './checkout.js'
 

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, sy
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Origin } from '../../../src/ports/git.js'
-import { createCheckouts } from '../../../src/actors/git/origin.js'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
+import { createCheckouts } from '../../../src/platform/git/origin.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
 import { type Checkout, clone, makeCheckout, openCheckout, temporary } from './checkout.js'
 
 const FILE = '.svc/workflows/nightly.md'

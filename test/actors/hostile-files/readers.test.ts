@@ -1,9 +1,9 @@
 /** Readers of texts that a repository brings: their work grows as the text does, and others have their turn meanwhile (threat-model X1, A6). */
 import { describe, expect, test } from 'vitest'
-import { readConverted } from '../../../src/actors/git/attributes.js'
-import { readGitSettings } from '../../../src/actors/git/config-text.js'
-import { readIndex } from '../../../src/actors/git/index-file.js'
-import { programSettings } from '../../../src/actors/git/program-settings.js'
+import { readConverted } from '../../../src/platform/git/attributes.js'
+import { readGitSettings } from '../../../src/platform/git/config-text.js'
+import { readIndex } from '../../../src/platform/git/index-file.js'
+import { programSettings } from '../../../src/platform/git/program-settings.js'
 import { readMarkdown } from '../../../src/actors/resource/markdown/frontmatter.js'
 import { parseWorkflowFile } from '../../../src/plugins/workflows/files/file.js'
 import { LIMITS } from '../../../src/protocol/limits.js'

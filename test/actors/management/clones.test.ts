@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../../src/protocol/caller.js'
-import { createCloner } from '../../../src/actors/git/cloner.js'
+import { createCloner } from '../../../src/platform/git/program/cloner.js'
 import { createManagedPlace } from './place.js'
 
 const operator: Caller = { subject: 'local-operator', tenantId: 'local', authenticated: true, operator: true, directoryPrefixes: undefined }

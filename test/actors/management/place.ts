@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ManagedPlace } from '../../../src/ports/managed.js'
-import { createCloner } from '../../../src/actors/git/cloner.js'
-import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
+import { createCloner } from '../../../src/platform/git/program/cloner.js'
+import { createNodeProcesses } from '../../../src/platform/node/process/processes.js'
 import { createManagement } from '../../../src/actors/management/management.js'
 import { createWorkspace } from '../resource/workspace.js'
 

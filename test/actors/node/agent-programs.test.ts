@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createAgentPrograms } from '../../../src/actors/node/process/agent-programs.js'
+import { createAgentPrograms } from '../../../src/platform/node/process/agent-programs.js'
 
 const MARK = 'a-mark-of-this-test'
 const programs = createAgentPrograms(MARK)

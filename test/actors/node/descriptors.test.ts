@@ -6,7 +6,7 @@ import { bundleProgram } from '../../fakes/programs.js'
 
 /** Tells which descriptor numbers above 2 a program it starts has, before and after closing what it inherited. */
 const PROGRAM = `
-import { closeInheritedDescriptors } from './src/actors/node/process/descriptors.ts'
+import { closeInheritedDescriptors } from './src/platform/node/process/descriptors.ts'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 const inChild = () => execFileSync('/bin/sh', ['-c', 'test -e /proc/self/fd/120 && echo open || echo closed'], { encoding: 'utf8' }).trim()

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { childEnvironment, readEnvironment } from '../../../src/actors/node/environment.js'
+import { childEnvironment, readEnvironment } from '../../../src/platform/node/environment.js'
 import { bundleProgram, jsonLines } from '../../fakes/programs.js'
 
 describe('the environment of children', () => {
@@ -57,8 +57,8 @@ describe('the environment of children', () => {
 
 /** Scrubs its environment, tells the result, then what a program it starts sees; lives until its input ends. */
 const SCRUBBED = `
-import { createNodeEffects } from './src/actors/node/node-effects.ts'
-import { scrubEnvironment } from './src/actors/node/environment.ts'
+import { createNodeEffects } from './src/platform/node/node-effects.ts'
+import { scrubEnvironment } from './src/platform/node/environment.ts'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns/promises'

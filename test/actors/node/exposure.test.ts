@@ -2,7 +2,7 @@ import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, realpathSync,
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { exposureOf, findExposure } from '../../../src/actors/node/files/file-exposure.js'
+import { exposureOf, findExposure } from '../../../src/platform/node/files/file-exposure.js'
 
 const { uid: self, gid: primary } = userInfo()
 const STRANGER = 12_345

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-files-')))
 const files = createNodeFiles()

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../../../src/actors/node/network/addresses.js'
-import { createGuardedFetch } from '../../../src/actors/node/network/guarded-fetch.js'
-import { createWayOut } from '../../../src/actors/node/network/way-out.js'
+import { isPublicAddress } from '../../../src/platform/node/network/addresses.js'
+import { createGuardedFetch } from '../../../src/platform/node/network/guarded-fetch.js'
+import { createWayOut } from '../../../src/platform/node/network/way-out.js'
 import { PATIENCE } from '../../fakes/patience.js'
 
 const servers: Server[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createYoungGeneration } from '../../../src/actors/node/heap.js'
+import { createYoungGeneration } from '../../../src/platform/node/heap.js'
 
 const MIB = 1024 * 1024
 

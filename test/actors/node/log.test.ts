@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createNodeLog, type LogLevel, parseLogLevel } from '../../../src/actors/node/log.js'
+import { createNodeLog, type LogLevel, parseLogLevel } from '../../../src/platform/node/log.js'
 
 function logging(level: LogLevel) {
   const lines: string[] = []

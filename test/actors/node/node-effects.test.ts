@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { createNodeClock, createNodeEffects } from '../../../src/actors/node/node-effects.js'
-import { nodePaths } from '../../../src/actors/node/paths.js'
+import { createNodeClock, createNodeEffects } from '../../../src/platform/node/node-effects.js'
+import { nodePaths } from '../../../src/platform/node/paths.js'
 
 it('puts its directories where the environment says, else in the usual places', () => {
   const cwd = process.cwd()

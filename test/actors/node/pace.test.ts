@@ -3,8 +3,8 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
-import { createPace } from '../../../src/actors/node/files/pace.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
+import { createPace } from '../../../src/platform/node/files/pace.js'
 import { turnsDuring } from '../hostile-files/meter.js'
 
 const OPERATIONS = 2000

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { ChildPipe, PipeOptions } from '../../../src/ports/effects.js'
-import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
+import { createNodeProcesses } from '../../../src/platform/node/process/processes.js'
 import { OWN_GROUP } from '../../fakes/machine.js'
 import { isRunning, until } from '../../fakes/programs.js'
 

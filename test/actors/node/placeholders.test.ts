@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Placeholder } from '../../../src/ports/process-facts.js'
-import { createPlaceholders } from '../../../src/actors/node/files/placeholders.js'
+import { createPlaceholders } from '../../../src/platform/node/files/placeholders.js'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-placeholders-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

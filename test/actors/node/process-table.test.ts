@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { readProcess, readProcesses } from '../../../src/actors/node/process/process-table.js'
+import { readProcess, readProcesses } from '../../../src/platform/node/process/process-table.js'
 
 const KERNEL = '/proc/2/comm'
 

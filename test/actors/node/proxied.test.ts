@@ -4,7 +4,7 @@ import { createServer as createPlain, type RequestListener, type Server } from '
 import { createServer as createSecure } from 'node:https'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
-import { createWayOut } from '../../../src/actors/node/network/way-out.js'
+import { createWayOut } from '../../../src/platform/node/network/way-out.js'
 import { createGate } from '../../fixtures/model-server.js'
 import { type ForwardProxy, startForwardProxy } from '../../fixtures/forward-proxy.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readProxyRules } from '../../../src/actors/node/network/proxy-rules.js'
+import { readProxyRules } from '../../../src/platform/node/network/proxy-rules.js'
 
 const PROXY = { HTTP_PROXY: 'http://plain.proxy:1', HTTPS_PROXY: 'secure.proxy:2' }
 const proxyFor = (url: string, env: Record<string, string>) => readProxyRules(env).proxyFor(new URL(url))?.host

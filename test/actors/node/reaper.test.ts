@@ -9,8 +9,8 @@ import { bundleProgram, isRunning, jsonLines, until } from '../../fakes/programs
 
 /** A server in small: runs `argv[2]` with the shell and tells the processes that matter, one JSON value a line. */
 const SERVER = `
-import { createNodeProcesses } from './src/actors/node/process/processes.ts'
-import { createReaper } from './src/actors/node/process/reaper.ts'
+import { createNodeProcesses } from './src/platform/node/process/processes.ts'
+import { createReaper } from './src/platform/node/process/reaper.ts'
 import { writeSync } from 'node:fs'
 const say = (value) => writeSync(1, JSON.stringify(value) + '\\n')
 const [script, mode] = process.argv.slice(2)

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openSocket } from '../../../src/actors/node/network/socket.js'
+import { openSocket } from '../../../src/platform/node/network/socket.js'
 
 async function listen() {
   const peers: Socket[] = []

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Terminal, Terminals } from '../../../src/ports/effects.js'
-import { loadCompiledBinding, loadPrebuiltBinding } from '../../../src/actors/node/pty/pty-binding.js'
-import { createReaper } from '../../../src/actors/node/process/reaper.js'
-import { createNodeTerminals } from '../../../src/actors/node/pty/node-terminals.js'
+import { loadCompiledBinding, loadPrebuiltBinding } from '../../../src/platform/node/pty/pty-binding.js'
+import { createReaper } from '../../../src/platform/node/process/reaper.js'
+import { createNodeTerminals } from '../../../src/platform/node/pty/node-terminals.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 const reaper = createReaper()

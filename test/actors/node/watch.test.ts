@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
 import { until } from '../../fakes/programs.js'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-watch-')))

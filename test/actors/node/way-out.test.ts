@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, expect, it } from 'vitest'
-import { createWayOut } from '../../../src/actors/node/network/way-out.js'
+import { createWayOut } from '../../../src/platform/node/network/way-out.js'
 
 const { fetch } = createWayOut({ env: {}, log: { debug: () => undefined }, now: () => 0 })
 const servers: Server[] = []

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../src/protocol/limits.js'
 import * as z from 'zod'
 import { PLAYED_CONFIG } from '../../../src/testing/steps.js'
 import type { Effects } from '../../../src/ports/effects.js'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { calls, gate, says, startTestService, type TestService } from '../../fakes/service.js'
 

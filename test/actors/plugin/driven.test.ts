@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createNodeEffects } from '../../../src/actors/node/node-effects.js'
+import { createNodeEffects } from '../../../src/platform/node/node-effects.js'
 import { drivenSignature, resolveDriven } from '../../../src/actors/plugin/entry/driven.js'
 import { type ProcessEntry, readPluginEntries } from '../../../src/actors/plugin/entry/entries.js'
 import { createNpmCache } from '../../../src/actors/plugin/entry/npm-cache.js'

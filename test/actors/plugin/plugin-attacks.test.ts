@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createNodeEffects } from '../../../src/actors/node/node-effects.js'
+import { createNodeEffects } from '../../../src/platform/node/node-effects.js'
 import type { PluginInstance } from '../../../src/actors/plugin/instance.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, pluginEnvironment } from '../../../src/actors/plugin/process/process-spec.js'
-import { createProtectedFiles } from '../../../src/actors/protection/protected-files.js'
+import { createProtectedFiles } from '../../../src/platform/protection/protected-files.js'
 import { HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import { type AttackCall, PLUGIN_ATTACKS, type PluginAttack } from '../../fixtures/plugin-attacks/table.js'
 

@@ -5,8 +5,8 @@ import type { InstanceProblem, PluginInstance } from '../../../src/actors/plugin
 import type { ToolContext } from '../../../src/ports/plugin.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, pluginEnvironment, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'
-import { createNodeClock } from '../../../src/actors/node/node-effects.js'
-import { createNodeProcesses } from '../../../src/actors/node/process/processes.js'
+import { createNodeClock } from '../../../src/platform/node/node-effects.js'
+import { createNodeProcesses } from '../../../src/platform/node/process/processes.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/plugins', import.meta.url))

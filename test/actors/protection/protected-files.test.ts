@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
-import { createProtectedFiles } from '../../../src/actors/protection/protected-files.js'
-import { IN_HOME, IN_SYSTEM, IN_WORKSPACES } from '../../../src/actors/protection/protected-places.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
+import { createProtectedFiles } from '../../../src/platform/protection/protected-files.js'
+import { IN_HOME, IN_SYSTEM, IN_WORKSPACES } from '../../../src/platform/protection/protected-places.js'
 import { temporary } from '../git/checkout.js'
 
 const protectedFiles = createProtectedFiles({

@@ -1,6 +1,6 @@
 /** What is remembered of very many links is forgotten once what they lead to changes, in the time that a test has (threat-model X1, §7). */
 import { expect, test } from 'vitest'
-import { createFileMemory } from '../../../src/actors/resource/config/file-memory.js'
+import { createFileMemory } from '../../../src/platform/watched/file-memory.js'
 
 const LINKS = 4000
 

@@ -3,7 +3,7 @@ import type { ProviderContribution } from '../../../src/ports/plugin.js'
 import { validateSnapshot } from '../../../src/actors/resource/config/config-validate.js'
 import { withPlaces } from '../../../src/actors/resource/config/config-places.js'
 import type { Surroundings } from '../../../src/actors/resource/config/config-values.js'
-import { createFileProbe } from '../../../src/actors/resource/config/file-probe.js'
+import { createFileProbe } from '../../../src/platform/watched/file-probe.js'
 import { createWorkspace } from './workspace.js'
 
 const create = () => ({ generate: () => Promise.resolve() })

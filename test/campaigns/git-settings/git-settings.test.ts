@@ -7,9 +7,9 @@
  */
 import { expect, test } from 'vitest'
 import { readAtOnce } from '../../../src/kernel/work.js'
-import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
-import { programSettings } from '../../../src/actors/git/program-settings.js'
-import { createNodeFiles } from '../../../src/actors/node/files/node-files.js'
+import { createNamedPrograms } from '../../../src/platform/git/named-programs.js'
+import { programSettings } from '../../../src/platform/git/program-settings.js'
+import { createNodeFiles } from '../../../src/platform/node/files/node-files.js'
 import { createProjects } from '../../../src/actors/session/state/project.js'
 import { gitUse } from '../../../src/plugins/shell/programs/git.js'
 import { plainWord } from '../../../src/plugins/shell/judge/word.js'

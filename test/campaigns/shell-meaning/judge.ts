@@ -1,5 +1,5 @@
 /** The permission judgement of a line under the rules of a careful user: what only reads is allowed, wrappers are, nothing may be written. */
-import { createNamedPrograms } from '../../../src/actors/git/named-programs.js'
+import { createNamedPrograms } from '../../../src/platform/git/named-programs.js'
 import { createFileView } from '../../../src/plugins/shell/judge/file-view.js'
 import { commandNeeds } from '../../../src/plugins/shell/judge/needs.js'
 import type { FileView } from '../../../src/plugins/shell/judge/place.js'

@@ -20,7 +20,7 @@ import {
   readOnly,
   type SandboxEffects,
   systemMount,
-} from '../../confinement/bubblewrap.js'
+} from '../../../platform/confinement/bubblewrap.js'
 
 export type SandboxPolicy = 'off' | 'auto' | 'required'
 

@@ -8,8 +8,8 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { createLru } from '../../../kernel/lru.js'
-import { createFolderWatches, type FolderWatches } from './folder-watches.js'
-import { createLooks } from './looks.js'
+import { createFolderWatches, type FolderWatches } from '../../../platform/watched/folder-watches.js'
+import { createLooks } from '../../../platform/watched/looks.js'
 import { type ConfigSnapshot, readSnapshot } from './snapshot.js'
 
 interface SnapshotOptions {

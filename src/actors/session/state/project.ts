@@ -10,8 +10,8 @@ import { relative, resolve } from 'node:path'
 import { isWithin } from '../../../protocol/caller.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
-import { createHistories } from '../../git/history.js'
-import { configOf, isGenuine, type Repository, repositoryAround } from '../../git/repository.js'
+import { createHistories } from '../../../platform/git/objects/history.js'
+import { configOf, isGenuine, type Repository, repositoryAround } from '../../../platform/git/repository.js'
 import { createLru } from '../../../kernel/lru.js'
 
 interface Project {

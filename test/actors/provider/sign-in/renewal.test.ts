@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, afterEach, beforeAll, expect, test } from 'vitest'
 import { withConnection } from '../../../../src/actors/provider/credentials/document.js'
-import { createNodeClock } from '../../../../src/actors/node/node-effects.js'
+import { createNodeClock } from '../../../../src/platform/node/node-effects.js'
 import { type AuthorizationServer, CLIENT, signInAsBrowser, startAuthorizationServer } from '../../../fixtures/authorization-server.js'
 import { ENDPOINT, setUpSignIns } from './setup.js'
 

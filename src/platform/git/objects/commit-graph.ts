@@ -1,5 +1,5 @@
 /** The commit graph of a repository as bytes, in one file or a chain of them: which commits have which parents. Pure. */
-import { LIMITS } from '../../protocol/limits.js'
+import { LIMITS } from '../../../protocol/limits.js'
 import { positionOf } from './id-table.js'
 const SIGNATURE = 0x43475048 // CGPH
 const HEADER = 8

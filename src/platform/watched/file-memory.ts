@@ -9,8 +9,8 @@
  * I4 To forget costs what is forgotten: whoever may write there moves and removes thousands of folders.
  */
 import { basename, dirname, join, resolve } from 'node:path'
-import { createFolderTree, type FolderTree } from '../../../kernel/folder-tree.js'
-import type { DirectoryEntry, FileStat, Files } from '../../../ports/effects.js'
+import { createFolderTree, type FolderTree } from '../../kernel/folder-tree.js'
+import type { DirectoryEntry, FileStat, Files } from '../../ports/effects.js'
 import type { Dependency, ReadOptions, TextOutcome } from './file-answers.js'
 import type { FolderWatches, Hearing } from './folder-watches.js'
 

@@ -6,9 +6,9 @@
  */
 import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
-import { LIMITS } from '../../protocol/limits.js'
-import { LOOK, type Work } from '../../kernel/work.js'
-import type { Effects } from '../../ports/effects.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { LOOK, type Work } from '../../../kernel/work.js'
+import type { Effects } from '../../../ports/effects.js'
 import { createFilePages } from './file-pages.js'
 import { applyDelta, readPackEntry } from './pack-entry.js'
 import { type PackIndex, readPackIndex } from './pack-index.js'

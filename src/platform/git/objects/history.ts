@@ -5,14 +5,14 @@
  * I2 Nothing is read through a link (`unlinked.ts`). What cannot be read within the limits rejects with a sentence, and is not tried again before its objects or grafts change; no git is started for it.
  */
 import { join } from 'node:path'
-import { LIMITS } from '../../protocol/limits.js'
-import { beginWork, ENTRY, type Reading, type Work } from '../../kernel/work.js'
-import { createLru } from '../../kernel/lru.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { beginWork, ENTRY, type Reading, type Work } from '../../../kernel/work.js'
+import { createLru } from '../../../kernel/lru.js'
 import { type CommitGraph, readCommitGraph } from './commit-graph.js'
 import { createCommits } from './objects.js'
-import { readHead, readReplacements } from './refs.js'
-import { configOf, type Repository, textOf } from './repository.js'
-import { unlinked } from './unlinked.js'
+import { readHead, readReplacements } from '../refs.js'
+import { configOf, type Repository, textOf } from '../repository.js'
+import { unlinked } from '../unlinked.js'
 
 type Files = Parameters<typeof unlinked>[0]
 

@@ -7,10 +7,10 @@
  * I4 It finds no program, itself included: so it looks into no repository inside another one, whose settings nobody keeps away. Only a clone
  *    is given some, by name (`clone-programs.ts`).
  */
-import { SvcError } from '../../protocol/errors.js'
-import { LIMITS } from '../../protocol/limits.js'
-import { timeLimit } from '../../kernel/patience.js'
-import type { Effects } from '../../ports/effects.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { timeLimit } from '../../../kernel/patience.js'
+import type { Effects } from '../../../ports/effects.js'
 
 /** Where no program can be. An empty search path would be the current directory, and an empty path of its own the one git was built with. */
 const NOWHERE = '/dev/null'

@@ -6,9 +6,9 @@
  * I2 At most `LIMITS.config.folders` are watched at once.
  */
 import { dirname, join } from 'node:path'
-import { createFolderTree } from '../../../kernel/folder-tree.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import type { Files } from '../../../ports/effects.js'
+import { createFolderTree } from '../../kernel/folder-tree.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { Files } from '../../ports/effects.js'
 
 /** Why a folder is not heard; `refused` = the system has no more watches, or does not tell what happens there. */
 export type Hearing = 'heard' | 'absent' | 'forbidden' | 'refused'

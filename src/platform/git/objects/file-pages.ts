@@ -1,6 +1,6 @@
 /** Large files read by the piece: pages that were read stay for as long as somebody is at it. */
-import type { Effects } from '../../ports/effects.js'
-import { createLru } from '../../kernel/lru.js'
+import type { Effects } from '../../../ports/effects.js'
+import { createLru } from '../../../kernel/lru.js'
 
 export interface FilePages {
   /** Bytes from `offset`; fewer where the file ends. */

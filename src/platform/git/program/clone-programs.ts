@@ -3,8 +3,8 @@
  * that name a program, credential helpers, `ssh`, large file storage.
  */
 import { join } from 'node:path'
-import { SvcError } from '../../protocol/errors.js'
-import type { Effects } from '../../ports/effects.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { GitProcess } from './git-process.js'
 
 /** What fetches over file, http and https. */

@@ -10,13 +10,13 @@
  */
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { LIMITS } from '../../protocol/limits.js'
-import { readAtOnce } from '../../kernel/work.js'
-import type { DirectoryEntry, Effects } from '../../ports/effects.js'
-import { readGitSettings } from './config-text.js'
-import { type Head, readHead } from './refs.js'
-import { createCheckLinks, kindOf, unlinked } from './unlinked.js'
-import { configOf, isGenuine, type Repository, type RepositoryConfig, textOf } from './repository.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { readAtOnce } from '../../../kernel/work.js'
+import type { DirectoryEntry, Effects } from '../../../ports/effects.js'
+import { readGitSettings } from '../config-text.js'
+import { type Head, readHead } from '../refs.js'
+import { createCheckLinks, kindOf, unlinked } from '../unlinked.js'
+import { configOf, isGenuine, type Repository, type RepositoryConfig, textOf } from '../repository.js'
 
 export interface StandIn {
   /** What git is started with besides the environment of every call. */

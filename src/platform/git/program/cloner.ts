@@ -6,10 +6,10 @@
  * I2 Neither what is fetched nor what is checked out is larger than `LIMITS.vcs.cloneBytes`.
  */
 import { join } from 'node:path'
-import { SvcError } from '../../protocol/errors.js'
-import { LIMITS } from '../../protocol/limits.js'
-import { MiB } from '../../protocol/limits/units.js'
-import type { Effects } from '../../ports/effects.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { MiB } from '../../../protocol/limits/units.js'
+import type { Effects } from '../../../ports/effects.js'
 import { createClonePrograms } from './clone-programs.js'
 import { type CloneProgress, createProgressReader } from './clone-progress.js'
 import { createGitProcess } from './git-process.js'

@@ -4,18 +4,18 @@
  * I1 Git at work in one repository, which may keep it waiting, leaves turns to others.
  */
 import { join } from 'node:path'
-import { LIMITS } from '../../protocol/limits.js'
-import { SvcError } from '../../protocol/errors.js'
-import type { Effects } from '../../ports/effects.js'
-import type { Checkout, Git, GitArguments, GitCall, GitResult } from '../../ports/git.js'
-import { addedIndex } from './added-index.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { Effects } from '../../../ports/effects.js'
+import type { Checkout, Git, GitArguments, GitCall, GitResult } from '../../../ports/git.js'
+import { addedIndex } from '../added-index.js'
 import { createGitProcess } from './git-process.js'
-import { readRemoteHead } from './refs.js'
-import { type Repository, repositoryAround } from './repository.js'
-import { createLru } from '../../kernel/lru.js'
-import { createTurns, type Turns } from '../../kernel/turns.js'
+import { readRemoteHead } from '../refs.js'
+import { type Repository, repositoryAround } from '../repository.js'
+import { createLru } from '../../../kernel/lru.js'
+import { createTurns, type Turns } from '../../../kernel/turns.js'
 import { createStandIns, type StandIn } from './stand-in.js'
-import { unlinked } from './unlinked.js'
+import { unlinked } from '../unlinked.js'
 
 const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',

@@ -8,10 +8,10 @@
  * I4 A value that says the same as the one before is the one before. Another one is told, and so is what svc has written, once.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Alarm, createAlarm } from '../../../kernel/alarm.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import { createLru } from '../../../kernel/lru.js'
-import type { Effects } from '../../../ports/effects.js'
+import { type Alarm, createAlarm } from '../../kernel/alarm.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { createLru } from '../../kernel/lru.js'
+import type { Effects } from '../../ports/effects.js'
 import { createFileMemory, type FileMemory } from './file-memory.js'
 import type { Dependency } from './file-answers.js'
 import { areUnchanged, createFileProbe, type FileProbe } from './file-probe.js'

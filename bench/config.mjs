@@ -20,7 +20,7 @@ try {
     stdin: {
       contents: `
         export { createResourceFacades } from './src/actors/resource/resources.ts'
-        export { createManagement } from './src/actors/management/management.ts'
+        export { createManagement } from './src/actors/runtime/management.ts'
         export { createNodeEffects } from './src/platform/node/node-effects.ts'
       `,
       resolveDir: root,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { createProgramDoor } from '../../src/actors/acceptance/programs.js'
+import { createProgramDoor } from '../../src/actors/host/programs.js'
 import { createGuardedFetch } from '../../src/platform/node/network/guarded-fetch.js'
 import { createWayOut } from '../../src/platform/node/network/way-out.js'
 import { createNodeProcesses } from '../../src/platform/node/process/processes.js'

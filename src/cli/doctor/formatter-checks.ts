@@ -1,5 +1,5 @@
 /** Formatters of what tools write: which would run here, which wait for an act, which are missing. None is started. */
-import { foundProgram } from '../../actors/acceptance/found-program.js'
+import { foundProgram } from '../../actors/host/found-program.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Client } from '../../client/client-types.js'
 import type { FormatterStatus } from '../../protocol/format/formatter-routes.js'

@@ -1,7 +1,7 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createManagedTimes } from '../../../src/actors/management/managed-times.js'
+import { createManagedTimes } from '../../../src/actors/resource/managed/managed-times.js'
 import type { ManagedResource } from '../../../src/protocol/management/management.js'
 import { createManagedPlace } from './place.js'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ManagedPlace } from '../../../src/ports/managed.js'
 import { createCloner } from '../../../src/platform/git/program/cloner.js'
 import { createNodeProcesses } from '../../../src/platform/node/process/processes.js'
-import { createManagement } from '../../../src/actors/management/management.js'
+import { createManagement } from '../../../src/actors/runtime/management.js'
 import { createWorkspace } from '../resource/workspace.js'
 
 /** Management over real files in a temporary directory. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../../src/protocol/caller.js'
-import { createManagement } from '../../../src/actors/management/management.js'
+import { createManagement } from '../../../src/actors/runtime/management.js'
 import { conflict, createManagedPlace } from './place.js'
 
 const operator: Caller = { subject: 'local-operator', tenantId: 'local', authenticated: true, operator: true, directoryPrefixes: undefined }

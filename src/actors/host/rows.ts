@@ -1,7 +1,7 @@
 /** The rows of one native plugin, over the store and the journal. */
-import type { SessionCore } from '../../session/core.js'
-import type { Change } from '../../events/journal.js'
-import type { PluginRows, RowsChange } from '../../../ports/doors.js'
+import type { SessionCore } from '../session/core.js'
+import type { Change } from '../events/journal.js'
+import type { PluginRows, RowsChange } from '../../ports/doors.js'
 
 export function createPluginRows({ store, journal }: Pick<SessionCore, 'store' | 'journal'>, pluginId: string): PluginRows {
   const { pluginRows } = store

@@ -6,8 +6,8 @@
  */
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
-import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../../ports/effects.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Effects } from '../../../ports/effects.js'
 import type { Bundle } from './skill-bundle.js'
 
 type FolderEffects = Pick<Effects, 'files' | 'paths' | 'random' | 'log'>

@@ -5,8 +5,8 @@
  *    who expect one revision exactly one succeeds.
  * I2 At most `LIMITS.management.waiting` wait for their turn.
  */
-import { SvcError } from '../../protocol/errors.js'
-import { LIMITS } from '../../protocol/limits.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { LIMITS } from '../../../protocol/limits.js'
 
 export interface WritingLane {
   /** Runs `work` when all before it have ended. What storage throws becomes `management.storage_error`. */

@@ -1,9 +1,9 @@
 /** The model of a session, as native plugins may ask it: one question, one answer, nothing of it in the conversation. */
-import { LIMITS } from '../../../protocol/limits.js'
-import { type SessionCore, sessionOrThrow } from '../../session/core.js'
-import { wellFormed } from '../../well-formed.js'
-import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
-import type { ModelAnswer, ModelDoor } from '../../../ports/doors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import { type SessionCore, sessionOrThrow } from '../session/core.js'
+import { wellFormed } from '../well-formed.js'
+import { ZERO_USAGE } from '../../protocol/message/token-usage.js'
+import type { ModelAnswer, ModelDoor } from '../../ports/doors.js'
 
 export function createModelDoor(core: SessionCore): ModelDoor {
   return {

@@ -7,8 +7,8 @@
  */
 import { join } from 'node:path'
 import * as z from 'zod'
-import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../../ports/effects.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Effects } from '../../../ports/effects.js'
 
 const Times = z.looseObject({ version: z.literal(1), created: z.record(z.string(), z.number()) })
 

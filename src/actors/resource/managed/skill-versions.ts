@@ -4,12 +4,12 @@
  * I1 A version is there before its content is current, so what the API has written can always be restored.
  */
 import { join } from 'node:path'
-import { SvcError } from '../../protocol/errors.js'
-import { isRecord } from '../../protocol/json.js'
-import { LIMITS } from '../../protocol/limits.js'
-import type { SkillVersion } from '../../protocol/management/skills.js'
-import type { Effects } from '../../ports/effects.js'
-import type { ManagedPlace } from '../../ports/managed.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { isRecord } from '../../../protocol/json.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { SkillVersion } from '../../../protocol/management/skills.js'
+import type { Effects } from '../../../ports/effects.js'
+import type { ManagedPlace } from '../../../ports/managed.js'
 import { type Bundle, revisionOf, shownBundle } from './skill-bundle.js'
 
 type VersionEffects = Pick<Effects, 'files' | 'paths' | 'clock' | 'sha256' | 'hasher'>

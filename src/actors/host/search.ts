@@ -1,9 +1,9 @@
 /** What somebody may find: the index is behind what was said, so every hit is looked at as it is now (threat-model T3, T4). */
-import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../../protocol/caller.js'
-import { SvcError } from '../../../protocol/errors.js'
-import { LIMITS } from '../../../protocol/limits.js'
-import type { SessionCore } from '../../session/core.js'
-import type { SearchDoor, SearchViewer } from '../../../ports/doors.js'
+import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
+import { SvcError } from '../../protocol/errors.js'
+import { LIMITS } from '../../protocol/limits.js'
+import type { SessionCore } from '../session/core.js'
+import type { SearchDoor, SearchViewer } from '../../ports/doors.js'
 
 /** Of hits that are asked for besides, in the place of those that are gone meanwhile. */
 const SPARE = 20

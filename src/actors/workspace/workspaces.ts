@@ -9,10 +9,10 @@ import type { Effects } from '../../ports/effects.js'
 import type { ManagedRepositories, ManagedWorkspaces } from '../../ports/managed.js'
 import { configOf, repositoryAt } from '../../platform/git/repository.js'
 import { unlinked } from '../../platform/git/unlinked.js'
-import { refuseOther, requireManagedId } from './revisions.js'
+import { refuseOther, requireManagedId } from '../resource/managed/revisions.js'
 import { type WorkspaceEntry, type WorkspaceRegistry, workspaceRecord } from './workspace-registry.js'
 import type { Clones } from './clones.js'
-import type { WritingLane } from './writing.js'
+import type { WritingLane } from '../resource/managed/writing.js'
 
 interface WorkspaceDeps {
   readonly effects: Pick<Effects, 'files' | 'clock' | 'sha256'>

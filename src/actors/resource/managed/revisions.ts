@@ -1,5 +1,5 @@
 /** Revisions and the conditions under which something may be written (subsystems b.13). */
-import { SvcError } from '../../protocol/errors.js'
+import { SvcError } from '../../../protocol/errors.js'
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/
 

@@ -2,14 +2,14 @@
  * The skills of a place as managed resources, kept until a file of one of them changes: each is read again by itself.
  */
 import { dirname, join } from 'node:path'
-import type { ManagedResource } from '../../protocol/management/management.js'
-import { LIMITS } from '../../protocol/limits.js'
-import type { Effects } from '../../ports/effects.js'
-import type { FileProbe } from '../../platform/watched/file-probe.js'
-import type { FolderWatches } from '../../platform/watched/folder-watches.js'
-import { createLooks } from '../../platform/watched/looks.js'
-import type { SkillEntry } from '../resource/markdown/markdown.js'
-import type { ManagedPlace } from '../../ports/managed.js'
+import type { ManagedResource } from '../../../protocol/management/management.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { Effects } from '../../../ports/effects.js'
+import type { FileProbe } from '../../../platform/watched/file-probe.js'
+import type { FolderWatches } from '../../../platform/watched/folder-watches.js'
+import { createLooks } from '../../../platform/watched/looks.js'
+import type { SkillEntry } from '../markdown/markdown.js'
+import type { ManagedPlace } from '../../../ports/managed.js'
 import { managedRoot } from './managed-folder.js'
 
 /** Of which skills a list is made. */

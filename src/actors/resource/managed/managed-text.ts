@@ -1,10 +1,10 @@
 /** The text of a managed Markdown file: the same definition gives the same bytes (subsystems b.13). */
 import { isDeepStrictEqual } from 'node:util'
 import { stringify } from 'yaml'
-import { SvcError } from '../../protocol/errors.js'
-import { isRecord, type JsonRecord } from '../../protocol/json.js'
-import { LIMITS } from '../../protocol/limits.js'
-import { parseMarkdown } from '../resource/markdown/frontmatter.js'
+import { SvcError } from '../../../protocol/errors.js'
+import { isRecord, type JsonRecord } from '../../../protocol/json.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import { parseMarkdown } from '../markdown/frontmatter.js'
 
 /** Front matter with sorted keys, then the content with one final newline. Throws `management.invalid_request`. */
 export function markdownText(frontmatter: JsonRecord, content: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseInitializeReply } from '../../src/actors/plugin/process/initialize.js'
+import { parseInitializeReply } from '../../src/actors/plugin/link/initialize.js'
 import { InitializeReply, isSameOwner, PluginFrame, PluginOwner } from '../../src/protocol/plugin/plugin-frame.js'
 
 describe('wire vectors', () => {

@@ -9,7 +9,7 @@ import { isManagementOn } from './management.js'
 import { createDirectories } from './directories.js'
 import type { Effects } from '../../ports/effects.js'
 import type { Configs, Providers, Resources, System } from '../../ports/facades.js'
-import { defineTools } from '../plugin/registry/tool-definitions.js'
+import { defineTools } from '../plugin/calls/tool-definitions.js'
 import type { WorkspacePlugins } from '../../ports/view.js'
 import type { ToolDefinition } from '../../ports/provider-adapter.js'
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Broker, type BrokerHost, createBrokers } from '../../../src/actors/plugin/brokers/brokers.js'
-import { createLease, type InstancePlace } from '../../../src/actors/plugin/instance.js'
+import { createLease, type InstancePlace } from '../../../src/actors/plugin/generation/instance.js'
 import { HOST_CAPABILITIES, type HostCapability } from '../../../src/protocol/plugin/plugin.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 import { OWNER } from './played-link.js'

@@ -4,7 +4,7 @@ import { createEventSender } from '../../../src/actors/plugin/process/external-e
 import type { ExternalProvider } from '../../../src/actors/plugin/process/external-provider.js'
 import { toContributions, uncalledHooks } from '../../../src/actors/plugin/process/external.js'
 import { toolResult } from '../../../src/actors/plugin/process/external-tools.js'
-import { parseInitializeReply } from '../../../src/actors/plugin/process/initialize.js'
+import { parseInitializeReply } from '../../../src/actors/plugin/link/initialize.js'
 import type { GenerateRequest, StreamPart } from '../../../src/ports/provider-adapter.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { RouteRequest } from '../../../src/protocol/plugin/plugin-requests.js'

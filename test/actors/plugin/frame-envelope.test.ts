@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { envelopeOf } from '../../../src/actors/plugin/process/frame-envelope.js'
+import { envelopeOf } from '../../../src/actors/plugin/link/frame-envelope.js'
 
 const of = (text: string) => envelopeOf(Buffer.from(text))
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ReverseRequest } from '../../../src/actors/plugin/instance.js'
+import type { ReverseRequest } from '../../../src/actors/plugin/generation/instance.js'
 import { SvcError } from '../../../src/protocol/errors.js'
 import { OWNER, playLink } from './played-link.js'
 

@@ -1,5 +1,5 @@
-import type { InstanceProblem, ReverseRequest } from '../../../src/actors/plugin/instance.js'
-import { createLink, type Link } from '../../../src/actors/plugin/process/link.js'
+import type { InstanceProblem, ReverseRequest } from '../../../src/actors/plugin/generation/instance.js'
+import { createLink, type Link } from '../../../src/actors/plugin/link/link.js'
 import type { PluginOwner } from '../../../src/protocol/plugin/plugin-frame.js'
 import { createFakeClock, type FakeClock } from '../../../src/testing/clock.js'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BrokerHost } from '../../../src/actors/plugin/brokers/brokers.js'
-import type { InstanceProblem, PluginInstance } from '../../../src/actors/plugin/instance.js'
+import type { InstanceProblem, PluginInstance } from '../../../src/actors/plugin/generation/instance.js'
 import type { ToolContext } from '../../../src/ports/plugin.js'
 import { startProcess } from '../../../src/actors/plugin/process/process-instance.js'
 import { createInstanceIds, pluginEnvironment, type ProcessSpec } from '../../../src/actors/plugin/process/process-spec.js'

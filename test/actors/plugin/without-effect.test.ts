@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutEffect } from '../../../src/actors/plugin/package/without-effect.js'
+import { withoutEffect } from '../../../src/actors/plugin/facade/without-effect.js'
 import type { Contributions } from '../../../src/ports/plugin.js'
 import { PackageManifest } from '../../../src/protocol/plugin/plugin.js'
 

@@ -8,7 +8,7 @@
  *    a failure concerns that event alone (plugin-protocol §13-15).
  * I3 After `retire` nothing is started; after `kill` nothing runs.
  */
-import { createDoor } from '../calls/door.js'
+import { createDoor } from '../registry/door.js'
 import { dirname, resolve } from 'node:path'
 import { SvcError, toFailure } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
@@ -20,7 +20,7 @@ import { isRecord } from '../../../protocol/json.js'
 import { EVENT_HOOK, type EventsContribution, type Hook, HOOK_NAMES, type HookName } from '../../../ports/contributions.js'
 import type { HookCommand, HookManifest } from './hook-manifest.js'
 import { type HookProgram, type HookRequest, hookTimeoutOf, runHookProgram } from './hook-process.js'
-import type { InstanceProblem, StartInstance } from '../instance.js'
+import type { InstanceProblem, StartInstance } from '../generation/instance.js'
 import { pluginEnvironment } from '../process/process-spec.js'
 import { type Sandbox, sandboxPolicy } from './sandbox.js'
 

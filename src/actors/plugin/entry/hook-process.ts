@@ -4,7 +4,7 @@ import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { HOOK_COMMAND_PROTOCOL } from '../../../protocol/plugin/plugin-frame.js'
 import type { Effects } from '../../../ports/effects.js'
-import { readJson } from '../json-text.js'
+import { readJson } from '../link/json-text.js'
 
 export interface HookProgram {
   readonly program: string

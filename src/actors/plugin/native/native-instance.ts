@@ -10,7 +10,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../../ports/effects.js'
 import type { Hook } from '../../../ports/contributions.js'
 import { untilAborted } from '../calls/hooks.js'
-import type { PluginInstance, StartInstance } from '../instance.js'
+import type { PluginInstance, StartInstance } from '../generation/instance.js'
 import type { NativeHost, NativePlugin } from '../../../ports/plugin.js'
 import { createNativeCalls } from './native-calls.js'
 

@@ -5,7 +5,7 @@
  * I1 A change that comes while the refused one is still on its way to rest is kept until it rests.
  */
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
-import type { PluginRecords } from '../plugin-records.js'
+import type { PluginRecords } from './plugin-records.js'
 import type { PackageSupervisor } from './package-supervisor.js'
 
 export interface Conflicts {

@@ -9,7 +9,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { waitAtMost } from '../../../kernel/patience.js'
 import type { PackageDiagnostic } from '../../../protocol/plugin/plugin.js'
 import type { Effects } from '../../../ports/effects.js'
-import type { Origin, PluginRecords } from '../plugin-records.js'
+import type { Origin, PluginRecords } from './plugin-records.js'
 import type { PackageSupervisor } from './package-supervisor.js'
 
 export interface Dependencies {

@@ -14,9 +14,9 @@ import { findHookCommands } from '../entry/hook-manifest.js'
 import type { NpmCache } from '../entry/npm-cache.js'
 import { lookAtPackages, type LookDeps, placeKey } from './package-look.js'
 import type { PackageSupervisor } from './package-supervisor.js'
-import type { Origin, PluginRecords } from '../plugin-records.js'
+import type { Origin, PluginRecords } from './plugin-records.js'
 import type { Registry } from '../registry/registry.js'
-import { OFF_FOR_ALL, offReason } from '../native/switches.js'
+import { OFF_FOR_ALL, offReason } from './switches.js'
 import type { Workspace } from './workspaces.js'
 
 export interface DirectoryDeps {

@@ -8,8 +8,8 @@ import { createAlarm } from '../../../kernel/alarm.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginEvent } from '../../../protocol/plugin/plugin-requests.js'
 import type { Clock } from '../../../ports/effects.js'
-import type { InstanceProblem } from '../instance.js'
-import type { Link } from './link.js'
+import type { InstanceProblem } from '../generation/instance.js'
+import type { Link } from '../link/link.js'
 
 const UNREAD = 256 * 1024
 const RETRY = 100

@@ -7,15 +7,15 @@ import type { GenerationRequest, MediaRequest } from '../../../protocol/plugin/p
 import { RouteResponse } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../../ports/effects.js'
 import { type GenerateRequest, type ProviderAdapter, ProviderError } from '../../../ports/provider-adapter.js'
-import { parseAnswer } from '../brokers/external-services.js'
-import { isFrameTooLarge } from './frame-text.js'
-import { isFields } from './initialize.js'
-import type { Link } from './link.js'
+import { parseAnswer } from './external-services.js'
+import { isFrameTooLarge } from '../link/frame-text.js'
+import { isFields } from '../link/initialize.js'
+import type { Link } from '../link/link.js'
 import type { ProviderContribution, ProviderSettings } from '../../../ports/plugin.js'
-import { reasonOf } from './pending-calls.js'
+import { reasonOf } from '../link/pending-calls.js'
 import { toProviderMessages } from '../calls/provider-messages.js'
 import { createStreamReader } from './provider-stream.js'
-import type { PluginStream } from './streams.js'
+import type { PluginStream } from '../link/streams.js'
 
 /** A provider with the methods besides generation; `route` and `media` are there when they are declared. */
 export interface ExternalProvider extends ProviderContribution {

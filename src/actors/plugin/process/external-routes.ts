@@ -5,8 +5,8 @@ import { RouteResponse } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../../ports/effects.js'
 import type { RouteContribution, SocketRouteContribution } from '../../../ports/contributions.js'
 import { socketOver } from './external-socket.js'
-import { isFields } from './initialize.js'
-import type { Link } from './link.js'
+import { isFields } from '../link/initialize.js'
+import type { Link } from '../link/link.js'
 
 export function externalRoute({ descriptor, priority }: RouteDeclaration, link: Link): RouteContribution {
   return {

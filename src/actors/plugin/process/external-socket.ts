@@ -11,9 +11,9 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { SocketMessage } from '../../../protocol/plugin/plugin-services.js'
 import type { Clock } from '../../../ports/effects.js'
 import type { PluginSocket } from '../../../ports/contributions.js'
-import { isEmptyTable, isFields } from './initialize.js'
-import type { Link } from './link.js'
-import type { PluginStream } from './streams.js'
+import { isEmptyTable, isFields } from '../link/initialize.js'
+import type { Link } from '../link/link.js'
+import type { PluginStream } from '../link/streams.js'
 
 export function socketOver(stream: PluginStream, link: Link, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): PluginSocket {
   const items = stream.items[Symbol.asyncIterator]()

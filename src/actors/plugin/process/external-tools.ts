@@ -2,9 +2,9 @@
 import * as z from 'zod'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ToolDeclaration } from '../../../protocol/plugin/plugin-frame.js'
-import { isFields } from './initialize.js'
+import { isFields } from '../link/initialize.js'
 import { firstIssue, schemaProblem } from './json-schema.js'
-import type { Link } from './link.js'
+import type { Link } from '../link/link.js'
 import { type PermissionNeed, type ToolContribution, ToolError, type ToolResult } from '../../../ports/plugin.js'
 
 /** One declared tool. Throws `plugin.invalid` when its parameters are no JSON Schema. */

@@ -6,9 +6,9 @@ import { EVENT_HOOK, type EventsContribution, HOOK_NAMES } from '../../../ports/
 import type { EventSender } from './external-events.js'
 import { externalProvider } from './external-provider.js'
 import { externalRoute, externalSocketRoute } from './external-routes.js'
-import { externalServices } from '../brokers/external-services.js'
+import { externalServices } from './external-services.js'
 import { externalTool } from './external-tools.js'
-import type { Link } from './link.js'
+import type { Link } from '../link/link.js'
 import type { Contributions } from '../../../ports/plugin.js'
 
 export interface ExternalParts {

@@ -7,7 +7,7 @@
  *    out in them counts as valid. A step is a microsecond or two, so long lists, texts and pointers cost more than one.
  * I3 References lead only into the schema itself.
  */
-import { isFields } from './initialize.js'
+import { isFields } from '../link/initialize.js'
 
 const STEPS = 20_000
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])

@@ -3,7 +3,7 @@ import { cut } from '../../../kernel/cut.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock, Log } from '../../../ports/effects.js'
 import { createLineSplitter } from '../../../protocol/plugin/frame-lines.js'
-import type { InstanceProblem } from '../instance.js'
+import type { InstanceProblem } from '../generation/instance.js'
 import { createRate } from '../../../kernel/rate.js'
 
 /** Of the last words, for the message about a plugin that did not start. */

@@ -2,7 +2,7 @@
 import type { HostCapability } from '../../../protocol/plugin/plugin.js'
 import { PROCESS_PROTOCOL } from '../../../protocol/plugin/plugin-frame.js'
 import type { Effects } from '../../../ports/effects.js'
-import type { InstancePlace } from '../instance.js'
+import type { InstancePlace } from '../generation/instance.js'
 
 export interface ProcessSpec {
   readonly pluginId: string

@@ -2,7 +2,7 @@
 import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { ProviderStreamEvent } from '../../../protocol/plugin/plugin-services.js'
 import { ProviderError, type StreamPart } from '../../../ports/provider-adapter.js'
-import { isFields } from './initialize.js'
+import { isFields } from '../link/initialize.js'
 
 type Finish = Extract<ProviderStreamEvent, { type: 'finish' | 'finish-step' }>
 

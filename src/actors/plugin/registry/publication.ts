@@ -1,5 +1,5 @@
 /** What a generation hands the registry, whole (architecture §10). */
-import type { Door } from '../calls/door.js'
+import type { Door } from './door.js'
 import type { Contributions } from '../../../ports/plugin.js'
 import type { Reach } from '../../../ports/view.js'
 

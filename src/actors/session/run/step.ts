@@ -4,7 +4,7 @@ import { compactionOverrides } from '../../../machines/compaction/window.js'
 import type { HookFailure } from '../../../protocol/plugin/hook-failure.js'
 import { excessOf, REQUEST_BOUNDS } from '../../../protocol/json-bounds.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { defineTools } from '../../plugin/registry/tool-definitions.js'
+import { defineTools } from '../../plugin/calls/tool-definitions.js'
 import {
   type ExecutedResult,
   type GenerateRequest,

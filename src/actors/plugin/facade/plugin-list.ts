@@ -1,11 +1,11 @@
 /** `GET /v2/plugins`: descriptor, contributions, capabilities and health (http-contract §2.11). */
-import { HOST_CAPABILITIES, type HostCapability, type PluginContribution, type PluginManifest } from '../../protocol/plugin/plugin.js'
-import { packageStateOf } from '../../machines/plugin/package-state.js'
-import type { Contributions } from '../../ports/plugin.js'
-import type { PackageSnapshot } from './package/package-supervisor.js'
-import { plainSentence } from './plain-sentence.js'
-import type { PluginRecord } from './plugin-records.js'
-import type { PublishedPlugin } from '../../ports/view.js'
+import { HOST_CAPABILITIES, type HostCapability, type PluginContribution, type PluginManifest } from '../../../protocol/plugin/plugin.js'
+import { packageStateOf } from '../../../machines/plugin/package-state.js'
+import type { Contributions } from '../../../ports/plugin.js'
+import type { PackageSnapshot } from '../package/package-supervisor.js'
+import { plainSentence } from '../plain-sentence.js'
+import type { PluginRecord } from '../package/plugin-records.js'
+import type { PublishedPlugin } from '../../../ports/view.js'
 
 /** Major version 2 of the plugin interface (plugin-protocol §3.4). */
 const PLUGIN_API = '2'

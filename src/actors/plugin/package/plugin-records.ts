@@ -1,15 +1,15 @@
 /** What the plugin system knows of each package actor besides its state: where it comes from and how it is started. */
-import { cut } from '../../kernel/cut.js'
-import { LIMITS } from '../../protocol/limits.js'
-import type { PackageDiagnostic } from '../../protocol/plugin/plugin.js'
-import type { InspectedLines } from '../../protocol/system/inspector.js'
-import type { NativePlugin } from '../../ports/plugin.js'
-import type { ProcessEntry } from './entry/entries.js'
-import type { HookCommand } from './entry/hook-manifest.js'
-import type { InstanceProblem, StartInstance } from './instance.js'
-import type { Sighting } from './package/package-look.js'
-import { plainSentence } from './plain-sentence.js'
-import type { HookReport } from './registry/publication.js'
+import { cut } from '../../../kernel/cut.js'
+import { LIMITS } from '../../../protocol/limits.js'
+import type { PackageDiagnostic } from '../../../protocol/plugin/plugin.js'
+import type { InspectedLines } from '../../../protocol/system/inspector.js'
+import type { NativePlugin } from '../../../ports/plugin.js'
+import type { ProcessEntry } from '../entry/entries.js'
+import type { HookCommand } from '../entry/hook-manifest.js'
+import type { InstanceProblem, StartInstance } from '../generation/instance.js'
+import type { Sighting } from './package-look.js'
+import { plainSentence } from '../plain-sentence.js'
+import type { HookReport } from '../registry/publication.js'
 
 export type Origin =
   | { readonly kind: 'native'; readonly plugin: NativePlugin; readonly version: string; readonly start: StartInstance }

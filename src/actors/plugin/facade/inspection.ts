@@ -1,14 +1,14 @@
 /** Every plugin with what is known of it, for the inspector: nothing is looked up anew, nothing waits (plugin-protocol §3.1). */
-import type { InspectedPlugin } from '../../protocol/system/inspector.js'
-import { intersectCapabilities } from '../../machines/plugin/capability.js'
-import { packageStateOf } from '../../machines/plugin/package-state.js'
-import type { HostCapability } from '../../protocol/plugin/plugin.js'
-import { statesOf } from '../inspector/actors.js'
-import type { Generations, RunningGeneration } from './package/generation.actor.js'
-import { lifecycleInfo } from './package/lifecycle.js'
-import type { PackageSnapshot, PackageSupervisor } from './package/package-supervisor.js'
-import { plainSentence } from './plain-sentence.js'
-import { type PluginRecord, type PluginRecords, problemsOf } from './plugin-records.js'
+import type { InspectedPlugin } from '../../../protocol/system/inspector.js'
+import { intersectCapabilities } from '../../../machines/plugin/capability.js'
+import { packageStateOf } from '../../../machines/plugin/package-state.js'
+import type { HostCapability } from '../../../protocol/plugin/plugin.js'
+import { statesOf } from '../../inspector/actors.js'
+import type { Generations, RunningGeneration } from '../generation/generation.actor.js'
+import { lifecycleInfo } from '../package/lifecycle.js'
+import type { PackageSnapshot, PackageSupervisor } from '../package/package-supervisor.js'
+import { plainSentence } from '../plain-sentence.js'
+import { type PluginRecord, type PluginRecords, problemsOf } from '../package/plugin-records.js'
 
 export interface InspectionDeps {
   readonly records: PluginRecords

@@ -11,7 +11,7 @@ import type { Store } from '../../../store/store.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { Journal } from '../../events/journal.js'
 import { wellFormedValue } from '../../well-formed.js'
-import type { InstancePlace } from '../instance.js'
+import type { InstancePlace } from '../generation/instance.js'
 import { createRate, type Rate } from '../../../kernel/rate.js'
 
 const PAYLOAD_BYTES = LIMITS.events.recordBytes / 4

@@ -11,8 +11,8 @@ import {
   SystemContextSection,
 } from '../../../protocol/plugin/plugin-services.js'
 import { EVENT_HOOK, type ExtraContributions, type Hook, type Service } from '../../../ports/contributions.js'
-import { isEmptyTable, isFields } from '../process/initialize.js'
-import type { Link } from '../process/link.js'
+import { isEmptyTable, isFields } from '../link/initialize.js'
+import type { Link } from '../link/link.js'
 
 type Services = Pick<ExtraContributions, 'hooks' | 'agents' | 'commands' | 'skills' | 'systemContext' | 'prompts' | 'config'>
 

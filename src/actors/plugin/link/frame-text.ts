@@ -2,7 +2,7 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { PluginFrame } from '../../../protocol/plugin/plugin-frame.js'
-import { readJson } from '../json-text.js'
+import { readJson } from './json-text.js'
 import { type Envelope, envelopeOf } from './frame-envelope.js'
 
 /** Most bytes of UTF-8 one UTF-16 unit takes. */

@@ -1,10 +1,10 @@
 /** One incarnation of a plugin, whatever its tier, as its generation actor drives it (plugin-protocol §3.4, §3.6). */
 import type { ActorRefFrom } from 'xstate'
-import type { instanceMachine } from '../../machines/instance.machine.js'
-import type { HostCapability, PluginScope } from '../../protocol/plugin/plugin.js'
-import type { PluginOwner } from '../../protocol/plugin/plugin-frame.js'
-import type { Contributions } from '../../ports/plugin.js'
-import type { InstanceEffects } from './process/instance.actor.js'
+import type { instanceMachine } from '../../../machines/instance.machine.js'
+import type { HostCapability, PluginScope } from '../../../protocol/plugin/plugin.js'
+import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
+import type { Contributions } from '../../../ports/plugin.js'
+import type { InstanceEffects } from './instance.actor.js'
 
 /** A plugin that has answered `initialize` with contributions of a valid shape. Nothing of it is published yet. */
 export interface PluginInstance {

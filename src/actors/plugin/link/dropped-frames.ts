@@ -6,7 +6,7 @@
  */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Clock } from '../../../ports/effects.js'
-import type { InstanceProblem } from '../instance.js'
+import type { InstanceProblem } from '../generation/instance.js'
 import { createRate } from '../../../kernel/rate.js'
 
 export interface DroppedFrames {

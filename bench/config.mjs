@@ -19,7 +19,7 @@ try {
   await build({
     stdin: {
       contents: `
-        export { createResourceFacades } from './src/actors/resource/resources.ts'
+        export { createResourceFacades } from './src/actors/resource/facade/resources.ts'
         export { createManagement } from './src/actors/runtime/management.ts'
         export { createNodeEffects } from './src/platform/node/node-effects.ts'
       `,

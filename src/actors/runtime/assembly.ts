@@ -35,7 +35,7 @@ import { createCredentialFile } from '../provider/credentials/credential-file.js
 import { createProviders } from '../provider/providers.js'
 import { createPause, createSlices } from '../../kernel/pause.js'
 import { publicDocument } from '../../protocol/secrets.js'
-import { createResourceFacades } from '../resource/resources.js'
+import { createResourceFacades } from '../resource/facade/resources.js'
 import { type SessionCore, sessionOrThrow } from '../session/core.js'
 import { createOutstanding } from '../session/state/outstanding.js'
 import { settleFamily } from '../session/state/settle-family.js'

@@ -1,9 +1,9 @@
 /** `svc config`: the files are read and written here, and judged by a server; one that runs takes what changed by itself. */
 import { reviewApprovals } from '../../actors/plugin/entry/trust-review.js'
 import { createNodeEffects } from '../../platform/node/node-effects.js'
-import { createConfigs } from '../../actors/resource/config/config.js'
+import { createConfigs } from '../../actors/resource/facade/config.js'
 import { publishedConfigSchema } from '../../actors/resource/config/config-reference.js'
-import { writableFile } from '../../actors/resource/config/config-write.js'
+import { writableFile } from '../../actors/resource/snapshot/config-write.js'
 import { SvcError } from '../../protocol/errors.js'
 import { isRecord } from '../../protocol/json.js'
 import type { ConfigDiagnostic, ConfigValidation } from '../../protocol/resource/config.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { CommandService } from '../../../src/ports/contributions.js'
-import { createServiceAnswers } from '../../../src/actors/plugin/calls/answers.js'
+import { createServiceAnswers } from '../../../src/actors/resource/contributed/answers.js'
 import type { PluginCommand } from '../../../src/protocol/plugin/plugin-services.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'

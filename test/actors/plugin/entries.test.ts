@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readPluginEntries } from '../../../src/actors/plugin/entry/entries.js'
+import { readPluginEntries } from '../../../src/actors/resource/config/entries.js'
 import { createWorkspace } from '../resource/workspace.js'
 
 const RECORD = { workspaceId: '/w', packageId: 'dev.example.todo', revision: 'sha256:00', executableApproved: true }

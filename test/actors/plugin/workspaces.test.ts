@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { AnyActorRef } from 'xstate'
 import { createWorkspaces } from '../../../src/actors/plugin/package/workspaces.js'
-import { createSnapshots } from '../../../src/actors/resource/config/snapshots.js'
+import { createSnapshots } from '../../../src/actors/resource/snapshot/snapshots.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 

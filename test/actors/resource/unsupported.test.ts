@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ProviderContribution } from '../../../src/ports/plugin.js'
-import { validateSnapshot } from '../../../src/actors/resource/config/config-validate.js'
+import { validateSnapshot } from '../../../src/actors/resource/facade/config-validate.js'
 import { createWorkspace } from './workspace.js'
 
 async function diagnose(text: string, path = 'config/config.jsonc') {

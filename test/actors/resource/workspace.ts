@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Files } from '../../../src/ports/effects.js'
 import type { WorkspacePlugins } from '../../../src/ports/view.js'
-import { createResourceFacades } from '../../../src/actors/resource/resources.js'
+import { createResourceFacades } from '../../../src/actors/resource/facade/resources.js'
 import { createFakeEffects } from '../../fakes/effects.js'
 
 interface Options {

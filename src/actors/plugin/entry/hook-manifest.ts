@@ -16,7 +16,7 @@ import { parseJsonc } from '../../resource/config/config-parse.js'
 import { createFileProbe, type FileProbe } from '../../../platform/watched/file-probe.js'
 import { REGISTRY_ID } from '../../../protocol/plugin/plugin.js'
 import { EVENT_HOOK, HOOK_NAMES } from '../../../ports/contributions.js'
-import { type DeclarativeEntry, isBuiltInId, type PluginEntries } from './entries.js'
+import { type DeclarativeEntry, isBuiltInId, type PluginEntries } from '../../resource/config/entries.js'
 
 /** Most often the name of a package of npm, as other programs have it. */
 const NO_PLUGIN =

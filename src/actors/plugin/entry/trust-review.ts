@@ -4,7 +4,7 @@ import { intersectCapabilities, NO_BROKER_ACTION, noBroker } from '../../../mach
 import { SvcError } from '../../../protocol/errors.js'
 import type { HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import type { JsonRecord } from '../../../protocol/json.js'
-import { approvalsOf } from './entries.js'
+import { approvalsOf } from '../../resource/config/entries.js'
 
 /** Throws `request.unprocessable` for an approval that `before` does not have; those that were written earlier may stay. */
 export function reviewApprovals(before: JsonRecord, after: JsonRecord, brokered: ReadonlySet<HostCapability>): void {

@@ -10,7 +10,7 @@ import {
 } from '../../../machines/plugin/capability.js'
 import type { HostCapability, PackageDiagnostic, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { omit } from '../../resource/config/config-merge.js'
-import type { PackageEntry } from '../entry/entry-options.js'
+import type { PackageEntry } from '../../resource/config/entry-options.js'
 import type { FoundPackage } from './package-files.js'
 import type { PinnedContent } from './package-store.js'
 

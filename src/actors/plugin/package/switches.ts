@@ -4,8 +4,8 @@
  * I1 A configuration of the installation that was never readable switches nothing on.
  */
 import { toFailure } from '../../../protocol/errors.js'
-import type { Snapshots } from '../../resource/config/snapshots.js'
-import { type PluginEntries, readPluginEntries } from '../entry/entries.js'
+import type { Snapshots } from '../../resource/snapshot/snapshots.js'
+import { type PluginEntries, readPluginEntries } from '../../resource/config/entries.js'
 
 export interface Switches {
   /** For everybody: why a plugin is off, by id; undefined = it is on. */

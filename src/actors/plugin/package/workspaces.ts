@@ -9,8 +9,8 @@ import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } f
 import type { Effects } from '../../../ports/effects.js'
 import { waitAtMost } from '../../../kernel/patience.js'
 import { pluginRoots } from '../../resource/config/config-files.js'
-import type { ConfigSnapshot } from '../../resource/config/snapshot.js'
-import type { Snapshots } from '../../resource/config/snapshots.js'
+import type { ConfigSnapshot } from '../../resource/snapshot/snapshot.js'
+import type { Snapshots } from '../../resource/snapshot/snapshots.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import { type RootWatches, watchRoots } from './root-watches.js'
 

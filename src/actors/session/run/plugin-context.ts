@@ -1,7 +1,7 @@
 /** Sections plugins add to the system context of a session (sessions-events §12.1; plugin-protocol §4.7). */
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
-import { type Answers, createServiceAnswers } from '../../plugin/calls/answers.js'
+import { type Answers, createServiceAnswers } from '../../resource/contributed/answers.js'
 import type { RegistryView } from '../../../ports/view.js'
 import { wellFormed } from '../../well-formed.js'
 

@@ -1,23 +1,29 @@
 /** The facade of what a directory offers: agents, commands, skills, instruction files (http-contract §2.2). */
-import { SvcError } from '../../protocol/errors.js'
-import type { Agent, Skill } from '../../protocol/resource/resource.js'
-import { publicRecord } from '../../protocol/secrets.js'
+import { SvcError } from '../../../protocol/errors.js'
+import type { Agent, Skill } from '../../../protocol/resource/resource.js'
+import { publicRecord } from '../../../protocol/secrets.js'
 import { isDeepStrictEqual } from 'node:util'
-import type { InstructionFile, Resources } from '../../ports/facades.js'
-import type { Instructions } from '../../ports/plugin.js'
-import type { WorkspacePlugins } from '../../ports/view.js'
-import { type AgentEntry, type Agents, findAgent, readAgents } from './markdown/agents.js'
-import { type Commands, isOwn, readCommands } from './markdown/commands.js'
-import { type ConfigDeps, type ConfigFacade, createConfigs } from './config/config.js'
-import { createInstructions, giveInstructions } from './markdown/instructions.js'
-import { createLru } from '../../kernel/lru.js'
-import type { Places } from './markdown/native-agents.js'
-import { createFolderWatches } from '../../platform/watched/folder-watches.js'
-import { createLooks, type Looks } from '../../platform/watched/looks.js'
-import { createPluginLayer } from './config/plugin-layer.js'
-import { createPluginSource, NO_RESOURCES, type PluginAgents, type PluginResources, type PluginSource } from './config/plugin-source.js'
-import type { ConfigSnapshot } from './config/snapshot.js'
-import type { SnapshotEffects, Snapshots } from './config/snapshots.js'
+import type { InstructionFile, Resources } from '../../../ports/facades.js'
+import type { Instructions } from '../../../ports/plugin.js'
+import type { WorkspacePlugins } from '../../../ports/view.js'
+import { type AgentEntry, type Agents, findAgent, readAgents } from '../catalog/agents.js'
+import { type Commands, isOwn, readCommands } from '../catalog/commands.js'
+import { type ConfigDeps, type ConfigFacade, createConfigs } from './config.js'
+import { createInstructions, giveInstructions } from '../catalog/instructions.js'
+import { createLru } from '../../../kernel/lru.js'
+import type { Places } from '../catalog/native-agents.js'
+import { createFolderWatches } from '../../../platform/watched/folder-watches.js'
+import { createLooks, type Looks } from '../../../platform/watched/looks.js'
+import { createPluginLayer } from '../contributed/plugin-layer.js'
+import {
+  createPluginSource,
+  NO_RESOURCES,
+  type PluginAgents,
+  type PluginResources,
+  type PluginSource,
+} from '../contributed/plugin-source.js'
+import type { ConfigSnapshot } from '../snapshot/snapshot.js'
+import type { SnapshotEffects, Snapshots } from '../snapshot/snapshots.js'
 
 const TOLD = 1024
 

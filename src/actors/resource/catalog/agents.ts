@@ -10,8 +10,8 @@ import type { AgentView } from '../../../ports/facades.js'
 import { recordAt } from '../config/config-merge.js'
 import { DEFAULT_AGENT, type NativeAgent, nativeAgents, type Places } from './native-agents.js'
 import { mergeGlobalPermission, mergePermission, permissionOf, showNarrowed } from '../config/permission-config.js'
-import { NO_RESOURCES, type PluginAgents } from '../config/plugin-source.js'
-import type { ConfigSnapshot } from '../config/snapshot.js'
+import { NO_RESOURCES, type PluginAgents } from '../contributed/plugin-source.js'
+import type { ConfigSnapshot } from '../snapshot/snapshot.js'
 
 export interface AgentEntry {
   /** Key in the configuration; the record's `name` may be another one to show. */

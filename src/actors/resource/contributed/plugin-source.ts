@@ -10,9 +10,9 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginAgent, PluginCommand } from '../../../protocol/plugin/plugin-services.js'
 import type { Skill } from '../../../protocol/resource/resource.js'
 import type { Effects } from '../../../ports/effects.js'
-import { type Answers, createServiceAnswers } from '../../plugin/calls/answers.js'
+import { type Answers, createServiceAnswers } from './answers.js'
 import type { WorkspacePlugins } from '../../../ports/view.js'
-import { isReservedKey } from './config-merge.js'
+import { isReservedKey } from '../config/config-merge.js'
 
 export interface PluginAgents {
   readonly definitions: ReadonlyMap<string, AgentConfig>

@@ -6,8 +6,8 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import type { EntryDefiner } from '../../../ports/facades.js'
-import { deepMerge, recordAt } from './config-merge.js'
-import { mergePatch } from './config-patch.js'
+import { deepMerge, recordAt } from '../config/config-merge.js'
+import { mergePatch } from '../config/config-patch.js'
 import { type EntryFile, writeEntry, type WriteEffects } from './config-write.js'
 import type { ConfigSnapshot } from './snapshot.js'
 

@@ -4,7 +4,7 @@ import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { isRecord, type JsonRecord } from '../../../protocol/json.js'
 import { SLICE } from '../../../kernel/work.js'
-import { keyLocator, type Position } from './config-parse.js'
+import { keyLocator, type Position } from '../config/config-parse.js'
 import type { FileProbe } from '../../../platform/watched/file-probe.js'
 import type { ConfigSnapshot } from './snapshot.js'
 

@@ -15,7 +15,7 @@ import { stringsAt } from '../config/config-merge.js'
 import { createFileProbe, type FileProbe } from '../../../platform/watched/file-probe.js'
 import { createLru } from '../../../kernel/lru.js'
 import { boundaryOf, isAddress, readNamedPath } from '../config/named-paths.js'
-import type { ConfigSnapshot } from '../config/snapshot.js'
+import type { ConfigSnapshot } from '../snapshot/snapshot.js'
 
 type InstructionEffects = Pick<Effects, 'files' | 'clock' | 'paths' | 'log'>
 

@@ -8,7 +8,7 @@ import type { ConfigDiagnostic } from '../../../protocol/resource/config.js'
 import { callTimeoutOf, HostCapability, TrustRecord } from '../../../protocol/plugin/plugin.js'
 import { asDeclared } from '../../../protocol/leniency.js'
 import type { JsonRecord } from '../../../protocol/json.js'
-import { isReservedKey, recordAt } from '../../resource/config/config-merge.js'
+import { isReservedKey, recordAt } from './config-merge.js'
 
 /** What a package gets of its entry; the values of an absent entry when there is none. */
 export interface PackageEntry {

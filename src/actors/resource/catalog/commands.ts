@@ -4,7 +4,7 @@ import type { UsableCommand } from '../../../ports/facades.js'
 import { type AgentEntry, findAgent, parseModel } from './agents.js'
 import { isRecord } from '../../../protocol/json.js'
 import { recordAt } from '../config/config-merge.js'
-import type { ConfigSnapshot } from '../config/snapshot.js'
+import type { ConfigSnapshot } from '../snapshot/snapshot.js'
 
 const INIT_TEMPLATE = `Study this project and write AGENTS.md at its top: what a coding agent must know to work here and cannot see at a glance.
 

@@ -7,13 +7,13 @@
  */
 import { ConfigDocument } from '../../../protocol/resource/config.js'
 import type { Effects } from '../../../ports/effects.js'
-import type { Answers } from '../../plugin/calls/answers.js'
-import { readLayer } from './config-layer.js'
+import type { Answers } from './answers.js'
+import { readLayer } from '../config/config-layer.js'
 import type { JsonRecord } from '../../../protocol/json.js'
-import { mergeDocuments, omit } from './config-merge.js'
-import { narrowWorkspace } from './config-trust.js'
+import { mergeDocuments, omit } from '../config/config-merge.js'
+import { narrowWorkspace } from '../config/config-trust.js'
 import type { PluginSource } from './plugin-source.js'
-import type { ConfigSnapshot } from './snapshot.js'
+import type { ConfigSnapshot } from '../snapshot/snapshot.js'
 
 const ABOUT_PLUGINS = ['plugin', 'plugins', 'mcp']
 

@@ -37,7 +37,7 @@ it('no source of the server has a character beyond ASCII, which would make V8 ke
   const chunks = readdirSync(join(DIST, 'chunks')).flatMap((name) => (name.endsWith('.cjs') ? [join(DIST, 'chunks', name)] : []))
   const wide = (file: string) => /[^\p{ASCII}]/u.test(readFileSync(file, 'utf8'))
   expect([...new Set([...sources, ...chunks])].filter(wide)).toEqual([])
-  expect(wide(join(DIST, '..', 'src', 'actors', 'session', 'history', 'summary-text.ts'))).toBe(true)
+  expect(wide(join(DIST, '..', 'src', 'actors', 'session', 'compaction', 'summary-text.ts'))).toBe(true)
 })
 
 it('the server is one file and a few it shares with what is loaded later', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { NativeHost } from '../../src/ports/plugin.js'
-import { createFileStateDoor } from '../../src/actors/session/history/state-notes.js'
+import { createFileStateDoor } from '../../src/actors/session/restore/state-notes.js'
 
 const unused = (): never => {
   throw new Error('this test has no such door')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSizes } from '../../src/actors/session/history/sizes.js'
+import { createSizes } from '../../src/actors/session/state/sizes.js'
 import { prunable } from '../../src/machines/compaction/prune.js'
 import { tailStart } from '../../src/machines/compaction/tail.js'
 import { cutMiddle, cutToTokens, estimateTokens } from '../../src/machines/compaction/tokens.js'

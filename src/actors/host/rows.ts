@@ -1,5 +1,5 @@
 /** The rows of one native plugin, over the store and the journal. */
-import type { SessionCore } from '../session/core.js'
+import type { SessionCore } from '../session/state/core.js'
 import type { Change } from '../events/journal.js'
 import type { PluginRows, RowsChange } from '../../ports/doors.js'
 

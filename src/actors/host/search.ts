@@ -2,7 +2,7 @@
 import { type Caller, LOCAL_TENANT, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
-import type { SessionCore } from '../session/core.js'
+import type { SessionCore } from '../session/state/core.js'
 import type { SearchDoor, SearchViewer } from '../../ports/doors.js'
 
 /** Of hits that are asked for besides, in the place of those that are gone meanwhile. */

@@ -8,13 +8,13 @@ import type { AssistantInfo, Message, Part } from '../../protocol/message/messag
 import type { Session } from '../../protocol/session/session.js'
 import { ZERO_USAGE } from '../../protocol/message/token-usage.js'
 import type { Change } from '../events/journal.js'
-import type { SessionCore } from '../session/core.js'
-import { endedInError, markCompacting } from '../session/history/open-compaction.js'
+import type { SessionCore } from '../session/state/core.js'
+import { endedInError, markCompacting } from '../session/compaction/open-compaction.js'
 import { isSummary } from '../session/history/conversation.js'
 import { removeStaged } from '../session/bundles/import.js'
 import { doMove } from '../session/state/moves.js'
 import { busyStatus } from '../session/admission/queue.js'
-import { interruptedPart } from '../session/run/interrupted-part.js'
+import { interruptedPart } from '../session/history/interrupted-part.js'
 
 const RESTARTED = 'The server was stopped before the answer was complete.'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { modelMessages } from '../../../src/actors/session/run/request.js'
-import { createPassages, passagesOf } from '../../../src/actors/session/run/said-by-provider.js'
+import { modelMessages } from '../../../src/actors/session/history/request.js'
+import { createPassages, passagesOf } from '../../../src/actors/session/history/said-by-provider.js'
 import type { Message, Part } from '../../../src/protocol/message/message.js'
 
 const place = { sessionId: 'ses_1', messageId: 'msg_1' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { conversationOf, leadMessages, summaryMessages } from '../../../src/actors/session/history/conversation.js'
-import { cleanSummary, summaryPrompt, toText } from '../../../src/actors/session/history/summary-text.js'
+import { cleanSummary, summaryPrompt, toText } from '../../../src/actors/session/compaction/summary-text.js'
 import { LIMITS } from '../../../src/protocol/limits.js'
 import type { Message, Part } from '../../../src/protocol/message/message.js'
 

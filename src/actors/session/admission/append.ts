@@ -5,10 +5,10 @@ import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView, ResolvedModel } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { agentOf } from '../state/plan-mode.js'
 import { hasDefaultTitle, knownAgent } from '../state/records.js'
-import { isNotice } from './runtime-marker.js'
+import { isNotice } from '../state/runtime-marker.js'
 
 /** Who answers a prompt, and with which model. */
 export interface RunTarget {

@@ -10,10 +10,10 @@ import type { Message, PromptRequest, UserModel } from '../../../protocol/messag
 import type { SessionCommandRequest, SessionShellRequest } from '../../../protocol/resource/command.js'
 import type { FoundCommand } from '../../../ports/facades.js'
 import { parseModel } from '../../resource/catalog/agents.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { untilQuiet } from '../state/quiet.js'
 import { type PromptContent, submitPrompt, TEXT_BYTES } from './prompts.js'
-import { isNotice } from './runtime-marker.js'
+import { isNotice } from '../state/runtime-marker.js'
 
 /** A prompt that names a command: `/name arguments`. */
 const NAMED = /^\s*\/(\S+)(?:\s+([\s\S]*))?$/

@@ -8,9 +8,9 @@ import type { Caller } from '../../../protocol/caller.js'
 import type { SessionQueueRelease } from '../../../protocol/message/message.js'
 import type { QueueHead, Store } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { notePrompted } from '../state/imported.js'
-import { noteParticipant } from '../state/sharing.js'
+import { noteParticipant } from './sharing.js'
 import { publishWaiting, queueInfo } from './queue.js'
 
 /** Releases the oldest held row, or that of one message; `wake` is called when there is one. */

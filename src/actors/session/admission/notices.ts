@@ -5,10 +5,10 @@
  * I1 The notice and what its sender changes along with it are one commit: it is told exactly once.
  */
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { publishWaiting, queueInfo, toldRequest } from './queue.js'
 import type { Notice } from '../../../ports/doors.js'
-import { RUNTIME_MARKER } from './runtime-marker.js'
+import { RUNTIME_MARKER } from '../state/runtime-marker.js'
 
 /** Throws `resource.not_found` with nothing changed. */
 export function tellSession(

@@ -16,14 +16,14 @@ import { wellFormedValue } from '../../well-formed.js'
 import { refuseUnknownVariant } from '../../provider/unknown.js'
 import type { Change } from '../../events/journal.js'
 import { appendPrompt, type RunTarget, resolveTarget } from './append.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { releaseHeld } from './held.js'
 import { isLongPrompt, isSilent, publishWaiting, queueInfo, toldRequest } from './queue.js'
 import { repeatOf } from './repeats.js'
-import { RUNTIME_MARKER } from './runtime-marker.js'
-import { keepAttached } from '../run/shown-files.js'
+import { RUNTIME_MARKER } from '../state/runtime-marker.js'
+import { keepAttached } from '../state/shown-files.js'
 import { notePrompted } from '../state/imported.js'
-import { noteParticipant } from '../state/sharing.js'
+import { noteParticipant } from './sharing.js'
 
 /** Text of one prompt as JSON; its events need some room as well. */
 export const TEXT_BYTES = LIMITS.events.recordBytes - 8192

@@ -6,7 +6,7 @@ import type { SessionStatus } from '../../../protocol/session/session.js'
 import { createLru, type Lru } from '../../../kernel/lru.js'
 import type { QueueHead, QueueRow, QueueTable, Store } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
-import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
+import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'
 
 /** Items that are remembered, and characters of a text that are looked at for its preview. */
 const REMEMBERED = 4096

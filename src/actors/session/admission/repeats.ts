@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { SvcError } from '../../../protocol/errors.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { QueueRow } from '../../../store/store.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 
 /** What is known by the message id of a prompt: the same prompt, which was taken or is held. */
 type Repeat = { readonly type: 'taken' } | { readonly type: 'held'; readonly row: QueueRow }

@@ -1,6 +1,6 @@
 /** What a run, or a compaction somebody asked for, holds of its session, and giving it back (sessions-events §4.16). */
 import type { Change } from '../../events/journal.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import type { Segment } from '../state/executions.js'
 import { doMove } from '../state/moves.js'
 import { busyStatus } from './queue.js'

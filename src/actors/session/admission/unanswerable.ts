@@ -7,7 +7,7 @@ import type { ModelRef } from '../../../protocol/message/message.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { makeModel } from '../../provider/catalog/models.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import { modelOf, type RunTarget } from './append.js'
 
 const UNKNOWN = { mode: 'primary', native: false, hidden: true, permission: {}, options: {} }

@@ -7,7 +7,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { MessageInfo } from '../../../protocol/message/message.js'
 import { BUNDLE_VERSION, type ExportSessionsRequest, workspaceRootOf } from '../../../protocol/session/bundle.js'
 import type { Session } from '../../../protocol/session/session.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 
 const SESSIONS = 100
 const MESSAGES = 16

@@ -3,11 +3,11 @@ import { SvcError } from '../../../protocol/errors.js'
 import type { Message, MessageInfo, Part } from '../../../protocol/message/message.js'
 import type { ForkSessionRequest } from '../../../protocol/session/sharing.js'
 import type { Session } from '../../../protocol/session/session.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { summaryRecordOf } from './conversation.js'
 import { slugOf } from '../state/slug.js'
-import { STAGED_TENANT } from '../state/staged.js'
-import { slicesOf } from './slices.js'
+import { STAGED_TENANT } from './staged.js'
+import { slicesOf } from '../state/slices.js'
 
 const TITLE = 1000
 

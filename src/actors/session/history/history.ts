@@ -7,9 +7,9 @@ import { CompactionSummary } from '../../../protocol/session/compaction.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { MessageSliceQuery } from '../../../store/store.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
 import { summaryRecordOf } from './conversation.js'
-import { slicesOf } from './slices.js'
+import { slicesOf } from '../state/slices.js'
 
 /** What a part that replaces another may measure as JSON; its event needs some room as well. */
 const PART_BYTES = LIMITS.events.recordBytes - 1024

@@ -4,9 +4,9 @@ import { undoTree } from '../../../machines/undo/tree.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { RevertMark, type RevertRequest, type SessionUndoTree } from '../../../protocol/session/undo.js'
-import { type Choose, type SessionCore, sessionOrThrow } from '../core.js'
-import { busy } from './restores.js'
-import { inSlices, outlineOf } from './slices.js'
+import { type Choose, type SessionCore, sessionOrThrow } from '../state/core.js'
+import { busy } from '../restore/restores.js'
+import { inSlices, outlineOf } from '../state/slices.js'
 
 type UndoCore = Pick<SessionCore, 'store' | 'statuses' | 'restores'>
 

@@ -13,7 +13,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import { runHooks } from '../../plugin/calls/hooks.js'
 import type { RegisteredTool } from '../../../ports/view.js'
 import { wellFormedValue } from '../../well-formed.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import { offeredTools } from './offered-tools.js'
 import type { Attempt, OpenCall, RunScope } from './run-scope.js'
 

@@ -13,8 +13,8 @@ import { wellFormed } from '../../well-formed.js'
 import { approvalsOf } from '../../interaction/approvals.js'
 import { callContext, changeNote, goneTool, makeAttempt } from './attempt.js'
 import { isUnprompted, UNPROMPTED } from '../state/imported.js'
-import { keepContents } from './shown-files.js'
-import type { SessionCore } from '../core.js'
+import { keepContents } from '../state/shown-files.js'
+import type { SessionCore } from '../state/core.js'
 import { type Asking, layersOf, refusedTools, type OpenCall, type RunScope } from './run-scope.js'
 
 async function contextOf(core: SessionCore, run: RunScope, call: OpenCall, signal: AbortSignal): Promise<ToolContext> {

@@ -7,7 +7,7 @@ import type { PermissionRule } from '../../../protocol/interaction/interaction.j
 import type { Session } from '../../../protocol/session/session.js'
 import type { AgentView } from '../../../ports/facades.js'
 import { agentOf } from '../state/plan-mode.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 
 const MOST = 16
 

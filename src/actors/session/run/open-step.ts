@@ -4,7 +4,7 @@ import type { AssistantInfo } from '../../../protocol/message/message.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import type { RegisteredTool } from '../../../ports/view.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import { beginStep } from './recorder.js'
 import type { RunScope, StepScope } from './run-scope.js'
 

@@ -15,10 +15,10 @@ import type { TokenUsage } from '../../../protocol/message/token-usage.js'
 import type { Change } from '../../events/journal.js'
 import type { ToolResult } from '../../../ports/plugin.js'
 import { createJoiner, type Joiner } from '../../well-formed.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import { fileParts, metadataOf, settledMetadata } from './call-metadata.js'
-import { ABORTED_CALL } from './interrupted-part.js'
-import { createPassages, isCounted, type SaidOfCall, withSaid } from './said-by-provider.js'
+import { ABORTED_CALL } from '../history/interrupted-part.js'
+import { createPassages, isCounted, type SaidOfCall, withSaid } from '../history/said-by-provider.js'
 
 /** Bytes of a text inside the JSON of its event; the rest of the event has the remaining room. */
 const TEXT_BYTES = LIMITS.events.recordBytes - 8192

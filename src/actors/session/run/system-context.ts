@@ -8,7 +8,7 @@
 import type { Session } from '../../../protocol/session/session.js'
 import type { InstructionFile } from '../../../ports/facades.js'
 import type { ModelMessage } from '../../../ports/provider-adapter.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import type { RunTarget } from '../admission/append.js'
 import { type ContextSection, createPluginContext } from './plugin-context.js'
 

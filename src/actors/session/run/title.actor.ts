@@ -3,7 +3,7 @@ import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
 import { type TitleInput, titleMachine } from '../../../machines/title.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createTurns } from '../../../kernel/turns.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import type { Runs } from './run.actor.js'
 import { makeTitle, type TitleRequest, titleText } from './title.js'
 

@@ -5,7 +5,7 @@ import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
 import { wellFormed } from '../../well-formed.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import { hasDefaultTitle } from '../state/records.js'
 
 const INSTRUCTION =

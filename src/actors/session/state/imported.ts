@@ -7,7 +7,7 @@
 import type { Caller } from '../../../protocol/caller.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from './core.js'
 
 const DEEPEST = 16
 

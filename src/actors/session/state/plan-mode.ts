@@ -1,7 +1,7 @@
 /** Plan mode: a state of the session; its runs are those of the agent that plans (sessions-events §2.2, §10.1). */
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from './core.js'
 
 const PLANNER = 'plan'
 

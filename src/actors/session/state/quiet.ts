@@ -1,5 +1,5 @@
 /** When nothing of a session goes on: neither a run, nor what waits, nor the work it has besides. */
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from './core.js'
 import type { Work } from '../../../ports/doors.js'
 import type { Outstanding } from './outstanding.js'
 

@@ -5,7 +5,7 @@ import type { ModelRef } from '../../../protocol/message/message.js'
 import type { CatalogActivity, CreateSessionRequest, Session, UpdateSessionRequest } from '../../../protocol/session/session.js'
 import type { RawJson, SessionListQuery } from '../../../ports/facades.js'
 import type { Change } from '../../events/journal.js'
-import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
+import { rootOf, type SessionCore, sessionOrThrow } from './core.js'
 import { slugOf } from './slug.js'
 
 const DEFAULT_PAGE = 100

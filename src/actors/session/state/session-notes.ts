@@ -1,7 +1,7 @@
 /** What plugins keep on the record of a session (sessions-events §2.2, extra fields). */
 import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
+import { type SessionCore, sessionOrThrow } from './core.js'
 
 type Notes = Readonly<Record<string, unknown>>
 

@@ -7,7 +7,7 @@ import { LIMITS } from '../../../protocol/limits.js'
 import type { QueuedPrompt } from '../../../protocol/message/queued-prompt.js'
 import type { ShownFile } from '../../../store/contents.js'
 import type { ToolResult } from '../../../ports/plugin.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from './core.js'
 
 const { keptApart, keptApartOfMany, pieceOfContent } = LIMITS.store
 /** Text that JSON shows as it is. */

@@ -6,10 +6,10 @@
 import { createActor, type InspectionEvent, waitFor } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
-import type { Choose, Restores } from '../core.js'
+import type { Choose, Restores } from '../state/core.js'
 import { restoreLogic, type Restoring } from './restore.actor.js'
 import type { RestoreCore } from './restore-core.js'
-import { outlineOf } from './slices.js'
+import { outlineOf } from '../state/slices.js'
 
 export function createRestores(
   core: RestoreCore,

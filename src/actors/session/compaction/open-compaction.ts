@@ -7,7 +7,7 @@ import type { Change } from '../../events/journal.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
 import type { GenerateRequest } from '../../../ports/provider-adapter.js'
 import { stepCost } from '../../provider/catalog/cost.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import type { SummaryRecorder } from './summary-recorder.js'
 
 export interface OpenCompaction {

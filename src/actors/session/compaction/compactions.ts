@@ -6,7 +6,7 @@
 import { compactionOverrides } from '../../../machines/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { resolveTarget } from '../admission/append.js'
-import { rootOf, type SessionCore, sessionOrThrow } from '../core.js'
+import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'
 import { type CompactingRun, type CompactionScope, recordCompactionEnd } from './compaction-effects.js'
 
 export interface Compactions {

@@ -10,8 +10,8 @@ import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usa
 import type { Change } from '../../events/journal.js'
 import type { ResolvedModel } from '../../../ports/facades.js'
 import { createJoiner } from '../../well-formed.js'
-import type { SessionCore } from '../core.js'
-import { COMPACTION } from './conversation.js'
+import type { SessionCore } from '../state/core.js'
+import { COMPACTION } from '../history/conversation.js'
 
 const AGENT = 'svc'
 

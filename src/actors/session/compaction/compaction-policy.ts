@@ -7,7 +7,7 @@ import {
   policyOf,
 } from '../../../machines/compaction/window.js'
 import { CompactionConfig } from '../../../protocol/resource/config.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import type { RunTarget } from '../admission/append.js'
 
 export async function compactionPolicy(

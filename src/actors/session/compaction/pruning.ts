@@ -5,7 +5,7 @@ import type { CompactionPolicy } from '../../../machines/compaction/window.js'
 import type { Message, ToolPart } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 
 const known = new WeakMap<ToolPart, number>()
 

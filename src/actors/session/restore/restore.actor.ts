@@ -11,7 +11,7 @@ import type { HistoryMove } from '../../../store/store.js'
 import { changed, inTurns, linked, told } from './file-states.js'
 import type { RestoreCore } from './restore-core.js'
 import { recordMove } from './moved-history.js'
-import { outlineOf } from './slices.js'
+import { outlineOf } from '../state/slices.js'
 
 /** A restore under way; `problem` = the first failure. */
 export interface Restoring {

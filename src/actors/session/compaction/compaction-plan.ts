@@ -5,9 +5,9 @@ import { cutToTokens, estimateTokens } from '../../../machines/compaction/tokens
 import type { CompactionPolicy } from '../../../machines/compaction/window.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, ModelRef } from '../../../protocol/message/message.js'
-import { modelMessages } from '../run/request.js'
-import { conversationOf, isPrompt } from './conversation.js'
-import type { Sizes } from './sizes.js'
+import { modelMessages } from '../history/request.js'
+import { conversationOf, isPrompt } from '../history/conversation.js'
+import type { Sizes } from '../state/sizes.js'
 import { toText } from './summary-text.js'
 
 /** Part of the trigger that an automatic compaction must be able to save. */

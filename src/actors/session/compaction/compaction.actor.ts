@@ -3,7 +3,7 @@ import { fromCallback, fromPromise } from 'xstate'
 import { compactionMachine } from '../../../machines/compaction.machine.js'
 import { compactionOverrides } from '../../../machines/compaction/window.js'
 import { stepFailure } from '../../provider/failure.js'
-import type { SessionCore } from '../core.js'
+import type { SessionCore } from '../state/core.js'
 import { type CompactionScope, openCompaction, recordCompactionEnd, recordSummary, streamSummary } from './compaction-effects.js'
 
 /** `scopeOf` answers the compaction of a run, or the one somebody asked for, by the id of the run. */

@@ -9,8 +9,8 @@ import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { ClaimSessionControlRequest, SessionControl, SessionParticipant } from '../../../protocol/session/sharing.js'
 import type { Change } from '../../events/journal.js'
-import { type SessionCore, sessionOrThrow } from '../core.js'
-import { withDelegators } from './imported.js'
+import { type SessionCore, sessionOrThrow } from '../state/core.js'
+import { withDelegators } from '../state/imported.js'
 
 type Core = Pick<SessionCore, 'store' | 'journal' | 'effects'>
 

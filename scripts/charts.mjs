@@ -26,9 +26,11 @@ const charts = createCharts()
 const [kept, keptKeys] = [join(root, LAYOUTS, 'layouts.json'), join(root, 'docs/charts/layouts.json')].map(readJson)
 const keys = new Map()
 
-const machines = readdirSync(join(root, 'src/machines')).filter((name) => name.endsWith('.machine.ts'))
+const machines = readdirSync(join(root, 'src/machines'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+  path.endsWith('.machine.ts'),
+)
 const pages = []
-for (const file of machines.toSorted()) pages.push(await page(file))
+for (const file of machines.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1))) pages.push(await page(file))
 settle('docs/charts', [
   ['README.md', index(pages)],
   ...pages.flatMap(({ name, text, svg }) => [

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { compactionOverrides } from '../../src/machines/compaction/window.js'
-import { retryPolicyOf } from '../../src/machines/retry.js'
+import { compactionOverrides } from '../../src/machines/session/compaction/window.js'
+import { retryPolicyOf } from '../../src/machines/session/retry.js'
 import { GIVEN, unreadValues, unreadVariables, VARIABLES } from '../../src/protocol/variables.js'
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url))

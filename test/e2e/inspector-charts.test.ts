@@ -18,7 +18,7 @@ const READABLE = 8
 
 const source = fileURLToPath(new URL('../../src/machines', import.meta.url))
 const modules: object[] = await Promise.all(
-  readdirSync(source)
+  readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.machine.ts'))
     .map((name) => import(`${source}/${name}`)),
 )

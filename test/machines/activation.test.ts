@@ -6,8 +6,8 @@ import {
   type ActivationInput,
   type ClaimAnswer,
   type ClaimInput,
-} from '../../src/machines/activation.machine.js'
-import { latestOccurrence } from '../../src/machines/schedule/occurrence.js'
+} from '../../src/machines/workflows/activation.machine.js'
+import { latestOccurrence } from '../../src/machines/workflows/schedule/occurrence.js'
 import type { WorkflowSchedule } from '../../src/protocol/workflow/workflow.js'
 import { explore, missing } from './paths.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { expandCommand, splitArguments } from '../../src/machines/command.js'
-import { inclusionsOf } from '../../src/machines/command-inclusions.js'
+import { expandCommand, splitArguments } from '../../src/machines/session/command.js'
+import { inclusionsOf } from '../../src/machines/session/command-inclusions.js'
 
 const expand = (template: string, written: string) => expandCommand(template, written, 1000)
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createSizes } from '../../src/actors/session/state/sizes.js'
-import { prunable } from '../../src/machines/compaction/prune.js'
-import { tailStart } from '../../src/machines/compaction/tail.js'
-import { cutMiddle, cutToTokens, estimateTokens } from '../../src/machines/compaction/tokens.js'
-import { type CompactionSettings, compactionOverrides, mergeSettings, policyOf } from '../../src/machines/compaction/window.js'
+import { prunable } from '../../src/machines/session/compaction/prune.js'
+import { tailStart } from '../../src/machines/session/compaction/tail.js'
+import { cutMiddle, cutToTokens, estimateTokens } from '../../src/machines/session/compaction/tokens.js'
+import { type CompactionSettings, compactionOverrides, mergeSettings, policyOf } from '../../src/machines/session/compaction/window.js'
 import type { Message } from '../../src/protocol/message/message.js'
 import counted from '../fixtures/counted-texts.json' with { type: 'json' }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { courseAfter, type EndedRun, type SoFar } from '../../src/machines/goal-course.js'
-import { goalMachine } from '../../src/machines/goal.machine.js'
+import { courseAfter, type EndedRun, type SoFar } from '../../src/machines/goals/goal-course.js'
+import { goalMachine } from '../../src/machines/goals/goal.machine.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { explore, missing } from './paths.js'
 

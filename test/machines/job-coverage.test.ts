@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jobMachine } from '../../src/machines/job.machine.js'
+import { jobMachine } from '../../src/machines/shell/job.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })

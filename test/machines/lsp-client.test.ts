@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LspClientEvent, lspClientMachine } from '../../src/machines/lsp-client.machine.js'
+import { type LspClientEvent, lspClientMachine } from '../../src/machines/lsp/lsp-client.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string) => ({ type: `xstate.done.actor.${actorId}`, output: undefined, actorId })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type McpConnectionEvent, mcpConnectionMachine } from '../../src/machines/mcp-connection.machine.js'
+import { type McpConnectionEvent, mcpConnectionMachine } from '../../src/machines/mcp/mcp-connection.machine.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { explore, missing } from './paths.js'
 

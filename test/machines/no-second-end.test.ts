@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type AnyStateMachine, fromCallback, initialTransition, setup, StateMachine, transition } from 'xstate'
 import { expect, test } from 'vitest'
-import { mcpConnectionMachine } from '../../src/machines/mcp-connection.machine.js'
+import { mcpConnectionMachine } from '../../src/machines/mcp/mcp-connection.machine.js'
 
 interface Step {
   readonly eventType: string

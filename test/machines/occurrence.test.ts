@@ -1,6 +1,6 @@
 import { IANAZone } from 'luxon'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { latestOccurrence, nextOccurrence, upcoming } from '../../src/machines/schedule/occurrence.js'
+import { latestOccurrence, nextOccurrence, upcoming } from '../../src/machines/workflows/schedule/occurrence.js'
 import type { WorkflowSchedule } from '../../src/protocol/workflow/workflow.js'
 
 const schedule = (given: Partial<WorkflowSchedule>): WorkflowSchedule => ({ frequency: 'once', interval: 1, timezone: 'UTC', ...given })

@@ -1,7 +1,7 @@
 import { createActor, SimulatedClock } from 'xstate'
 import { expect, it } from 'vitest'
 import type { Assessment } from '../../src/machines/plugin/assessment.js'
-import { packageMachine } from '../../src/machines/package.machine.js'
+import { packageMachine } from '../../src/machines/plugin/package.machine.js'
 import { packageStateOf } from '../../src/machines/plugin/package-state.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { inert } from './paths.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { packageMachine } from '../../src/machines/package.machine.js'
+import { packageMachine } from '../../src/machines/plugin/package.machine.js'
 import { packageStateOf } from '../../src/machines/plugin/package-state.js'
 import { PACKAGE_STATES } from '../../src/protocol/plugin/plugin.js'
 

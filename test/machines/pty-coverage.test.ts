@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ptyMachine } from '../../src/machines/pty.machine.js'
+import { ptyMachine } from '../../src/machines/pty/pty.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string) => ({ type: `xstate.done.actor.${actorId}`, output: undefined, actorId })

@@ -1,6 +1,6 @@
 import { createActor, fromPromise, SimulatedClock } from 'xstate'
 import { expect, it } from 'vitest'
-import { runtimeMachine } from '../../src/machines/runtime.machine.js'
+import { runtimeMachine } from '../../src/machines/runtime/runtime.machine.js'
 
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 const now = async () => undefined

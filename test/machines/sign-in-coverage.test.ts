@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { signInMachine } from '../../src/machines/sign-in.machine.js'
+import { signInMachine } from '../../src/machines/provider/sign-in.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })

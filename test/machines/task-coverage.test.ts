@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { taskMachine } from '../../src/machines/task.machine.js'
+import { taskMachine } from '../../src/machines/subagents/task.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { workflowEngineMachine } from '../../src/machines/workflow-engine.machine.js'
-import { workflowRunMachine } from '../../src/machines/workflow-run.machine.js'
+import { workflowEngineMachine } from '../../src/machines/workflows/workflow-engine.machine.js'
+import { workflowRunMachine } from '../../src/machines/workflows/workflow-run.machine.js'
 import { explore, missing } from './paths.js'
 
 const done = (actorId: string, output?: unknown) => ({ type: `xstate.done.actor.${actorId}`, output, actorId })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { workspaceMachine } from '../../src/machines/workspace.machine.js'
+import { workspaceMachine } from '../../src/machines/plugin/workspace.machine.js'
 import { explore, missing } from './paths.js'
 
 const TRACKED = 'workspace.tracked'

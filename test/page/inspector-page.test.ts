@@ -19,7 +19,7 @@ import { LIMITS } from '../../src/protocol/limits.js'
 
 const source = fileURLToPath(new URL('../../src/machines', import.meta.url))
 const modules: object[] = await Promise.all(
-  readdirSync(source)
+  readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.machine.ts'))
     .map((name) => import(`${source}/${name}`)),
 )

@@ -1,8 +1,8 @@
 import { type AnyStateMachine, initialTransition, transition } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import { statesOf } from '../../src/actors/inspector/actors.js'
-import { workflowEngineMachine } from '../../src/machines/workflow-engine.machine.js'
-import { workspaceMachine } from '../../src/machines/workspace.machine.js'
+import { workflowEngineMachine } from '../../src/machines/workflows/workflow-engine.machine.js'
+import { workspaceMachine } from '../../src/machines/plugin/workspace.machine.js'
 import { statesAfter, statesAtStart, stateKey } from '../../src/testing/chart-moves.js'
 
 const error = (actorId: string) => ({ type: `xstate.error.actor.${actorId}`, error: new Error('broken'), actorId })

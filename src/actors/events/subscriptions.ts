@@ -6,7 +6,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type AnyEventObject, createActor, fromCallback } from 'xstate'
-import { subscriptionMachine } from '../../machines/subscription.machine.js'
+import { subscriptionMachine } from '../../machines/events/subscription.machine.js'
 import type { Effects } from '../../ports/effects.js'
 import type { EventSubscription, FrameSink } from '../../ports/facades.js'
 import type { ActorRegistry } from '../../kernel/roots.js'

@@ -8,7 +8,7 @@
  */
 import type { Caller } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
-import type { InteractionEnd } from '../../machines/interaction.machine.js'
+import type { InteractionEnd } from '../../machines/interaction/interaction.machine.js'
 import type { Approval, PermissionReply, PermissionRequest, QuestionRequest } from '../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { type Session, sourceOf } from '../../protocol/session/session.js'

@@ -4,7 +4,7 @@
  * I1 A request is listed from the commit of its row to the commit that ends it, and no longer when that is heard.
  */
 import { createActor, fromPromise, waitFor } from 'xstate'
-import { type InteractionEnd, interactionMachine } from '../../machines/interaction.machine.js'
+import { type InteractionEnd, interactionMachine } from '../../machines/interaction/interaction.machine.js'
 import type { InteractionRow } from '../../store/store.js'
 import type { Effects } from '../../ports/effects.js'
 import type { ActorRegistry } from '../../kernel/roots.js'

@@ -7,7 +7,7 @@
  */
 import { fromPromise, type InspectionEvent } from 'xstate'
 import { intersectCapabilities } from '../../machines/plugin/capability.js'
-import { packageMachine } from '../../machines/package.machine.js'
+import { packageMachine } from '../../machines/plugin/package.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { HOST_CAPABILITIES, type PackageLifecycleInfo } from '../../protocol/plugin/plugin.js'
 import type { Capability } from '../../protocol/system/system.js'

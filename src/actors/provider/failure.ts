@@ -1,5 +1,5 @@
-import type { StepFailure } from '../../machines/retry.js'
-import { OVERFLOW } from '../../machines/run.machine.js'
+import type { StepFailure } from '../../machines/session/retry.js'
+import { OVERFLOW } from '../../machines/session/run.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import { ProviderError } from '../../ports/provider-adapter.js'
 

@@ -5,7 +5,7 @@
 import { forgetStandIns } from '../../platform/git/program/stand-in.js'
 import { waitAtMost } from '../../kernel/patience.js'
 import { createActor, fromPromise, type InspectionEvent } from 'xstate'
-import { runtimeMachine } from '../../machines/runtime.machine.js'
+import { runtimeMachine } from '../../machines/runtime/runtime.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import type { Store } from '../../store/store.js'
 import type { ActorDirectory } from '../../kernel/roots.js'

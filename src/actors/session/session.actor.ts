@@ -1,7 +1,7 @@
 /** The session machine with its effects. Decides nothing. */
 import { fromPromise } from 'xstate'
-import type { StepFailure } from '../../machines/retry.js'
-import { sessionMachine } from '../../machines/session.machine.js'
+import type { StepFailure } from '../../machines/session/retry.js'
+import { sessionMachine } from '../../machines/session/session.machine.js'
 import { claimWork } from './run/claim.js'
 import { recordAbort, recordFailure } from './run/closing.js'
 import type { SessionCore } from './state/core.js'

@@ -3,7 +3,7 @@
  * (architecture §8).
  */
 import { createActor, type InspectionEvent } from 'xstate'
-import { retryPolicyOf } from '../../machines/retry.js'
+import { retryPolicyOf } from '../../machines/session/retry.js'
 import type { ActorRegistry } from '../../kernel/roots.js'
 import type { Effects } from '../../ports/effects.js'
 import { supervise } from '../../kernel/supervise.js'

@@ -1,6 +1,6 @@
 /** The clone machine with its effects. Decides nothing. */
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
-import { cloneMachine } from '../../machines/clone.machine.js'
+import { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import type { Turns } from '../../kernel/turns.js'
 
 export interface CloneSteps {

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path'
 import { createActor, toPromise } from 'xstate'
-import type { cloneMachine } from '../../machines/clone.machine.js'
+import type { cloneMachine } from '../../machines/workspace/clone.machine.js'
 import { type Caller, mayUseDirectory } from '../../protocol/caller.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'

@@ -1,5 +1,5 @@
 /** The command line of `svc workflow` as data. Pure; throws a sentence when it cannot be understood. */
-import { daysOf, DAY, parseDate, parseInstant } from '../../machines/schedule/civil.js'
+import { daysOf, DAY, parseDate, parseInstant } from '../../machines/workflows/schedule/civil.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { pageOf, readLine } from '../table/read-line.js'
 import { WORKFLOW } from './workflow-pages.js'

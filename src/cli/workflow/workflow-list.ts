@@ -1,6 +1,6 @@
 /** `svc workflow list`: the workflows of a workspace and what is wrong with files, as the server sees them. */
-import { nextOccurrence } from '../../machines/schedule/occurrence.js'
-import { formatLocal } from '../../machines/schedule/zone.js'
+import { nextOccurrence } from '../../machines/workflows/schedule/occurrence.js'
+import { formatLocal } from '../../machines/workflows/schedule/zone.js'
 import type { WorkflowView } from '../../protocol/workflow/workflow.js'
 import { inZone } from '../../plugins/workflows/files/schedule-fields.js'
 import { columns } from '../plugin/plugin-words.js'

@@ -1,5 +1,5 @@
 /** `svc workflow run` and `runs`: a run now, and the runs so far, on a running server. */
-import { formatUtc } from '../../machines/schedule/zone.js'
+import { formatUtc } from '../../machines/workflows/schedule/zone.js'
 import type { Refusal } from '../../protocol/interaction/refusal.js'
 import type { WorkflowRun } from '../../protocol/workflow/workflow.js'
 import { columns } from '../plugin/plugin-words.js'

@@ -1,6 +1,6 @@
 /** What came of the runs of a session since its goal was last looked at. */
 import type { NativeHost } from '../../ports/plugin.js'
-import type { EndedRun } from '../../machines/goal-course.js'
+import type { EndedRun } from '../../machines/goals/goal-course.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Message } from '../../protocol/message/message.js'
 import type { Pursuit } from './pursuits.js'

@@ -10,7 +10,7 @@ import { type AnyEventObject, createActor, fromCallback, fromPromise, toPromise 
 import type { Terminal as Process } from '../../ports/effects.js'
 import type { FrameSocket, SocketFrame } from '../../ports/contributions.js'
 import type { NativeHost } from '../../ports/plugin.js'
-import { type Incarnation, ptyMachine } from '../../machines/pty.machine.js'
+import { type Incarnation, ptyMachine } from '../../machines/pty/pty.machine.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import type { Pty } from '../../protocol/terminal/pty.js'

@@ -1,7 +1,7 @@
 /** Keeps the index of what was said up with the sessions (subsystems i): steps off the hot path, between those of others. */
 import { createActor, fromPromise, waitFor } from 'xstate'
 import type { NativeHost } from '../../ports/plugin.js'
-import { type CaughtUp, searchIndexMachine } from '../../machines/search-index.machine.js'
+import { type CaughtUp, searchIndexMachine } from '../../machines/semantic/search-index.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { waitAtMost } from '../../kernel/patience.js'
 import type { Pause } from '../../kernel/pause.js'

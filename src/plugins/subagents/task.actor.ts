@@ -1,7 +1,7 @@
 /** The effects of a task (sessions-events §10.12). */
 import { fromPromise } from 'xstate'
 import type { NativeHost } from '../../ports/plugin.js'
-import { type Recorded, type TaskOutcome, type TaskRef, taskMachine } from '../../machines/task.machine.js'
+import { type Recorded, type TaskOutcome, type TaskRef, taskMachine } from '../../machines/subagents/task.machine.js'
 import { type Delivery, told } from './delivery.js'
 import { isOpen, type Ledger, type Task } from './ledger.js'
 

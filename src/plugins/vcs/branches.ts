@@ -2,7 +2,7 @@
 import { type Actor, type AnyEventObject, createActor, fromCallback, fromPromise } from 'xstate'
 import type { Checkout } from '../../ports/git.js'
 import type { NativeHost } from '../../ports/plugin.js'
-import { type CheckoutInput, checkoutMachine } from '../../machines/checkout.machine.js'
+import { type CheckoutInput, checkoutMachine } from '../../machines/vcs/checkout.machine.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 export interface Branches {

@@ -1,5 +1,5 @@
 /** The operations of the contract (http-contract §5.12 and its notes). */
-import { upcoming } from '../../machines/schedule/occurrence.js'
+import { upcoming } from '../../machines/workflows/schedule/occurrence.js'
 import { SvcError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 import { expectedOf } from '../../protocol/management/expected.js'

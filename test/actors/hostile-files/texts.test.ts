@@ -1,8 +1,8 @@
 /** Texts of a workspace that are searched by patterns: none is looked at again from each of its places, which would take hours for these. */
 import { expect, test } from 'vitest'
 import type { FileStat } from '../../../src/ports/effects.js'
-import { argumentsOf } from '../../../src/machines/command.js'
-import { inclusionsOf } from '../../../src/machines/command-inclusions.js'
+import { argumentsOf } from '../../../src/machines/session/command.js'
+import { inclusionsOf } from '../../../src/machines/session/command-inclusions.js'
 import { judgeFormatter } from '../../../src/plugins/files/format/guards.js'
 import { turnsDuring } from './meter.js'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ProviderError } from '../../../src/ports/provider-adapter.js'
 import { explained } from '../../../src/actors/provider/explain.js'
-import { mayRetry, RETRY_POLICY, retryDelay } from '../../../src/machines/retry.js'
+import { mayRetry, RETRY_POLICY, retryDelay } from '../../../src/machines/session/retry.js'
 
 const REACHED = { wireId: 'gpt-5', baseURL: 'http://me:secret@127.0.0.1:8000/v1?key=k', auth: 'required', env: ['OPENAI_API_KEY'] } as const
 const explain = (message: string, reached: object = {}, cause?: unknown) => {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { upcoming } from '../../../src/machines/schedule/occurrence.js'
+import { upcoming } from '../../../src/machines/workflows/schedule/occurrence.js'
 import { cases, disagreement, ZONES } from './oracle-cases.js'
 
 const HOSTS = [

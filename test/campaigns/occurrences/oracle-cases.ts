@@ -1,5 +1,5 @@
 /** Random schedules, and where the program and the oracle disagree about them. */
-import { latestOccurrence, upcoming } from '../../../src/machines/schedule/occurrence.js'
+import { latestOccurrence, upcoming } from '../../../src/machines/workflows/schedule/occurrence.js'
 import type { WorkflowSchedule } from '../../../src/protocol/workflow/workflow.js'
 import { expected, zoneOf } from './oracle.js'
 

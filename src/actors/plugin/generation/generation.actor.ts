@@ -7,7 +7,7 @@
 import { fromCallback, fromPromise } from 'xstate'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
-import { type GenerationRef, generationMachine, type StartInput } from '../../../machines/generation.machine.js'
+import { type GenerationRef, generationMachine, type StartInput } from '../../../machines/plugin/generation.machine.js'
 import { createDoor, type Door } from '../registry/door.js'
 import type { AdoptProcess, InstanceProblem, PluginInstance, StartInstance } from './instance.js'
 import { type InstanceEffects, instanceLogic } from './instance.actor.js'

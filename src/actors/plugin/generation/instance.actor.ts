@@ -1,6 +1,6 @@
 /** The instance machine with its effects: what one process does and undergoes, found by the id of its instance. */
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
-import { type InstanceEvent, type InstanceInput, instanceMachine } from '../../../machines/instance.machine.js'
+import { type InstanceEvent, type InstanceInput, instanceMachine } from '../../../machines/plugin/instance.machine.js'
 
 export interface InstanceEffects {
   /** Reports what happens to the process; answers what ends it. */

@@ -1,6 +1,6 @@
 /** One incarnation of a plugin, whatever its tier, as its generation actor drives it (plugin-protocol §3.4, §3.6). */
 import type { ActorRefFrom } from 'xstate'
-import type { instanceMachine } from '../../../machines/instance.machine.js'
+import type { instanceMachine } from '../../../machines/plugin/instance.machine.js'
 import type { HostCapability, PluginScope } from '../../../protocol/plugin/plugin.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
 import type { Contributions } from '../../../ports/plugin.js'

@@ -4,7 +4,7 @@
  * I1 At most one actor per key. A package that comes back while its old actor still retires something waits for its end.
  */
 import { type ActorRefFrom, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate'
-import type { PackageEvent, packageMachine } from '../../../machines/package.machine.js'
+import type { PackageEvent, packageMachine } from '../../../machines/plugin/package.machine.js'
 import { packageStateOf } from '../../../machines/plugin/package-state.js'
 import type { ActorRegistry } from '../../../kernel/roots.js'
 import type { Effects } from '../../../ports/effects.js'

@@ -5,7 +5,7 @@
  *    watched; these and what a watch may have missed are found when it is used.
  */
 import { type ActorRefFrom, createActor, fromCallback, fromPromise, waitFor } from 'xstate'
-import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/workspace.machine.js'
+import { type Looked, type SessionUse, type WorkspaceInput, workspaceMachine } from '../../../machines/plugin/workspace.machine.js'
 import type { Effects } from '../../../ports/effects.js'
 import { waitAtMost } from '../../../kernel/patience.js'
 import { pluginRoots } from '../../resource/config/config-files.js'

@@ -5,7 +5,7 @@
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { PluginOwner } from '../../../protocol/plugin/plugin-frame.js'
-import type { ProcessEnding } from '../../../machines/instance.machine.js'
+import type { ProcessEnding } from '../../../machines/plugin/instance.machine.js'
 import type { ChildPipe, Effects, PipeOptions } from '../../../ports/effects.js'
 import { type BrokerHost, createBrokers } from '../brokers/brokers.js'
 import { createLease, type InstanceProblem } from '../generation/instance.js'

@@ -5,7 +5,7 @@
  * I2 `failed` settles at most once and never after `retire`; a failure kills the group at once.
  */
 import { type ActorRefFrom, createActor, waitFor } from 'xstate'
-import type { InstanceEvent, instanceMachine } from '../../../machines/instance.machine.js'
+import type { InstanceEvent, instanceMachine } from '../../../machines/plugin/instance.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { type InitializeParams, PROCESS_PROTOCOL, type PluginOwner } from '../../../protocol/plugin/plugin-frame.js'

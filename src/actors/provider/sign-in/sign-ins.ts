@@ -5,7 +5,7 @@
  * I2 It lives in memory alone: a restart cancels it.
  */
 import { createActor, waitFor } from 'xstate'
-import { type signInMachine, type SignInKind } from '../../../machines/sign-in.machine.js'
+import { type signInMachine, type SignInKind } from '../../../machines/provider/sign-in.machine.js'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

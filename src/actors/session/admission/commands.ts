@@ -1,7 +1,7 @@
 /** Commands as prompts: the template is filled in and submitted as a run of its own, with what it includes (subsystems b.9). */
 import { resolve } from 'node:path'
-import { expandCommand } from '../../../machines/command.js'
-import { type Inclusion, inclusionsOf } from '../../../machines/command-inclusions.js'
+import { expandCommand } from '../../../machines/session/command.js'
+import { type Inclusion, inclusionsOf } from '../../../machines/session/command-inclusions.js'
 import type { Caller } from '../../../protocol/caller.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -1,7 +1,7 @@
 /** Effects of the compaction machine: what it opens, streams and records. Decides nothing. */
-import type { CompactionReason } from '../../../machines/compaction.machine.js'
-import { estimateTokens } from '../../../machines/compaction/tokens.js'
-import { compactionOverrides, policyOf } from '../../../machines/compaction/window.js'
+import type { CompactionReason } from '../../../machines/session/compaction.machine.js'
+import { estimateTokens } from '../../../machines/session/compaction/tokens.js'
+import { compactionOverrides, policyOf } from '../../../machines/session/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Session } from '../../../protocol/session/session.js'

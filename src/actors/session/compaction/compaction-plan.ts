@@ -1,8 +1,8 @@
 /** What of a conversation is summarised, and what stays (sessions-events §6.4). */
-import type { CompactionReason } from '../../../machines/compaction.machine.js'
-import { tailStart } from '../../../machines/compaction/tail.js'
-import { cutToTokens, estimateTokens } from '../../../machines/compaction/tokens.js'
-import type { CompactionPolicy } from '../../../machines/compaction/window.js'
+import type { CompactionReason } from '../../../machines/session/compaction.machine.js'
+import { tailStart } from '../../../machines/session/compaction/tail.js'
+import { cutToTokens, estimateTokens } from '../../../machines/session/compaction/tokens.js'
+import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, ModelRef } from '../../../protocol/message/message.js'
 import { modelMessages } from '../history/request.js'

@@ -5,7 +5,7 @@ import {
   compactionOverrides,
   mergeSettings,
   policyOf,
-} from '../../../machines/compaction/window.js'
+} from '../../../machines/session/compaction/window.js'
 import { CompactionConfig } from '../../../protocol/resource/config.js'
 import type { SessionCore } from '../state/core.js'
 import type { RunTarget } from '../admission/append.js'

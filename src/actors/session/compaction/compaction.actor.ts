@@ -1,7 +1,7 @@
 /** The compaction machine with its effects. Decides nothing. */
 import { fromCallback, fromPromise } from 'xstate'
-import { compactionMachine } from '../../../machines/compaction.machine.js'
-import { compactionOverrides } from '../../../machines/compaction/window.js'
+import { compactionMachine } from '../../../machines/session/compaction.machine.js'
+import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import { stepFailure } from '../../provider/failure.js'
 import type { SessionCore } from '../state/core.js'
 import { type CompactionScope, openCompaction, recordCompactionEnd, recordSummary, streamSummary } from './compaction-effects.js'

@@ -3,7 +3,7 @@
  *
  * I1 A compaction somebody asked for owns the run of its session from its request on: who asks meanwhile is refused, and prompts wait.
  */
-import { compactionOverrides } from '../../../machines/compaction/window.js'
+import { compactionOverrides } from '../../../machines/session/compaction/window.js'
 import { type Failure, SvcError } from '../../../protocol/errors.js'
 import { resolveTarget } from '../admission/append.js'
 import { rootOf, type SessionCore, sessionOrThrow } from '../state/core.js'

@@ -1,5 +1,5 @@
 /** A compaction whose messages are open, and how it ends (sessions-events §6.4). Each end is part of one commit. */
-import type { CompactionReason } from '../../../machines/compaction.machine.js'
+import type { CompactionReason } from '../../../machines/session/compaction.machine.js'
 import { type TokenUsage, ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import type { CompactionSummary } from '../../../protocol/session/compaction.js'
 import type { Session } from '../../../protocol/session/session.js'

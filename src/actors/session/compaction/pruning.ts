@@ -1,7 +1,7 @@
 /** Old outputs of tools that a model is not shown any more; what is stored stays (sessions-events §6.7). */
-import { isPruned, prunable } from '../../../machines/compaction/prune.js'
-import { estimateTokens } from '../../../machines/compaction/tokens.js'
-import type { CompactionPolicy } from '../../../machines/compaction/window.js'
+import { isPruned, prunable } from '../../../machines/session/compaction/prune.js'
+import { estimateTokens } from '../../../machines/session/compaction/tokens.js'
+import type { CompactionPolicy } from '../../../machines/session/compaction/window.js'
 import type { Message, ToolPart } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { Change } from '../../events/journal.js'

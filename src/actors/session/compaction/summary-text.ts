@@ -1,6 +1,6 @@
 /** What the model that writes a summary is asked, and what is taken of its answer (sessions-events §6.4). */
 import { cut } from '../../../kernel/cut.js'
-import { cutMiddle } from '../../../machines/compaction/tokens.js'
+import { cutMiddle } from '../../../machines/session/compaction/tokens.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Message, Part } from '../../../protocol/message/message.js'
 

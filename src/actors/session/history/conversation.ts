@@ -5,7 +5,7 @@
  * I2 What is shown grows at its end only, until the next compaction or pruning: providers can cache it.
  * I3 It begins with a message of the user, as many models demand: after a summary the latest one before is said again, cut to size.
  */
-import { cutToTokens } from '../../../machines/compaction/tokens.js'
+import { cutToTokens } from '../../../machines/session/compaction/tokens.js'
 import type { Message, MessageInfo } from '../../../protocol/message/message.js'
 import type { CompactionSummary } from '../../../protocol/session/compaction.js'
 import type { ModelMessage } from '../../../ports/provider-adapter.js'

@@ -1,6 +1,6 @@
 /** What a session and all below it have done to files, as the calls of their tools tell (sessions-events §7.2, §7.3). */
-import { composeSteps } from '../../../machines/undo/compose.js'
-import { changesOf } from '../../../machines/undo/history.js'
+import { composeSteps } from '../../../machines/session/undo/compose.js'
+import { changesOf } from '../../../machines/session/undo/history.js'
 import type { ToolPart } from '../../../protocol/message/message.js'
 import type { ChangeNotes, FileSnapshot } from '../../../protocol/session/snapshot.js'
 import type { Store } from '../../../store/store.js'

@@ -1,6 +1,6 @@
 /** Undo, redo, revert, unrevert and the tree of what can be undone (sessions-events §7.4–7.8). */
-import { boundaryOf, stepBack, stepForward } from '../../../machines/undo/history.js'
-import { undoTree } from '../../../machines/undo/tree.js'
+import { boundaryOf, stepBack, stepForward } from '../../../machines/session/undo/history.js'
+import { undoTree } from '../../../machines/session/undo/tree.js'
 import { SvcError } from '../../../protocol/errors.js'
 import type { Session } from '../../../protocol/session/session.js'
 import { RevertMark, type RevertRequest, type SessionUndoTree } from '../../../protocol/session/undo.js'

@@ -5,7 +5,7 @@
  * I2 Nothing is written over something that is neither the old nor the new state.
  */
 import { posix } from 'node:path'
-import { type FileStep, isKept, isSameState } from '../../../machines/undo/plan.js'
+import { type FileStep, isKept, isSameState } from '../../../machines/session/undo/plan.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { FileState } from '../../../protocol/session/snapshot.js'

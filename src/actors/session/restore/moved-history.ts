@@ -1,5 +1,5 @@
 /** The messages of a session after a restore of their files, with the events that tell of it (sessions-events §7.4, §7.5). */
-import { boundaryOf, type Boundary, isBefore, partsBetween } from '../../../machines/undo/history.js'
+import { boundaryOf, type Boundary, isBefore, partsBetween } from '../../../machines/session/undo/history.js'
 import type { Message } from '../../../protocol/message/message.js'
 import type { Session } from '../../../protocol/session/session.js'
 import type { RevertMark } from '../../../protocol/session/undo.js'

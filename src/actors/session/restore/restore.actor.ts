@@ -1,8 +1,8 @@
 /** The restore machine with its effects. Decides nothing. */
 import { fromPromise } from 'xstate'
-import { restoreMachine, type RestoreInput } from '../../../machines/restore.machine.js'
-import { boundaryOf, changesOf, isBefore, partsBetween } from '../../../machines/undo/history.js'
-import { type FileStep, isKept, isSameState, planFiles } from '../../../machines/undo/plan.js'
+import { restoreMachine, type RestoreInput } from '../../../machines/session/restore.machine.js'
+import { boundaryOf, changesOf, isBefore, partsBetween } from '../../../machines/session/undo/history.js'
+import { type FileStep, isKept, isSameState, planFiles } from '../../../machines/session/undo/plan.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { FileSnapshot } from '../../../protocol/session/snapshot.js'

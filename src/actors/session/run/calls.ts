@@ -1,5 +1,5 @@
 /** Effects of one tool call: judging, asking, executing; each records its own outcome (sessions-events §8.10, §10.1). */
-import type { Refusal, Verdict } from '../../../machines/tool-call.machine.js'
+import type { Refusal, Verdict } from '../../../machines/session/tool-call.machine.js'
 import { type JudgedNeed, judge } from '../../../machines/permission/permission.js'
 import type { PermissionAction } from '../../../protocol/interaction/interaction.js'
 import { LIMITS } from '../../../protocol/limits.js'

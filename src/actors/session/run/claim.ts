@@ -10,7 +10,7 @@
  * I5 A prompt that nobody can answer any more is a run as well, which fails with the reason.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Work } from '../../../machines/session.machine.js'
+import type { Work } from '../../../machines/session/session.machine.js'
 import { type ErrorCode, SvcError } from '../../../protocol/errors.js'
 import type { QueueRow } from '../../../store/store.js'
 import { appendPrompt, type RunTarget, resolveTarget } from '../admission/append.js'

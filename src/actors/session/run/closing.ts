@@ -1,7 +1,7 @@
 /** How steps and runs end: finished, failed, aborted; each end is one commit (sessions-events §4.10, §4.16). */
-import { hasFollowUp, wasCut } from '../../../machines/follow-up.js'
-import type { StepFailure } from '../../../machines/retry.js'
-import type { StepEnd } from '../../../machines/run.machine.js'
+import { hasFollowUp, wasCut } from '../../../machines/session/follow-up.js'
+import type { StepFailure } from '../../../machines/session/retry.js'
+import type { StepEnd } from '../../../machines/session/run.machine.js'
 import { ZERO_USAGE } from '../../../protocol/message/token-usage.js'
 import { stepCost } from '../../provider/catalog/cost.js'
 import type { Change } from '../../events/journal.js'

@@ -1,7 +1,7 @@
 /** The run machine and its tool calls with their effects (architecture §4–5). Decides nothing. */
 import { fromCallback, fromPromise } from 'xstate'
-import { runMachine } from '../../../machines/run.machine.js'
-import { type ToolCallInput, toolCallMachine } from '../../../machines/tool-call.machine.js'
+import { runMachine } from '../../../machines/session/run.machine.js'
+import { type ToolCallInput, toolCallMachine } from '../../../machines/session/tool-call.machine.js'
 import { stepFailure } from '../../provider/failure.js'
 import { askCall, executeCall, judgeCall, refuseCall } from './calls.js'
 import { announceAttempt, announceRetry, closeStep, endStreaming, recordAbort, recordFailure } from './closing.js'

@@ -1,6 +1,6 @@
 /** The title machine with its effects. Decides nothing. */
 import { type AnyEventObject, fromCallback, fromPromise } from 'xstate'
-import { type TitleInput, titleMachine } from '../../../machines/title.machine.js'
+import { type TitleInput, titleMachine } from '../../../machines/session/title.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createTurns } from '../../../kernel/turns.js'
 import type { SessionCore } from '../state/core.js'

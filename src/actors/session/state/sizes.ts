@@ -3,7 +3,7 @@
  *
  * I1 An estimate is corrected by at most a factor of two either way, whatever a model reports.
  */
-import { estimateTokens } from '../../../machines/compaction/tokens.js'
+import { estimateTokens } from '../../../machines/session/compaction/tokens.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createLru } from '../../../kernel/lru.js'
 import type { ModelRef } from '../../../protocol/message/message.js'

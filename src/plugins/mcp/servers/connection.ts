@@ -13,7 +13,7 @@ import {
   type McpConnectionEvent,
   type McpConnectionInput,
   mcpConnectionMachine,
-} from '../../../machines/mcp-connection.machine.js'
+} from '../../../machines/mcp/mcp-connection.machine.js'
 import type { InRun, ProjectProgram } from '../../../ports/programs.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'

@@ -7,7 +7,7 @@
  */
 import { type ActorRefFrom, createActor } from 'xstate'
 import type { NativeHost, ToolContext } from '../../../ports/plugin.js'
-import type { JobEvent, JobInput } from '../../../machines/job.machine.js'
+import type { JobEvent, JobInput } from '../../../machines/shell/job.machine.js'
 import { SvcError } from '../../../protocol/errors.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import { createTurns } from '../../../kernel/turns.js'

@@ -1,6 +1,6 @@
 /** The schedule of a definition: which kind it is, and its fields in their normal form (service.md, Schedule object; subsystems a.4). */
-import { parseDate, parseInstant, parseTime, timeText } from '../../../machines/schedule/civil.js'
-import { canonicalZone } from '../../../machines/schedule/zone.js'
+import { parseDate, parseInstant, parseTime, timeText } from '../../../machines/workflows/schedule/civil.js'
+import { canonicalZone } from '../../../machines/workflows/schedule/zone.js'
 import { FREQUENCIES, WEEKDAYS, type Weekday, type WorkflowSchedule } from '../../../protocol/workflow/workflow.js'
 import { type Fields, orList, readInteger, readMapping, readText } from './fields.js'
 import { type Mistakes, type Path, shown } from './problems.js'

@@ -13,7 +13,7 @@ import {
   type RunRef,
   type WorkflowRunEvent,
   workflowRunMachine,
-} from '../../../machines/workflow-run.machine.js'
+} from '../../../machines/workflows/workflow-run.machine.js'
 import type { WorkflowDefinition, WorkflowRun } from '../../../protocol/workflow/workflow.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import type { Executable } from '../files/fitness.js'

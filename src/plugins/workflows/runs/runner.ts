@@ -6,7 +6,7 @@
  * I2 A run has an actor as long as it has something to do or to wait for; history has none.
  */
 import { type ActorRefFrom, createActor } from 'xstate'
-import type { WorkflowRunEvent, WorkflowRunInput } from '../../../machines/workflow-run.machine.js'
+import type { WorkflowRunEvent, WorkflowRunInput } from '../../../machines/workflows/workflow-run.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { NativeHost } from '../../../ports/plugin.js'
 import { baseOf, type Executable } from '../files/fitness.js'

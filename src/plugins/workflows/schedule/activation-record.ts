@@ -1,7 +1,7 @@
 /** Between the row of an activation and its machine. */
 import type { SnapshotFrom } from 'xstate'
-import type { ActivationInput, activationMachine, FileReport } from '../../../machines/activation.machine.js'
-import { nextOccurrence } from '../../../machines/schedule/occurrence.js'
+import type { ActivationInput, activationMachine, FileReport } from '../../../machines/workflows/activation.machine.js'
+import { nextOccurrence } from '../../../machines/workflows/schedule/occurrence.js'
 import type { WorkflowProjection, WorkflowSchedule } from '../../../protocol/workflow/workflow.js'
 import type { Found } from '../files/catalog.js'
 import type { Activation } from '../runs/ledger.js'

@@ -10,7 +10,7 @@
  * I4 What is due waits while too many runs are under way; meanwhile its occurrences collapse into the latest.
  */
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate'
-import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport } from '../../../machines/activation.machine.js'
+import { activationMachine, type ClaimAnswer, type ClaimInput, type FileReport } from '../../../machines/workflows/activation.machine.js'
 import { LIMITS } from '../../../protocol/limits.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { NativeHost } from '../../../ports/plugin.js'

@@ -1,6 +1,6 @@
 /** The effects of the machine of scheduled workflows. */
 import { fromPromise } from 'xstate'
-import { workflowEngineMachine } from '../../../machines/workflow-engine.machine.js'
+import { workflowEngineMachine } from '../../../machines/workflows/workflow-engine.machine.js'
 import { toFailure } from '../../../protocol/errors.js'
 import type { Effects } from '../../../ports/effects.js'
 import { workspaceContext } from '../files/places.js'

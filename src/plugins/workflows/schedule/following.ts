@@ -3,7 +3,7 @@
  *
  * I1 Nothing here rejects: what fails is told to the machine, and made good at a later beat.
  */
-import type { WorkflowEngineEvent } from '../../../machines/workflow-engine.machine.js'
+import type { WorkflowEngineEvent } from '../../../machines/workflows/workflow-engine.machine.js'
 import type { Effects } from '../../../ports/effects.js'
 import type { Context } from '../files/places.js'
 import type { Settings } from '../settings.js'

@@ -1,0 +1,97 @@
+/**
+ * The index of what was said, from nothing opened to being up with the events (subsystems i).
+ *
+ * I1 A change that comes while it catches up leads to one more look behind it; so does the end of a rebuild. Where a look is due anyway
+ *    (tag `due`) nobody has to tell of a change.
+ * I2 What is damaged is discarded and made anew once; damaged again before it was current, it rests first.
+ */
+import { assign, setup } from 'xstate'
+import { LIMITS } from '../../protocol/limits.js'
+import { requiredPromise } from '../required.js'
+
+interface SearchIndexContext {
+  readonly wasDiscarded: boolean
+  /** Something changed while it caught up. */
+  readonly isBehind: boolean
+}
+
+export type CaughtUp = 'current' | 'damaged'
+
+type SearchIndexEvent =
+  /** Something was said, changed or removed. */
+  | { readonly type: 'changed' }
+  /** Somebody searches. */
+  | { readonly type: 'used' }
+  | { readonly type: 'stop.requested' }
+
+const params = ({ event }: { event: { output: CaughtUp } }) => event.output
+const onDamage = [
+  { guard: { type: 'isDamagedAgain', params }, target: 'failed' },
+  { guard: { type: 'isDamaged', params }, target: 'discarding' },
+] as const
+
+export const searchIndexMachine = setup({
+  types: { context: {} as SearchIndexContext, events: {} as SearchIndexEvent, tags: {} as 'settled' | 'due' },
+  actors: {
+    /** Opens the file, or makes it; answers whether it begins from nothing. */
+    open: requiredPromise<{ readonly isNew: boolean }, undefined>('open'),
+    /** Reads in small steps until nothing is left, or the file turns out not to be what was written. */
+    catchUp: requiredPromise<CaughtUp, undefined>('catchUp'),
+    /** Removes the file. */
+    discard: requiredPromise<void, undefined>('discard'),
+  },
+  guards: {
+    isNew: (_, { isNew }: { isNew: boolean }) => isNew,
+    isDamaged: (_, as: CaughtUp) => as === 'damaged',
+    isBehind: ({ context }) => context.isBehind,
+    isDamagedAgain: ({ context }, as: CaughtUp) => as === 'damaged' && context.wasDiscarded,
+  },
+  actions: {
+    noteDiscard: assign({ wasDiscarded: true }),
+    forgive: assign({ wasDiscarded: false }),
+    noteChange: assign({ isBehind: true }),
+    clearChange: assign({ isBehind: false }),
+  },
+  delays: { rest: LIMITS.search.rest, gathering: LIMITS.search.gathering, retry: LIMITS.search.retry },
+}).createMachine({
+  id: 'search-index',
+  context: { wasDiscarded: false, isBehind: false },
+  initial: 'resting',
+  on: { 'stop.requested': '.stopped' },
+  states: {
+    resting: { on: { changed: 'opening', used: 'opening' }, after: { rest: 'opening' } },
+    opening: {
+      tags: 'due',
+      invoke: {
+        id: 'open',
+        src: 'open',
+        input: undefined,
+        onDone: [{ guard: { type: 'isNew', params: ({ event }) => event.output }, target: 'rebuilding' }, { target: 'catchingUp' }],
+        onError: 'failed',
+      },
+    },
+    rebuilding: {
+      tags: 'due',
+      invoke: { id: 'rebuild', src: 'catchUp', input: undefined, onDone: [...onDamage, { target: 'catchingUp' }], onError: 'failed' },
+    },
+    catchingUp: {
+      entry: 'clearChange',
+      invoke: {
+        id: 'catchUp',
+        src: 'catchUp',
+        input: undefined,
+        onDone: [...onDamage, { guard: 'isBehind', target: 'gathering' }, { target: 'current' }],
+        onError: 'failed',
+      },
+      on: { changed: { actions: 'noteChange' } },
+    },
+    current: { tags: 'settled', entry: 'forgive', on: { changed: 'gathering' } },
+    gathering: { tags: 'due', on: { used: 'catchingUp' }, after: { gathering: 'catchingUp' } },
+    discarding: {
+      entry: 'noteDiscard',
+      invoke: { id: 'discard', src: 'discard', input: undefined, onDone: 'opening', onError: 'failed' },
+    },
+    failed: { tags: 'settled', after: { retry: 'opening' } },
+    stopped: { type: 'final' },
+  },
+})

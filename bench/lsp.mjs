@@ -34,7 +34,7 @@ try {
 
 /** Sources as one module: this file is no TypeScript. */
 async function load() {
-  const sources = ['src/platform/node/node-effects', 'src/plugins/lsp/plugin', 'src/protocol/caller', 'test/fakes/doors']
+  const sources = ['src/platform/node/node-effects', 'src/plugins/lsp/lsp.plugin', 'src/protocol/caller', 'test/fakes/doors']
   const contents = sources.map((name) => `export * from ${JSON.stringify(`./${name}.ts`)}`).join('\n')
   const outfile = join(work, 'parts.mjs')
   const shared = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' }

@@ -20,10 +20,10 @@ const ROUNDS = Number(process.argv[2] ?? 40)
 const root = join(import.meta.dirname, '..')
 
 const ENTRY = `
-export { createOpenAICompatiblePlugin as chat } from './src/plugins/providers/openai-compatible/plugin.js'
-export { createOpenAIPlugin as responses } from './src/plugins/providers/openai/plugin.js'
-export { createAnthropicPlugin as messages } from './src/plugins/providers/anthropic/plugin.js'
-export { createGooglePlugin as content } from './src/plugins/providers/google/plugin.js'
+export { createOpenAICompatiblePlugin as chat } from './src/plugins/providers/openai-compatible/openai-compatible.plugin.js'
+export { createOpenAIPlugin as responses } from './src/plugins/providers/openai/openai.plugin.js'
+export { createAnthropicPlugin as messages } from './src/plugins/providers/anthropic/anthropic.plugin.js'
+export { createGooglePlugin as content } from './src/plugins/providers/google/google.plugin.js'
 export { chat as chatTurns } from './test/fixtures/vendors/chat.js'
 export { responses as responsesTurns } from './test/fixtures/vendors/responses.js'
 export { messages as messagesTurns } from './test/fixtures/vendors/messages.js'

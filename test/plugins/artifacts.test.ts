@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../src/protocol/limits.js'
-import { artifactsPlugin } from '../../src/plugins/artifacts/plugin.js'
+import { artifactsPlugin } from '../../src/plugins/artifacts/artifacts.plugin.js'
 import { toolsOf } from './web-fixture.js'
 
 /** One artifact, of session `ses_1`, that comes in pieces of `size` bytes. */

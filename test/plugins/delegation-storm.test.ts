@@ -4,8 +4,8 @@
  */
 import { expect, it } from 'vitest'
 import { createRequire } from 'node:module'
-import { shellPlugin } from '../../src/plugins/shell/plugin.js'
-import { subagentsPlugin } from '../../src/plugins/subagents/plugin.js'
+import { shellPlugin } from '../../src/plugins/shell/shell.plugin.js'
+import { subagentsPlugin } from '../../src/plugins/subagents/subagents.plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { SubagentTask } from '../../src/protocol/session/subagent.js'
 import { calls, type PlayedStep, says, startTestService, type TestService } from '../fakes/service.js'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { documentsPlugin } from '../../src/plugins/documents/plugin.js'
+import { documentsPlugin } from '../../src/plugins/documents/documents.plugin.js'
 import { toolsOf } from './web-fixture.js'
 
 function scene() {

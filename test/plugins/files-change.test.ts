@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { chmodSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { applyPatch } from 'diff'
 import { describe, expect, it } from 'vitest'
-import { createLocks } from '../../src/plugins/files/locks.js'
-import { createPatch } from '../../src/plugins/files/patch.js'
+import { createLocks } from '../../src/plugins/files/change/locks.js'
+import { createPatch } from '../../src/plugins/files/change/patch.js'
 import { createWorkspace, type Workspace } from './files-fixture.js'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createSource, findSpan } from '../../src/plugins/files/match.js'
-import { planReplacement } from '../../src/plugins/files/replacement.js'
-import { createFinder } from '../../src/plugins/files/text-search.js'
+import { createSource, findSpan } from '../../src/plugins/files/text/match.js'
+import { planReplacement } from '../../src/plugins/files/text/replacement.js'
+import { createFinder } from '../../src/plugins/files/text/text-search.js'
 import { charactersOf } from '../fakes/characters.js'
 
 function found(text: string, needle: string): { step: number; text: string } | undefined {

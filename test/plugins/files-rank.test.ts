@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rankPaths } from '../../src/plugins/files/rank.js'
+import { rankPaths } from '../../src/plugins/files/search/rank.js'
 import { sortInTurns } from '../../src/kernel/sort.js'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => ({ key: (index * 7919) % 1009, index }))

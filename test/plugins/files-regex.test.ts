@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileGlob } from '../../src/plugins/files/glob-matcher.js'
-import { compileRegex, leavesGroup } from '../../src/plugins/files/regex.js'
+import { compileGlob } from '../../src/plugins/files/search/glob-matcher.js'
+import { compileRegex, leavesGroup } from '../../src/plugins/files/search/regex.js'
 
 const matches = (pattern: string, line: string, ignoreCase = false) => compileRegex(pattern, { ignoreCase, dotAll: false })(line)
 

@@ -1,6 +1,6 @@
 /** When a goal goes on, when it stops, and what models are told of it. */
 import { expect, test } from 'vitest'
-import { goalsPlugin } from '../../src/plugins/goals/plugin.js'
+import { goalsPlugin } from '../../src/plugins/goals/goals.plugin.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import type { GoalResponse, SessionGoal } from '../../src/protocol/session/goal.js'

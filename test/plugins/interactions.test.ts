@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type NativeHost, ToolError, type ToolContext, type ToolContribution } from '../../src/ports/plugin.js'
-import { interactionsPlugin } from '../../src/plugins/interactions/plugin.js'
+import { interactionsPlugin } from '../../src/plugins/interactions/interactions.plugin.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { noDoors } from '../fakes/doors.js'
 

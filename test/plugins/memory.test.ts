@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { memoryPlugin } from '../../src/plugins/memory/plugin.js'
+import { memoryPlugin } from '../../src/plugins/memory/memory.plugin.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { calls, says, startTestService, type TestService } from '../fakes/service.js'

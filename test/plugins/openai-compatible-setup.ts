@@ -1,7 +1,7 @@
 import type { ProviderSettings } from '../../src/ports/plugin.js'
 import { type GenerateRequest, ProviderError, type StreamPart } from '../../src/ports/provider-adapter.js'
 import { createAdapter } from '../../src/plugins/providers/exchange/adapter.js'
-import { chatCompletions } from '../../src/plugins/providers/openai-compatible/plugin.js'
+import { chatCompletions } from '../../src/plugins/providers/openai-compatible/openai-compatible.plugin.js'
 import { createPause } from '../../src/kernel/pause.js'
 import { createFakeEffects, type FakeEffects } from '../fakes/effects.js'
 import { type ModelServer, type Reply, type Script, startModelServer } from '../fixtures/model-server.js'

@@ -3,7 +3,7 @@ import type { FrameSocket, SocketFrame } from '../../src/ports/contributions.js'
 import { TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type { Pty, PtyConnectToken } from '../../src/protocol/terminal/pty.js'
 import type { Store } from '../../src/store/store.js'
-import { ptyPlugin } from '../../src/plugins/pty/plugin.js'
+import { ptyPlugin } from '../../src/plugins/pty/pty.plugin.js'
 import { startTestService, type TestService } from '../fakes/service.js'
 
 type Call = (operation: string, call?: Partial<OperationCall>) => Promise<unknown>

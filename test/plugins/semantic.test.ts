@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SemanticSearchResponse } from '../../src/protocol/session/search.js'
-import { semanticPlugin } from '../../src/plugins/semantic/plugin.js'
+import { semanticPlugin } from '../../src/plugins/semantic/semantic.plugin.js'
 import { TRUSTED_CALLER, type Caller } from '../../src/protocol/caller.js'
 import { calls, says, startTestService, type TestService } from '../fakes/service.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { expandGlob } from '../../src/plugins/shell/judge/glob.js'
+import { expandGlob } from '../../src/plugins/shell/words/glob.js'
 
 const expand = async (pattern: string, names: readonly string[]) => {
   const files = {

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { skillsPlugin } from '../../src/plugins/skills/plugin.js'
+import { skillsPlugin } from '../../src/plugins/skills/skills.plugin.js'
 import { LIMITS } from '../../src/protocol/limits.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { calls, says, startTestService, type TestService } from '../fakes/service.js'

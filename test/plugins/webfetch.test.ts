@@ -4,7 +4,7 @@ import type { PermissionAction } from '../../src/protocol/interaction/interactio
 import { LIMITS } from '../../src/protocol/limits.js'
 import { readPage } from '../../src/reader/page.js'
 import { PageRequest } from '../../src/protocol/web/page.js'
-import { webPlugin } from '../../src/plugins/web/plugin.js'
+import { webPlugin } from '../../src/plugins/web/web.plugin.js'
 import { createFakeEffects } from '../fakes/effects.js'
 import { fakeWeb, toolsOf } from './web-fixture.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../src/protocol/limits.js'
-import { webPlugin } from '../../src/plugins/web/plugin.js'
+import { webPlugin } from '../../src/plugins/web/web.plugin.js'
 import { toolsOf } from './web-fixture.js'
 
 const ENDPOINT = 'https://search.example/search?format=json'

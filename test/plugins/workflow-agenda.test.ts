@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createAgenda } from '../../src/plugins/workflows/schedule/agenda.js'
+import { createAgenda } from '../../src/plugins/workflows/runs/agenda.js'
 import { createFakeClock } from '../../src/testing/clock.js'
 
 function open() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AnyActorRef } from 'xstate'
-import type { Executable } from '../../src/plugins/workflows/files/fitness.js'
+import type { Executable } from '../../src/plugins/workflows/runs/fitness.js'
 import { claimOccurrence } from '../../src/plugins/workflows/runs/claim.js'
 import { type Activation, createLedger } from '../../src/plugins/workflows/runs/ledger.js'
 import { createRunner, type RunnerDeps } from '../../src/plugins/workflows/runs/runner.js'

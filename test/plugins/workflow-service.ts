@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effects } from '../../src/ports/effects.js'
 import { createNodeFiles } from '../../src/platform/node/files/node-files.js'
-import { workflowsPlugin } from '../../src/plugins/workflows/plugin.js'
+import { workflowsPlugin } from '../../src/plugins/workflows/workflows.plugin.js'
 import { type Caller, TRUSTED_CALLER } from '../../src/protocol/caller.js'
 import type {
   WorkflowCatalog,

@@ -10,7 +10,7 @@ import { type Found, findWorkflow, sourceAt, whatIsWrong } from './files/catalog
 import { type Claim, claimOccurrence } from './runs/claim.js'
 import { createDefinitions } from './definitions.js'
 import type { Engine } from './schedule/engine.js'
-import type { Executable, Fitness } from './files/fitness.js'
+import type { Executable, Fitness } from './runs/fitness.js'
 import type { Activation } from './runs/ledger.js'
 import { createManaged, managedPath } from './files/managed.js'
 import { type Context, installationContext, workspaceContext } from './files/places.js'

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { filesPlugin } from '../../../src/plugins/files/plugin.js'
+import { filesPlugin } from '../../../src/plugins/files/files.plugin.js'
 import { openStore } from '../../../src/store/open.js'
 import type { Store } from '../../../src/store/store.js'
 import { createFakeEffects, type FakeEffects } from '../../fakes/effects.js'

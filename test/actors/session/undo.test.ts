@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RevertMark } from '../../../src/protocol/session/undo.js'
-import { filesPlugin } from '../../../src/plugins/files/plugin.js'
+import { filesPlugin } from '../../../src/plugins/files/files.plugin.js'
 import { calls, gate, says, startTestService, type TestService } from '../../fakes/service.js'
 
 const start = () => startTestService({ plugins: [filesPlugin({ ripgrepPath: undefined })] })

@@ -1,8 +1,8 @@
 /** The permission judgement of a line under the rules of a careful user: what only reads is allowed, wrappers are, nothing may be written. */
 import { createNamedPrograms } from '../../../src/platform/git/named-programs.js'
-import { createFileView } from '../../../src/plugins/shell/judge/file-view.js'
+import { createFileView } from '../../../src/plugins/shell/words/file-view.js'
 import { commandNeeds } from '../../../src/plugins/shell/judge/needs.js'
-import type { FileView } from '../../../src/plugins/shell/judge/place.js'
+import type { FileView } from '../../../src/plugins/shell/words/place.js'
 import type { ShellScan } from '../../../src/plugins/shell/judge/scan.js'
 import { flattenPermissionConfig, judge } from '../../../src/machines/permission/permission.js'
 import { createFakeEffects } from '../../fakes/effects.js'

@@ -10,7 +10,7 @@ import type { ProjectProgram } from '../../../ports/programs.js'
 import { lineText } from '../../../machines/acceptance/standing.js'
 import type { Formatter } from '../../../protocol/format/formatters.js'
 import { createLru } from '../../../kernel/lru.js'
-import type { Target } from '../targets.js'
+import type { Target } from '../places/targets.js'
 import { formatterProgram } from './formatter-program.js'
 import { judgeFormatter } from './guards.js'
 

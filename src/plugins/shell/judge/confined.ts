@@ -6,9 +6,9 @@
  */
 import type { CommandSandbox } from '../../../ports/doors.js'
 import { isWithin } from '../../../protocol/caller.js'
-import { parentOf } from './place.js'
+import { parentOf } from '../words/place.js'
 import type { ShellScan } from './scan.js'
-import { OPENS_NETWORK } from './touch.js'
+import { OPENS_NETWORK } from '../words/touch.js'
 
 export interface Confinement {
   /** Whether the line has it. */

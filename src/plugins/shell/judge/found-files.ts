@@ -3,9 +3,9 @@
  * fewer than would be found: tests other than one of the name are taken as passed. What is not certain is not known.
  */
 import { compareWildcard } from '../../../machines/permission/wildcard.js'
-import type { Findings, Found } from './findings.js'
-import { joinPath, nameOf, parentOf } from './place.js'
-import { literalOf, plainWord, type Word } from './word.js'
+import type { Findings, Found } from '../words/findings.js'
+import { joinPath, nameOf, parentOf } from '../words/place.js'
+import { literalOf, plainWord, type Word } from '../words/word.js'
 import { factsOf } from '../programs/table.js'
 
 /** Tests and actions without influence on what else there is, and whether a value follows. */

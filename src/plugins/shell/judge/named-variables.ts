@@ -1,9 +1,9 @@
 /** Parts of the shell that take the names of variables as arguments: a subscript in such a name is evaluated. */
-import { checkExpression, checkVariableName } from './arithmetic.js'
+import { checkExpression, checkVariableName } from '../words/arithmetic.js'
 import { splitArguments } from '../programs/arguments.js'
-import { addReason, type Findings } from './findings.js'
+import { addReason, type Findings } from '../words/findings.js'
 import { isDecisive, isHarmless } from '../../../machines/permission/shell-variables.js'
-import { literalOf, type Word } from './word.js'
+import { literalOf, type Word } from '../words/word.js'
 
 /** `name` is the program as it stands on the line; a path is never part of the shell. */
 export function checkNamedVariables(findings: Findings, name: string, args: readonly Word[]): void {

@@ -2,8 +2,8 @@
 import type { PermissionNeed, ProtectedFiles } from '../../../ports/plugin.js'
 import { widerDirectory } from '../../../machines/permission/wider-directory.js'
 import { type Confinement, confinedPlaces, confinedReasons } from './confined.js'
-import { displayText } from '../run/display.js'
-import { displayPath } from './place.js'
+import { displayText } from '../parse/display.js'
+import { displayPath } from '../words/place.js'
 import type { ShellScan } from './scan.js'
 import { widerCommand } from '../programs/wider-commands.js'
 

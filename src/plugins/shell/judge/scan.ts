@@ -3,11 +3,11 @@
  * files it writes, the directories outside the session it touches, and why it may need an explicit answer
  * (sessions-events §8.8; threat-model G1, G2). What is not understood is a reason, never ignored.
  */
-import { addReason, createFindings, type Findings, type Flow, type ScanPlace, type Segment, TOP } from './findings.js'
+import { addReason, createFindings, type Findings, type Flow, type ScanPlace, type Segment, TOP } from '../words/findings.js'
 import { checkUnpacked } from '../programs/git-places.js'
-import { checkDescriptors } from './descriptors.js'
+import { checkDescriptors } from '../words/descriptors.js'
 import { findDisagreement, refuseCharacters } from '../parse/integrity.js'
-import { collectSettings } from './settings.js'
+import { collectSettings } from '../words/settings.js'
 import { createShellParser, LONG, type ShellGrammar } from '../parse/syntax.js'
 import { createPause } from '../../../kernel/pause.js'
 import { walk } from './walk.js'

@@ -2,19 +2,19 @@
  * Walks the syntax tree of one shell text and records every program it would start, every redirection and
  * every directory change, in the order they happen. A construct that is not listed here is not understood.
  */
-import { addAssigned, dropAssigned, inAll, within, without } from './assigned.js'
-import { addPlaces, addReason, addSegment, type Findings, type Flow, TOP } from './findings.js'
-import { checkArithmetic, checkExpansion, checkSubscript, checkTest } from './arithmetic.js'
-import { noteRedirect } from './descriptors.js'
+import { addAssigned, dropAssigned, inAll, within, without } from '../words/assigned.js'
+import { addPlaces, addReason, addSegment, type Findings, type Flow, TOP } from '../words/findings.js'
+import { checkArithmetic, checkExpansion, checkSubscript, checkTest } from '../words/arithmetic.js'
+import { noteRedirect } from '../words/descriptors.js'
 import { pathsFound } from './found-files.js'
 import { checkDeclared, checkNamedVariables } from './named-variables.js'
-import { checkExported, type ScanText, startProgram } from '../programs/programs.js'
-import { mayBeList, textsOf } from './settings.js'
+import { checkExported, type ScanText, startProgram } from './programs.js'
+import { mayBeList, textsOf } from '../words/settings.js'
 import { explicitReason } from '../programs/table.js'
 import type { ShellNode } from '../parse/syntax.js'
-import { touchWord } from './touch.js'
+import { touchWord } from '../words/touch.js'
 import { isDecisive, isHarmless } from '../../../machines/permission/shell-variables.js'
-import { readWord, shownWord, spread, unescape, type Word, type WordContext } from './word.js'
+import { readWord, shownWord, spread, unescape, type Word, type WordContext } from '../words/word.js'
 
 type Walk = (walker: Walker, node: ShellNode, flow: Flow) => Promise<void>
 

@@ -1,6 +1,6 @@
 /** Programs that pack and unpack: what of their arguments is the archive, what goes into it, and where its content goes. */
-import type { Word } from '../judge/word.js'
-import { unknownWord } from '../judge/word.js'
+import type { Word } from '../words/word.js'
+import { unknownWord } from '../words/word.js'
 import { cutWord, hasOption, splitArguments } from './arguments.js'
 import { type FileUse, isFile, NONE, orHere, type Use } from './file-use.js'
 

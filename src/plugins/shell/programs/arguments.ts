@@ -1,5 +1,5 @@
 /** Reading the arguments of a known program: options, their values, operands. */
-import { plainWord, type Word } from '../judge/word.js'
+import { plainWord, type Word } from '../words/word.js'
 
 export interface Arguments {
   /** Options before `--`, as given; of one with its value in the same word, what stands before the value. */

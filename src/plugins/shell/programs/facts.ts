@@ -1,5 +1,5 @@
 /** What is known of a program, one record each; the records are in `table.ts`. */
-import type { Word } from '../judge/word.js'
+import type { Word } from '../words/word.js'
 import type { FileUse } from './file-use.js'
 
 export interface ProgramFacts {

@@ -1,6 +1,6 @@
 /** How the arguments of programs name files (sessions-events §8.8). */
-import { hasWildcard } from '../judge/glob.js'
-import { escape, literalOf, plainWord, unknownWord, type Word } from '../judge/word.js'
+import { hasWildcard } from '../words/glob.js'
+import { escape, literalOf, plainWord, unknownWord, type Word } from '../words/word.js'
 import { hasOption, splitArguments } from './arguments.js'
 
 export interface FileUse {

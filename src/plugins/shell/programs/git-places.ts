@@ -1,7 +1,7 @@
 /** Where commands of git run, and what the repositories there name for them to start. */
-import { addReason, type Findings, lookUp } from '../judge/findings.js'
-import { canonicalPath, joinPath } from '../judge/place.js'
-import { literalOf, plainWord, type Word } from '../judge/word.js'
+import { addReason, type Findings, lookUp } from '../words/findings.js'
+import { canonicalPath, joinPath } from '../words/place.js'
+import { literalOf, plainWord, type Word } from '../words/word.js'
 import { factsOf } from './table.js'
 
 /** Records what `git <command>` may start, called in any of the places, after its own changes of directory. */

@@ -4,7 +4,7 @@
  *
  * I1 An option whose value is a file or a program is either judged by the program's own record, and listed under `judged`, or left out.
  */
-import type { Word } from '../judge/word.js'
+import type { Word } from '../words/word.js'
 import { type KnownOptions, OPTIONS } from './options-table.js'
 
 export interface ReadOptions {

@@ -1,5 +1,5 @@
 /** The files that the arguments of a program name. */
-import { unknownWord, type Word } from '../judge/word.js'
+import { unknownWord, type Word } from '../words/word.js'
 import { cutWord } from './arguments.js'
 import { type FileUse, NONE } from './file-use.js'
 import { factsOf } from './table.js'

@@ -1,5 +1,5 @@
 /** Files that programs of the network are given, besides addresses. */
-import { plainWord, unknownWord, type Word } from '../judge/word.js'
+import { plainWord, unknownWord, type Word } from '../words/word.js'
 import { cutWord, type Given, hasOption, splitArguments } from './arguments.js'
 import { both, type FileUse, isFile, NONE, named, type Use } from './file-use.js'
 import { opensslWords } from './reasons.js'

@@ -1,6 +1,6 @@
 /** Why arguments of programs need an explicit answer: they run, load or redefine something the line does not show. */
 import { isDecisive } from '../../../machines/permission/shell-variables.js'
-import { literalOf, plainWord, type Word } from '../judge/word.js'
+import { literalOf, plainWord, type Word } from '../words/word.js'
 import { cutWord, hasOption, splitArguments } from './arguments.js'
 import { isHarmlessAwk } from './awk-script.js'
 import { inPlaceSuffix, tarArchives } from './file-use.js'

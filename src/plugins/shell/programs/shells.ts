@@ -1,5 +1,5 @@
 /** Programs that read program text: shells, whose text is analysed when it is plain, and other interpreters. */
-import { literalOf, type Word } from '../judge/word.js'
+import { literalOf, type Word } from '../words/word.js'
 import { factsOf } from './table.js'
 
 const INFORMATION = /^--(?:version|help)$/

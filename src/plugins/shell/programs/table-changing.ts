@@ -1,6 +1,6 @@
 /** Programs that write, move, link, remove, pack or unpack files. */
-import type { Word } from '../judge/word.js'
-import { plainWord } from '../judge/word.js'
+import type { Word } from '../words/word.js'
+import { plainWord } from '../words/word.js'
 import { hasOption, splitArguments } from './arguments.js'
 import { arUse, cpioUse, paxUse, sevenZipUse } from './archives.js'
 import type { Entry, ProgramFacts } from './facts.js'

@@ -1,5 +1,5 @@
 /** What is known of programs, by name: one record for each, put together from what is known of them as readers, writers and starters. */
-import type { Word } from '../judge/word.js'
+import type { Word } from '../words/word.js'
 import type { Entry, ProgramFacts } from './facts.js'
 import { CHANGING } from './table-changing.js'
 import { NETWORK } from './table-network.js'

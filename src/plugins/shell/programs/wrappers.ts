@@ -1,5 +1,5 @@
 /** Programs whose arguments are another program to start: where that program begins. */
-import type { Word } from '../judge/word.js'
+import type { Word } from '../words/word.js'
 import type { Starter } from './facts.js'
 import { factsOf } from './table.js'
 

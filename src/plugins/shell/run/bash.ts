@@ -5,7 +5,7 @@ import { defineTool, type NativeHost, type ToolContribution, ToolError, type Too
 import { LIMITS } from '../../../protocol/limits.js'
 import type { ChangeNotes } from '../../../protocol/session/snapshot.js'
 import { watchCommand } from '../changes/watch-command.js'
-import { displayText, TITLE_LENGTH } from './display.js'
+import { displayText, TITLE_LENGTH } from '../parse/display.js'
 import type { Confinement } from '../judge/confined.js'
 import { alwaysPatterns, commandPatterns } from '../judge/needs.js'
 import type { Commands, Judgement } from './commands.js'

@@ -12,9 +12,9 @@ import { type NativeHost, type PermissionNeed, type ToolContext, ToolError } fro
 import { isWithin } from '../../../protocol/caller.js'
 import { createLru } from '../../../kernel/lru.js'
 import { type Confinement, grantsOf } from '../judge/confined.js'
-import { createFileView } from '../judge/file-view.js'
+import { createFileView } from '../words/file-view.js'
 import { commandNeeds, commandPatterns } from '../judge/needs.js'
-import { joinPath } from '../judge/place.js'
+import { joinPath } from '../words/place.js'
 import type { ShellScan, ShellScanner } from '../judge/scan.js'
 import type { ShellEnvironment, Variables } from './environment.js'
 

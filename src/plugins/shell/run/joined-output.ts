@@ -1,6 +1,6 @@
 /** What a command has printed, as one text. */
 import type { ProcessResult } from '../../../ports/effects.js'
-import { displayText, TITLE_LENGTH } from './display.js'
+import { displayText, TITLE_LENGTH } from '../parse/display.js'
 
 /** Standard output, a newline, standard error; the cut of a full capture is said, and what it has left running. */
 export function joinOutput(

@@ -1,6 +1,6 @@
 /** Waiting for moments of the wall clock, however many: one timer for all (see the agenda). */
 import type { Effects } from '../../../ports/effects.js'
-import { createAgenda } from '../schedule/agenda.js'
+import { createAgenda } from './agenda.js'
 
 export interface Moments {
   /** Resolves once the moment has come, and never when `signal` aborts before; a key has one moment. */

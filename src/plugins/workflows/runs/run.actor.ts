@@ -16,7 +16,7 @@ import {
 } from '../../../machines/workflows/workflow-run.machine.js'
 import type { WorkflowDefinition, WorkflowRun } from '../../../protocol/workflow/workflow.js'
 import type { NativeHost } from '../../../ports/plugin.js'
-import type { Executable } from '../files/fitness.js'
+import type { Executable } from './fitness.js'
 import { compilePermissions } from '../files/permission-fields.js'
 import { type Claim, claimRetry } from './claim.js'
 import type { Activation, Ledger } from './ledger.js'
